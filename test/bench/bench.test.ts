@@ -13,11 +13,11 @@ import { growthPicture } from './rows/picture.ts';
 
 /** All jobs in this process: it starts sooner, and the figures say nothing anyway. */
 const alongside: Host = {
-  async standing(name, params) {
+  async start(name, params) {
     const job: Job = jobs[name];
-    const { told, answer, stop } = await job(params as never);
+    const { result, answer, stop } = await job(params as never);
     return {
-      told,
+      result,
       ask: async (question) => answer?.(question as never),
       end: async () => stop?.(),
     };

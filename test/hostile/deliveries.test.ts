@@ -75,7 +75,7 @@ describe('H1 bad deliveries', () => {
         expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(deliveries.length);
         answered += deliveries.length;
       }
-      expect(place.told).toMatchObject({ deliveries: 0, codes: 0 });
+      expect(place.called).toMatchObject({ deliveries: 0, codes: 0 });
       expect(await place.mirror.queue.countMarks(account)).toBe(0);
       expect(await flood(place, [signed(delivery)])).toEqual({ 200: 1 });
     },

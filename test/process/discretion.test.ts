@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { artefacts, leaks, type Told } from '../support/secret-probe.ts';
+import { artefacts, leaks, type NamedText } from '../support/secret-probe.ts';
 import { until } from '../support/testbed/daemon-process.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 
@@ -17,7 +17,7 @@ const clientSecret = 'canary/client+c3a9d8';
 const refreshToken = 'canary/refresh+41f6e0';
 
 /** Runs a command with everything logged that can be. @returns what it said, under its own name. */
-async function say(at: Testbed<'program'>, ...argv: string[]): Promise<Told> {
+async function say(at: Testbed<'program'>, ...argv: string[]): Promise<NamedText> {
   const { status, stdout, stderr } = await at.run(...argv, '--log-level', 'trace');
   return { name: `${argv.join(' ')} (${status})`, text: stdout + stderr };
 }
@@ -87,7 +87,7 @@ describe('no process reveals a secret', () => {
       fetch(`${address}/${pathToken!}x`, forged),
     ]);
 
-    const told: Told[] = await Promise.all(
+    const told: NamedText[] = await Promise.all(
       pages.map(async (page) => ({
         name: page.url.slice(0, 30),
         text: JSON.stringify([...page.headers]) + (await page.text()),

@@ -19,13 +19,13 @@ function spellings(secret: string): string[] {
 }
 
 /** A text that was told, under the name it goes by in a failure. */
-export interface Told {
+export interface NamedText {
   readonly name: string;
   readonly text: string;
 }
 
 /** Where which secret stands, in any spelling; by their names, so that a failure shows none. */
-export function leaks(told: readonly Told[], secrets: Readonly<Record<string, string>>): string[] {
+export function leaks(told: readonly NamedText[], secrets: Readonly<Record<string, string>>): string[] {
   return told.flatMap(({ name, text }) =>
     Object.entries(secrets)
       .filter(([, secret]) => spellings(secret).some((spelling) => text.includes(spelling)))
@@ -34,7 +34,7 @@ export function leaks(told: readonly Told[], secrets: Readonly<Record<string, st
 }
 
 /** Everything in a folder, byte for byte, but for the settings and the file of secrets with what SQLite lays beside it. */
-export function artefacts(folder: string): Told[] {
+export function artefacts(folder: string): NamedText[] {
   return readdirSync(folder)
     .filter((name) => name !== 'mirror.yaml' && !name.startsWith('secrets.db'))
     .map((name) => ({ name, text: readFileSync(join(folder, name), 'latin1') }));

@@ -1,4 +1,4 @@
-/** Which flags take a value, and which: told once where all commands that have the flag agree. */
+/** Which flags take a value, and which values: one entry if all commands that have the flag agree. */
 import type { CommandWords, Value } from './command-tree.ts';
 
 /** Every name of a flag that a value follows. */

@@ -1,4 +1,4 @@
-/** `gateways remove`: a payment processor removed at the service, at a person's word. */
+/** `gateways remove`: removes a payment gateway in the service, after a confirmation. */
 import { gatewayRemoval } from '../../api/requests.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { isConfirmed } from '../terminal/prompt.ts';

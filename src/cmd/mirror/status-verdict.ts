@@ -1,4 +1,4 @@
-/** The first line of `status`: is the mirror right, as of when, and does anything need a person. */
+/** The first line of `status`: whether the mirror is correct, as of when, and how many things are to do. */
 import { styleText } from 'node:util';
 import { age } from '../../domain/age.ts';
 import { parseInstant } from '../../domain/clock.ts';
@@ -17,7 +17,7 @@ export interface VerdictRules {
   readonly now: number;
   /** `admin.maxStaleness`, milliseconds. */
   readonly maxStaleness: number;
-  /** Sentences that tell what to do; none where nothing is amiss. */
+  /** Sentences that tell what to do; none if nothing is wrong. */
   readonly toDo: readonly string[];
   /** Accounts of the settings of which the mirror holds nothing. */
   readonly unknown: readonly string[];

@@ -9,7 +9,7 @@ export interface Hangups {
   reRaise(): void;
 }
 
-/** Hears SIGHUP for as long as the process lives. What nohup or a supervisor started has no terminal to lose. */
+/** Handles SIGHUP from now on. A process that nohup or a supervisor started has no terminal to lose. */
 export function watchHangups({ stdin }: Pick<ProcessContext, 'stdin'>, readAgain: () => void): Hangups {
   const fromTerminal = stdin.isTTY === true;
   const terminal = new AbortController();

@@ -1,4 +1,4 @@
-/** Tells systemd how the daemon stands, where a unit of `Type=notify` asks for it. */
+/** Notifies systemd of the state of the daemon, if its unit has `Type=notify`. */
 import { execFile } from 'node:child_process';
 import type { Log } from '../../domain/log.ts';
 import type { ProcessContext } from './process-context.ts';

@@ -1,4 +1,4 @@
-/** What a person sees who runs `serve` in a terminal: how it stands with each account, and what goes on, in a few lines that stay in their place. */
+/** The live summary of `serve` in a terminal: the state of each account and the last events, in a few lines that stay in place. */
 import { examineHealth, type Health } from '../../admin/health/readiness.ts';
 import type { HealthSource } from '../../admin/health/health.ts';
 import { asMirrorError } from '../../domain/errors.ts';

@@ -44,7 +44,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   });
 };
 
-/** Where it is said what goes on: in the log, and on a terminal in a summary. */
+/** The log, and on a terminal the live summary. */
 interface Watched {
   readonly log: Log;
   readonly summary: LiveSummary | undefined;
@@ -128,7 +128,7 @@ async function serveUntil(
     notifySystemd('STOPPING=1', context, log);
     fatal.throwIfAborted();
   } catch (error) {
-    // Why it ends is said last, whatever else goes wrong on the way out.
+    // The reason why it ends is logged last, even if stopping fails as well.
     await stopWithin(daemon, settings.shutdownTimeout, context).catch((late: unknown) => {
       log.error({ err: late }, 'stopping failed as well');
     });
@@ -170,7 +170,7 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
     },
     version: packageVersion(packageRoot),
     machine() {
-      // What is measured is from one look to the next.
+      // Measured since the last call.
       const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9 - lagInterval / 1e3);
       delays.reset();
       return { rssBytes: process.memoryUsage.rss(), eventLoopLagSeconds };

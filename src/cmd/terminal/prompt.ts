@@ -1,4 +1,4 @@
-/** What a person, or another program, tells a command while it runs: on standard input, never in its arguments. */
+/** Input of a running command: on standard input, never in its arguments. */
 import { createInterface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';

@@ -13,5 +13,5 @@ export async function job(place: Place): Promise<JobResult> {
       ({ response }) => (vendors += response.result.bill_vendors.length),
     ),
   );
-  return { told: { ...took, vendors } };
+  return { result: { ...took, vendors } };
 }

@@ -9,7 +9,7 @@ import { parseForm } from '../../../src/webhook/receive/form.ts';
 import { isSigned } from '../../../src/webhook/receive/signature.ts';
 import { bareMirror } from './bare-mirror.ts';
 import type { Place } from '../setup/installation.ts';
-import { verifier, type ListenerTold } from '../load/delivery-load.ts';
+import { verifier, type ListenerResult } from '../load/delivery-load.ts';
 import type { JobResult } from '../setup/job.ts';
 import { closed, listening } from '../setup/sockets.ts';
 
@@ -40,12 +40,12 @@ export async function job({ folder }: Place): Promise<JobResult> {
       waiting.push({ form: new Map(pairs), response });
     });
   });
-  const told: ListenerTold = { port: await listening(server), path: '/' };
+  const result: ListenerResult = { port: await listening(server), path: '/' };
   const stop = async (): Promise<void> => {
     await closed(server);
     sqlite.close();
   };
-  return { told, answer: () => Promise.resolve(), stop };
+  return { result, answer: () => Promise.resolve(), stop };
 }
 
 function deliveryWriter(sqlite: Driver.Database): (forms: readonly Form[]) => void {

@@ -12,7 +12,7 @@ import { account, type Place } from '../setup/installation.ts';
 import type { JobResult } from '../setup/job.ts';
 
 export async function job(place: Place): Promise<JobResult> {
-  return { told: await timed(() => pull(place)) };
+  return { result: await timed(() => pull(place)) };
 }
 
 async function pull(place: Place): Promise<void> {

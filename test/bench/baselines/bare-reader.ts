@@ -29,7 +29,7 @@ export function job({ baseUrl, folder }: Place): Promise<JobResult> {
       throw new Error(`${vendorid} is not known.`);
   });
   return Promise.resolve({
-    told: undefined,
+    result: undefined,
     async answer({ vendorid }: { vendorid: number }) {
       const begun = performance.now();
       const { response } = (await bareGet(baseUrl, vendorPath(vendorid))) as Document;

@@ -10,7 +10,7 @@ import type { JobResult } from '../setup/job.ts';
 const columns = ['vendorid', ...textFields, 'is_1099', 'vis_state', 'balances', 'tax_defaults'];
 
 export async function job(place: Place): Promise<JobResult> {
-  const told = await timed(async () => {
+  const result = await timed(async () => {
     const sqlite = new Driver(join(place.folder, 'naive.db'));
     sqlite.pragma('journal_mode = WAL');
     sqlite.pragma('synchronous = FULL');
@@ -34,5 +34,5 @@ export async function job(place: Place): Promise<JobResult> {
     );
     sqlite.close();
   });
-  return { told };
+  return { result };
 }

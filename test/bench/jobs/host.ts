@@ -4,35 +4,35 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { JobName } from './jobs.ts';
 
-/** A job that has told what it has to tell. */
-export interface Standing<Told = unknown, Question = object, Answer = unknown> {
-  readonly told: Told;
+/** A job that has reported its result. */
+export interface RunningJob<Result = unknown, Question = object, Answer = unknown> {
+  readonly result: Result;
   ask(question: Question): Promise<Answer>;
   end(): Promise<void>;
 }
 
 export interface Host {
-  /** Starts a job, and resolves when it has told what it has to tell. */
-  standing(name: JobName, params: object): Promise<Standing>;
+  /** Starts a job, and resolves when it has reported its result. */
+  start(name: JobName, params: object): Promise<RunningJob>;
 }
 
-/** Runs a job to its end. @returns what it told. */
+/** Runs a job to its end. @returns its result. */
 export async function finished(host: Host, name: JobName, params: object): Promise<unknown> {
-  const job = await host.standing(name, params);
+  const job = await host.start(name, params);
   await job.end();
-  return job.told;
+  return job.result;
 }
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export const ownProcesses: Host = {
-  async standing(name, params) {
+  async start(name, params) {
     const child = fork(here('job-process.ts'), [name, JSON.stringify(params)], {
       execArgv: ['--import', here('../../../.config/typescript-loader.js')],
     });
-    const { told } = (await message(child)) as { told: unknown };
+    const { result } = (await message(child)) as { result: unknown };
     return {
-      told,
+      result,
       async ask(question) {
         child.send(question);
         return ((await message(child)) as { answer: unknown }).answer;

@@ -4,9 +4,9 @@ import { jobs, type JobName } from './jobs.ts';
 
 const [name = '', params = '{}'] = process.argv.slice(2);
 const job: Job = jobs[name as JobName];
-const { told, answer } = await job(JSON.parse(params) as never);
+const { result, answer } = await job(JSON.parse(params) as never);
 process.on('message', (question) => {
   void answer?.(question as never).then((said) => process.send?.({ answer: said }));
 });
 process.on('disconnect', () => process.exit());
-process.send?.({ told });
+process.send?.({ result });

@@ -7,13 +7,13 @@ import { firstId } from '../setup/texts.ts';
 export const verifier = 'bench-verifier-0123456789abcdef';
 
 /** Where a listener waits for deliveries. */
-export interface ListenerTold {
+export interface ListenerResult {
   readonly port: number;
   readonly path: string;
 }
 
 /** One POST about a vendor, from its request line to its last byte. */
-export function delivery({ port, path }: ListenerTold, vendorid: number): Buffer {
+export function delivery({ port, path }: ListenerResult, vendorid: number): Buffer {
   const parameters: Parameters = [
     ['user_id', '1'],
     ['name', 'bill_vendor.update'],
@@ -34,6 +34,6 @@ export function delivery({ port, path }: ListenerTold, vendorid: number): Buffer
 }
 
 /** Deliveries about some thousand vendors, again and again. */
-export function deliveries(to: ListenerTold, different: number): Buffer[] {
+export function deliveries(to: ListenerResult, different: number): Buffer[] {
   return Array.from({ length: different }, (_, index) => delivery(to, firstId + index));
 }

@@ -14,7 +14,7 @@ export interface ServiceParams {
 /** `round`: so many of a hundred vendors are edited. `edit`: one vendor is. */
 export type ServiceQuestion = { readonly round: number } | { readonly edit: number; readonly edited: boolean };
 
-export interface ServiceTold {
+export interface ServiceResult {
   readonly baseUrl: string;
 }
 
@@ -55,9 +55,9 @@ export async function job({ vendors, perPage, newborn = false }: ServiceParams):
   server.keepAliveTimeout = 60_000;
   const port = await listening(server);
   prepare();
-  const told: ServiceTold = { baseUrl: `http://127.0.0.1:${port}` };
+  const result: ServiceResult = { baseUrl: `http://127.0.0.1:${port}` };
   return {
-    told,
+    result,
     answer(question: ServiceQuestion) {
       if ('round' in question) {
         ({ round } = question);

@@ -49,5 +49,5 @@ export async function job({ folder, accounts }: StartParams): Promise<JobResult>
   const answer = await fetch(`${daemon.addresses.listener}/healthz`);
   await answer.text();
   const ms = performance.now() - begun;
-  return { told: { ms }, stop: () => daemon.stop() };
+  return { result: { ms }, stop: () => daemon.stop() };
 }

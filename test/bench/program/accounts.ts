@@ -11,5 +11,5 @@ export async function job(place: Place): Promise<JobResult> {
     if (outcome !== 'complete') throw error ?? new Error('The pull was not complete.');
   }
   await installation.close();
-  return { told: { ms: performance.now() - begun } };
+  return { result: { ms: performance.now() - begun } };
 }

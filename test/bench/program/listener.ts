@@ -5,7 +5,7 @@ import { Worker } from '../../../src/sync/queue/worker.ts';
 import { createListener } from '../../../src/webhook/receive/listener.ts';
 import { account, open, type Place } from '../setup/installation.ts';
 import { compiledCheckpoints } from '../../support/source/compiled.ts';
-import { verifier, type ListenerTold } from '../load/delivery-load.ts';
+import { verifier, type ListenerResult } from '../load/delivery-load.ts';
 import type { JobResult } from '../setup/job.ts';
 
 export interface ListenerParams extends Place {
@@ -41,7 +41,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
   });
   await listener.start();
   if (params.worker) await worker.start();
-  const told: ListenerTold = {
+  const result: ListenerResult = {
     port: listener.address.port,
     path: `/webhooks/${account}/${tokens.get(account)!.reveal()}`,
   };
@@ -50,5 +50,5 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     await worker.stop();
     await installation.close();
   };
-  return { told, answer: async () => (await pull()).outcome, stop };
+  return { result, answer: async () => (await pull()).outcome, stop };
 }

@@ -14,7 +14,7 @@ export interface MigrationParams {
   readonly vendors: number;
 }
 
-export interface MigrationTold {
+export interface MigrationResult {
   /** Milliseconds: to bring it up to date, and to write all of it anew (VACUUM). */
   readonly took: number;
   readonly rewriting: number;
@@ -24,8 +24,8 @@ export interface MigrationTold {
   readonly asked: number;
   /** More on the disk than before, when it is up to date and the journal still stands beside it. */
   readonly more: number;
-  /** How often progress was told. */
-  readonly told: number;
+  /** How often progress was reported. */
+  readonly progressReports: number;
 }
 
 const released = join(packageRoot, 'test/fixtures/versions/0.1.0/closed/vendors.db.gz');
@@ -39,14 +39,14 @@ export async function job({ folder, vendors }: MigrationParams): Promise<JobResu
   const asked = askedSpace(path);
   const rewriting = timed(() => rewrite(copy));
 
-  let told = 0;
+  let progressReports = 0;
   const begun = performance.now();
   const options = mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom });
-  const database = await Database.open({ ...options, onMigration: () => (told += 1) });
+  const database = await Database.open({ ...options, onMigration: () => (progressReports += 1) });
   const took = performance.now() - begun;
   const more = statSync(path).size + statSync(`${path}-wal`).size - bytes;
   await database.close();
-  return { told: { took, rewriting, bytes, asked, more, told } satisfies MigrationTold };
+  return { result: { took, rewriting, bytes, asked, more, progressReports } satisfies MigrationResult };
 }
 
 /** The most that a migration asks for. */

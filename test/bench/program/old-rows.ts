@@ -13,7 +13,7 @@ export interface OldRowsParams extends Place {
 }
 
 /** The longest delays, in milliseconds. */
-export interface OldRowsTold {
+export interface OldRowsResult {
   readonly removing: number;
   readonly idle: number;
 }
@@ -44,8 +44,8 @@ export async function job({ vendors, ...place }: OldRowsParams): Promise<JobResu
       }),
   );
   await installation.close();
-  const told: OldRowsTold = { removing, idle };
-  return { told };
+  const result: OldRowsResult = { removing, idle };
+  return { result };
 }
 
 /** A version of each vendor, some of them closed long ago, and as many deliveries, all settled. */

@@ -19,7 +19,7 @@ export interface PageCostParams {
 }
 
 /** Milliseconds of processor time for each second in which the page changed, beyond those without a tab. */
-export interface PageCostTold {
+export interface PageCostResult {
   readonly one: readonly number[];
   readonly many: readonly number[];
   /** The first page that the process ever makes. */
@@ -52,15 +52,15 @@ export async function job({ folder, vendors, samples, tabs, seconds }: PageCostP
   // Code that runs for the first time is compiled.
   await cost(tabs);
   await cost(0);
-  const told = { one: [] as number[], many: [] as number[], first };
+  const result = { one: [] as number[], many: [] as number[], first };
   for (let sample = 0; sample < samples; sample += 1) {
     const none = await cost(0);
-    told.one.push(Math.max(0.01, (await cost(1)) - none));
-    told.many.push(Math.max(0.01, (await cost(tabs)) - none));
+    result.one.push(Math.max(0.01, (await cost(1)) - none));
+    result.many.push(Math.max(0.01, (await cost(tabs)) - none));
   }
   await database.close();
   await admin.stop();
-  return { told };
+  return { result };
 }
 
 function milliseconds({ user, system }: NodeJS.CpuUsage): number {

@@ -6,7 +6,7 @@ import { adminOf } from '../setup/admin-of.ts';
 import type { JobResult } from '../setup/job.ts';
 import { fillMirror, type LargeMirror } from '../setup/large-mirror.ts';
 
-export interface PagesTold {
+export interface PagesResult {
   /** The longest turn in milliseconds, of each sample. */
   readonly ours: readonly number[];
   readonly baseline: readonly number[];
@@ -39,18 +39,18 @@ export async function job(params: PagesParams): Promise<JobResult> {
       thread.once('message', () => resolve());
       thread.postMessage(urls);
     });
-  const told = { ours: [] as number[], baseline: [] as number[] };
+  const result = { ours: [] as number[], baseline: [] as number[] };
   await ask();
   for (let sample = 0; sample < params.samples; sample += 1) {
     await pause(rest);
     const begun = performance.now();
-    told.ours.push(await longestTurn(ask()));
+    result.ours.push(await longestTurn(ask()));
     const took = performance.now() - begun;
-    told.baseline.push(await longestTurn(pause(took)));
+    result.baseline.push(await longestTurn(pause(took)));
   }
   await thread.terminate();
   await admin.stop();
-  return { told };
+  return { result };
 }
 
 function pause(ms: number): Promise<void> {

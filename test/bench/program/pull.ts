@@ -3,7 +3,7 @@ import { timed } from '../baselines/bare-mirror.ts';
 import { account, open, type Place } from '../setup/installation.ts';
 import type { JobResult } from '../setup/job.ts';
 
-export interface PullTold {
+export interface PullResult {
   readonly ms: number;
   /** Of the processor. */
   readonly cpuMs: number;
@@ -30,6 +30,6 @@ export async function job(place: Place): Promise<JobResult> {
   const [summary] = summaries;
   if (summary?.outcome !== 'complete') throw summary?.error ?? new Error('The pull was not complete.');
   const { created, updated, unchanged } = summary;
-  const told: PullTold = { ...took, created, updated, unchanged };
-  return { told };
+  const result: PullResult = { ...took, created, updated, unchanged };
+  return { result };
 }

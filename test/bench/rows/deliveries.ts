@@ -4,13 +4,13 @@ import Driver from 'better-sqlite3';
 import { inTurn, median, quantile, type Figures, type Row, type Sizes } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
 import { account, type Place } from '../setup/installation.ts';
-import { delivery, deliveries, type ListenerTold } from '../load/delivery-load.ts';
+import { delivery, deliveries, type ListenerResult } from '../load/delivery-load.ts';
 import { Line, rush, stream } from '../load/load.ts';
-import type { Host, Standing } from '../jobs/host.ts';
+import type { Host, RunningJob } from '../jobs/host.ts';
 import { withService } from './pulls.ts';
 import { firstId } from '../setup/texts.ts';
 
-type Listener = Standing<ListenerTold, object, string>;
+type Listener = RunningJob<ListenerResult, object, string>;
 
 /** Vendors that deliveries are about; the queue has room for more. */
 const announced = 5_000;
@@ -35,10 +35,10 @@ export const deliveryRows: readonly Row[] = [
           sizes.host,
           job,
           { baseUrl: 'http://127.0.0.1:9', perPage: sizes.perPage, worker: false },
-          async ({ told }) => {
-            const sent = deliveries(told, announced);
-            await rush(told.port, sent, connections, sizes.deliveries / 4);
-            return rush(told.port, sent, connections, sizes.deliveries);
+          async ({ result }) => {
+            const sent = deliveries(result, announced);
+            await rush(result.port, sent, connections, sizes.deliveries / 4);
+            return rush(result.port, sent, connections, sizes.deliveries);
           },
         );
       return { unit: '/s', ...(await inTurn(sizes.samples, sample('listener'), sample('bare-listener'))) };
@@ -67,7 +67,7 @@ function withListener<T>(
   work: (listener: Listener, folder: string) => Promise<T>,
 ): Promise<T> {
   return withFolder(async (folder) => {
-    const listener = (await host.standing(job, { ...params, folder })) as Listener;
+    const listener = (await host.start(job, { ...params, folder })) as Listener;
     try {
       return await work(listener, folder);
     } finally {
@@ -78,10 +78,10 @@ function withListener<T>(
 
 function acknowledgements(sizes: Sizes): Promise<Figures> {
   return withService(sizes, async (service) => {
-    const params = { baseUrl: service.told.baseUrl, perPage: sizes.perPage, worker: false };
-    const p99 = async (told: ListenerTold, during: () => Promise<unknown>): Promise<number> =>
+    const params = { baseUrl: service.result.baseUrl, perPage: sizes.perPage, worker: false };
+    const p99 = async (result: ListenerResult, during: () => Promise<unknown>): Promise<number> =>
       quantile(
-        await stream(told.port, deliveries(told, hot), { connections: senders, perSecond: steady, during }),
+        await stream(result.port, deliveries(result, hot), { connections: senders, perSecond: steady, during }),
         0.99,
       );
     const ours: number[] = [];
@@ -89,9 +89,9 @@ function acknowledgements(sizes: Sizes): Promise<Figures> {
     for (let sample = 0; sample < sizes.samples; sample += 1)
       await withListener(sizes.host, 'listener', params, async (listener) => {
         // Begun cold, neither would be what a daemon of some minutes shows.
-        await p99(listener.told, () => pause(1_000));
-        baseline.push(await p99(listener.told, () => pause((sizes.deliveries / steady) * 25)));
-        ours.push(await p99(listener.told, () => listener.ask({})));
+        await p99(listener.result, () => pause(1_000));
+        baseline.push(await p99(listener.result, () => pause((sizes.deliveries / steady) * 25)));
+        ours.push(await p99(listener.result, () => listener.ask({})));
       });
     const longest = Math.max(...ours);
     return {
@@ -114,14 +114,14 @@ const followed = 40;
 
 function visibility({ host, perPage, samples }: Sizes): Promise<Figures> {
   return withService({ host, vendors: followed * perPage, perPage }, (service) => {
-    const place = { baseUrl: service.told.baseUrl, perPage };
+    const place = { baseUrl: service.result.baseUrl, perPage };
     return withListener(host, 'listener', { ...place, worker: true }, (listener, folder) =>
       withFolder(async (bareFolder) => {
         await listener.ask({});
-        const bare = (await host.standing('bare-reader', {
+        const bare = (await host.start('bare-reader', {
           ...place,
           folder: bareFolder,
-        })) as Standing<undefined, { vendorid: number }, number>;
+        })) as RunningJob<undefined, { vendorid: number }, number>;
         const reader = new Driver(join(folder, 'vendors.db'), { readonly: true });
         const source = reader
           .prepare<[string, number], string>(
@@ -129,12 +129,12 @@ function visibility({ host, perPage, samples }: Sizes): Promise<Figures> {
           )
           .pluck();
         let round = 0;
-        const line = new Line(listener.told.port);
+        const line = new Line(listener.result.port);
         const follow = async (vendorid: number): Promise<number> => {
           await service.ask({ edit: vendorid, edited: round % 2 === 1 });
           const before = source.get(account, vendorid);
           const begun = performance.now();
-          const sent = line.send(delivery(listener.told, vendorid));
+          const sent = line.send(delivery(listener.result, vendorid));
           while (source.get(account, vendorid) === before) await pause(0);
           const ms = performance.now() - begun;
           await sent;

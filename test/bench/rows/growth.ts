@@ -3,7 +3,7 @@ import type { Sizes } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
 import { finished } from '../jobs/host.ts';
 import { withService } from './pulls.ts';
-import type { PullTold } from '../program/pull.ts';
+import type { PullResult } from '../program/pull.ts';
 
 /** What one of `size` costs, in each sample. */
 export interface Point {
@@ -73,12 +73,12 @@ function decades(first: number, last: number): number[] {
 
 /** Pulls so often into one new mirror. @returns milliseconds of each. */
 function pulls(sizes: Parameters<typeof withService>[0], times: number): Promise<number[]> {
-  return withService(sizes, ({ told: { baseUrl } }) =>
+  return withService(sizes, ({ result: { baseUrl } }) =>
     withFolder(async (folder) => {
       const taken: number[] = [];
       while (taken.length < times) {
-        const told = await finished(sizes.host, 'pull', { baseUrl, folder, perPage: sizes.perPage });
-        taken.push((told as PullTold).ms);
+        const result = await finished(sizes.host, 'pull', { baseUrl, folder, perPage: sizes.perPage });
+        taken.push((result as PullResult).ms);
       }
       return taken;
     }),
@@ -86,11 +86,11 @@ function pulls(sizes: Parameters<typeof withService>[0], times: number): Promise
 }
 
 function accountPulls({ host, perPage }: Sizes, count: number): Promise<number> {
-  return withService({ host, vendors: perPage, perPage }, ({ told: { baseUrl } }) => {
+  return withService({ host, vendors: perPage, perPage }, ({ result: { baseUrl } }) => {
     const accounts = Array.from({ length: count }, (_, index) => `Account${index}`);
     return withFolder(async (folder) => {
-      const told = await finished(host, 'accounts', { baseUrl, folder, perPage, accounts });
-      return (told as { ms: number }).ms;
+      const result = await finished(host, 'accounts', { baseUrl, folder, perPage, accounts });
+      return (result as { ms: number }).ms;
     });
   });
 }

@@ -57,7 +57,7 @@ export const idleRows: readonly Row[] = [
 
 /** Starts a daemon, lets it sweep each account once and come to rest, and watches it for a while. */
 function idle({ host, accounts: most }: Sizes, accounts: number): Promise<Idle> {
-  return withService({ host, vendors, perPage: 100 }, ({ told: { baseUrl } }) =>
+  return withService({ host, vendors, perPage: 100 }, ({ result: { baseUrl } }) =>
     withFolder(async (folder) => {
       const settings = join(folder, 'mirror.yaml');
       const ids = Array.from({ length: accounts }, (_, index) => `a${index}`);

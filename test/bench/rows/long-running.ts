@@ -9,8 +9,8 @@ import { inTurn, type Row, type Sizes } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
 import { finished } from '../jobs/host.ts';
 import { settingsText } from '../setup/installation.ts';
-import type { MigrationTold } from '../program/migration.ts';
-import type { OldRowsTold } from '../program/old-rows.ts';
+import type { MigrationResult } from '../program/migration.ts';
+import type { OldRowsResult } from '../program/old-rows.ts';
 import { program, run } from './programs.ts';
 import { withService } from './pulls.ts';
 
@@ -44,7 +44,7 @@ export const longLifeRows: readonly Row[] = [
       while (taken.ours.length < samples)
         await withFolder(async (folder) => {
           const place = { baseUrl: 'http://127.0.0.1:1', folder, perPage };
-          const { removing, idle } = (await finished(host, 'old-rows', { ...place, vendors })) as OldRowsTold;
+          const { removing, idle } = (await finished(host, 'old-rows', { ...place, vendors })) as OldRowsResult;
           taken.ours.push(removing);
           taken.baseline.push(idle);
         });
@@ -63,17 +63,17 @@ export const longLifeRows: readonly Row[] = [
     goal: { atMost: 2 },
     async measure({ host, samples, vendors }) {
       const taken = { ours: [] as number[], baseline: [] as number[] };
-      const seen: MigrationTold[] = [];
+      const seen: MigrationResult[] = [];
       while (taken.ours.length < samples)
         await withFolder(async (folder) => {
-          const told = (await finished(host, 'migration', { folder, vendors })) as MigrationTold;
-          taken.ours.push(told.took);
-          taken.baseline.push(told.rewriting);
-          seen.push(told);
+          const result = (await finished(host, 'migration', { folder, vendors })) as MigrationResult;
+          taken.ours.push(result.took);
+          taken.baseline.push(result.rewriting);
+          seen.push(result);
         });
       const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
       const most = Math.max(...seen.map(({ more }) => more));
-      const asked = Math.min(...seen.map((told) => told.asked));
+      const asked = Math.min(...seen.map((result) => result.asked));
       return {
         unit: 'ms',
         ...taken,
@@ -86,7 +86,10 @@ export const longLifeRows: readonly Row[] = [
         ],
         notes: seen
           .slice(-1)
-          .map(({ bytes, told }) => `${vendors} vendors, ${megabytes(bytes)}; progress was told ${told} times`),
+          .map(
+            ({ bytes, progressReports }) =>
+              `${vendors} vendors, ${megabytes(bytes)}; progress was reported ${progressReports} times`,
+          ),
       };
     },
   },
@@ -94,7 +97,7 @@ export const longLifeRows: readonly Row[] = [
 
 /** Milliseconds from the start of the process until it says that it serves. */
 function start(sizes: Sizes): Promise<number> {
-  return withService(sizes, ({ told: { baseUrl } }) =>
+  return withService(sizes, ({ result: { baseUrl } }) =>
     withFolder(async (folder) => {
       const settings = join(folder, 'mirror.yaml');
       const { perPage } = sizes;

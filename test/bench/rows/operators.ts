@@ -1,8 +1,8 @@
 /** What an operator notices: how long a page holds deliveries up, and how long many accounts take to start. */
 import { inTurn, median, type Row } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
-import type { PageCostTold } from '../program/page-cost.ts';
-import type { PagesTold } from '../program/pages.ts';
+import type { PageCostResult } from '../program/page-cost.ts';
+import type { PagesResult } from '../program/pages.ts';
 
 /** A turn of the event loop may take so much longer while pages are asked for, in milliseconds. */
 const longestTurn = 20;
@@ -22,13 +22,13 @@ export const operatorRows: readonly Row[] = [
     measure: ({ host, vendors, deliveries, accounts, samples }) =>
       withFolder(async (folder) => {
         const size = { folder, vendors: vendors * 10, deliveries: deliveries * 50, accounts, samples };
-        const job = await host.standing('pages', size);
+        const job = await host.start('pages', size);
         await job.end();
-        const told = job.told as PagesTold;
-        const more = median(told.ours) - median(told.baseline);
+        const result = job.result as PagesResult;
+        const more = median(result.ours) - median(result.baseline);
         return {
           unit: 'ms',
-          ...told,
+          ...result,
           also: [{ what: `${more.toFixed(1)} ms more`, goal: `at most ${longestTurn} ms`, met: more <= longestTurn }],
         };
       }),
@@ -41,9 +41,9 @@ export const operatorRows: readonly Row[] = [
     measure: ({ host, vendors, samples }) =>
       withFolder(async (folder) => {
         const seconds = vendors < 1_000 ? 1 : 10;
-        const job = await host.standing('page-cost', { folder, vendors, samples, tabs: 20, seconds });
+        const job = await host.start('page-cost', { folder, vendors, samples, tabs: 20, seconds });
         await job.end();
-        const { one, many, first } = job.told as PageCostTold;
+        const { one, many, first } = job.result as PageCostResult;
         const dearest = median(one);
         return {
           unit: 'ms',
@@ -65,9 +65,9 @@ export const operatorRows: readonly Row[] = [
     async measure({ host, accounts, samples }) {
       const start = (count: number): Promise<number> =>
         withFolder(async (folder) => {
-          const job = await host.standing('accounts-start', { folder, accounts: count });
+          const job = await host.start('accounts-start', { folder, accounts: count });
           await job.end();
-          return (job.told as { ms: number }).ms;
+          return (job.result as { ms: number }).ms;
         });
       const taken = await inTurn(
         samples,

@@ -43,9 +43,9 @@ export const programRows: readonly Row[] = [
     baseline: '`node -e 0`',
     goal: { atMost: 3 },
     measure: (sizes) =>
-      withService({ ...sizes, vendors: 2_000 }, ({ told }) =>
+      withService({ ...sizes, vendors: 2_000 }, ({ result }) =>
         withFolder(async (folder) => {
-          const settings = writeSettings(told.baseUrl, folder, sizes);
+          const settings = writeSettings(result.baseUrl, folder, sizes);
           await run([program, 'sync', '-c', settings]);
           return startTimes([program, 'status', '-c', settings]);
         }),
@@ -78,10 +78,10 @@ async function startTimes(args: readonly string[]): ReturnType<Row['measure']> {
 
 /** The most memory that `sync` had at any time, in MB. */
 function peak(sizes: Sizes): Promise<number> {
-  return withService(sizes, ({ told }) =>
+  return withService(sizes, ({ result }) =>
     withFolder(async (folder) => {
       const tell = 'process.on("exit", () => console.error("\\npeak " + process.resourceUsage().maxRSS))';
-      const settings = writeSettings(told.baseUrl, folder, sizes);
+      const settings = writeSettings(result.baseUrl, folder, sizes);
       const said = await run(['--import', `data:text/javascript,${tell}`, program, 'sync', '-c', settings]);
       return Number(/^peak (\d+)$/m.exec(said)?.[1]) / 1_024;
     }),

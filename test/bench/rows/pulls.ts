@@ -3,18 +3,18 @@ import type { Figures, Row, Sizes } from './figures.ts';
 import { inTurn, median } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
 import type { Place } from '../setup/installation.ts';
-import { finished, type Standing } from '../jobs/host.ts';
-import type { PullTold } from '../program/pull.ts';
-import type { ServiceParams, ServiceQuestion, ServiceTold } from '../load/service.ts';
+import { finished, type RunningJob } from '../jobs/host.ts';
+import type { PullResult } from '../program/pull.ts';
+import type { ServiceParams, ServiceQuestion, ServiceResult } from '../load/service.ts';
 
 /** The service, and how it is edited. */
-type Service = Standing<ServiceTold, ServiceQuestion, void>;
+type Service = RunningJob<ServiceResult, ServiceQuestion, void>;
 
 export async function withService<T>(
   { host, vendors, perPage, newborn }: Pick<Sizes, 'host'> & ServiceParams,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const service = (await host.standing('service', { vendors, perPage, newborn })) as Service;
+  const service = (await host.start('service', { vendors, perPage, newborn })) as Service;
   try {
     return await work(service);
   } finally {
@@ -29,9 +29,9 @@ export const pullRows: readonly Row[] = [
     baseline: 'the same bytes fetched and parsed, the same rows written bare',
     goal: { atMost: 1.2 },
     measure: (sizes) =>
-      withService(sizes, async ({ told }) => {
+      withService(sizes, async ({ result }) => {
         const inNewFolder = (job: 'pull' | 'bare-pull' | 'naive-pull') => () =>
-          withFolder((folder) => pulled(sizes, job, placeOf(told, folder, sizes)));
+          withFolder((folder) => pulled(sizes, job, placeOf(result, folder, sizes)));
         const naive: Took[] = [];
         const figures = await compared(sizes, inNewFolder('pull'), async () => {
           naive.push(await inNewFolder('naive-pull')());
@@ -60,11 +60,11 @@ export const pullRows: readonly Row[] = [
 
 const mostOfNaive = 1.6;
 
-type Took = Pick<PullTold, 'ms' | 'cpuMs'>;
+type Took = Pick<PullResult, 'ms' | 'cpuMs'>;
 type PullJob = 'pull' | 'bare-pull' | 'naive-pull' | 'bare-fetch';
 
-async function pulled({ host }: Sizes, job: PullJob, place: Place): Promise<PullTold> {
-  return (await finished(host, job, place)) as PullTold;
+async function pulled({ host }: Sizes, job: PullJob, place: Place): Promise<PullResult> {
+  return (await finished(host, job, place)) as PullResult;
 }
 
 /** Both sides in turn, and what they took of the processor. */
@@ -80,7 +80,7 @@ async function compared(sizes: Sizes, ours: () => Promise<Took>, baseline: () =>
   return { unit: 'ms', ...taken, notes: [`${of} µs of the processor for each vendor against ${against} µs`] };
 }
 
-function placeOf({ baseUrl }: ServiceTold, folder: string, { perPage }: Sizes): Place {
+function placeOf({ baseUrl }: ServiceResult, folder: string, { perPage }: Sizes): Place {
   return { baseUrl, folder, perPage };
 }
 
@@ -88,16 +88,16 @@ function placeOf({ baseUrl }: ServiceTold, folder: string, { perPage }: Sizes): 
 function again(sizes: Sizes, rounds: 0 | 1): Promise<Figures> {
   return withService(sizes, (service) =>
     withFolder(async (folder) => {
-      const place = placeOf(service.told, folder, sizes);
+      const place = placeOf(service.result, folder, sizes);
       const first = await pulled(sizes, 'pull', place);
       let round = 0;
-      const pullAgain = async (): Promise<PullTold> => {
+      const pullAgain = async (): Promise<PullResult> => {
         round += rounds;
         if (rounds > 0) await service.ask({ round });
-        const told = await pulled(sizes, 'pull', place);
-        const { created, updated } = told;
+        const result = await pulled(sizes, 'pull', place);
+        const { created, updated } = result;
         if (created > 0 || updated > 0 !== rounds > 0) throw new Error(`Created ${created}, updated ${updated}.`);
-        return told;
+        return result;
       };
       const figures = await compared(sizes, pullAgain, () => pulled(sizes, 'bare-fetch', place));
       const part = median(figures.ours) / first.ms;

@@ -1,8 +1,8 @@
 /** A job: a part of a measurement that runs in a process of its own. */
 
-/** What a job has to tell. One that answers questions stands until it is stopped. */
+/** The result of a job. One that answers questions runs until it is stopped. */
 export interface JobResult {
-  readonly told: unknown;
+  readonly result: unknown;
   readonly answer?: (question: never) => Promise<unknown>;
   readonly stop?: () => Promise<void>;
 }

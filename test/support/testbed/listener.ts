@@ -25,7 +25,7 @@ export interface ListenerTestbed {
   readonly outcomes: Outcome[];
   /** Stops the listener and closes the files, as a daemon does. */
   readonly close: () => Promise<void>;
-  readonly told: { deliveries: number; codes: number; silences: number };
+  readonly called: { deliveries: number; codes: number; silences: number };
 }
 
 export interface ListenerOptions {
@@ -83,5 +83,5 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
   onTestFinished(close);
   const base = `http://127.0.0.1:${listener.address.port}`;
   const address = `${base}/webhooks/${account}/${tokens.get(account)?.reveal() ?? ''}`;
-  return { mirror, secrets, folder, base, address, outcomes, close, told };
+  return { mirror, secrets, folder, base, address, outcomes, close, called: told };
 }

@@ -53,7 +53,7 @@ export interface Body {
   readonly details: readonly [{ readonly reason: string }];
 }
 
-export interface Told {
+export interface ServiceAnswer {
   readonly status: number;
   readonly headers: Answer['headers'];
   /** Of a JSON answer that is not compressed. */
@@ -77,8 +77,13 @@ export interface ServiceTestbed {
   readonly arrivals: Arrival[];
   /** What the receivers answer from now on; undefined for no answer. */
   readonly answerWith: (status: number | undefined) => void;
-  readonly ask: (method: string, target: string, body?: unknown, headers?: Record<string, string>) => Promise<Told>;
-  readonly get: (target: string) => Promise<Told>;
+  readonly ask: (
+    method: string,
+    target: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<ServiceAnswer>;
+  readonly get: (target: string) => Promise<ServiceAnswer>;
   /** Registers and verifies a callback; returns its id. */
   readonly subscribe: (event?: string, uri?: string) => Promise<number>;
 }

@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
 import { testbed } from '../../support/testbed.ts';
-import { callbacksPath, gatewaysPath, vendorsPath, type Body, type Told } from '../../support/testbed/service.ts';
+import {
+  callbacksPath,
+  gatewaysPath,
+  vendorsPath,
+  type Body,
+  type ServiceAnswer,
+} from '../../support/testbed/service.ts';
 
 const fixture = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/${name}`, import.meta.url), 'utf8')) as Body &
-    Told['headers'] & { bill_vendor: object };
+    ServiceAnswer['headers'] & { bill_vendor: object };
 
 /** Key names and value types, in order. */
 function shape(value: unknown): unknown {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
 import { testbed } from '../../../support/testbed.ts';
-import { callbacksPath, gatewaysPath, vendorsPath, type Told } from '../../../support/testbed/service.ts';
+import { callbacksPath, gatewaysPath, vendorsPath, type ServiceAnswer } from '../../../support/testbed/service.ts';
 
-const errnoOf = ({ json }: Told): number => json.response.errors[0].errno;
+const errnoOf = ({ json }: ServiceAnswer): number => json.response.errors[0].errno;
 const vendor = { bill_vendor: { vendor_name: 'A', language: 'en' } };
 
 describe('tokens and scopes', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
-import { vendorsPath, type Told, type VendorRow } from '../../../support/testbed/service.ts';
+import { vendorsPath, type ServiceAnswer, type VendorRow } from '../../../support/testbed/service.ts';
 
 const fields = { vendor_name: 'Northwind', language: 'en', currency_code: 'USD' };
 
@@ -13,7 +13,7 @@ async function edit({ ask }: Testbed<'service'>, id: number, bill_vendor: object
   return (await ask('PUT', `${vendorsPath}/${id}`, { bill_vendor })).json.response.result.bill_vendor;
 }
 
-const errorOf = ({ json }: Told) => json.response.errors[0];
+const errorOf = ({ json }: ServiceAnswer) => json.response.errors[0];
 
 describe('what a list leaves out', () => {
   it.each([

@@ -167,6 +167,6 @@ describe('floods', () => {
     const forged = Array.from({ length: 10_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
     expect(await flood(place, forged)).toEqual({ 401: 10_000 });
     expect(await place.mirror.queue.countMarks(account)).toBe(0);
-    expect(place.told).toEqual({ deliveries: 0, codes: 0, silences: 1 });
+    expect(place.called).toEqual({ deliveries: 0, codes: 0, silences: 1 });
   });
 });

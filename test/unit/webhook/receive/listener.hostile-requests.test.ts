@@ -57,7 +57,7 @@ describe('malformed bodies', () => {
     });
     await fc.assert(property, { numRuns: cases(2_000) });
     expect([...answers].filter((status) => ![400, 401, 403, 415].includes(status))).toEqual([]);
-    expect([await place.mirror.queue.countMarks('6BApk'), place.told.deliveries]).toEqual([0, 0]);
+    expect([await place.mirror.queue.countMarks('6BApk'), place.called.deliveries]).toEqual([0, 0]);
     expect(await isFine(place)).toBe(true);
   });
 });
@@ -91,7 +91,7 @@ describe('H5 ways around the path', () => {
     const { body } = signed(delivery);
     const text = request(place, [`content-length: ${body.length}`], body).replace(pathOf(place), bend(pathOf(place)));
     expect(await raw(place, text)).toMatch(new RegExp(`^HTTP/1\\.1 (${status}|400) `));
-    expect(place.told.deliveries).toBe(0);
+    expect(place.called.deliveries).toBe(0);
   });
 
   it('a false Host changes nothing', async () => {
@@ -162,6 +162,6 @@ describe('H3, C14 those who are slow', () => {
     socket.destroy();
     expect(await isFine(place)).toBe(true);
     expect(await place.mirror.queue.dueMarks('6BApk', 10)).toHaveLength(1);
-    expect(place.told.deliveries).toBe(1);
+    expect(place.called.deliveries).toBe(1);
   });
 });

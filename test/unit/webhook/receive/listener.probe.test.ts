@@ -43,5 +43,5 @@ it('answers a probe with what arrived of it, to be checked by the path token alo
     [{}, `${probePath(account)}/more`],
   ] as const)
     expect((await probe(headers, path)).status).toBe(404);
-  expect(at.told).toEqual({ deliveries: 0, codes: 0, silences: 0 });
+  expect(at.called).toEqual({ deliveries: 0, codes: 0, silences: 0 });
 });

@@ -151,7 +151,7 @@ it.each([...lengths, ...encodings, ...badChunks, ...headers, ...firstLines, ...s
     const answers = await send(place, bytes(place));
     const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
     expect(statuses.filter((status) => status < 400 || status > 499)).toEqual([]);
-    expect([place.told.deliveries, await place.mirror.queue.countMarks('6BApk')]).toEqual([0, 0]);
+    expect([place.called.deliveries, await place.mirror.queue.countMarks('6BApk')]).toEqual([0, 0]);
     expect(await isFine(place)).toBe(true);
   },
 );
@@ -166,13 +166,13 @@ describe('H4 what is plain HTTP/1.1 is read as one would read it', () => {
   ])('%s is taken', async (_, bytes) => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     expect(await raw(place, bytes(place))).toBe('HTTP/1.1 200 OK');
-    expect(place.told.deliveries).toBe(1);
+    expect(place.called.deliveries).toBe(1);
   });
 
   it('a second request behind the first is one of its own', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const first = request(place, ['content-length: 0']).replace('connection: close', 'connection: keep-alive');
     expect(await raw(place, first + request(place, [length], body))).toBe('HTTP/1.1 400 Bad Request');
-    expect([place.outcomes, place.told.deliveries]).toEqual([['malformed', 'accepted'], 1]);
+    expect([place.outcomes, place.called.deliveries]).toEqual([['malformed', 'accepted'], 1]);
   });
 });

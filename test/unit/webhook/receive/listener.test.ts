@@ -35,7 +35,7 @@ describe('a genuine delivery', () => {
       },
     ]);
     expect(await marks(place)).toEqual([1001]);
-    expect([place.told.deliveries, place.outcomes]).toEqual([1, ['accepted']]);
+    expect([place.called.deliveries, place.outcomes]).toEqual([1, ['accepted']]);
   });
 
   it('C7, C8 whose object is one of our callbacks is looked at as a vendor all the same', async () => {
@@ -57,7 +57,7 @@ describe('a genuine delivery', () => {
     expect((await post(place, signed({ ...delivery, ...change }))).status).toBe(200);
     expect(journal(place)).toMatchObject([{ outcome: 'ignored', object_id: objectId }]);
     expect(journal(place)[0]?.settled_at).not.toBeNull();
-    expect([await marks(place), place.told.deliveries, place.outcomes]).toEqual([[], 0, ['ignored']]);
+    expect([await marks(place), place.called.deliveries, place.outcomes]).toEqual([[], 0, ['ignored']]);
   });
 
   it('C17, C19 with parameters that nobody knows, and without those that nobody needs', async () => {
@@ -161,7 +161,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
     expect([answer.status, await answer.text(), place.outcomes]).toEqual([status, '', [outcome]]);
     expect(answer.headers.get('allow')).toBe(status === 405 ? 'POST' : null);
     expect([journal(place), await marks(place)]).toEqual([[], []]);
-    expect(place.told).toEqual({ deliveries: 0, codes: 0, silences: 0 });
+    expect(place.called).toEqual({ deliveries: 0, codes: 0, silences: 0 });
   });
 
   it('E8 a signature of one account is worth nothing at another', async () => {

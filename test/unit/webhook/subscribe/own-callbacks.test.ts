@@ -168,7 +168,7 @@ describe('signatures after a change of keys', () => {
     const book = place.service.sandbox.callbacks(account);
     book.verify(0, book.renew(0, book.get(2001)!), book.get(2001)!.verifier);
     for (let count = 0; count < 7; count += 1) expect(await announce(place)).toBe(401);
-    expect(place.told.silences).toBe(1);
+    expect(place.called.silences).toBe(1);
     expect([await place.subscriptions.resendIfSilent(), await announce(place)]).toEqual(['verified', 200]);
     expect(place.verified).toEqual([account]);
   });
