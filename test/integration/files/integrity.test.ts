@@ -1,7 +1,7 @@
 /** A daemon on a mirror that may be damaged: when it checks the integrity of the file, and what it does meanwhile. */
 import Driver from 'better-sqlite3';
 import { existsSync, readdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkWholeFile } from '../../../src/store/files/full-check.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
@@ -42,6 +42,20 @@ async function until(at: Testbed<'daemon'>, isSo: () => boolean): Promise<void> 
   while (!isSo()) await at.clock.yield();
 }
 
+/** Whatever connections of this process run from now on, as SQL. */
+function statements(): string[] {
+  const run: string[] = [];
+  for (const method of ['exec', 'pragma', 'prepare'] as const) {
+    const original = Reflect.get(Driver.prototype, method) as (...args: unknown[]) => never;
+    vi.spyOn(Driver.prototype, method).mockImplementation(function (this: Driver.Database, ...args: unknown[]) {
+      run.push(String(args[0]));
+      return original.apply(this, args);
+    });
+  }
+  onTestFinished(() => void vi.restoreAllMocks());
+  return run;
+}
+
 describe('K50 a daemon on a mirror that', () => {
   it('is new, or was closed cleanly, does not check it', async () => {
     const at = await testbed({ level: 'daemon' });
@@ -65,6 +79,18 @@ describe('K50 a daemon on a mirror that', () => {
     await at.start();
     await at.untilRuns();
     expect(looked(at)).toHaveLength(2);
+  });
+
+  it('was left by a killed daemon does not check it by a statement of its own, which would hold its ports up', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await at.stop();
+    forgetStop(at.settings.database);
+    const run = statements();
+    await at.reopen();
+    await at.start();
+    await until(at, () => looked(at).length > 1);
+    expect(run.length).toBeGreaterThan(20);
+    expect(run.filter((sql) => /^(pragma )?(integrity|quick|foreign_key)_check/i.test(sql))).toEqual([]);
   });
 
   it('was left by a killed daemon, and stops before the check has ended, leaves the check to the next daemon', async () => {
