@@ -6,38 +6,84 @@ import { testbed } from '../../support/testbed.ts';
 
 const isReading = (url: URL): boolean => /\/bill_vendors\/\d+$/.test(url.pathname);
 
-describe('reads by id that a proxy refuses for four seconds', () => {
+/** A daemon whose reads by id are answered by a proxy while `isOut`, and what changes of one vendor cost. */
+async function behindProxy(answer: () => Response) {
+  const proxy = { isOut: false, reads: 0 };
+  const at = await testbed({
+    level: 'daemon',
+    answer(url) {
+      if (!isReading(url)) return undefined;
+      proxy.reads += 1;
+      return proxy.isOut ? answer() : undefined;
+    },
+  });
+  const id = someVendor(at);
+  const change = async (name: string): Promise<void> => {
+    at.sandbox.vendors(account).edit(id, { vendor_name: name });
+    await at.clock.until(
+      `the vendor is ${name}`,
+      () => at.query('SELECT 1 FROM vendors WHERE vendor_name = ?', name).length > 0,
+    );
+  };
+  /** Makes changes, each with its name. @returns the requests of lists that they cost. */
+  const listsFor = async (...names: string[]): Promise<string[]> => {
+    const before = at.requests.length;
+    for (const name of names) await change(name);
+    return at.requests.slice(before).filter((line) => line.endsWith('/bill_vendors'));
+  };
+  return { at, proxy, id, change, listsFor };
+}
+
+const formless = (status: number) => (): Response => new Response('<html></html>', { status });
+
+describe('reads by id that a proxy refuses for ten seconds', () => {
   it.each([404, 405, 501])(
-    'K5 with status %i: within 90 seconds each delivery costs one read again',
+    'K5 with status %i: within 90 seconds each delivery costs one read again, an hour later as well',
     async (status) => {
-      let isOut = false;
-      const at = await testbed({
-        level: 'daemon',
-        answer: (url) => (isOut && isReading(url) ? new Response('<html></html>', { status }) : undefined),
-      });
-      const id = someVendor(at);
-      const edit = (name: string): void => void at.sandbox.vendors(account).edit(id, { vendor_name: name });
-      const shows = (name: string): Promise<void> =>
-        at.clock.until(
-          `the vendor is ${name}`,
-          () => at.query('SELECT 1 FROM vendors WHERE vendor_name = ?', name).length > 0,
-        );
-      isOut = true;
-      edit('During');
-      await at.clock.pass(4_000);
-      isOut = false;
-      await shows('During');
-      await at.clock.pass(90_000);
-      const before = at.requests.length;
-      for (const name of ['After 1', 'After 2', 'After 3']) {
-        edit(name);
-        await shows(name);
+      const { at, proxy, id, listsFor } = await behindProxy(formless(status));
+      for (const round of ['First', 'Second']) {
+        proxy.isOut = true;
+        at.sandbox.vendors(account).edit(id, { vendor_name: `${round} outage` });
+        await at.clock.pass(10_000);
+        proxy.isOut = false;
+        await listsFor(`${round} found`);
+        await at.clock.pass(90_000);
+        expect(await listsFor(`${round} one`, `${round} two`, `${round} three`)).toEqual([]);
+        await at.clock.pass(3_600_000);
       }
-      const lists = at.requests.slice(before).filter((line) => line.endsWith('/bill_vendors'));
-      expect(lists).toEqual([]);
     },
   );
 });
+
+it('K5 reads by id that are denied for minutes are not taken for reads that are not offered', async () => {
+  const denied = { response: { errors: [{ errno: 1003, message: 'Access denied.' }] } };
+  const { at, proxy, listsFor } = await behindProxy(() => Response.json(denied, { status: 403 }));
+  proxy.isOut = true;
+  for (const name of ['One', 'Two', 'Three']) {
+    at.sandbox.vendors(account).create({ vendor_name: name, language: 'en' });
+    await at.clock.pass(61_000);
+  }
+  proxy.isOut = false;
+  await at.clock.pass(30_000);
+  expect(await listsFor('After one', 'After two')).toEqual([]);
+});
+
+it.each([405, 501])(
+  'C9 K5 reads by id that worked, and are answered with %i from now on: each change costs a list and, once that is learnt, no read',
+  async (status) => {
+    const { at, proxy, change } = await behindProxy(formless(status));
+    await change('Before');
+    proxy.isOut = true;
+    await change('One');
+    await at.clock.pass(61_000);
+    await change('Two');
+    await at.untilQuiet();
+    const { reads } = proxy;
+    await change('Three');
+    await at.untilQuiet();
+    expect(proxy.reads).toBe(reads);
+  },
+);
 
 describe('a service that reads no vendor by id', () => {
   it.each([404, 405, 501])(

@@ -46,7 +46,7 @@ describe('pages that came together', () => {
 });
 
 describe('a page with a record that cannot be stored', () => {
-  it('begins an epoch of the change feed with the first record that is stored', async () => {
+  it('K3 leaves nothing of it, and begins an epoch of the change feed with the first record that is stored', async () => {
     const at = await testbed({ level: 'store' });
     // The last thing that is written of a vendor fails, and takes the epoch back that its version began.
     at.damage(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { otherConnection } from '../../../support/mirror-file.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type TestbedOptions } from '../../../support/testbed.ts';
 import { activeDifferences, differences } from '../../../support/mirror/differences.ts';
@@ -159,6 +160,22 @@ describe('rows that cannot be used', () => {
       expect(at.query(drifts)).toEqual([{ n: 40 }]);
     },
   );
+
+  it('K3 a record that cannot be stored is set aside and reported, its neighbours are applied, and the next run is complete', async () => {
+    const at = await testbed({ level: 'account', vendors: 40, settings });
+    const victim = Number(at.sandbox.vendors(account).listed()[20]?.['vendorid']);
+    const file = otherConnection(at.database);
+    file.exec(
+      `CREATE TRIGGER refused BEFORE INSERT ON vendors WHEN new.vendorid = ${victim} BEGIN SELECT raise(ABORT, 'refused'); END`,
+    );
+    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'record_rejected', exit: 1 } });
+    expect(at.query('SELECT count(*) AS n FROM vendors')).toEqual([{ n: 39 }]);
+    expect(at.query('SELECT kind, fields FROM findings')).toEqual([
+      { kind: 'record_rejected', fields: expect.stringContaining(`Vendor ${victim}`) as string },
+    ]);
+    file.exec('DROP TRIGGER refused');
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 1 });
+  });
 
   it('A19 a vendor that comes twice on a page is one vendor', async () => {
     const at = await testbed({

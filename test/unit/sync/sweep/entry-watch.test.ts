@@ -50,6 +50,8 @@ describe('a vendor that a walk meets changed', () => {
   it.each([
     ['during the walk', 4 * second, true],
     ['within the lag before it', -3 * second, true],
+    ['just within the lag before it, and what clocks may differ', -7 * second, true],
+    ['before that', -9 * second, false],
     ['a minute before it', -minute, false],
     ['an hour before it', -hour - minute, false],
     ['a day before it', -24 * hour, false],
@@ -64,6 +66,11 @@ describe('a vendor that a walk meets changed', () => {
 
   it('K7 may have entered where the clock that dates answers runs behind the stamps', () => {
     expect(mayEnter(noon + 11 * second, { ahead: -2 * second })).toBe(true);
+  });
+
+  it.each([-minute, minute])('K7 may have entered where all clocks of the service are %s ms from ours', (ahead) => {
+    expect(mayEnter(noon + ahead + 4 * second, { ahead })).toBe(true);
+    expect(mayEnter(noon + ahead - 9 * second, { ahead })).toBe(false);
   });
 
   it('K7 may have entered where it was created during the walk, although it bears an older change', () => {
