@@ -1,9 +1,10 @@
 /** Many accounts in one daemon, some of which the service never answers. */
 import { expect, it, vi } from 'vitest';
-import { parseInstant } from '../../../src/domain/clock.ts';
+import { parseInstant, sleep } from '../../../src/domain/clock.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { unanswered } from '../../support/network/unanswered.ts';
 import { testbed } from '../../support/testbed.ts';
+import type { VirtualClock } from '../../support/virtual-clock.ts';
 
 const minute = 60_000;
 const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);
@@ -48,6 +49,32 @@ it.each([
   },
   120_000,
 );
+
+it('K17 of many accounts whose pages are slow but come, no more are swept at once than may be', async () => {
+  const answering: VirtualClock[] = [];
+  const sweeping = new Set<string>();
+  let most = 0;
+  const at = await testbed({
+    level: 'daemon',
+    started: false,
+    accounts,
+    vendors: 40,
+    async answer({ pathname }) {
+      const [, id] = /account\/(\w+)\/.*\/bill_vendors$/.exec(pathname) ?? [];
+      if (id === undefined) return undefined;
+      sweeping.add(id);
+      most = Math.max(most, sweeping.size);
+      for (const clock of answering) await sleep(clock, 400);
+      sweeping.delete(id);
+      return undefined;
+    },
+    settings: { service: { paging: { perPage: 5, concurrency: 1 } } },
+  });
+  answering.push(at.clock);
+  await at.start();
+  await at.clock.pass(2 * minute);
+  expect(most).toBe(4);
+});
 
 it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
   const commits = async (ids: readonly string[]): Promise<number> => {

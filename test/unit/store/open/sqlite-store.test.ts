@@ -150,6 +150,21 @@ describe('K28 runs of an account', () => {
   });
 });
 
+it('K28 a run that a process left behind is abandoned by the next one of that account, and counts for no other', async () => {
+  const { one } = at;
+  const begin = (accountId: string) => one.mirror.runs.beginRun({ accountId, kind: 'reconcile', trigger: 'schedule' });
+  const left = [await begin(account), await begin(other)].map(({ id }) => id);
+  await one.reopen();
+  await begin(other);
+  expect(one.query(`SELECT outcome FROM runs WHERE id IN (${left.join()}) ORDER BY id`)).toEqual([
+    { outcome: 'running' },
+    { outcome: 'abandoned' },
+  ]);
+  one.damage(`UPDATE runs SET process = 'another' WHERE id IN (${left.join()})`);
+  const { runs } = one.mirror;
+  expect([await runs.unfinishedRuns(account, 0), await runs.unfinishedRuns(other, 0)]).toEqual([0, 1]);
+});
+
 it('K28 the vendors of an account are those of no other', async () => {
   const { one, two } = at;
   const { mirror } = one;
@@ -175,4 +190,32 @@ it('K28 the callbacks that are known of an account are replaced for that account
     [{ callbackid: 1 }],
     [],
   ]);
+});
+
+it('K28 callbacks of an account that is no longer served lose their verification, and those of that number elsewhere keep it', async () => {
+  const { mirror } = at.one;
+  const callback = {
+    callbackid: 1,
+    event: 'bill_vendor',
+    uri: 'https://mirror.example.com/1',
+    verified: true,
+  } as never;
+  await mirror.callbacks.replaceCallbacks(account, [callback]);
+  await mirror.callbacks.replaceCallbacks(other, [callback]);
+  await mirror.addAccounts([account], { accounts: [account], connectionOf: new Map(), settingsFile: 'settings' });
+  expect(await mirror.callbacks.unverifyUnservedCallbacks()).toEqual([{ accountId: other, callbackid: 1 }]);
+  expect([await mirror.callbacks.knownCallbacks(account), await mirror.callbacks.knownCallbacks(other)]).toMatchObject([
+    [{ verified: true }],
+    [{ verified: false }],
+  ]);
+});
+
+it('K28 refusals of events are those of one account, and are forgotten for that account alone', async () => {
+  const { callbacks } = at.one.mirror;
+  const refusal = { event: 'bill_vendor', code: 'rejected', message: 'No such event.' } as const;
+  await callbacks.replaceRefusals(account, [refusal]);
+  expect([await callbacks.refusals(account), await callbacks.refusals(other)]).toEqual([[refusal], []]);
+  await callbacks.replaceRefusals(other, [refusal]);
+  await callbacks.replaceRefusals(other, []);
+  expect([await callbacks.refusals(account), await callbacks.refusals(other)]).toEqual([[refusal], []]);
 });
