@@ -23,7 +23,7 @@ export interface Call<Options extends object = object> {
 }
 
 /**
- * LazyAction the work of a command.
+ * Does the work of a command.
  * @throws MirrorError for whatever keeps it from answering; the program prints it and exits with its status.
  */
 export type CommandHandler<Options extends object = object> = (call: Call<Options>) => Promise<ExitStatus>;

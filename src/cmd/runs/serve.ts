@@ -50,7 +50,7 @@ interface Watched {
   readonly summary: LiveSummary | undefined;
 }
 
-/** LazyAction the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
+/** Does the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
 async function withFinalRecord({ log, summary }: Watched, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
   const finalRecord = (thrown: unknown): void => {
     summary?.end(false);

@@ -10,7 +10,7 @@ import { serviceOf } from '../sandbox/embedded-service.ts';
 import { logOf } from './command-log.ts';
 
 /**
- * LazyAction the work with the installation of these settings, and closes it, with the built-in sandbox where one stood in for the
+ * Does the work with the installation of these settings, and closes it, with the built-in sandbox where one stood in for the
  * service.
  * @throws MirrorError of files and settings, and whatever the work throws.
  */
