@@ -48,10 +48,9 @@ describe('every test', () => {
     expect(found).toEqual([]);
   });
 
-  it('that does not run each time takes minutes, or needs a newer Node, and is one of these', () => {
+  it('that does not run each time takes minutes, and is one of these', () => {
     const conditional = tests.filter(({ text }) => text.includes('.runIf(')).map(({ path }) => path);
     expect(conditional.sort()).toEqual([
-      'test/integration/people/reporting-programs.test.ts',
       'test/process/serve/serve-nightly.test.ts',
       'test/process/serve/soak.test.ts',
     ]);

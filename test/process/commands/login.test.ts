@@ -122,9 +122,9 @@ describe('login', () => {
       ],
       [['-c', at.file, ...at.named], 'For a new settings file, --account must be given too.'],
       [['-c', at.file, '--client-id', 'mirror'], '--base-url and --account must be given too'],
-      [['-c', at.file, ...at.named.slice(0, 4), '--account', '6BApk'], 'say --client-secret-file FILE'],
+      [['-c', at.file, ...at.named.slice(0, 4), '--account', '6BApk'], 'use --client-secret-file FILE'],
       [['main', '-c', at.file, ...at.named, '--account', '6BApk'], 'leave main out'],
-      [['--sandbox', ...at.named, '--account', '6BApk'], '--base-url names a service, and --sandbox another one'],
+      [['--sandbox', ...at.named, '--account', '6BApk'], '--base-url and --sandbox cannot be used together'],
     ] as const)
       expect([argv, await at.run('login', ...argv)]).toMatchObject([
         argv,

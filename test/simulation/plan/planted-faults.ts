@@ -106,8 +106,8 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'the answer to a write is believed whatever came meanwhile',
     promise: 'P3',
-    seed: 27,
-    knobs: 'writes=3 latency=12000 vendors=1',
+    seed: 3,
+    knobs: 'writes=3 latency=12000 vendors=1 changes=20 hot=yes bursts=30',
     replacements: [
       replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
         const accepted = acceptance(contradiction);
