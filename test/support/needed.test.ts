@@ -50,10 +50,7 @@ describe('every test', () => {
 
   it('that does not run each time takes minutes, and is one of these', () => {
     const conditional = tests.filter(({ text }) => text.includes('.runIf(')).map(({ path }) => path);
-    expect(conditional.sort()).toEqual([
-      'test/process/serve/serve-nightly.test.ts',
-      'test/process/serve/soak.test.ts',
-    ]);
+    expect(conditional.sort()).toEqual(['test/process/serve/serve-nightly.test.ts', 'test/process/serve/soak.test.ts']);
   });
 
   it('that runs the compiled program has it built first where a source is newer', () => {
