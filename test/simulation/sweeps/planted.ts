@@ -39,6 +39,15 @@ export const plantedFaults: readonly SweepFault[] = [
     ],
   },
   {
+    name: 'the last of `pages` taken for the end, whatever it holds',
+    seed: 30713,
+    replacements: [
+      replacing('sync/sweep/window.ts', 'holdsEnd', () => ({ page, pages }) => {
+        return page === pages;
+      }),
+    ],
+  },
+  {
     name: 'the front not walked again',
     seed: 1496,
     replacements: [replacing('sync/sweep/list-order.ts', 'ObservedOrder.byUpdate', () => () => undefined)],
@@ -50,6 +59,17 @@ export const plantedFaults: readonly SweepFault[] = [
       replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
         return function (pass) {
           return add.call(this, { ...pass, entered: false });
+        };
+      }),
+    ],
+  },
+  {
+    name: 'a pass counts although vendors entered or `total` changed during it',
+    seed: 31953,
+    replacements: [
+      replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
+        return function (pass) {
+          return add.call(this, { ...pass, total: pass.total ?? pass.ids.size, entered: false });
         };
       }),
     ],
