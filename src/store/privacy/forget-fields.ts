@@ -2,7 +2,9 @@
 import { textWithoutMembers } from '../../domain/json/without-members.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../../domain/vendor.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { balanceKinds, repairedRaw, ofVendor } from '../rows/stored-vendor.ts';
+import { balanceKinds } from '../vendor/child-rows.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
+import { repairedRaw } from '../vendor/stored-json.ts';
 import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';

@@ -1,7 +1,7 @@
 /** Removes one vendor from everything that is stored. */
 import { ForgottenVendors } from '../rows/forgotten-vendors.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from '../rows/stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';

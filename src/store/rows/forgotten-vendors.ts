@@ -3,7 +3,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from './stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 
 export class ForgottenVendors {
   readonly #find: Statement<VendorKey, { vendorid: number }>;

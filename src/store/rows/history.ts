@@ -5,7 +5,7 @@ import { currencyDigits, decimalAmount, minorUnits } from '../../domain/amounts.
 import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { feedEpochs } from '../feed/feed-epochs.ts';
-import { ofVendor } from './stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { BalanceSpanTable, VendorTable, VersionRowTable, VendorKey } from '../tables/vendor-tables.ts';

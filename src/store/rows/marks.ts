@@ -5,7 +5,7 @@ import { repeatDelays, type MarkReason } from '../../domain/retry/mark-policy.ts
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from './stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { DirtyVendorTable } from '../tables/mirror-tables.ts';

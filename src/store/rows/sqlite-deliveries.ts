@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from './stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import type { Marks } from './marks.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';

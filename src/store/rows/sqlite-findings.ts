@@ -4,7 +4,7 @@ import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { shortLockWait } from '../sqlite/lock-wait.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from './stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FindingKind, FindingTable } from '../tables/mirror-tables.ts';

@@ -2,7 +2,7 @@
 import { ForgottenVendors } from './forgotten-vendors.ts';
 import type { Marks } from './marks.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from './stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';

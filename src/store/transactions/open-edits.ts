@@ -8,7 +8,7 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { EditTable } from '../tables/write-tables.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from '../rows/stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import type { NewEdit, OpenEdit } from '../records/write-record.ts';
 
 interface OpenEditsParts {

@@ -9,7 +9,7 @@ import type { SqliteDeliveries } from '../rows/sqlite-deliveries.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { SqliteFindings } from '../rows/sqlite-findings.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { ofVendor } from '../rows/stored-vendor.ts';
+import { ofVendor } from '../vendor/of-vendor.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { boundLimit, mirrorSql, statement, type At } from '../sqlite/statement.ts';

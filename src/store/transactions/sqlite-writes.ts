@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { ChildRows } from '../rows/stored-vendor.ts';
+import { ChildRows } from '../vendor/child-rows.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CreationTable } from '../tables/write-tables.ts';

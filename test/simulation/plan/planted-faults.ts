@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { replacing, type PlantedFault } from '../../support/source/planted-fault.ts';
-import { ofVendor } from '../../../src/store/rows/stored-vendor.ts';
+import { ofVendor } from '../../../src/store/vendor/of-vendor.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { accounts } from './accounts.ts';
 import type { WriteReport } from '../../../src/sync/write/answer.ts';
@@ -406,7 +406,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 19,
     knobs: 'crashes=4 changes=20',
     replacements: [
-      replacing('store/rows/stored-vendor.ts', 'ChildRows.replace', (replace) => {
+      replacing('store/vendor/child-rows.ts', 'ChildRows.replace', (replace) => {
         return function (key, vendor, fresh) {
           if (fresh) replace.call(this, key, vendor, fresh);
           else afterwards(() => replace.call(this, key, vendor, fresh));

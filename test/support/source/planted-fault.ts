@@ -11,7 +11,7 @@ import type * as confirmations from '../../../src/store/pages/confirmations.ts';
 import type * as sqliteDeliveries from '../../../src/store/rows/sqlite-deliveries.ts';
 import type * as rateLedger from '../../../src/store/rows/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/rows/reading-counter.ts';
-import type * as storedVendor from '../../../src/store/rows/stored-vendor.ts';
+import type * as childRows from '../../../src/store/vendor/child-rows.ts';
 import type * as verifierStatements from '../../../src/store/secrets/verifier-statements.ts';
 import type * as verifiers from '../../../src/store/secrets/verifiers.ts';
 import type * as sqliteQueue from '../../../src/store/transactions/sqlite-queue.ts';
@@ -50,7 +50,7 @@ interface Modules {
   'store/rows/sqlite-deliveries.ts': typeof sqliteDeliveries;
   'store/rows/rate-ledger.ts': typeof rateLedger;
   'store/rows/reading-counter.ts': typeof readingCounter;
-  'store/rows/stored-vendor.ts': typeof storedVendor;
+  'store/vendor/child-rows.ts': typeof childRows;
   'store/secrets/verifier-statements.ts': typeof verifierStatements;
   'store/secrets/verifiers.ts': typeof verifiers;
   'store/transactions/sqlite-queue.ts': typeof sqliteQueue;

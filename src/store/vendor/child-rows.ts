@@ -1,5 +1,4 @@
-/** Converts between a `Vendor` and its rows. */
-import type { RawBuilder } from 'kysely';
+/** The rows that belong to a vendor: balances and tax defaults. */
 import { minorUnits } from '../../domain/amounts.ts';
 import {
   balanceFields,
@@ -12,86 +11,17 @@ import {
 } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
-import { mirrorSql, statement, type At } from '../sqlite/statement.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { BalanceTable, TaxDefaultTable, VendorTable, VendorKey } from '../tables/vendor-tables.ts';
-
-/** The columns of `vendors` that a reading fills. */
-export type ContentColumns = Omit<
-  VendorTable,
-  | 'account_id'
-  | 'vis_state_source'
-  | 'presence'
-  | 'first_seen_at'
-  | 'changed_at'
-  | 'source'
-  | 'read_seq'
-  | 'held_since_ms'
->;
-
-/** The key of a row that holds more. */
-export const keyOf = ({ account_id, vendorid }: VendorKey): VendorKey => ({ account_id, vendorid });
+import { ofVendor } from './of-vendor.ts';
+import { storedObject } from './stored-json.ts';
+import { flag } from './vendor-columns.ts';
 
 export const balanceKinds = {
   outstanding_balance: 'outstanding',
   overdue_balance: 'overdue',
 } as const satisfies Record<BalanceField, BalanceTable['kind']>;
 
-/**
- * The columns of a vendor, as a new object that the caller may extend. Built field by field, because spreading wide objects dominates the
- * cost of a first pull.
- */
-export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
-  const texts = {} as Record<TextField, string | null>;
-  for (const field of textFields) texts[field] = vendor[field] ?? null;
-  return Object.assign(texts, {
-    vendorid: vendor.vendorid,
-    is_1099: flag(vendor.is_1099),
-    vis_state: vendor.vis_state ?? null,
-    unknown_fields: unknownFieldsOf(vendor),
-    raw,
-  });
-}
-
-/** Fields without a column of their own. */
-export function unknownFieldsOf({ unknown }: Vendor): string | null {
-  return unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(unknown));
-}
-
-/** The received JSON, plus stored fields that it leaves out and that are not excluded. Damaged stored JSON is replaced. */
-export function mergedRaw(stored: string, received: string, excluded?: ReadonlySet<string>): string {
-  const before = storedObject(stored);
-  const now = JSON.parse(received) as Record<string, unknown>;
-  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name) && !excluded?.has(name));
-  if (left.length === 0) return received;
-  return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
-}
-
-/** The fields that the stored JSON does not contain. */
-export function fieldsNotIn(stored: string, fields: readonly string[]): string[] {
-  const before = storedObject(stored);
-  return fields.filter((field) => !Object.hasOwn(before, field));
-}
-
-/** Stored JSON that is valid; an empty object in place of damaged JSON. */
-export function repairedRaw(stored: string): string {
-  return parsedObject(stored) ? stored : '{}';
-}
-
-/** The members of stored JSON; none where it is damaged. */
-function storedObject(json: string): Record<string, unknown> {
-  return parsedObject(json) ?? {};
-}
-
-function parsedObject(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The rows that belong to a vendor: balances and tax defaults. */
 export class ChildRows {
   readonly #balances: Statement<VendorKey, BalanceTable>;
   readonly #taxes: Statement<VendorKey, TaxDefaultTable>;
@@ -174,22 +104,8 @@ export class ChildRows {
   }
 }
 
-interface OneVendor {
-  where(column: 'account_id', operator: '=', value: RawBuilder<string>): this;
-  where(column: 'vendorid', operator: '=', value: RawBuilder<number>): this;
-}
-
-/** Narrows a query to one vendor. */
-export function ofVendor<Q extends object>(query: Q, at: At<VendorKey>): Q {
-  return (query as Q & OneVendor).where('account_id', '=', at('account_id')).where('vendorid', '=', at('vendorid'));
-}
-
 function taxDefaultOf(row: TaxDefaultTable): TaxDefault {
   const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = row;
   const enabled = row.enabled === null ? null : row.enabled === 1;
   return { taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at };
-}
-
-export function flag(value: boolean | null | undefined): number | null {
-  return value == null ? null : Number(value);
 }
