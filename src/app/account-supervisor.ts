@@ -60,7 +60,7 @@ export class AccountSupervisor implements Service {
     this.name = `account ${account.accountId}`;
     this.#options = options;
     this.#since = clock.now();
-    this.#watchdog = publicUrl === null ? 'off' : 'hearing';
+    this.#watchdog = publicUrl === null ? 'off' : 'receiving';
     this.#runs = new RunService((request) => this.#run(request));
     const sweep = (): Promise<RunReport> => this.#runs.request({ kind: 'pull', trigger: 'queue' });
     this.#worker = new Worker(account, sweep);
@@ -105,7 +105,7 @@ export class AccountSupervisor implements Service {
 
   /** Deliveries of this account are on disk. */
   delivered(): void {
-    this.#watchdog = 'hearing';
+    this.#watchdog = 'receiving';
     this.#worker.wake();
     this.#requestedSweeps.wake();
   }
@@ -230,7 +230,7 @@ export class AccountSupervisor implements Service {
     const { account, installation, clock, log } = this.#options;
     const received = await installation.mirror.receivedDeliveries(account.accountId);
     const silentFor = unusuallySilentFor(received, clock.now(), this.#since);
-    this.#watchdog = silentFor === undefined ? 'hearing' : 'silent';
+    this.#watchdog = silentFor === undefined ? 'receiving' : 'silent';
     if (silentFor === undefined) return;
     const { missedSince } = received;
     const minutes = Math.round(silentFor / 60_000);

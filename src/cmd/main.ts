@@ -19,7 +19,7 @@ const interruption = new AbortController();
 setMaxListeners(0, interruption.signal);
 
 function interrupt(signal: NodeJS.Signals): void {
-  if (interruption.signal.aborted) process.exit(exitStatus.notWhole);
+  if (interruption.signal.aborted) process.exit(exitStatus.incomplete);
   interruption.abort(new MirrorError('interrupted', `Interrupted by ${signal}.`));
 }
 process.on('SIGINT', interrupt);
@@ -32,7 +32,7 @@ let resultsError: MirrorError | undefined;
 /** Ends with the status of the work. Results that were lost are an error by themselves. */
 function exitWith(worked: ExitStatus): void {
   status = worked;
-  process.exitCode = resultsError && worked <= exitStatus.notWhole ? resultsError.exit : worked;
+  process.exitCode = resultsError && worked <= exitStatus.incomplete ? resultsError.exit : worked;
 }
 
 /** Makes a stream report all errors as events; by default, errors of files are thrown by the write. */

@@ -3,7 +3,7 @@
 /** Exit statuses, after sysexits. */
 export const exitStatus = {
   done: 0,
-  notWhole: 1,
+  incomplete: 1,
   usage: 64,
   unavailable: 69,
   bug: 70,
@@ -23,7 +23,7 @@ interface Entry {
 }
 
 const entry = (exit: ExitStatus, retry: boolean, hint: string): Entry => ({ exit, retry, hint });
-const { notWhole, usage, unavailable, bug, file, locked, refused, settings } = exitStatus;
+const { incomplete, usage, unavailable, bug, file, locked, refused, settings } = exitStatus;
 
 export const catalogue = {
   usage: entry(usage, false, 'See `vendor-mirror --help`.'),
@@ -80,31 +80,31 @@ export const catalogue = {
     'Remove the target from `notify`, or run `vendor-mirror notify retry` once its receiver is back.',
   ),
 
-  history_gone: entry(notWhole, false, 'Read all vendors again, and continue from the cursor named above.'),
+  history_gone: entry(incomplete, false, 'Read all vendors again, and continue from the cursor named above.'),
   paging_ignored: entry(
-    notWhole,
+    incomplete,
     false,
     'Check service.paging.pageParam: the service answers requests for other pages with the first.',
   ),
   sweep_incomplete: entry(
-    notWhole,
+    incomplete,
     true,
     'Run it again; the list changed while it was read, or the service answered only in part.',
   ),
   record_rejected: entry(
-    notWhole,
+    incomplete,
     false,
     'Everything else was applied. The findings of the run say why each record was rejected; report them to the service.',
   ),
   breaker_tripped: entry(
-    notWhole,
+    incomplete,
     false,
     'If these vendors are really gone, allow it: `vendor-mirror reconcile --approve-absences N`.',
   ),
-  interrupted: entry(notWhole, true, 'What was read is kept; run it again.'),
-  differences: entry(notWhole, false, 'Run `vendor-mirror reconcile`.'),
-  not_taken: entry(notWhole, false, 'The mirror holds what the service answered; check the vendor in the service.'),
-  unknown_vendor: entry(notWhole, false, 'Check the number and the account, or run `vendor-mirror sync`.'),
+  interrupted: entry(incomplete, true, 'What was read is kept; run it again.'),
+  differences: entry(incomplete, false, 'Run `vendor-mirror reconcile`.'),
+  not_taken: entry(incomplete, false, 'The mirror holds what the service answered; check the vendor in the service.'),
+  unknown_vendor: entry(incomplete, false, 'Check the number and the account, or run `vendor-mirror sync`.'),
 
   database_unusable: entry(file, false, 'Check the path, its permissions and the disk.'),
   database_older: entry(

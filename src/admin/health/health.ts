@@ -60,8 +60,8 @@ export interface WebhookDay {
   readonly loss_rate: number | null;
 }
 
-/** Whether deliveries come: none are awaited, they come, or changes are found and none has come for unusually long. */
-export type Watchdog = 'off' | 'hearing' | 'silent';
+/** Whether deliveries arrive: none are expected, they arrive, or changes are found and none has arrived for unusually long. */
+export type Watchdog = 'off' | 'receiving' | 'silent';
 
 /** How far a sweep has come. */
 export interface SweepProgressFacts {

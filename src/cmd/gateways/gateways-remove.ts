@@ -22,7 +22,7 @@ export const gatewaysRemove: CommandHandler<RemoveOptions> = async (call) => {
   const question = `Only the service's own interface can enable a gateway again. Remove ${sgid} of ${account}?`;
   if (!(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
     printNotice(context, 'Nothing was done.');
-    return exitStatus.notWhole;
+    return exitStatus.incomplete;
   }
   const signal = context.interrupted;
   const { error } = await withInstallation(call, settings, async (installation) => {

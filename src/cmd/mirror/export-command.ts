@@ -27,7 +27,7 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
   if (!mirror) {
     noticeNothingMirrored(context);
     if (options.json) printJson(context, { ok: false, file: null, bytes: 0 });
-    return exitStatus.notWhole;
+    return exitStatus.incomplete;
   }
   const what = { view, query, format };
   const { clock, random, interrupted: signal } = context;
@@ -39,7 +39,7 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
     if (noTimes > 0) printNotice(context, leftEmpty(noTimes));
   } catch (error) {
     // A closed pipe or Ctrl-C needs no message; a full disk was reported already.
-    if (context.interrupted.aborted) return exitStatus.notWhole;
+    if (context.interrupted.aborted) return exitStatus.incomplete;
     throw error;
   } finally {
     await mirror.close();

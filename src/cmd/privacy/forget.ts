@@ -38,7 +38,7 @@ export const forget: CommandHandler<ForgetFlags> = async (call) => {
     field ? Promise.resolve(fieldQuestion(field, options.account)) : vendorQuestion(call, settings, vendor ?? 0);
   if (!(await isConfirmed(context, question, yes))) {
     printNotice(context, 'Nothing was done.');
-    return exitStatus.notWhole;
+    return exitStatus.incomplete;
   }
   return field ? forgetFields(call, settings, field) : forgetVendor(call, settings, vendor ?? 0);
 };

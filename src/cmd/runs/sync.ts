@@ -61,8 +61,8 @@ async function walkAccount(
 /** The worst that happened; an account that was not begun is not whole. */
 function statusOf(synced: readonly AccountSync[], accounts: number): ExitStatus {
   const statuses = synced.flatMap((one) => [
-    one.run.outcome === 'complete' ? exitStatus.done : exitStatus.notWhole,
+    one.run.outcome === 'complete' ? exitStatus.done : exitStatus.incomplete,
     ...errorsOf(one).map(({ exit }) => exit),
   ]);
-  return highestExit(synced.length < accounts ? [...statuses, exitStatus.notWhole] : statuses);
+  return highestExit(synced.length < accounts ? [...statuses, exitStatus.incomplete] : statuses);
 }

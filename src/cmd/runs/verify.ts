@@ -37,7 +37,7 @@ export const verify: CommandHandler = async (call) => {
 };
 
 function statusOf({ outcome, error }: AccountVerify): ExitStatus {
-  return outcome === 'equal' ? exitStatus.done : (error?.exit ?? exitStatus.notWhole);
+  return outcome === 'equal' ? exitStatus.done : (error?.exit ?? exitStatus.incomplete);
 }
 
 function printDocument(context: ProcessContext, reports: readonly AccountVerify[]): void {

@@ -16,7 +16,7 @@ export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => 
   if (options.json) printJson(context, { ok: counts !== undefined, file: counts ? file : null, ...counts });
   if (!counts) {
     printNotice(context, `${settings.secrets} does not exist: there are no secrets yet. Run \`vendor-mirror serve\`.`);
-    return exitStatus.notWhole;
+    return exitStatus.incomplete;
   }
   if (options.json) return exitStatus.done;
   const { accounts, grants } = counts;

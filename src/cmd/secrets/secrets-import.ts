@@ -23,7 +23,7 @@ export const secretsImport: CommandHandler<ImportOptions> = async (call) => {
   const question = `${secrets} exists. If it is replaced, its callbacks and the tokens of \`login\` are lost. Replace it?`;
   if (existsSync(secrets) && !(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
     printNotice(context, 'Nothing was done.');
-    return exitStatus.notWhole;
+    return exitStatus.incomplete;
   }
   const passphrase = await knownPassphrase(context, options);
   const { clock, random, packageRoot } = context;

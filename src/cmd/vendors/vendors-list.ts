@@ -71,7 +71,7 @@ async function printTable(context: ProcessContext, mirror: Reader, filter: Vendo
     if (some.length > 0) await printPart(context, await vendors.lines(some));
     // Writing to a terminal is synchronous, so Ctrl-C would not be noticed without this pause.
     await context.clock.yield();
-    if (context.interrupted.aborted) return exitStatus.notWhole;
+    if (context.interrupted.aborted) return exitStatus.incomplete;
     shown += some.length;
   }
   printNotice(context, countOf(alike.total, shown));

@@ -53,7 +53,7 @@ export const vendorsDelete: CommandHandler<DeleteOptions> = async (call) => {
   const isAgreed = options.dryRun ?? (await isConfirmed(context, () => deleteQuestion(call, settings), options.yes));
   if (isAgreed) return edit(call, settings, { vis_state: 1 });
   printNotice(context, 'Nothing was done.');
-  return exitStatus.notWhole;
+  return exitStatus.incomplete;
 };
 
 export const vendorsArchive: CommandHandler<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 2 });

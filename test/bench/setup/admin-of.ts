@@ -36,7 +36,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
       mirror,
       secrets: mirror,
       connections: { names: ['default'], of: () => 'default' },
-      supervisors: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null, progress: null }])),
+      supervisors: new Map(accounts.map((id) => [id, { watchdog: 'receiving', doubt: null, progress: null }])),
       clock: systemClock,
       listener: { listening: true },
       machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),

@@ -116,7 +116,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     oldestMark: before(9 * second),
     lastDelivery: before(5 * second),
     days,
-    watchdog: 'hearing',
+    watchdog: 'receiving',
     doubt: null,
     progress: null,
     ...change,

@@ -142,7 +142,7 @@ describe('/api/status', () => {
           callbacks: [{ callbackid: 2001, verified: true }],
           last_delivery: before(5_000),
           webhook_health: days,
-          watchdog: 'hearing',
+          watchdog: 'receiving',
           findings: [{ kind: 'balance_only', count: 14 }, {}, {}],
         },
       ],

@@ -10,7 +10,7 @@ type Facts = Parameters<typeof webhookVerdict>[0];
 const freshness = { last_complete_sweep: '2026-11-25 11:50:00.000', callback_verified: 1 } as Facts['freshness'];
 const callback = { verified: 1 } as AccountFacts['callbacks'][number];
 const healthy: Facts = {
-  watchdog: 'hearing',
+  watchdog: 'receiving',
   callbacks: [callback],
   freshness,
   lastDelivery: '2026-11-25 11:30:00.000',
