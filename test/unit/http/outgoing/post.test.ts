@@ -1,7 +1,7 @@
 /** One POST to a receiver: where it may go, what is read of the answer, and how it ends. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   AddressRefused,
@@ -104,16 +104,20 @@ describe('a POST to a receiver', () => {
   });
 
   it('is sent again at once on a new connection where a kept one was closed', async () => {
-    let nth = 0;
+    const sockets = new Set<Socket>();
+    let wasClosed = false;
     const { url, received } = await receiver((request, response) => {
-      nth += 1;
-      if (nth === 2) request.socket.destroy();
-      else response.writeHead(200).end('ok');
+      if (!wasClosed && sockets.has(request.socket)) {
+        wasClosed = true;
+        request.socket.destroy();
+      } else response.writeHead(200).end('ok');
+      sockets.add(request.socket);
     });
     const post = poster();
-    expect(await post(own(url))).toBe(200);
-    expect(await post(own(url))).toBe(200);
-    expect(received).toHaveLength(3);
+    let posts = 0;
+    // An answer may be there before its connection can be reused.
+    for (; posts < 20 && received.length === posts; posts += 1) expect(await post(own(url))).toBe(200);
+    expect(received).toHaveLength(posts + 1);
   });
 });
 
