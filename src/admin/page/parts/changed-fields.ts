@@ -2,15 +2,18 @@
 import type { FieldChange } from '../../../store/reports/field-changes.ts';
 import { html, type Html } from './html.ts';
 
-/** Field by field, from what to what; nothing where no field changed. */
+/** Old and new value of each field; null where no field changed. */
 export function changedFields(fields: readonly FieldChange[]): Html | null {
   if (fields.length === 0) return null;
   return html`<ul class="fields">
     ${fields.map(
       ({ field, old, new: fresh }) =>
-        html`<li>
-          <code>${field}</code>: <del><bdi>${old || 'nothing'}</bdi></del> → <ins><bdi>${fresh || 'nothing'}</bdi></ins>
-        </li>`,
+        html`<li><code>${field}</code>: <del>${valueWords(old)}</del> → <ins>${valueWords(fresh)}</ins></li>`,
     )}
   </ul>`;
+}
+
+function valueWords(value: string | null): Html {
+  if (value === null) return html`<i>no value</i>`;
+  return value === '' ? html`<i>empty</i>` : html`<bdi>${value}</bdi>`;
 }

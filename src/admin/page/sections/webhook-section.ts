@@ -27,14 +27,17 @@ export function webhookSection(facts: AccountFacts, figures: Figures | null, now
   </section>`;
 }
 
-function missedWords(days: readonly WebhookDay[]): string {
+export function missedWords(days: readonly WebhookDay[]): string {
   const shown = days.slice(-daysDrawn);
   const add = (of: (day: WebhookDay) => number): number => shown.reduce((total, day) => total + of(day), 0);
   const missed = add((day) => day.unannounced_changes);
   const changes = missed + add((day) => day.announced_changes);
   const late = add((day) => day.late_deliveries);
   const longest = Math.max(0, ...shown.map((day) => day.latest_seconds ?? 0));
-  if (changes === 0) return `In ${daysDrawn} days there was no change, announced or missed.`;
+  if (changes === 0)
+    return add((day) => day.deliveries) === 0
+      ? `No changes in ${daysDrawn} days.`
+      : 'No missed change is known. Each sweep checks that deliveries announced every change.';
   const lost =
     missed === 0
       ? `Of ${counted(changes, 'change')} in ${daysDrawn} days none was missed`
@@ -68,9 +71,9 @@ function waiting({ queue, oldestMark }: AccountFacts, now: number): Html {
 }
 
 function byHour(hours: readonly HourFigures[]): Html {
-  const heard = hours.reduce((total, { deliveries }) => total + deliveries, 0);
+  const received = hours.reduce((total, { deliveries }) => total + deliveries, 0);
   const found = hours.reduce((total, { missed, late }) => total + missed + late, 0);
-  if (heard + found === 0)
+  if (received + found === 0)
     return html`<div>
       <h3>By hour, two days</h3>
       <p class="soft">No delivery came, and no sweep found a change that was missed.</p>
@@ -78,7 +81,7 @@ function byHour(hours: readonly HourFigures[]): Html {
   return html`<div>
     <h3>By hour, two days</h3>
     ${chart({
-      words: `${counted(heard, 'delivery', 'deliveries')} in the last two days, hour by hour`,
+      words: `${counted(received, 'delivery', 'deliveries')} in the last two days, hour by hour`,
       grain: 'hour',
       kind: 'bars',
       places: 0,

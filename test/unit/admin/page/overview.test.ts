@@ -42,7 +42,7 @@ describe('the first page', () => {
       'Vendor 1700 first seen 1 h ago, learned by a reconciliation',
       'Müller & Söhne GmbH changed, and no delivery announced it',
       '+49 221 1 → +49 221 2',
-      'nothing → Köln',
+      'no value → Köln',
       'reconcile schedule complete 2 min ago 14 s 1,684 0 2 0',
       'The service answered 503 on page 8 of 17, five times.',
       'Next reconciliation in 11 min',

@@ -1,0 +1,24 @@
+/** What the page says of missed changes. */
+import { expect, it } from 'vitest';
+import type { WebhookDay } from '../../../../../src/admin/health/health.ts';
+import { missedWords } from '../../../../../src/admin/page/sections/webhook-section.ts';
+
+const today: WebhookDay = {
+  day: '2026-11-26',
+  deliveries: 13,
+  duplicates: 0,
+  announced_changes: 0,
+  unannounced_changes: 0,
+  late_deliveries: 0,
+  latest_seconds: null,
+  loss_rate: null,
+};
+
+it.each<[string, Partial<WebhookDay>[], string]>([
+  ['without deliveries and changes', [], 'No changes in 14 days.'],
+  ['before the first sweep after deliveries', [{}], 'No missed change is known.'],
+  ['with changes that were all announced', [{ announced_changes: 4 }], 'Of 4 changes in 14 days none was missed'],
+  ['with a missed change', [{ announced_changes: 3, unannounced_changes: 1 }], '1 of 4 changes in 14 days was missed'],
+])('%s the page says so', (_when, days, words) => {
+  expect(missedWords(days.map((day) => ({ ...today, ...day })))).toContain(words);
+});
