@@ -17,7 +17,7 @@ export type Handle = HttpRoute['handle'];
 
 /**
  * Puts the refusals before a handler: 421 for a host name that is not this machine's (a page elsewhere whose name was rebound to our
- * address), 403 for requests made by pages of other sites, 401 without the token. Refusals have no body.
+ * address), 403 for requests made by pages of other sites, 401 without the token.
  */
 export function guarded(rules: GuardRules, handle: Handle): Handle {
   const isRefused = lacksToken(rules.token);
@@ -45,8 +45,16 @@ export function ownPagesOnly(publicUrl: string | null, handle: Handle): Handle {
 
 const challenge = 'Basic realm="vendor-mirror", charset="UTF-8"';
 
-function refusal(status: number, headers: HttpAnswer['headers'] = {}): HttpAnswer {
-  return { status, headers: { 'cache-control': 'no-store', ...headers } };
+/** What a person reads who meets a refusal in a browser or with curl; none says anything about the installation. */
+const reasons = {
+  401: 'admin.token is required: send it as a bearer token, or as the password of HTTP Basic.',
+  403: 'Requests by pages of other sites are refused.',
+  421: 'This host name is not allowed. Behind a proxy, set admin.publicUrl to the address that it serves.',
+} as const;
+
+function refusal(status: keyof typeof reasons, headers: HttpAnswer['headers'] = {}): HttpAnswer {
+  const plain = { 'cache-control': 'no-store', 'content-type': 'text/plain; charset=utf-8' };
+  return { status, headers: { ...plain, ...headers }, body: `${reasons[status]}\n` };
 }
 
 /** On an address beyond this machine any name is accepted: the token is required there, and no rebound page knows it. */

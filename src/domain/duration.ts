@@ -33,3 +33,8 @@ export function agoInWords(past: number): string {
   if (Math.abs(past) < 1_000) return 'just now';
   return past > 0 ? `${inWords(past)} ago` : `in ${inWords(-past)}`;
 }
+
+/** A period that ends now: `last 4 min`, `last day`. */
+export function lastInWords(ms: number): string {
+  return `last ${inWords(ms).replace(/^1 day$/, 'day')}`;
+}

@@ -1,6 +1,6 @@
 /** What a person should do about an account; nothing if all is well. */
 import { age } from '../../domain/age.ts';
-import { inWords } from '../../domain/duration.ts';
+import { lastInWords } from '../../domain/duration.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../../domain/errors.ts';
 import type { AccountReport, ReportedRun, RequestFailureReport } from '../../store/reports/account-reports.ts';
@@ -58,7 +58,10 @@ const never = (account: string): string => `${account} was never mirrored comple
 
 const failure: Rule = ({ account, runs }) => {
   const error = lastError(runs);
-  return error && `The last ${error.run.kind} of ${account} ${endings[error.run.outcome]}. ${error.hint}`;
+  if (!error) return undefined;
+  const { kind, outcome, error: message } = error.run;
+  const ended = `The last ${kind} of ${account} ${endings[outcome]}`;
+  return `${message === null ? `${ended}.` : `${ended}: ${message}`} ${error.hint}`;
 };
 
 /** Judged by what lists show: vendors that they hide are read again in turn, which takes longer. */
@@ -71,7 +74,7 @@ const stale =
     const isUnknown = listed === null && freshness.last_complete_sweep !== null;
     if (isUnknown)
       return `${account}: the clock was set back, so the age of the mirror is unknown until the next complete sweep.`;
-    const what = listed === null ? never(account) : `${account} may lack changes of the last ${inWords(staleness)}`;
+    const what = listed === null ? never(account) : `${account} may lack changes of the ${lastInWords(staleness)}`;
     // Where the run says itself what to do, another run alone would only fail again.
     if (lastError(runs)) return `${what}.`;
     const trouble = failingRequests(failing, now);
@@ -80,7 +83,7 @@ const stale =
 
 const breaker: Rule = ({ account, findings, runs }) =>
   findings.some(({ kind }) => kind === 'breaker') && lastError(runs)?.code !== 'breaker_tripped'
-    ? `${account}: ${catalogue.breaker_tripped.hint}`
+    ? `Many vendors of ${account} were not listed, which needs a person's approval. ${catalogue.breaker_tripped.hint}`
     : undefined;
 
 const parked: Rule = ({ account, queue }) => {

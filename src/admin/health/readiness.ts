@@ -1,5 +1,5 @@
 /** Whether this process can do its work, whether each account's part of the mirror may be relied on, and why not. */
-import { inWords } from '../../domain/duration.ts';
+import { inWords, lastInWords } from '../../domain/duration.ts';
 import { parseInstant, type Clock } from '../../domain/clock.ts';
 import { accessRefused, failingRequests, lastError, type LastError } from './advice.ts';
 import { inSlices } from './in-slices.ts';
@@ -91,7 +91,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
         ? 'No sweep was complete yet.'
         : 'The clock was set back, so the age of the mirror is unknown until the next complete sweep.'
       : staleness > maxStaleness
-        ? `Changes of the last ${inWords(staleness)} may be missing; admin.maxStaleness allows ${inWords(maxStaleness)}.`
+        ? `Changes of the ${lastInWords(staleness)} may be missing; admin.maxStaleness allows ${inWords(maxStaleness)}.`
         : null;
   const refused = accessRefused(facts.runs);
   const reasons = [

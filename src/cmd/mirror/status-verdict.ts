@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { age } from '../../domain/age.ts';
 import { parseInstant } from '../../domain/clock.ts';
-import { inWords } from '../../domain/duration.ts';
+import { lastInWords } from '../../domain/duration.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { mayStyle } from '../terminal/heading.ts';
 import type { AccountStatus } from './account-status.ts';
@@ -51,7 +51,7 @@ function verdictOfServed(reports: readonly AccountStatus[], rules: VerdictRules)
     return notRight(
       old.length,
       Number.isFinite(longest)
-        ? `changes of the last ${inWords(longest)} may be missing`
+        ? `changes of the ${lastInWords(longest)} may be missing`
         : 'the clock was set back, so its age is unknown',
     );
   }

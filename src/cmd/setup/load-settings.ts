@@ -11,6 +11,7 @@ import type { Call, CommonOptions } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { printNotice } from '../terminal/print.ts';
 import { readSecretFile, readSettingsFile } from '../../settings/file.ts';
+import { refuseWrongFolder } from './wrong-folder.ts';
 
 /**
  * The settings of this call, with the accounts that were added and paused by command, restricted to `--account` where that is given.
@@ -44,6 +45,7 @@ export function settingsOfMove({ context, options }: Call): Settings {
     readFile: readSecretFile,
     absolutePaths: name === context.machineSettings,
   });
+  refuseWrongFolder(name, settings.database, process.cwd());
   refuseClashes(name, settings);
   return settings;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
+import { inWords, lastInWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
 
 it.each([
   ['500ms', 500],
@@ -17,4 +17,8 @@ it.each([
 
 it('a length of time is written in its largest unit, and seconds below ten with one digit after the point', () => {
   expect([inWords(0), inWords(200_000), seconds(0.42), seconds(42.6)]).toEqual(['0 s', '3 min', '0.4 s', '42 s']);
+});
+
+it('a period that ends now is named as people say it', () => {
+  expect([86_400_000, 172_800_000, 60_000].map(lastInWords)).toEqual(['last day', 'last 2 days', 'last 1 min']);
 });

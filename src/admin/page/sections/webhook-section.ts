@@ -34,10 +34,7 @@ export function missedWords(days: readonly WebhookDay[]): string {
   const changes = missed + add((day) => day.announced_changes);
   const late = add((day) => day.late_deliveries);
   const longest = Math.max(0, ...shown.map((day) => day.latest_seconds ?? 0));
-  if (changes === 0)
-    return add((day) => day.deliveries) === 0
-      ? `No changes in ${daysDrawn} days.`
-      : 'No missed change is known. Each sweep checks that deliveries announced every change.';
+  if (changes === 0) return `No missed change was found in the last ${daysDrawn} days.`;
   const lost =
     missed === 0
       ? `Of ${counted(changes, 'change')} in ${daysDrawn} days none was missed`
@@ -76,7 +73,7 @@ function byHour(hours: readonly HourFigures[]): Html {
   if (received + found === 0)
     return html`<div>
       <h3>By hour, two days</h3>
-      <p class="soft">No delivery came, and no sweep found a change that was missed.</p>
+      <p class="soft">No deliveries and no missed changes.</p>
     </div>`;
   return html`<div>
     <h3>By hour, two days</h3>

@@ -70,7 +70,7 @@ describe('the first page', () => {
   it('draws no chart of two days without a delivery', async () => {
     const quiet = sampleFigures.hours.map((hour) => ({ ...hour, deliveries: 0, missed: 0, late: 0 }));
     const { text, body } = await shown([account()], { ...sampleFigures, hours: quiet });
-    expect(text).toContain('By hour, two days No delivery came, and no sweep found a change that was missed.');
+    expect(text).toContain('By hour, two days No deliveries and no missed changes.');
     expect(body.match(/data-series=/g)).toHaveLength(4);
   });
 

@@ -368,9 +368,9 @@ describe('status', () => {
     const { stdout } = await line.run('status');
     expect(stdout.slice(0, stdout.indexOf('\nAccount'))).toMatchInlineSnapshot(`
       "Not up to date for 1 of 2 accounts: no complete sweep yet; 5 things to do.
-        The last pull of 6BApk failed. Run \`vendor-mirror sync\` again.
-        6BApk may lack changes of the last 1 day.
-        6BApk: If these vendors are really gone, allow it: \`vendor-mirror reconcile --approve-absences N\`.
+        The last pull of 6BApk failed: The service is down. Run \`vendor-mirror sync\` again.
+        6BApk may lack changes of the last day.
+        Many vendors of 6BApk were not listed, which needs a person's approval. If these vendors are really gone, allow it: \`vendor-mirror reconcile --approve-absences N\`.
         6BApk: One changed vendor could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
         other was never mirrored completely: run \`vendor-mirror sync\`.
       No daemon runs: the mirror is as fresh as the last sync made it.
@@ -395,9 +395,9 @@ describe('status', () => {
     });
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout).toContain(
-      'The last pull of 6BApk failed. The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+      'The last pull of 6BApk failed: The service answered 401. The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
     );
-    expect(stdout).toContain('6BApk may lack changes of the last 1 day.\n');
+    expect(stdout).toContain('6BApk may lack changes of the last day.\n');
   });
 
   it('reports deliveries, and why vendors were given up', async () => {

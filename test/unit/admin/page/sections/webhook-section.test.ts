@@ -15,8 +15,8 @@ const today: WebhookDay = {
 };
 
 it.each<[string, Partial<WebhookDay>[], string]>([
-  ['without deliveries and changes', [], 'No changes in 14 days.'],
-  ['before the first sweep after deliveries', [{}], 'No missed change is known.'],
+  ['without deliveries and changes', [], 'No missed change was found in the last 14 days.'],
+  ['before the first sweep after deliveries', [{}], 'No missed change was found in the last 14 days.'],
   ['with changes that were all announced', [{ announced_changes: 4 }], 'Of 4 changes in 14 days none was missed'],
   ['with a missed change', [{ announced_changes: 3, unannounced_changes: 1 }], '1 of 4 changes in 14 days was missed'],
 ])('%s the page says so', (_when, days, words) => {
