@@ -1,4 +1,4 @@
-/** Limits the connections of a server: where there are too many, the one that has been idle for longest is closed. */
+/** Limits the connections of a server, so that callers who keep theirs do not keep others out. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -6,51 +6,73 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   /** For one remote address. Addresses of this machine are exempt: a local proxy forwards for everybody. */
   readonly maxConnectionsPerAddress: number;
+  /** Requests after which a connection ends while more than half of `maxConnections` are open. */
+  readonly maxRequestsWhenBusy: number;
+}
+
+interface Connection {
+  /** Requests without an answer. */
+  readonly open: Set<IncomingMessage>;
+  requests: number;
 }
 
 /**
- * Limits the connections of a server. A connection is idle while no complete request of it waits for an answer. For a new connection an
- * idle one is closed, so that connections which only wait cannot keep a caller out. Where all others are being answered, the new one is
- * closed.
+ * Limits the connections of a server. A connection is idle while no complete request of it waits for an answer. For a new connection the
+ * one that has been idle for longest is closed. Where all others are being answered, the new one is closed.
  */
-export function limitConnections(server: Server, { maxConnections, maxConnectionsPerAddress }: ConnectionLimits): void {
-  /** Each connection with its unanswered requests; the most recently answered last. */
-  const connections = new Map<Socket, Set<IncomingMessage>>();
+export class ConnectionLimiter {
+  readonly #limits: ConnectionLimits;
+  /** The most recently answered last. */
+  readonly #connections = new Map<Socket, Connection>();
 
-  const quietest = (among: readonly Socket[]): Socket | undefined =>
-    among.find((socket) => ![...(connections.get(socket) ?? [])].some(({ complete }) => complete));
+  constructor(server: Server, limits: ConnectionLimits) {
+    this.#limits = limits;
+    server.on('connection', (socket: Socket) => this.#admit(socket));
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#count(request, response));
+  }
 
-  const bound = (among: readonly Socket[], limit: number): void => {
-    if (among.length <= limit) return;
-    const leaving = quietest(among);
-    if (!leaving) return;
-    connections.delete(leaving);
-    leaving.destroy();
-  };
+  /** Whether a connection should end with its next answer: then its caller connects again, and others get their turn. */
+  isToEnd(socket: Socket): boolean {
+    const { maxConnections, maxRequestsWhenBusy } = this.#limits;
+    const requests = this.#connections.get(socket)?.requests ?? 0;
+    return requests >= maxRequestsWhenBusy && this.#connections.size > maxConnections / 2;
+  }
 
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Set());
-    socket.once('close', () => connections.delete(socket));
+  #admit(socket: Socket): void {
+    const { maxConnections, maxConnectionsPerAddress } = this.#limits;
+    this.#connections.set(socket, { open: new Set(), requests: 0 });
+    socket.once('close', () => this.#connections.delete(socket));
     const { remoteAddress } = socket;
-    if (!isThisMachine(remoteAddress))
-      bound(
-        [...connections.keys()].filter((other) => other.remoteAddress === remoteAddress),
-        maxConnectionsPerAddress,
-      );
-    bound([...connections.keys()], maxConnections);
-  });
+    if (!isThisMachine(remoteAddress)) {
+      const ofAddress = [...this.#connections.keys()].filter((other) => other.remoteAddress === remoteAddress);
+      this.#closeOneOf(ofAddress, maxConnectionsPerAddress);
+    }
+    this.#closeOneOf([...this.#connections.keys()], maxConnections);
+  }
 
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  #closeOneOf(sockets: readonly Socket[], limit: number): void {
+    if (sockets.length <= limit) return;
+    const idle = sockets.find((socket) => ![...(this.#connections.get(socket)?.open ?? [])].some(isComplete));
+    if (!idle) return;
+    this.#connections.delete(idle);
+    idle.destroy();
+  }
+
+  #count(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    connections.get(socket)?.add(request);
+    const connection = this.#connections.get(socket);
+    if (!connection) return;
+    connection.requests += 1;
+    connection.open.add(request);
     response.once('close', () => {
-      const requests = connections.get(socket);
-      if (!requests) return;
-      requests.delete(request);
-      connections.delete(socket);
-      connections.set(socket, requests);
+      connection.open.delete(request);
+      if (this.#connections.delete(socket)) this.#connections.set(socket, connection);
     });
-  });
+  }
+}
+
+function isComplete({ complete }: IncomingMessage): boolean {
+  return complete;
 }
 
 function isThisMachine(address = ''): boolean {

@@ -1,7 +1,7 @@
 /** The fastify instance behind an HTTP server. The only file that imports fastify. */
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { limitConnections } from './connection-limits.ts';
+import { ConnectionLimiter } from './connection-limits.ts';
 import { CallerDisconnected, originForm, pathOf, ReceivedRequest, type HttpRequest } from './incoming-request.ts';
 import type { HttpLimits } from './limits.ts';
 import { refuseProtocol } from './protocol-errors.ts';
@@ -65,7 +65,7 @@ export function createApp({ routes, limits, onFault, onRefusal, isStopping }: Ap
     rewriteUrl: ({ url }) => originForm(url),
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
-  limitConnections(app.server, limits);
+  const connections = new ConnectionLimiter(app.server, limits);
   // Node itself would drop the headers beyond the limit, and treat the rest as all.
   app.server.maxHeadersCount = 0;
 
@@ -78,8 +78,8 @@ export function createApp({ routes, limits, onFault, onRefusal, isStopping }: Ap
   });
 
   // A kept-alive connection would delay the stop until its timeout.
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (isStopping()) reply.header('connection', 'close');
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isStopping() || connections.isToEnd(request.raw.socket)) reply.header('connection', 'close');
     done(null, payload);
   });
 

@@ -22,8 +22,9 @@ export const defaultLimits: HttpLimits = {
   keepAliveTimeout: 5_000,
   maxHeaderSize: 8_192,
   maxHeadersCount: 256,
-  maxRequestsPerSocket: 100,
+  maxRequestsPerSocket: 10_000,
   maxConnections: 256,
   maxConnectionsPerAddress: 32,
+  maxRequestsWhenBusy: 100,
   stopGrace: 2_000,
 };

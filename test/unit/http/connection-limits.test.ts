@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { describe, it, onTestFinished } from 'vitest';
-import { limitConnections, type ConnectionLimits } from '../../../src/http/connection-limits.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ConnectionLimiter, type ConnectionLimits } from '../../../src/http/connection-limits.ts';
 
 interface Place {
   /** Connects as if from `address`; resolves when the server has taken the connection in, whether or not it let it stay. */
   join(address: string): Promise<Guest>;
   /** The next request whose headers have arrived. */
   nextRequest(): Promise<[IncomingMessage, ServerResponse]>;
+  /** Whether a connection should end with its next answer. */
+  isToEnd(socket: Socket): boolean;
 }
 
 interface Guest {
@@ -19,11 +21,12 @@ interface Guest {
 const whole = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 const half = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc';
 
-async function place(limits: ConnectionLimits): Promise<Place> {
+async function place(limits: Partial<ConnectionLimits>): Promise<Place> {
   const server = createServer();
   let address = '';
   server.on('connection', (socket: Socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));
-  limitConnections(server, limits);
+  const unlimited = { maxConnections: Infinity, maxConnectionsPerAddress: Infinity, maxRequestsWhenBusy: Infinity };
+  const limiter = new ConnectionLimiter(server, { ...unlimited, ...limits });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -41,6 +44,7 @@ async function place(limits: ConnectionLimits): Promise<Place> {
       return { socket, gone };
     },
     nextRequest: () => once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>,
+    isToEnd: (socket) => limiter.isToEnd(socket),
   };
 }
 
@@ -116,4 +120,22 @@ it('H3 J5 connections in all are bounded, whatever their addresses', async () =>
   for (const address of ['127.0.0.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']) guests.push(await at.join(address));
   await guests[0]?.gone;
   for (const guest of guests.slice(1)) await answer(await ask(at, guest, whole));
+});
+
+it('H3 a connection with many requests ends only while more than half of all connections are open', async () => {
+  const at = await place({ maxConnections: 4, maxRequestsWhenBusy: 3 });
+  const [first, second] = [await at.join('192.0.2.1'), await at.join('192.0.2.2')];
+  const endsAfter = async (requests: number): Promise<boolean> => {
+    let isToEnd = false;
+    for (let asked = 0; asked < requests; asked += 1) {
+      const response = await ask(at, first, whole);
+      isToEnd = at.isToEnd(response.req.socket);
+      await answer(response);
+    }
+    return isToEnd;
+  };
+  expect(await endsAfter(3)).toBe(false);
+  const third = await at.join('192.0.2.3');
+  expect(await endsAfter(1)).toBe(true);
+  for (const guest of [second, third]) expect(at.isToEnd((await ask(at, guest, whole)).req.socket)).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { type HttpRequest, type HttpRoute, HttpServer, type HttpServerOptions } from '../../../src/http/server.ts';
@@ -306,4 +307,25 @@ it('a handler may take the response over', async () => {
     },
   ]);
   expect(await (await fetch(`${base}/page`)).text()).toBe('data: 1\n\n');
+});
+
+it('a connection stays open for hundreds of requests while there are few', async () => {
+  const sockets = new Set<unknown>();
+  const url = await serve([
+    {
+      method: 'GET',
+      path: '/port',
+      handle: async () => Promise.resolve({ status: 200, body: 'ok' }),
+    },
+  ]);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  for (let count = 0; count < 300; count += 1) {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = get(`${url}/port`, { agent }, resolve);
+      request.on('socket', (socket) => sockets.add(socket)).on('error', reject);
+    });
+    await once(response.resume(), 'close');
+  }
+  expect(sockets.size).toBe(1);
 });
