@@ -5,10 +5,12 @@ import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type S
 import { measureGrowth, rises, type Curve } from './rows/growth.ts';
 import { idleRows } from './rows/idle.ts';
 import { longLifeRows } from './rows/long-running.ts';
+import { movingRows } from './rows/moving.ts';
 import { operatorRows } from './rows/operators.ts';
 import { growthPicture } from './rows/picture.ts';
 import { programRows } from './rows/programs.ts';
 import { pullRows } from './rows/pulls.ts';
+import { visibleRows } from './rows/visible.ts';
 
 export interface BenchOptions {
   /** Names of rows, and `growth`; all where none is named. */
@@ -23,7 +25,9 @@ export interface BenchOptions {
 
 export const rows: readonly Row[] = [
   ...pullRows,
+  ...movingRows,
   ...deliveryRows,
+  ...visibleRows,
   ...operatorRows,
   ...programRows,
   ...longLifeRows,

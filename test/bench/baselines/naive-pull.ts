@@ -10,29 +10,30 @@ import type { JobResult } from '../setup/job.ts';
 const columns = ['vendorid', ...textFields, 'is_1099', 'vis_state', 'balances', 'tax_defaults'];
 
 export async function job(place: Place): Promise<JobResult> {
-  const result = await timed(async () => {
-    const sqlite = new Driver(join(place.folder, 'naive.db'));
-    sqlite.pragma('journal_mode = WAL');
-    sqlite.pragma('synchronous = FULL');
-    sqlite.exec(`CREATE TABLE vendors (${columns.join()}, PRIMARY KEY (vendorid))`);
-    const upsert = sqlite.prepare(
-      `INSERT INTO vendors VALUES (${columns.map(() => '?').join()})
-       ON CONFLICT DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join()}`,
-    );
-    const takePage = sqlite.transaction((vendors: readonly WireVendor[]) => {
-      for (const vendor of vendors) {
-        const { vendorid, is_1099, vis_state, outstanding_balance, overdue_balance, tax_defaults } = vendor;
-        const texts = textFields.map((field) => vendor[field] ?? null);
-        const balances = JSON.stringify([outstanding_balance, overdue_balance]);
-        upsert.run(vendorid, ...texts, Number(is_1099), vis_state, balances, JSON.stringify(tax_defaults));
-      }
-    });
-    await eachPage(
-      place,
-      () => undefined,
-      ({ response }) => takePage(response.result.bill_vendors),
-    );
-    sqlite.close();
+  return { result: await timed(() => naivePull(place)) };
+}
+
+export async function naivePull(place: Place): Promise<void> {
+  const sqlite = new Driver(join(place.folder, 'naive.db'));
+  sqlite.pragma('journal_mode = WAL');
+  sqlite.pragma('synchronous = FULL');
+  sqlite.exec(`CREATE TABLE vendors (${columns.join()}, PRIMARY KEY (vendorid))`);
+  const upsert = sqlite.prepare(
+    `INSERT INTO vendors VALUES (${columns.map(() => '?').join()})
+     ON CONFLICT DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join()}`,
+  );
+  const takePage = sqlite.transaction((vendors: readonly WireVendor[]) => {
+    for (const vendor of vendors) {
+      const { vendorid, is_1099, vis_state, outstanding_balance, overdue_balance, tax_defaults } = vendor;
+      const texts = textFields.map((field) => vendor[field] ?? null);
+      const balances = JSON.stringify([outstanding_balance, overdue_balance]);
+      upsert.run(vendorid, ...texts, Number(is_1099), vis_state, balances, JSON.stringify(tax_defaults));
+    }
   });
-  return { result };
+  await eachPage(
+    place,
+    () => undefined,
+    ({ response }) => takePage(response.result.bill_vendors),
+  );
+  sqlite.close();
 }

@@ -8,11 +8,13 @@ import { job as bareReader } from '../baselines/bare-reader.ts';
 import type { Job } from '../setup/job.ts';
 import { job as listener } from '../program/listener.ts';
 import { job as migration } from '../program/migration.ts';
+import { job as naiveListener } from '../baselines/naive-listener.ts';
 import { job as naivePull } from '../baselines/naive-pull.ts';
 import { job as oldRows } from '../program/old-rows.ts';
 import { job as pageCost } from '../program/page-cost.ts';
 import { job as pages } from '../program/pages.ts';
 import { job as pull } from '../program/pull.ts';
+import { job as sandbox } from '../load/sandbox.ts';
 import { job as service } from '../load/service.ts';
 
 export const jobs = {
@@ -24,11 +26,13 @@ export const jobs = {
   'bare-reader': bareReader,
   listener,
   migration,
+  'naive-listener': naiveListener,
   'naive-pull': naivePull,
   'old-rows': oldRows,
   'page-cost': pageCost,
   pages,
   pull,
+  sandbox,
   service,
 } as const satisfies Readonly<Record<string, Job>>;
 

@@ -10,6 +10,7 @@ export interface PullResult {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
+  readonly requests: number;
 }
 
 type Summary = Awaited<ReturnType<Awaited<ReturnType<typeof open>>['pull']>>;
@@ -29,7 +30,7 @@ export async function job(place: Place): Promise<JobResult> {
   });
   const [summary] = summaries;
   if (summary?.outcome !== 'complete') throw summary?.error ?? new Error('The pull was not complete.');
-  const { created, updated, unchanged } = summary;
-  const result: PullResult = { ...took, created, updated, unchanged };
+  const { created, updated, unchanged, requests } = summary;
+  const result: PullResult = { ...took, created, updated, unchanged, requests };
   return { result };
 }

@@ -5,7 +5,7 @@ export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 
 /** One row of the table: samples of the program and of its baseline, taken in turn. */
 export interface Figures {
-  readonly unit: 'ms' | '/s' | 'MB';
+  readonly unit: 'ms' | '/s' | 'MB' | 'requests';
   readonly ours: readonly number[];
   readonly baseline: readonly number[];
   /** What else was measured, and what it should be. */
