@@ -84,23 +84,21 @@ interface Missing {
 
 const noneMissing: Missing = { missing: [], notes: [] };
 
-/** Absences of suspects whose 404 proves nothing, where two sweeps agree. */
+/** Absences of suspects whose 404 proves nothing, where two sweeps agree. Each is as old as the later of the two. */
 async function proveMissing(
   account: SyncAccount,
-  { list, unseen }: SweepOutcome,
+  { began, list, unseen }: SweepOutcome,
   { unproven }: UnseenById,
   options: ObservationOptions,
 ): Promise<Missing> {
   const suspects = unseen.suspects.filter((vendorid) => unproven.has(vendorid));
   const again = suspects.filter((vendorid) => unseen.missedBefore.has(vendorid));
   const open = suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
-  if (open.length > 0) {
-    const second = await sweepAgain(account, list, options);
-    const missing = missingBySweep(second.began, [...again, ...alsoUnlisted(second, open)]);
-    return { missing, notes: describeUnresolved(open.length, second) };
-  }
-  if (again.length === 0) return noneMissing;
-  return { missing: missingBySweep(await account.mirror.takeStamp(), again), notes: [] };
+  const missedAgain = missingBySweep(began, again);
+  if (open.length === 0) return { missing: missedAgain, notes: [] };
+  const second = await sweepAgain(account, list, options);
+  const missing = [...missedAgain, ...missingBySweep(second.began, alsoUnlisted(second, open))];
+  return { missing, notes: describeUnresolved(open.length, second) };
 }
 
 /** Without reads by id: an earlier complete sweep, or one more now, must agree, and the sweeps settle the marks. */

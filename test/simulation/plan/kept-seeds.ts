@@ -116,6 +116,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'visStateFilter=ignored readLag=4 fault:403=0.1 fault:429_date=0.1 fault:truncated=0.1 fault:empty_list=0.02 accounts=2 vendors=0 rows=15 concurrency=1 latency=800 minutes=10 changes=6 hot=again writes=1 crashes=4 downtime=60 jumps=2 busy=3 lose=0.2',
     taught: 'whoever asked is told what came of a write before it is closed: the process may die in between',
   },
+  {
+    seed: 6164,
+    knobs:
+      'visStateFilter=ignored listLag=2 readDeleted=404 errorForm=html objectId=callback handshakeWhen=before fault:401=0.02 fault:errors_in_200=0.1 fault:hang=0.1 fault:reset_after=0.1 fault:stall=0.1 fault:wrong_page=0.02 accounts=2 rows=100 concurrency=1 breaker=20 latency=4000 changes=1 hot=again bursts=30 writes=3 mass=both crashes=1 crashOf=machine restarts=1 answersLost=0.2',
+    taught: 'an absence that two sweeps prove is as old as the later sweep, however long the run took since',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */

@@ -328,6 +328,23 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ],
   },
   {
+    name: 'an absence takes its number when it is stored, not when its proof began',
+    promise: 'P4',
+    seed: 8519,
+    knobs:
+      'order=updated_newest readDeleted=404 errorForm=html extraParameter=present resentCode=same fault:403=0.1 fault:stall=0.1 fault:empty_list=0.02 accounts=2 vendors=3 extraWalks=never latency=800 slow=lists minutes=10 changes=6 writes=1 outage=empty_list suspends=1 busy=3 forge=0.2',
+    replacements: [
+      replacing('sync/absence/absences.ts', 'applyAbsences', (applyAbsences) => async (account, absences, options) => {
+        const stamp = await account.mirror.takeStamp();
+        return applyAbsences(
+          account,
+          Array.from(absences, (absence) => ({ ...absence, stamp })),
+          options,
+        );
+      }),
+    ],
+  },
+  {
     name: 'not found once is gone',
     promise: 'P4',
     seed: 6,

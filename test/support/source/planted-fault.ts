@@ -15,6 +15,7 @@ import type * as childRows from '../../../src/store/vendor/child-rows.ts';
 import type * as verifierStatements from '../../../src/store/secrets/verifier-statements.ts';
 import type * as verifiers from '../../../src/store/secrets/verifiers.ts';
 import type * as sqliteQueue from '../../../src/store/transactions/sqlite-queue.ts';
+import type * as absences from '../../../src/sync/absence/absences.ts';
 import type * as breaker from '../../../src/sync/absence/breaker.ts';
 import type * as byId from '../../../src/sync/absence/by-id.ts';
 import type * as classifyChange from '../../../src/sync/observe/classify-change.ts';
@@ -54,6 +55,7 @@ interface Modules {
   'store/secrets/verifier-statements.ts': typeof verifierStatements;
   'store/secrets/verifiers.ts': typeof verifiers;
   'store/transactions/sqlite-queue.ts': typeof sqliteQueue;
+  'sync/absence/absences.ts': typeof absences;
   'sync/absence/breaker.ts': typeof breaker;
   'sync/absence/by-id.ts': typeof byId;
   'sync/observe/classify-change.ts': typeof classifyChange;

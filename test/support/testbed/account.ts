@@ -47,7 +47,7 @@ export interface AccountOptions extends Partial<Omit<SandboxOptions, 'accounts' 
   /** Changes what the service says on its way here: the text of every answer. */
   readonly rewrite?: (text: string, url: URL) => string;
   /** Answers instead of the service, where it returns something. */
-  readonly answer?: (url: URL) => Response | undefined;
+  readonly answer?: (url: URL) => Response | undefined | Promise<Response | undefined>;
   /** Milliseconds that each request takes. */
   readonly latency?: number;
   /** Called before each request to the service. */
@@ -63,7 +63,7 @@ function bent(
   return async (input, init) => {
     if (latency > 0) await sleep(clock, latency);
     const url = new URL(input instanceof Request ? input.url : input);
-    const answer = instead?.(url) ?? (await fetch(input, init));
+    const answer = (await instead?.(url)) ?? (await fetch(input, init));
     if (!rewrite) return answer;
     return new Response(rewrite(await answer.text(), url), { status: answer.status, headers: answer.headers });
   };

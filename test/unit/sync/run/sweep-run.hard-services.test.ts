@@ -99,6 +99,58 @@ describe('a service behind a proxy that answers 404 for it', () => {
     ]);
   });
 
+  it('P4 a vendor that was restored and read while a run was waiting for reads by id is not called missing by that run', async () => {
+    let isUnreadable = false;
+    let readsLeft = Infinity;
+    const at = await pulledAccount({
+      vendors: 3,
+      world: ['listDeleted=hidden', 'visStateFilter=ignored', 'readDeleted=404'],
+      async answer({ pathname }) {
+        if (!isUnreadable || !/\/\d+$/.test(pathname)) return undefined;
+        readsLeft -= 1;
+        if (readsLeft === 0) {
+          // The last request before the run decides: meanwhile the vendor is restored, and a delivery leads to a reading.
+          isUnreadable = false;
+          at.sandbox.vendors(account).restore(restored!);
+          await at.installation.account(account).reader.read(restored!, {
+            context: { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 0 },
+            signal: new AbortController().signal,
+          });
+          isUnreadable = true;
+          await at.clock.advance(60_000);
+        }
+        return formless();
+      },
+    });
+    const [known, restored] = activeIds(at, 2);
+    const { installation, sandbox } = at;
+    // From the vendor that vanished, the program learns that the service reads vendors by id.
+    sandbox.vendors(account).vanish(known!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    await at.clock.advance(60_000);
+    sandbox.vendors(account).delete(restored!);
+    // An earlier complete sweep did not list it either.
+    await installation.mirror.vendors.markSuspects(account, [restored!]);
+    isUnreadable = true;
+    readsLeft = 1_000;
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    const readsOfARun = 1_000 - readsLeft;
+    expect(absent(at)).toBe(2);
+
+    isUnreadable = false;
+    sandbox.vendors(account).restore(restored!);
+    await at.clock.advance(60_000);
+    await at.pull();
+    await at.clock.advance(60_000);
+    sandbox.vendors(account).delete(restored!);
+    await installation.mirror.vendors.markSuspects(account, [restored!]);
+    isUnreadable = true;
+    readsLeft = readsOfARun;
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(readsLeft).toBeLessThanOrEqual(0);
+    expect(absent(at)).toBe(1);
+  });
+
   it('K4 absences of vendors that lists hide count for the breaker', async () => {
     const at = await pulledAccount({ vendors: 200, world: ['listDeleted=hidden', 'visStateFilter=ignored'] });
     const deleted = activeIds(at, 50);
