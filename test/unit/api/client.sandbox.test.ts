@@ -34,8 +34,8 @@ async function walk(client: ServiceClient): Promise<Set<number>> {
   return ids;
 }
 
-describe('against the sandbox', () => {
-  it('walks the whole list and reads each vendor alike by its number', async () => {
+describe('the client against the sandbox', () => {
+  it('walks the whole list, and reads each vendor by id with the same content', async () => {
     const client = await served();
     const ids = await walk(client);
     const { total, rows, servedAt } = await client.vendors.page(1);
@@ -61,7 +61,7 @@ describe('against the sandbox', () => {
     expect((await client.vendors.edit(vendorid, { vis_state: 0 })).row.vendor().vis_state).toBe(0);
   });
 
-  it('passes on what the service says to a creation that lacks something', async () => {
+  it("passes on the service's message when a required field is missing", async () => {
     const client = await served();
     const lacking = { vendor_name: 'x', currency_code: 'EUR' } as Parameters<typeof client.vendors.create>[0];
     await expect(client.vendors.create(lacking)).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('against the sandbox', () => {
     expect(await client.gateways.list()).toEqual(others);
   });
 
-  it.each([[], ['deleteStatus=204']])('keeps callbacks, %s', async (...pairs) => {
+  it.each([[], ['deleteStatus=204']])('registers, lists and deletes callbacks, %s', async (...pairs) => {
     const client = await served(world(...pairs));
     const { callbackid } = await client.callbacks.register('bill_vendor', 'http://127.0.0.1:9/hook');
     expect(await client.callbacks.list({ event: 'bill_vendor', verified: false })).toMatchObject([{ callbackid }]);
@@ -88,7 +88,7 @@ describe('against the sandbox', () => {
   });
 
   it.each(['accounting', 'events', 'rpc', 'html', 'in200'])(
-    'knows a vendor that is unknown, in the error form %s',
+    'recognises an unknown vendor in the error form %s',
     async (form) => {
       const client = await served(world(`errorForm=${form}`));
       await expect(client.vendors.read(999_999_999)).rejects.toMatchObject({ code: 'not_found' });
@@ -98,14 +98,14 @@ describe('against the sandbox', () => {
   it.each([
     ['405', 'not_supported'],
     ['404', 'not_found'],
-  ])('says when vendors cannot be read by number: %s', async (status, code) => {
+  ])('reports that vendors cannot be read by id: %s', async (status, code) => {
     const client = await served(world(`readOne=${status}`));
     const [row] = (await client.vendors.page(1)).rows;
     await expect(client.vendors.read(row!.vendorid)).rejects.toMatchObject({ code });
   });
 
   it.each(['visState=text', 'balances=object', 'perPage=ignored', 'order=shuffled'])(
-    'A18 reads the same in a world of %s',
+    'A18 reads the same records in world %s',
     async (pair) => {
       const client = await served({ ...world(pair), vendors: 210 });
       for await (const { rows } of client.vendors.pages())
@@ -114,7 +114,7 @@ describe('against the sandbox', () => {
   );
 
   it.each<FaultKind>(['html', 'truncated', 'reset', 'reset_after', '500', 'stall', 'hang'])(
-    'A12 A24 A25 a walk survives a page that meets %s',
+    'A12 A24 A25 completes a walk although a page meets %s',
     async (kind) => {
       const client = await served();
       running!.sandbox.faults.next({ kind, match: ({ query }) => query.get('page') === '2' });
@@ -128,7 +128,7 @@ describe('against the sandbox', () => {
     ['403', 'access_denied'],
     ['401', 'unauthenticated'],
     ['redirect', 'redirected'],
-  ])('A22 A31 a walk ends with the page that meets %s', async (kind, code) => {
+  ])('A22 A31 ends a walk at a page that meets %s', async (kind, code) => {
     const client = await served();
     running!.sandbox.faults.next({ kind, match: ({ query }) => query.get('page') === '2' });
     await expect(walk(client)).rejects.toMatchObject({ code });

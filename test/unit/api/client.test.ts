@@ -7,8 +7,8 @@ import { defaultSettings } from '../../support/settings.ts';
 const vendorsPath = '/accounting/account/6BApk/bill_vendors/bill_vendors';
 const callbacksPath = '/events/account/6BApk/events/callbacks';
 
-describe('vendors', () => {
-  it('asks for a page by the names that the settings give, and for a state by a filter', async () => {
+describe('the vendors of the client', () => {
+  it('requests pages with the parameter names of the settings, and filters by state', async () => {
     const { client, sent } = scriptedService([page([1])], {
       paging: { ...defaultSettings.service.paging, pageParam: 'p', perPageParam: 'size', perPage: 50 },
     });
@@ -17,7 +17,7 @@ describe('vendors', () => {
     expect(Object.fromEntries(sent[0]!.url.searchParams)).toEqual({ p: '1', size: '50', 'search[vis_state]': '2' });
   });
 
-  it('walks as many pages as the latest answer says, and never asks past them', async () => {
+  it('walks as many pages as the latest answer reports, and never requests a page past them', async () => {
     const { client, sent } = scriptedService([
       page([1, 2], { pages: 5, total: 9 }),
       page([3, 4], { page: 2, pages: 3, total: 6 }),
@@ -29,13 +29,13 @@ describe('vendors', () => {
     expect(sent.map(({ url }) => url.searchParams.get('page'))).toEqual(['1', '2', '3']);
   });
 
-  it('an empty list of no pages is one request', async () => {
+  it('requests an empty list of no pages once', async () => {
     const { client, sent } = scriptedService([page([], { pages: 0, total: 0 })]);
     for await (const { total } of client.vendors.pages()) expect(total).toBe(0);
     expect(sent).toHaveLength(1);
   });
 
-  it('reads a vendor by its number, and refuses the answer about another', async () => {
+  it('reads a vendor by id, and refuses an answer about another vendor', async () => {
     const retryLimits = { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 };
     const { client, sent } = scriptedService([one(5), one(6)], { retryLimits });
     expect((await client.vendors.read(5)).row.vendor().vendor_name).toBe('Vendor 5');
@@ -43,7 +43,7 @@ describe('vendors', () => {
     await expect(client.vendors.read(5)).rejects.toThrow('Asked for vendor 5, the service answered with vendor 6.');
   });
 
-  it('deletes, archives and restores by a state that is sent alone', async () => {
+  it('deletes, archives and restores by sending the state alone', async () => {
     const { client, sent } = scriptedService([one(7)]);
     await client.vendors.edit(7, { vis_state: 1 });
     await client.vendors.edit(7, { vis_state: 2 });
@@ -54,7 +54,7 @@ describe('vendors', () => {
     );
   });
 
-  it('refuses an edit of nothing, and one of a state together with fields, before anything is sent', async () => {
+  it('refuses an edit of nothing, and a state together with other fields, before anything is sent', async () => {
     const { client, sent } = scriptedService([one(7)]);
     await expect(client.vendors.edit(7, {})).rejects.toMatchObject({ code: 'usage' });
     await expect(client.vendors.edit(7, { vis_state: 1, note: 'x' })).rejects.toMatchObject({ code: 'usage' });
@@ -62,7 +62,7 @@ describe('vendors', () => {
   });
 });
 
-describe('gateways', () => {
+describe('the gateways of the client', () => {
   it('lists all of them and removes one', async () => {
     const { client, sent } = scriptedService([
       json(fixture('gateways-list')),
@@ -77,7 +77,7 @@ describe('gateways', () => {
     ]);
   });
 
-  it('share the gate of the vendors, callbacks have their own', async () => {
+  it('share the rate limit of vendors; callbacks have their own', async () => {
     const rate = { requests: 1, per: 5_000 };
     const { client, sent } = scriptedService(
       [one(5), json(fixture('gateways-list')), json(fixture('callbacks-list'))],
@@ -92,7 +92,7 @@ describe('gateways', () => {
   });
 });
 
-describe('callbacks', () => {
+describe('the callbacks of the client', () => {
   const callback = (callbackid: number, event: string, verified = true) => ({
     callbackid,
     event,
@@ -102,7 +102,7 @@ describe('callbacks', () => {
   const listing = (callbacks: unknown[], number: number, pages: number) =>
     json({ response: { result: { callbacks, page: number, pages, per_page: 2, total: 3 } } });
 
-  it('registers, verifies, has resent and removes as the reference says', async () => {
+  it('registers, verifies, resends and deletes as the reference says', async () => {
     const { client, sent } = scriptedService([
       json(fixture('callback-register-response')),
       json({ response: { result: { callback: callback(2001, 'bill_vendor') } } }),
@@ -121,7 +121,7 @@ describe('callbacks', () => {
     ]);
   });
 
-  it('lists every page, passes filters on, and obeys them where the service does not', async () => {
+  it('lists every page, passes filters on, and applies them if the service does not', async () => {
     const all = [callback(1, 'bill_vendor.create'), callback(2, 'bill_vendor', false), callback(3, 'invoice.create')];
     const answers = [listing(all.slice(0, 2), 1, 2), listing(all.slice(2), 2, 2)];
     const { client, sent } = scriptedService([...answers, ...answers, ...answers]);
@@ -136,7 +136,7 @@ describe('callbacks', () => {
     expect(await ids({ uri: 'https://mirror.example/3' })).toEqual([3]);
   });
 
-  it('A4 says so when the service answers every page as the first', async () => {
+  it('A4 reports that the service answers every page with the first', async () => {
     const answered = (...pages: [callbackid: number, page: number][]) =>
       scriptedService(
         pages.map(([id, number]) => listing([callback(id, 'bill_vendor')], number, 3)),
@@ -147,7 +147,7 @@ describe('callbacks', () => {
     await expect(answered([1, 1], [2, 2], [3, 3])).resolves.toHaveLength(3);
   });
 
-  it('P8 a list without end is refused', async () => {
+  it('P8 refuses a list without end', async () => {
     let number = 0;
     const endless = () => listing([callback((number += 1), 'bill_vendor')], number, 1e9);
     const rate = { requests: 1_000, per: 1_000 };

@@ -20,12 +20,12 @@ function counting(words: string): { readonly command: string; readonly runs: () 
   };
 }
 
-it('a text is run by the shell and a list by itself, and the line it prints is the token', async () => {
+it('a text is run by the shell and a list without one; the printed line is the token', async () => {
   expect((await source('echo one-$(echo two)').current()).reveal()).toBe('one-two');
   expect((await source(['echo', '$(two)']).current()).reveal()).toBe('$(two)');
 });
 
-it('a command is run once for all who ask, and again after a 401', async () => {
+it('a command runs once for all concurrent callers, and again after a 401', async () => {
   const { command, runs } = counting('token-N');
   const tokens = source(command);
   const all = await Promise.all([tokens.current(), tokens.current(), tokens.current()]);
@@ -36,12 +36,12 @@ it('a command is run once for all who ask, and again after a 401', async () => {
   expect(runs()).toBe(2);
 });
 
-it('a command that prints the rejected token again has no other', async () => {
+it('a command that prints the rejected token again has no other token', async () => {
   const tokens = source('echo same');
   expect(await tokens.renew(await tokens.current())).toBeUndefined();
 });
 
-it('a command that says how long its token lives is run again before that is over', async () => {
+it('a command that reports the lifetime of its token runs again before the token expires', async () => {
   const { command, runs } = counting('{"access_token": "token-N", "expires_in": 3600}');
   const clock = virtualClock();
   const tokens = new CommandToken(command, { clock, timeout: 1_000_000 });

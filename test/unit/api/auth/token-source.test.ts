@@ -21,14 +21,14 @@ const unused = {
   dependencies: { clock: virtualClock(), timeout: 1_000, fetch: () => Promise.reject(new Error('unused')) },
 };
 
-describe('a token of the settings', () => {
-  it('is the same for ever', async () => {
+describe('a token in the settings', () => {
+  it('never changes', async () => {
     const source = tokenSource({ accessToken: new Secret('abc') }, unused.tokenStore, unused.dependencies);
     expect(await revealed(source.current())).toBe('abc');
     expect(await source.renew(new Secret('abc'))).toBeUndefined();
   });
 
-  it('H8 is refused where no header can carry it, without being shown', () => {
+  it('H8 is refused if no header can carry it, and is not shown in the error', () => {
     expect(() =>
       tokenSource({ accessToken: new Secret('can\r\nary') }, unused.tokenStore, unused.dependencies),
     ).toThrow('The setting accessToken contains no usable access token: one line of visible ASCII is needed.');
@@ -55,14 +55,14 @@ describe('a token in a file', () => {
 
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('is trimmed, and read again when the file was changed', async () => {
+  it('is trimmed, and read again when the file changes', async () => {
     await write(' abc\n');
     expect(await revealed(source.current())).toBe('abc');
     await write('abd');
     expect(await revealed(source.current())).toBe('abd');
   });
 
-  it('A21 is read again after a 401, even if the file looks the same', async () => {
+  it('A21 is read again after a 401, even if the file looks unchanged', async () => {
     await write('abc');
     await source.current();
     await writeFile(path, 'xyz');
@@ -73,7 +73,7 @@ describe('a token in a file', () => {
     expect(await revealed(source.current())).toBe('xyz');
   });
 
-  it('K49 that is a device is not read', async () => {
+  it('K49 is not read from a device', async () => {
     const { tokenStore, dependencies } = unused;
     await expect(
       tokenSource({ accessTokenFile: '/dev/zero' }, tokenStore, dependencies).current(),
@@ -83,7 +83,7 @@ describe('a token in a file', () => {
     });
   });
 
-  it('K49 that is larger than any token is not read', async () => {
+  it('K49 is not read if the file is larger than any token', async () => {
     await write('abc');
     await truncate(path, 2 ** 41);
     await expect(source.current()).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe('a token in a file', () => {
     });
   });
 
-  it('that is missing or unusable is named', async () => {
+  it('is reported by file name if the file is missing or unusable', async () => {
     await expect(source.current()).rejects.toMatchObject({
       code: 'unauthenticated',
       message: 'The file of accessTokenFile cannot be read: ENOENT.',
@@ -102,7 +102,7 @@ describe('a token in a file', () => {
   });
 });
 
-describe('tokens by OAuth', () => {
+describe('OAuth tokens', () => {
   const service = 'https://api.service.example';
   const settings: OAuthSettings = {
     tokenUrl: `${service}/auth/oauth/token`,
@@ -163,7 +163,7 @@ describe('tokens by OAuth', () => {
   const source = (kept: TokenStore, dependencies: Parameters<typeof tokenSource>[2]): TokenSource =>
     tokenSource({ oauth: settings }, kept, dependencies);
 
-  it('begin with the refresh token of the settings', async () => {
+  it('start from the refresh token of the settings', async () => {
     const { asked, dependencies, clock } = endpoint('seed');
     const kept = tokenStore();
     expect(await revealed(source(kept, dependencies).current())).toBe('access-1');
@@ -177,14 +177,14 @@ describe('tokens by OAuth', () => {
     expect(kept.held).toMatchObject({ expiresAt: clock.now() + 12 * hour });
   });
 
-  it('are kept durably before their first use', async () => {
+  it('are stored durably before their first use', async () => {
     const { dependencies } = endpoint('seed');
     const kept = tokenStore();
     const used = (await source(kept, dependencies).current()).reveal();
     expect([...kept.log, `used ${used}`]).toEqual(['saved refresh-1', 'used access-1']);
   });
 
-  it('that could not be kept are not used, and not lost', async () => {
+  it('are neither used nor lost if they cannot be stored', async () => {
     const { asked, dependencies } = endpoint('seed');
     const kept = tokenStore();
     let full = true;
@@ -203,7 +203,7 @@ describe('tokens by OAuth', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('are renewed shortly before they end, once for all who ask', async () => {
+  it('are renewed shortly before they expire, once for all concurrent callers', async () => {
     const { asked, dependencies, clock } = endpoint('refresh-a');
     const kept = tokenStore(pair('a', clock.now() + hour));
     let locks = 0;
@@ -224,7 +224,7 @@ describe('tokens by OAuth', () => {
     expect([asked.length, locks]).toEqual([1, 1]);
   });
 
-  it('A21 are renewed after a 401, unless somebody else has done so', async () => {
+  it('A21 are renewed after a 401, unless another caller has already done so', async () => {
     const { asked, dependencies, clock } = endpoint('refresh-a');
     const kept = tokenStore(pair('a', clock.now() + hour));
     const [mine, other] = [source(kept, dependencies), source(kept, dependencies)];
@@ -236,7 +236,7 @@ describe('tokens by OAuth', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('two processes that renew at once make one refresh', async () => {
+  it('are refreshed with one request when two processes renew at once', async () => {
     const { asked, dependencies } = endpoint('seed');
     const kept = tokenStore();
     const all = await Promise.all(
@@ -246,7 +246,7 @@ describe('tokens by OAuth', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('on invalid_grant look for a newer pair before giving up', async () => {
+  it('are looked up in the store again after invalid_grant, before giving up', async () => {
     const { dependencies, clock } = endpoint('nothing works');
     const kept = tokenStore(pair('old', clock.now() - hour));
     const newer = pair('newer', clock.now() + hour);
@@ -257,14 +257,14 @@ describe('tokens by OAuth', () => {
     expect(await revealed(tokens.renew(new Secret('access-old')))).toBe('access-newer');
   });
 
-  it('on invalid_grant fall back to the settings, where a person may have put a new one', async () => {
+  it('fall back to the refresh token of the settings after invalid_grant, because a person may have set a new one', async () => {
     const { asked, dependencies, clock } = endpoint('seed');
     const tokens = source(tokenStore(pair('dead', clock.now() - hour)), dependencies);
     expect(await revealed(tokens.current())).toBe('access-2');
     expect(asked.map((form) => form.get('refresh_token'))).toEqual(['refresh-dead', 'seed']);
   });
 
-  it('that are refused for good are not asked for again', async () => {
+  it('are not requested again after a final refusal', async () => {
     const { asked, dependencies } = endpoint('nothing works');
     const tokens = source(tokenStore(), dependencies);
     await expect(tokens.current()).rejects.toMatchObject({
@@ -288,7 +288,7 @@ describe('tokens by OAuth', () => {
       new Response(null, { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } }),
       'token_refresh_failed',
     ],
-  ])('P6 an endpoint that answers %s fails without a secret', async (_, answer, code) => {
+  ])('P6 contain no secret in the error when the endpoint answers %s', async (_, answer, code) => {
     intercept(service, () => answer);
     const tokens = source(tokenStore(), { clock: virtualClock(), timeout: 1_000, fetch: network });
     const error: unknown = await tokens.current().catch((thrown: unknown) => thrown);
@@ -296,7 +296,7 @@ describe('tokens by OAuth', () => {
     expect(`${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toMatch(/canary|seed/);
   });
 
-  it('an endpoint out of reach may be tried again later, with the same refresh token', async () => {
+  it('can be requested later with the same refresh token if the endpoint is unreachable', async () => {
     const { dependencies, reachable } = endpoint('seed');
     reachable.now = false;
     const tokens = source(tokenStore(), dependencies);
@@ -305,14 +305,14 @@ describe('tokens by OAuth', () => {
     expect(await revealed(tokens.current())).toBe('access-1');
   });
 
-  it('a life that is too short to be true does not mean a refresh before every request', async () => {
+  it('with an implausibly short lifetime are not refreshed before every request', async () => {
     const { asked, dependencies } = endpoint('seed', { expires_in: 1 });
     const tokens = source(tokenStore(), dependencies);
     for (let turn = 0; turn < 5; turn += 1) await tokens.current();
     expect(asked).toHaveLength(1);
   });
 
-  it('a refresh token that is not replaced is kept', async () => {
+  it('keep their refresh token if the answer contains no new one', async () => {
     const { dependencies } = endpoint('seed', { refresh_token: undefined });
     const kept = tokenStore();
     await source(kept, dependencies).current();

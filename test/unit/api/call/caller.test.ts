@@ -17,7 +17,7 @@ const down = (headers: Record<string, string> = {}): Response => json({}, 503, h
 const newVendor = { vendor_name: 'Northwind', language: 'en', currency_code: 'USD' };
 
 describe('every request', () => {
-  it('carries the token, the version, and a content type exactly when it has a body', async () => {
+  it('has the token and the version, and a content type only if it has a body', async () => {
     const { client, sent } = scriptedService([one(5)]);
     await client.vendors.read(5);
     await client.vendors.create(newVendor);
@@ -34,7 +34,7 @@ describe('every request', () => {
     expect(sent[1]?.body).toEqual({ bill_vendor: newVendor });
   });
 
-  it('leaves the version out where it is null, and keeps the path of the base address', async () => {
+  it('has no version header if the version is null, and keeps the path of the base address', async () => {
     const { client, sent } = scriptedService([one(5)], {
       apiVersion: null,
       baseUrl: 'https://api.service.example/proxy',
@@ -63,14 +63,14 @@ describe('every request', () => {
     },
   );
 
-  it('takes a stamp for each attempt, and the reading carries that of the one that answered', async () => {
+  it('takes a new number for each attempt; the reading has the number of the attempt that was answered', async () => {
     const { client, stamps, sent } = scriptedService([json({}, 500), down(), one(5)]);
     const { stamp } = await client.vendors.read(5);
     expect(stamps).toEqual([1, 2, 3]);
     expect(stamp).toEqual({ readSeq: 3, begun: sent[2]?.at });
   });
 
-  it('takes its stamp only when its turn at the gate has come', async () => {
+  it('takes its number only when the rate limiter lets it pass', async () => {
     const { client, stamps } = scriptedService([one(5)], {
       rateLimit: { vendors: { requests: 1, per: 10_000 }, callbacks: { requests: 1, per: 10_000 } },
     });
@@ -79,7 +79,7 @@ describe('every request', () => {
     expect(second.stamp.begun - first.stamp.begun).toBe(10_000);
   });
 
-  it('is observed, answered or not', async () => {
+  it('is observed, whether it is answered or not', async () => {
     const { client, observed } = scriptedService([broken('ECONNRESET'), html(502), one(5)]);
     await client.vendors.read(5);
     expect(observed.map(({ family, method, status }) => [family, method, status])).toEqual([
@@ -90,8 +90,8 @@ describe('every request', () => {
   });
 });
 
-describe('trying again', () => {
-  it('J6 waits exponentially with full jitter, and gives up after six attempts', async () => {
+describe('retries', () => {
+  it('J6 use exponential backoff with full jitter and end after six attempts', async () => {
     const { client, sent } = scriptedService([json({}, 500)]);
     const error = await failureOf(client.vendors.read(5));
     expect(sent.map(({ at }) => at)).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
@@ -99,7 +99,7 @@ describe('trying again', () => {
     expect(error.message).toBe('The service failed with status 500. Gave up after 6 attempts over 16 s.');
   });
 
-  it('K17 says in the log for which account it waits, and why', async () => {
+  it('K17 are logged with the account and the reason', async () => {
     const records: object[] = [];
     const log = createLog('info', { write: (line) => void records.push(JSON.parse(line) as object) });
     const { client } = scriptedService([json({}, 500), busy({ 'retry-after': '7' }), one(5)], { log }, 'Hung');
@@ -110,7 +110,7 @@ describe('trying again', () => {
     ]);
   });
 
-  it('P8 never waits longer than two minutes in all, nor a minute at once', async () => {
+  it('P8 never wait longer than two minutes in total, nor longer than a minute at once', async () => {
     const { client, sent, clock } = scriptedService([json({}, 500)], {
       random: constantRandom(1),
       retryLimits: { attempts: 100, firstWait: 50_000, longestWait: 60_000, totalWait: 120_000 },
@@ -127,19 +127,19 @@ describe('trying again', () => {
     ['a date gone by', () => busy({ 'retry-after': 'Fri, 20 Nov 2015 12:00:30 GMT' }), 1_000],
     ['nonsense', () => busy({ 'retry-after': 'NaN' }), 500],
     ['nothing', () => busy(), 500],
-  ])('A23 waits as long as the service asks by %s', async (_, answer, at) => {
+  ])('A23 wait as long as the service asks with %s', async (_, answer, at) => {
     const { client, sent } = scriptedService([answer(), one(5)]);
     await client.vendors.read(5);
     expect(sent[1]?.at).toBe(at);
   });
 
-  it('A23 Retry-After counts on 429 and 503 only', async () => {
+  it('A23 honour Retry-After on 429 and 503 only', async () => {
     const { client, sent } = scriptedService([json({}, 500, { 'retry-after': '59' }), one(5)]);
     await client.vendors.read(5);
     expect(sent[1]?.at).toBe(500);
   });
 
-  it.each(['61', '1000000000'])('A23 fails at once when asked to wait %s s', async (seconds) => {
+  it.each(['61', '1000000000'])('A23 fail at once when asked to wait %s s', async (seconds) => {
     const { client, sent, clock } = scriptedService([busy({ 'retry-after': seconds })]);
     const error = await failureOf(client.vendors.read(5));
     expect(sent).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('trying again', () => {
     expect(error.message).toContain('which is longer than a request may wait');
   });
 
-  it('A23 when nothing remains of the rate, all calls wait', async () => {
+  it('A23 wait for all calls when the rate is used up', async () => {
     let second: Promise<unknown> | undefined;
     const { client, sent } = scriptedService([busy({ 'retry-after': '20', 'x-ratelimit-remaining': '0' }), one(5)], {
       observe: () => setImmediate(() => void (second ??= client.vendors.read(5))),
@@ -170,7 +170,7 @@ describe('trying again', () => {
     ['a reset', () => broken('ECONNRESET')],
     ['no network', () => broken('ENOTFOUND')],
     ['502 in HTML', () => html(502)],
-  ])('A12 A25 a page is asked for again after %s', async (_, fault) => {
+  ])('A12 A25 request a page again after %s', async (_, fault) => {
     const { client, sent } = scriptedService([fault(), page([1, 2])]);
     const { rows, total } = await client.vendors.page(1);
     expect(sent).toHaveLength(2);
@@ -185,7 +185,7 @@ describe('trying again', () => {
     [() => json({}, 422), 'rejected'],
     [() => json({ response: { result: { bill_vendor: { vendorid: 6 } } } }), 'answer_unreadable'],
     [() => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }), 'redirected'],
-  ])('A22 a refusal is not tried again (%#)', async (answer, code) => {
+  ])('A22 never follow a refusal (%#)', async (answer, code) => {
     const { client, sent } = scriptedService([answer()], {
       retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
     });
@@ -196,13 +196,13 @@ describe('trying again', () => {
   it.each([
     ['access_denied', html(403)],
     ['redirected', new Response(null, { status: 302 })],
-  ])('A22 %s is final at once, with all the patience there is', async (code, answer) => {
+  ])('A22 never follow %s, even with unlimited retries', async (code, answer) => {
     const { client, sent } = scriptedService([answer]);
     expect((await failureOf(client.vendors.read(5))).code).toBe(code);
     expect(sent).toHaveLength(1);
   });
 
-  it('stops at once when the caller aborts, with the reason as it is', async () => {
+  it('stop at once when the caller aborts, and pass on the reason unchanged', async () => {
     const controller = new AbortController();
     const reason = new Error('shutting down');
     const { client, sent } = scriptedService([json({}, 500)], {
@@ -214,7 +214,7 @@ describe('trying again', () => {
   });
 });
 
-describe('writing', () => {
+describe('writes', () => {
   const doubtful = {
     mayBeDone: true,
     message: expect.stringContaining('It may have been carried out nevertheless.') as string,
@@ -234,7 +234,7 @@ describe('writing', () => {
     ['an answer without a number', json({ response: { result: { bill_vendor: {} } } }), 1],
   ];
 
-  it.each(doubts)('a creation that met %s is sent as often as it may be', async (_, fault, times) => {
+  it.each(doubts)('a creation that met %s is sent as often as is safe', async (_, fault, times) => {
     const { client, sent } = scriptedService([fault, one(5)]);
     const outcome = client.vendors.create(newVendor);
     if (times === 2) expect((await outcome).row.vendorid).toBe(5);
@@ -243,7 +243,7 @@ describe('writing', () => {
   });
 
   it.each([...doubts, ['an answer about another vendor', one(6), 1] satisfies [string, Scripted, number]])(
-    'K45 an edit that met %s is sent no second time before anybody looked, and says that it may have been done',
+    'K45 an edit that met %s is not sent again before the vendor was read, and reports that it may have been carried out',
     async (_, fault, times) => {
       const { client, sent } = scriptedService([fault, one(5)]);
       const outcome = client.vendors.edit(5, { note: 'x' });
@@ -253,7 +253,7 @@ describe('writing', () => {
     },
   );
 
-  it('K45 an edit that was interrupted under way says that it may have been done', async () => {
+  it('K45 an edit that is interrupted while under way reports that it may have been carried out', async () => {
     const controller = new AbortController();
     const { client } = scriptedService([
       () => {
@@ -265,7 +265,7 @@ describe('writing', () => {
     expect(await failureOf(outcome)).toMatchObject({ code: 'interrupted', ...doubtful });
   });
 
-  it('a refused creation was not carried out, and nothing says so', async () => {
+  it('a refused creation was not carried out, and is not reported as possibly carried out', async () => {
     const { client } = scriptedService([
       json({ response: { errors: [{ errno: 1001, field: 'language', message: 'Required.' }] } }, 422),
     ]);
@@ -274,7 +274,7 @@ describe('writing', () => {
     );
   });
 
-  it('a removal that was tried again and finds nothing is done; one that finds nothing at once is not', async () => {
+  it('a removal that finds nothing on a retry succeeded; one that finds nothing at first fails', async () => {
     const missing = json(fixture('error-accounting-not-found'), 404);
     const again = scriptedService([broken('ECONNRESET'), missing]);
     await again.client.gateways.remove(26);
@@ -283,14 +283,14 @@ describe('writing', () => {
   });
 });
 
-describe('a token that is refused', () => {
+describe('a refused token', () => {
   const tokens = (next: string | undefined): TokenSource => ({
     current: () => Promise.resolve(new Secret('old')),
     renew: () => Promise.resolve(next === undefined ? undefined : new Secret(next)),
   });
   const unauthenticated = json(fixture('error-unauthenticated'), 401);
 
-  it('A21 is renewed once, and the page read with the new one', async () => {
+  it('A21 is renewed once, and the page is read with the new one', async () => {
     const { client, sent, stamps, clock } = scriptedService([unauthenticated, page([1])], { tokens: tokens('new') });
     const { stamp } = await client.vendors.page(1);
     expect(sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer old', 'Bearer new']);
@@ -299,12 +299,12 @@ describe('a token that is refused', () => {
     expect(clock.monotonic()).toBe(0);
   });
 
-  it('A21 a creation is repeated too: a refused token did nothing', async () => {
+  it('A21 lets a creation be repeated too, because a refused token changed nothing', async () => {
     const { client } = scriptedService([unauthenticated, one(5)], { tokens: tokens('new') });
     expect((await client.vendors.create(newVendor)).row.vendorid).toBe(5);
   });
 
-  it('A21 is renewed once a call, whatever happens in between', async () => {
+  it('A21 is renewed at most once for each call, whatever happens in between', async () => {
     let renewals = 0;
     const counted: TokenSource = {
       ...tokens('new'),
@@ -332,14 +332,14 @@ describe('P6 no message holds a secret', () => {
   const echo = (stage_: ScriptedService, work: Promise<unknown>): Promise<string> =>
     failureOf(work).then(({ message }) => `${message} ${JSON.stringify(stage_.observed)}`);
 
-  it('not the token that an answer echoes', async () => {
+  it('when an answer echoes the token', async () => {
     const staged = scriptedService([json({ errno: 401, message: `invalid_token: ${token}` }, 401)]);
     const message = await echo(staged, staged.client.vendors.page(1));
     expect(message).toContain('[redacted]');
     expect(message).not.toContain(token);
   });
 
-  it('not the verifier nor the address of a callback', async () => {
+  it('when a callback has a verifier and an address', async () => {
     const staged = scriptedService([
       json(
         { errno: 422, message: 'No.', details: ['verifier: canary-verifier', 'uri: https://x.example/canary'] },

@@ -12,13 +12,13 @@ async function serving(certificate: string): Promise<URL> {
   return new URL(`https://localhost:${port}/path`);
 }
 
-describe('the end of a certificate', () => {
-  it('is that of the certificate at the address, where it is trusted', async () => {
+describe('the expiry of a certificate', () => {
+  it('is read from the certificate at the address if it is trusted', async () => {
     const end = await certificateEnd(await serving('valid'), { ca: pem('authority') });
     expect(new Date(end ?? 0).getUTCFullYear()).toBeGreaterThan(2100);
   });
 
-  it('is not known of one that is not trusted, of plain http, and where nobody answers', async () => {
+  it('is unknown if the certificate is not trusted, for plain http, and if nobody answers', async () => {
     expect(await certificateEnd(await serving('self-signed'), { ca: pem('authority') })).toBeUndefined();
     expect(await certificateEnd(new URL('http://localhost:1/'))).toBeUndefined();
     expect(await certificateEnd(new URL('https://127.0.0.1:1/'))).toBeUndefined();

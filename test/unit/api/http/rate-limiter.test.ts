@@ -5,7 +5,7 @@ import { sleep } from '../../../../src/domain/clock.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 describe('the rate limiter', () => {
-  it('lets as many through as the rate says, the rest a period later, first come, first served', async () => {
+  it('admits as many requests as the rate allows and the rest a period later, in the order of arrival', async () => {
     const clock = virtualClock({ auto: true });
     const limiter = new RateLimiter({ requests: 3, per: 1_000 }, clock);
     const left: [number, number][] = [];
@@ -28,7 +28,7 @@ describe('the rate limiter', () => {
     ]);
   });
 
-  it('P8 no window of the service holds more requests than the rate, whatever the network and the callers do', async () => {
+  it('P8 never lets more requests into any window of the service than the rate allows, whatever network and callers do', async () => {
     const call = fc.record({
       pause: fc.nat({ max: 400 }),
       before: fc.nat({ max: 300 }),
@@ -68,7 +68,7 @@ describe('the rate limiter', () => {
     );
   });
 
-  it('an aborted caller leaves the queue with its reason and takes no place', async () => {
+  it('removes an aborted caller from the queue with its reason, without using up the rate', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter({ requests: 1, per: 1_000 }, clock);
     await limiter.run(() => Promise.resolve());
@@ -83,7 +83,7 @@ describe('the rate limiter', () => {
     await expect(limiter.run(() => Promise.resolve(), 'prompt', controller.signal)).rejects.toBe(reason);
   });
 
-  it('holds everybody back when told, but not for longer than a period', async () => {
+  it('pauses all callers when told to, but not for longer than a period', async () => {
     const clock = virtualClock({ auto: true });
     const limiter = new RateLimiter({ requests: 5, per: 1_000 }, clock);
     limiter.pause(300);
@@ -94,14 +94,14 @@ describe('the rate limiter', () => {
     expect(clock.monotonic()).toBe(1_300);
   });
 
-  it('leaves no timer behind when nobody waits', async () => {
+  it('leaves no timer when nobody waits', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter({ requests: 2, per: 1_000 }, clock);
     await limiter.run(() => Promise.resolve());
     expect(clock.pending()).toEqual([]);
   });
 
-  it('K13 keeps a part of the rate for what is prompt, and sends it before background requests', async () => {
+  it('K13 keeps part of the rate for prompt requests, and sends them before background requests', async () => {
     const clock = virtualClock({ auto: true });
     const limiter = new RateLimiter({ requests: 4, per: 1_000 }, clock, 1);
     const left: [string, number][] = [];
@@ -123,7 +123,7 @@ describe('the rate limiter', () => {
     ]);
   });
 
-  it('K2 leaves no timer behind when all who waited were aborted', async () => {
+  it('K2 leaves no timer when all waiting callers were aborted', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter({ requests: 1, per: 60_000 }, clock);
     await limiter.run(() => Promise.resolve());

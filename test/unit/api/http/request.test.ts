@@ -69,7 +69,7 @@ describe('one request', () => {
     ]);
   });
 
-  it('is sent on the connection of the one before, and on a new one where it writes', async () => {
+  it('reuses the connection of the previous one if it reads, and opens a new one if it writes', async () => {
     const ports: unknown[] = [];
     const url = await served((request, response) => {
       ports.push(request.socket.remotePort);
@@ -80,7 +80,7 @@ describe('one request', () => {
     expect(ports.map((port) => ports.indexOf(port))).toEqual([0, 0, 2, 3]);
   });
 
-  it('that reads is sent again where the service closed the kept connection meanwhile', async () => {
+  it('is sent again if it reads and the service closed the kept connection meanwhile', async () => {
     let requests = 0;
     const url = await served((request, response) => {
       requests += 1;
@@ -96,7 +96,7 @@ describe('one request', () => {
     expect((await get(url)).bytes).toHaveLength(0);
   });
 
-  it('leaves no timer and no listener behind', async () => {
+  it('leaves neither timer nor listener', async () => {
     const url = await served((_, response) => response.end('{}'));
     const clock = virtualClock();
     const { signal } = new AbortController();
@@ -118,7 +118,7 @@ describe('one request', () => {
     expect(elsewhere).toBe(0);
   });
 
-  it('A24 headers that never come end in a timeout', async () => {
+  it('A24 times out if headers never arrive', async () => {
     const url = await raw('', () => undefined);
     const clock = virtualClock();
     const outcome = failureOf(get(url, { timeout: 5_000 }, clock));
@@ -128,7 +128,7 @@ describe('one request', () => {
     expect((await outcome).message).toBe(`${url.host} did not answer within 5 s.`);
   });
 
-  it('A24 a body that stalls ends in a timeout of its own', async () => {
+  it('A24 times out separately if the body stalls', async () => {
     const url = await raw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"resp', () => undefined);
     const clock = virtualClock();
     let headers = (): void => undefined;
@@ -157,7 +157,7 @@ describe('one request', () => {
   it.each([
     ['by a length', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"resp'],
     ['in a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\n{"resp\r\n'],
-  ])('A25 a body that is cut %s is no answer', async (_, bytes) => {
+  ])('A25 fails if the body is cut %s', async (_, bytes) => {
     const url = await raw(bytes, (socket) => socket.end());
     expect(await failureOf(get(url))).toMatchObject({
       code: 'answer_unreadable',
@@ -165,7 +165,7 @@ describe('one request', () => {
     });
   });
 
-  it('A25 a reset in the body is no answer', async () => {
+  it('A25 fails if the connection is reset in the body', async () => {
     const url = await raw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"resp', (socket) => socket.resetAndDestroy());
     expect(['answer_unreadable', 'service_unreachable']).toContain((await failureOf(get(url))).code);
   });
@@ -175,12 +175,12 @@ describe('one request', () => {
     ['gzip', gzipSync('{"response":{}}').subarray(0, -9)],
     ['br', 'not brotli at all'],
     ['br', brotliCompressSync('{"response":{}}').subarray(0, -3)],
-  ])('A25 a damaged or cut %s body is no answer', async (encoding, body) => {
+  ])('A25 fails if a %s body is damaged or cut', async (encoding, body) => {
     const url = await served((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body));
     expect((await failureOf(get(url))).code).toBe('answer_unreadable');
   });
 
-  it('A25 a body that stays unsettled, as fetch leaves a damaged gzip body, ends by timeout and by abort', async () => {
+  it('A25 ends by timeout and by abort if the body never settles, as with a damaged gzip body in fetch', async () => {
     const clock = virtualClock();
     const ignoresItsSignal = (): Promise<Response> => Promise.resolve(new Response(new ReadableStream()));
     const send = (signal?: AbortSignal): Promise<Answer> =>
@@ -202,19 +202,19 @@ describe('one request', () => {
   it.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-  ])('A26 a bomb of %s is refused at 8 MB decoded', async (encoding, encode) => {
+  ])('A26 refuses a decompression bomb of %s at 8 MB decoded', async (encoding, encode) => {
     const bomb = encode(Buffer.alloc(64 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(100_000);
     const url = await served((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bomb));
     expect(await failureOf(get(url))).toMatchObject({ code: 'answer_too_large' });
   });
 
-  it('A26 8 MB exactly is taken', async () => {
+  it('A26 accepts exactly 8 MB', async () => {
     const url = await served((_, response) => response.end(Buffer.alloc(8 * 1024 * 1024)));
     expect((await get(url)).bytes).toHaveLength(8 * 1024 * 1024);
   });
 
-  it('an abort ends the wait with its reason as it is, before, during and in the body', async () => {
+  it('ends with the unchanged reason when aborted before, during and in the body', async () => {
     const reason = new Error('shutting down');
     const silent = await raw('', () => undefined);
     await expect(get(silent, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -229,8 +229,8 @@ describe('one request', () => {
   });
 });
 
-describe('A32 a connection that fails is named', () => {
-  it('refused', async () => {
+describe('A32 a failed connection is named', () => {
+  it('when it was refused', async () => {
     const url = await served(() => undefined);
     await new Promise((resolve) => open.pop()?.close(resolve));
     expect(await failureOf(get(url))).toMatchObject({
@@ -239,7 +239,7 @@ describe('A32 a connection that fails is named', () => {
     });
   });
 
-  it('reset', async () => {
+  it('when it was reset', async () => {
     const url = await raw('', (socket) => socket.resetAndDestroy());
     expect((await failureOf(get(url))).message).toMatch(/the connection was (reset|closed)\.$/);
   });
@@ -250,13 +250,13 @@ describe('A32 a connection that fails is named', () => {
     ['CERT_HAS_EXPIRED', 'its TLS certificate has expired (or the clock of this machine is wrong)'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for another name'],
     ['ESOMETHING', 'the connection failed (ESOMETHING)'],
-  ])('%s', async (code, words) => {
+  ])('when it failed by %s', async (code, words) => {
     intercept('https://api.service.example', () => broken(code));
     const error = await failureOf(get(new URL('https://api.service.example/')));
     expect(error.message).toBe(`Could not reach api.service.example: ${words}.`);
   });
 
-  it('without a code, and without what the library says: it may hold headers', async () => {
+  it("without a code, and without the library's message, which may contain headers", async () => {
     const dependencies = {
       clock: virtualClock(),
       timeout: 1,
@@ -269,7 +269,7 @@ describe('A32 a connection that fails is named', () => {
     expect(JSON.stringify(error) + String(error.cause)).not.toContain('canary');
   });
 
-  it('several addresses, all refused', async () => {
+  it('when several addresses refused it', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED' });
     const dependencies = {
       clock: virtualClock(),

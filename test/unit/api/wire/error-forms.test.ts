@@ -5,7 +5,7 @@ import { fixture } from '../../../support/network/service-answers.ts';
 
 const parsed = (name: string): unknown => JSON.parse(fixture(name));
 
-describe('a refusal', () => {
+describe('a refusal of the service', () => {
   it.each([
     ['error-accounting-no-access-http200', 200, 'access_denied', 12001],
     ['error-accounting-not-found', 404, 'not_found', 1012],
@@ -28,7 +28,7 @@ describe('a refusal', () => {
     'gateway-delete-response',
     'callbacks-list-empty',
     'token-refresh-response',
-  ])('%s holds none', (name) => {
+  ])('%s contains no error', (name) => {
     expect(refusal(200, parsed(name))).toBeUndefined();
   });
 
@@ -58,7 +58,7 @@ describe('a refusal', () => {
     expect(refusal(status, document)?.code).toBe(code);
   });
 
-  it("passes on the service's own words, field and number", () => {
+  it("keeps the service's message, field and number", () => {
     const document = {
       response: { errors: [{ errno: '1001', field: 'language', message: 'Required field: language' }] },
     };
@@ -71,14 +71,14 @@ describe('a refusal', () => {
     expect(refusal(502, undefined)?.message).toBe('The service failed with status 502.');
   });
 
-  it('makes foreign words harmless for terminals and short', () => {
+  it('shortens foreign text and makes it harmless for terminals', () => {
     const message =
       refusal(400, { errno: 1, message: `\u001b[31mred\u202e\n\u0000${'x'.repeat(5_000)}\ud800` })?.message ?? '';
     expect(message).toMatch(/^The service refused: \[31mred x+… \(errno 1\)$/);
     expect(message.length).toBeLessThan(400);
   });
 
-  it('survives forms that are none', () => {
+  it('survives unknown error forms', () => {
     for (const odd of [
       null,
       [],
@@ -114,16 +114,16 @@ describe('Retry-After', () => {
     ['-5', undefined],
     ['soon', undefined],
     ['', undefined],
-  ])('A23 B10 %j asks for %s ms', (text, ms) => {
+  ])('A23 B10 %j means %s ms', (text, ms) => {
     expect(retryAfter(new Headers({ 'retry-after': text }), now)).toBe(ms);
   });
 
-  it('A23 measures a date against the clock of the service, not ours', () => {
+  it("A23 measures a date against the service's clock, not ours", () => {
     const headers = new Headers({ 'retry-after': inHalfAMinute, date: 'Fri, 20 Nov 2026 12:00:20 GMT' });
     expect(retryAfter(headers, now - 86_400_000)).toBe(10_000);
   });
 
-  it('asks for nothing where it is missing', () => {
+  it('means nothing if it is missing', () => {
     expect(retryAfter(new Headers(), now)).toBeUndefined();
   });
 });

@@ -37,19 +37,19 @@ const shownBy = ({ rows }: VendorPage) =>
 const page = Array.from({ length: 25 }, (_, index) => record(index + 1, `vendor ${index + 1}`));
 
 describe('the digests of a page', () => {
-  it('stand for all records, ten neighbours at a time', () => {
+  it('cover all records, ten neighbours at a time', () => {
     const { digests } = read(page, nothing);
     expect(digests?.stretches.map(({ vendorids }) => vendorids.length)).toEqual([10, 10, 5]);
     expect(digests).toMatchObject({ place, isKnown: false, known: { vendorids: [] } });
   });
 
-  it('say that it is the page that was shown before', () => {
+  it('identify a page that is the same as before', () => {
     const { digests } = read(page, knownAfter(read(page, nothing)));
     expect(digests?.isKnown).toBe(true);
     expect(digests?.known).toEqual({ readSeq: 1, vendorids: page.map((_, index) => index + 1) });
   });
 
-  it('name the vendors of stretches that stand there again, wherever', () => {
+  it('identify unchanged stretches of records at any position', () => {
     const known = knownAfter(read(page, nothing));
     const { digests } = read(
       [record(100, 'new'), ...page.slice(0, 12), record(13, 'edited'), ...page.slice(13)],
@@ -60,7 +60,7 @@ describe('the digests of a page', () => {
     expect(digests?.stretches.map(({ vendorids }) => vendorids.length)).toEqual([1, 10, 10, 5]);
   });
 
-  it('do not take a stretch for known that stands in another order, or within a record', () => {
+  it('do not identify a stretch whose records are in another order or inside a record', () => {
     const known = knownAfter(read(page, nothing));
     const turned = [...page.slice(10), ...page.slice(0, 10)];
     expect(read(turned, known).digests?.known.vendorids).toEqual(page.slice(10).map((_, index) => index + 11));
@@ -68,31 +68,31 @@ describe('the digests of a page', () => {
     expect(read(within, known).digests?.known.vendorids).toEqual([]);
   });
 
-  it('are made anew where rows that came and went have left short stretches', () => {
+  it('are made anew when inserted and removed rows have left short stretches', () => {
     const short = page.map((text, index) => knownAfter(read([text], nothing), index).stretches[0]!);
     const { digests } = read(page, { place, readSeq: 1, stretches: short });
     expect(digests?.stretches.map(({ vendorids }) => vendorids.length)).toEqual([10, 10, 5]);
   });
 
-  it('are found with white space between the records', () => {
+  it('are made for records with white space between them', () => {
     const known = knownAfter(read(page, nothing, undefined, '\n ,\n '));
     expect(read(page, known, undefined, '\n ,\n ').digests?.isKnown).toBe(true);
   });
 
-  it('are not made where nobody wants them, where a vendor comes twice, or where a record has no usable id', () => {
+  it('are not made if nobody wants them, if a vendor occurs twice, or if a record has no usable id', () => {
     expect(read(page).digests).toBeUndefined();
     expect(read([...page, page[0]!], nothing).digests).toBeUndefined();
     expect(read([...page, '{"vendorid":null}'], nothing).digests).toBeUndefined();
   });
 
-  it('are neither made nor believed where fields are excluded', () => {
+  it('are neither made nor trusted if fields are excluded', () => {
     const known = knownAfter(read(page, nothing));
     const cut = read(page, known, new Set(['vendor_name']));
     expect(cut.digests).toBeUndefined();
     expect(cut.rows[3]?.raw).toBe('{"vendorid":4,"lines":[{}]}');
   });
 
-  it('change nothing of what a page shows, whatever came, went, moved or was edited', () => {
+  it('do not change what a page shows, whatever was inserted, removed, moved or edited', () => {
     const change = fc.record({
       at: fc.nat(30),
       as: fc.constantFrom('edit', 'remove', 'insert', 'move'),

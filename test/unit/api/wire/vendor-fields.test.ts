@@ -15,7 +15,7 @@ const specimen = (
 ).response.result.bill_vendors[0]!;
 
 describe('a vendor record', () => {
-  it('keeps absent and null apart', () => {
+  it('distinguishes a missing field from null', () => {
     const vendor = read({ vendorid: 1, city: null, note: '' });
     expect(vendor.city).toBeNull();
     expect(vendor.note).toBe('');
@@ -36,7 +36,7 @@ describe('a vendor record', () => {
   });
 
   it.each([3, -1, '01', 'deleted', null, true, [], 1.5])(
-    'A18 a vis_state of %j counts as left out, and shows as unknown',
+    'A18 treats a vis_state of %j as missing, and shows it as an unknown field',
     (sent) => {
       const vendor = read({ vis_state: sent });
       expect('vis_state' in vendor).toBe(false);
@@ -55,7 +55,7 @@ describe('a vendor record', () => {
     expect(read({ is_1099: sent }).is_1099).toBe(expected);
   });
 
-  it('A18 a known field of a wrong type counts as left out, and shows as unknown', () => {
+  it('A18 treats a known field of a wrong type as missing, and shows it as an unknown field', () => {
     const vendor = read({
       vendor_name: { en: 'x' },
       phone: true,
@@ -73,7 +73,7 @@ describe('a vendor record', () => {
     expect(Object.keys(vendor).sort()).toEqual(['unknown', 'vendorid']);
   });
 
-  it('A30 reads balances in every form, digits as they came, sorted by currency', () => {
+  it('A30 reads balances in every form, with digits as sent, sorted by currency', () => {
     const usd = { amount: '0.10', code: 'USD' };
     const cad = { amount: '5.00', code: 'CAD' };
     expect(read({ overdue_balance: [{ amount: usd }, { amount: cad }] }).overdue_balance).toEqual([cad, usd]);
@@ -87,7 +87,7 @@ describe('a vendor record', () => {
     expect(vendor).toMatchObject({ note: '7" 0.10', phone: '0.10' });
   });
 
-  it('sorts tax defaults by taxid and keeps their amounts as text', () => {
+  it('sorts tax defaults by taxid, and keeps their amounts as text', () => {
     const vendor = read({
       tax_defaults: [
         { taxid: 3, amount: '13', enabled: 1 },
@@ -100,21 +100,21 @@ describe('a vendor record', () => {
     ]);
   });
 
-  it('one tax default without a taxid makes the whole list unknown', () => {
+  it('treats the whole list as unknown if one tax default has no taxid', () => {
     const vendor = read({ tax_defaults: [{ taxid: 1 }, { name: 'GST' }] });
     expect('tax_defaults' in vendor).toBe(false);
     expect(vendor.unknown.has('tax_defaults')).toBe(true);
   });
 
-  it('writes unknown fields the same whatever the order of their keys', () => {
+  it('writes unknown fields the same way whatever the order of their keys', () => {
     expect(read({ x: { b: 1, a: [{ d: 1, c: 2 }] } }).unknown.get('x')).toBe('{"a":[{"c":2,"d":1}],"b":1}');
   });
 
-  it('A27 takes NUL out of fields and makes halves of characters whole', () => {
+  it('A27 removes NUL from fields and replaces lone surrogates', () => {
     expect(vendorOf(1, String.raw`{"note":"a\u0000b\ud800"}`).note).toBe('ab�');
   });
 
-  it('A29 keys that name the machinery of objects are fields like others', () => {
+  it('A29 treats keys such as __proto__ as ordinary fields', () => {
     const vendor = vendorOf(1, '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1}');
     expect([...vendor.unknown.keys()]).toEqual(['__proto__', 'constructor', 'toString']);
     expect(vendor.unknown.get('__proto__')).toBe('{"polluted":1}');
@@ -123,7 +123,7 @@ describe('a vendor record', () => {
     expect(member({}, 'constructor')).toBeUndefined();
   });
 
-  it('A18 mutants of a record are read without a crash, known fields of their types', () => {
+  it('A18 is read without an exception however it is mutated, with known fields of the right types', () => {
     const names = fc.constantFrom(...Object.keys(specimen), 'note', 'extra', '__proto__');
     const value = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }),
@@ -229,13 +229,13 @@ describe('gateways and callbacks', () => {
     },
   );
 
-  it('takes an empty object and no body at all for a removal, and an error for an error', () => {
+  it('accept an empty object or no body for a removal, and an error as an error', () => {
     expect(() => readRemoval(answered(fixture('gateway-delete-response')))).not.toThrow();
     expect(() => readRemoval(answered(''))).not.toThrow();
     expect(() => readRemoval(answered(fixture('error-accounting-not-found')))).toThrow('Client not found.');
   });
 
-  it('A19 refuses a record without an id', () => {
+  it('A19 refuse a record without an id', () => {
     const text = '{"response":{"result":{"gateways":[{"sgid":-1}],"page":1,"pages":1,"total":1}}}';
     expect(() => readGateways(answered(text), 1)).toThrow('without a usable sgid');
   });

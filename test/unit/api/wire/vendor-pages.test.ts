@@ -24,7 +24,7 @@ function failure(run: () => unknown): MirrorError {
 }
 
 describe('a page of vendors', () => {
-  it('is read from the reference fixture, rows kept to the byte', () => {
+  it('is read from the reference fixture, with the bytes of each row unchanged', () => {
     const text = fixture('vendors-list');
     const page = readVendorPage(answered(text), 1);
     expect(page).toMatchObject({ stamp, page: 1, pages: 1, perPage: 15, total: 1 });
@@ -38,12 +38,12 @@ describe('a page of vendors', () => {
     });
   });
 
-  it('says when it was served', () => {
+  it('has the time at which it was served', () => {
     const page = readVendorPage({ ...answered(fixture('vendors-list')), servedAt: 5 }, 1);
     expect(page.servedAt).toBe(5);
   });
 
-  it('takes its envelope in any order and as text', () => {
+  it('accepts its envelope in any order, and numbers as text', () => {
     const text =
       '{"response":{"result":{"total":"2","per_page":"2","bill_vendors":[{"vendorid":1},{"vendorid":"2"}],"pages":"1","page":"1"},"meta":[1]}}';
     const page = readVendorPage(answered(text), 1);
@@ -51,11 +51,11 @@ describe('a page of vendors', () => {
     expect(page.rows.map((row) => row.vendorid)).toEqual([1, 2]);
   });
 
-  it('keeps a vendorid that comes twice as two rows: the sweep judges them', () => {
+  it('keeps a repeated vendorid as two rows; the sweep decides about them', () => {
     expect(pageOf('[{"vendorid":5},{"vendorid":5}]').rows).toHaveLength(2);
   });
 
-  it('takes the asked number where the answer leaves its own out, and the rows for a missing per_page', () => {
+  it('takes the requested number if the answer has none, and the number of rows if per_page is missing', () => {
     const page = readVendorPage(answered(envelope('[{"vendorid":5}]', '"pages":4,"total":4')), 3);
     expect(page).toMatchObject({ page: 3, perPage: 1 });
   });
@@ -85,11 +85,11 @@ describe('a page of vendors', () => {
     ['two lists', '{"response":{"result":{"bill_vendors":[],"bill_vendors":[],"page":1,"pages":1,"total":0}}}'],
     ['rows without commas', envelope('[{"vendorid":1}{"vendorid":2}]')],
     ['a broken envelope', envelope('[]', '"page":1,,"pages":1')],
-  ])('A12 never takes %s for an empty page', (_, text) => {
+  ])('A12 never treats %s as an empty page', (_, text) => {
     expect(failure(() => readVendorPage(answered(text), 1)).code).toBe('answer_unreadable');
   });
 
-  it('finds errors before results, whatever the list says', () => {
+  it('finds errors before results, whatever the list contains', () => {
     const text =
       '{"response":{"errors":[{"errno":12001,"message":"No."}],"result":{"bill_vendors":[],"page":1,"pages":0,"total":0}}}';
     expect(failure(() => readVendorPage(answered(text), 1)).code).toBe('access_denied');
@@ -119,7 +119,7 @@ describe('a page of vendors', () => {
     'true',
     '[1]',
     '{"a":1}',
-  ])('A19 A28 K3 rejects a record with a vendorid of %s, naming page and row, and keeps its neighbours', (id) => {
+  ])('A19 A28 K3 rejects a record with vendorid %s, names page and row, and keeps the other records', (id) => {
     const page = readVendorPage(answered(envelope(`[{"vendorid":1},{"vendorid":${id}},{"vendorid":3}]`)), 3);
     expect(page.rows.map((row) => row.vendorid)).toEqual([1, 3]);
     expect(page.rejected).toEqual([expect.stringContaining('Row 2 of page 3')]);
@@ -134,7 +134,7 @@ describe('a page of vendors', () => {
     },
   );
 
-  it('A28 takes the largest exact number', () => {
+  it('A28 accepts the largest exact number', () => {
     expect(pageOf('[{"vendorid":9007199254740991}]').rows[0]?.vendorid).toBe(Number.MAX_SAFE_INTEGER);
   });
 
@@ -150,19 +150,19 @@ describe('a page of vendors', () => {
     expect(failure(() => readVendor(answered(closed))).message).toContain('more than 32 levels deep');
   });
 
-  it('A27 skips a byte order mark and refuses bytes that are no UTF-8', () => {
+  it('A27 skips a byte order mark and refuses bytes that are not UTF-8', () => {
     const text = envelope('[{"vendorid":1,"vendor_name":"Ä"}]');
     expect(readVendorPage(answered(`\ufeff${text}`), 1).rows[0]?.vendor().vendor_name).toBe('Ä');
     expect(failure(() => readVendorPage(answered(Buffer.from(text, 'latin1')), 1)).code).toBe('answer_unreadable');
   });
 
-  it('A27 replaces half characters in raw and keeps pairs, NUL and escaped backslashes', () => {
+  it('A27 replaces lone surrogates in raw, and keeps pairs, NUL and escaped backslashes', () => {
     const [row] = pageOf(String.raw`[{"vendorid":1,"note":"\ud83d\ude00 \ud800 \\ud800 \uDFFF\u0000 \\\udc00"}]`).rows;
     expect(row?.raw).toBe(String.raw`{"vendorid":1,"note":"\ud83d\ude00 \ufffd \\ud800 \ufffd\u0000 \\\ufffd"}`);
     expect(row?.vendor().note).toBe('😀 � \\ud800 � \\�');
   });
 
-  it('a row that is no JSON inside is refused as soon as it is looked into', () => {
+  it('refuses a row that is not JSON inside when it is parsed', () => {
     const [row] = pageOf('[{"vendorid":1,"a":[}}]').rows;
     expect(failure(() => row?.vendor()).code).toBe('answer_unreadable');
   });
@@ -176,7 +176,7 @@ describe('a page of vendors', () => {
     expect(page.rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(rows);
   });
 
-  it('slices exactly what JSON.parse finds, in any spacing, nesting and escaping', () => {
+  it('slices exactly what JSON.parse finds, whatever the spacing, nesting and escaping', () => {
     const records = fc.array(
       fc.tuple(
         fc.nat({ max: 1e9 }),

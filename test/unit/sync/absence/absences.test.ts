@@ -17,8 +17,8 @@ function movesOf(at: Testbed<'account'>, vendorid: number): Record<string, unkno
   );
 }
 
-describe('where the service reads vendors by number', () => {
-  it('A10 a vendor that is not listed is asked for, and is gone where it is not found', async () => {
+describe('where the service reads vendors by id', () => {
+  it('A10 an unlisted vendor is read by id, and is gone if the service does not find it', async () => {
     const at = await pulledAccount();
     const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
@@ -27,7 +27,7 @@ describe('where the service reads vendors by number', () => {
     expect(movesOf(at, vanished!)).toMatchObject([{ old_presence: 'present', new_presence: 'gone' }]);
   });
 
-  it('one that was deleted is read as deleted', async () => {
+  it('an unlisted vendor that was deleted is stored as deleted', async () => {
     const at = await pulledAccount({ world: ['visStateFilter=ignored'] });
     const [deleted] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(deleted!);
@@ -35,7 +35,7 @@ describe('where the service reads vendors by number', () => {
     expect(stateOf(at, deleted!)).toEqual({ presence: 'present', vis_state: 1, vis_state_source: 'reported' });
   });
 
-  it('A22 a refusal says nothing about it: it stays suspect, with a finding', async () => {
+  it('A22 a refused read proves nothing: the vendor stays a suspect, with a finding', async () => {
     const at = await pulledAccount();
     const [hidden] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(hidden!);
@@ -50,7 +50,7 @@ describe('where the service reads vendors by number', () => {
     ]);
   });
 
-  it('B7 a vendor comes back from the dead, and the moves are history', async () => {
+  it('B7 a vendor that was gone is present again when it returns, and its history has both changes', async () => {
     const at = await pulledAccount({ world: ['readDeleted=404'] });
     const [one] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(one!);
@@ -66,7 +66,7 @@ describe('where the service reads vendors by number', () => {
     ]);
   });
 
-  it('a deleted vendor that lists hide is found changed all the same', async () => {
+  it('changes of a deleted vendor that lists hide are found', async () => {
     const at = await pulledAccount({ world: ['visStateFilter=ignored'] });
     const [deleted] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(deleted!);
@@ -80,10 +80,10 @@ describe('where the service reads vendors by number', () => {
   });
 });
 
-describe('where the service reads none by number', () => {
+describe('where the service does not read vendors by id', () => {
   const world = ['readOne=405', 'visStateFilter=ignored'];
 
-  it('a second complete sweep must agree, and then the vendor is missing and taken for deleted', async () => {
+  it('a vendor is missing, and counts as deleted, once a second complete sweep agrees', async () => {
     const at = await pulledAccount({ world });
     const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
@@ -92,7 +92,7 @@ describe('where the service reads none by number', () => {
     expect(movesOf(at, vanished!)).toMatchObject([{ new_presence: 'missing', vis_state_source: 'inferred' }]);
   });
 
-  it('A22 a refusal does not teach that it reads them', async () => {
+  it('A22 a refused read does not prove that reads by id are supported', async () => {
     const at = await pulledAccount({ world: ['readOne=404', 'visStateFilter=ignored'] });
     const [first, second] = activeIds(at, 2);
     at.sandbox.vendors(account).vanish(first!);
@@ -107,7 +107,7 @@ describe('where the service reads none by number', () => {
     for (const vendorid of [first!, second!]) expect(stateOf(at, vendorid)).toMatchObject({ presence: 'missing' });
   });
 
-  it('A10 a suspect stays one while the second sweep is not complete, and the next run decides', async () => {
+  it('A10 a suspect stays a suspect while the second sweep is incomplete; the next run decides', async () => {
     // Where the size of a page is ignored, a list that moves cannot be proven by windows.
     const at = await pulledAccount({ world: [...world, 'perPage=ignored'] });
     const [vanished] = activeIds(at, 1);
@@ -127,7 +127,7 @@ describe('where the service reads none by number', () => {
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
   });
 
-  it('A10 an empty list is not the first of two either', async () => {
+  it('A10 an empty list does not count as the first of two sweeps', async () => {
     const at = await pulledAccount({ world, vendors: 12 });
     const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
@@ -139,7 +139,7 @@ describe('where the service reads none by number', () => {
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
   });
 
-  it('A10 an empty second list agrees to nothing', async () => {
+  it('A10 an empty second list confirms nothing', async () => {
     const at = await pulledAccount({ world });
     const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
@@ -158,7 +158,7 @@ describe('where the service reads none by number', () => {
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
   });
 
-  it('a suspect that is seen again was never absent', async () => {
+  it('a suspect that is listed again was never absent', async () => {
     const at = await pulledAccount({ world });
     const [one] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(one!);
@@ -188,8 +188,8 @@ describe('where the service reads none by number', () => {
   });
 });
 
-describe('what says nothing about absence', () => {
-  it('A1 A10 a sweep that is not complete', async () => {
+describe('no absence is concluded', () => {
+  it('A1 A10 from an incomplete sweep', async () => {
     const at = await pulledAccount({
       world: ['perPage=ignored'],
       settings: { service: { paging: shortPages }, sync: { sweepPasses: 1 } },
@@ -203,7 +203,7 @@ describe('what says nothing about absence', () => {
     expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
   });
 
-  it('A14 a sweep that another reading has overtaken', async () => {
+  it('A14 from a sweep that a newer reading has overtaken', async () => {
     const at = await pulledAccount();
     const syncAccount = at.installation.account(account);
     let created = 0;
@@ -225,7 +225,7 @@ describe('what says nothing about absence', () => {
 });
 
 describe('the breaker', () => {
-  it('A11 holds many absences back, applies everything else, and yields to a person', async () => {
+  it("A11 refuses many absences, applies everything else, and accepts them with a person's approval", async () => {
     const at = await pulledAccount();
     const vendorService = at.sandbox.vendors(account);
     const [renamed, ...vanished] = activeIds(at, 26);
@@ -258,7 +258,7 @@ describe('the breaker', () => {
   const blank =
     'The service counts 20 vendors on 2 pages and shows none: either all are hidden, or it answers every request with the first page.';
 
-  it('A11 its limit is a share of those that were present, not of those that were gone before', async () => {
+  it('A11 uses a limit that is a share of the present vendors, without those that were gone before', async () => {
     const at = await pulledAccount({
       settings: { service: { paging: shortPages }, sync: { breaker: { vendors: 2, percent: 10 } } },
     });
@@ -273,7 +273,7 @@ describe('the breaker', () => {
     expect(at.query('SELECT 1 FROM active_vendors')).toHaveLength(left);
   });
 
-  it('A4 A9 holds back what a list leaves open that counts many and shows only empty pages', async () => {
+  it('A4 A9 trips when a list counts many vendors and all its pages are empty', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 20,
@@ -298,7 +298,7 @@ describe('the breaker', () => {
     expect(compared).toMatchObject({ outcome: 'incomplete', error: { code: 'sweep_incomplete' } });
   });
 
-  it('A9 believes that all are hidden where a person says so', async () => {
+  it('A9 accepts with approval that all vendors are hidden', async () => {
     const at = await testbed({ level: 'account', vendors: 20, world, settings: { service: { paging: shortPages } } });
     const vendorService = at.sandbox.vendors(account);
     for (const { vendorid } of vendorService.all()) vendorService.delete(Number(vendorid));
@@ -311,7 +311,7 @@ describe('the breaker', () => {
     ['the mirror holds as many, deleted', 20, ['total=counts_hidden'], 20],
     ['one page may hold them all', 15, world, 15],
     ['one of them is shown', 20, world, 19],
-  ])('A9 asks nobody where %s', async (_, vendors, where, deleted) => {
+  ])('A9 does not trip where %s', async (_, vendors, where, deleted) => {
     const at = await testbed({
       level: 'account',
       vendors,

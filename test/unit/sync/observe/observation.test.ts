@@ -23,7 +23,7 @@ function without(record: Wire, name: string): Wire {
   return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
 }
 
-describe('fields that come and go', () => {
+describe('fields that appear and disappear', () => {
   it('A18 are reported once, keep their values, and fail no run', async () => {
     let spell: (record: Wire) => Wire = (record) => record;
     const at = await testbed({
@@ -53,7 +53,7 @@ describe('fields that come and go', () => {
     ]);
   });
 
-  it('A17 a list and a read by number that differ in fields make no row flip', async () => {
+  it('A17 do not alternate in a row when list and read by id have different fields', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 20,
@@ -77,7 +77,7 @@ describe('fields that come and go', () => {
     expect(at.query('SELECT seq FROM vendor_versions WHERE vendorid = ?', one!.vendorid)).toHaveLength(3);
   });
 
-  it('A18 A30 numbers for text and text for numbers are read as what they mean', async () => {
+  it('A18 A30 are read by meaning when numbers are text and text is a number', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 20,
@@ -90,14 +90,14 @@ describe('fields that come and go', () => {
   });
 });
 
-describe('rows that cannot be used', () => {
+describe('records that cannot be used', () => {
   it.each([
     ['missing', (record: Wire) => without(record, 'vendorid')],
     ['negative', (record: Wire) => ({ ...record, vendorid: -1 })],
     ['a word', (record: Wire) => ({ ...record, vendorid: 'twelve' })],
     ['beyond 2^53', (record: Wire) => ({ ...record, vendorid: 2 ** 60 })],
   ])(
-    'K3 A19 A28 a record whose vendorid is %s is set aside, its neighbours are applied, and nobody is absent',
+    'K3 A19 A28 a record with vendorid %s is set aside, the other records are applied, and no vendor becomes absent',
     async (_, spoil) => {
       let victim = 0;
       const at = await testbed({
@@ -137,31 +137,28 @@ describe('rows that cannot be used', () => {
         { taxid: 7, name: 'GST' },
       ],
     ],
-  ])(
-    'K3 a record that names %s twice is kept with the first of them, and a finding says so once',
-    async (_, field, twice) => {
-      const at = await testbed({
-        level: 'account',
-        vendors: 40,
-        settings,
-        rewrite: records((record) => ({ ...record, overdue_balance: [], [field]: twice })),
-      });
-      expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40, created: 40 });
-      const rows = at.query(
-        field === 'tax_defaults' ? 'SELECT name FROM vendor_tax_defaults' : 'SELECT amount FROM vendor_balances',
-      );
-      expect(new Set(rows.map((row) => JSON.stringify(row)))).toEqual(
-        new Set([field === 'tax_defaults' ? '{"name":"VAT"}' : '{"amount":"1.00"}']),
-      );
-      const drifts = "SELECT count(*) AS n FROM findings WHERE kind = 'field_drift' AND fields LIKE '%repeated%'";
-      expect(at.query(drifts)).toEqual([{ n: 40 }]);
-      await at.clock.advance(60_000);
-      expect(await at.pull()).toMatchObject({ outcome: 'complete', unchanged: 40 });
-      expect(at.query(drifts)).toEqual([{ n: 40 }]);
-    },
-  );
+  ])('K3 of a record that has %s twice the first is kept, and one finding reports it', async (_, field, twice) => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 40,
+      settings,
+      rewrite: records((record) => ({ ...record, overdue_balance: [], [field]: twice })),
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40, created: 40 });
+    const rows = at.query(
+      field === 'tax_defaults' ? 'SELECT name FROM vendor_tax_defaults' : 'SELECT amount FROM vendor_balances',
+    );
+    expect(new Set(rows.map((row) => JSON.stringify(row)))).toEqual(
+      new Set([field === 'tax_defaults' ? '{"name":"VAT"}' : '{"amount":"1.00"}']),
+    );
+    const drifts = "SELECT count(*) AS n FROM findings WHERE kind = 'field_drift' AND fields LIKE '%repeated%'";
+    expect(at.query(drifts)).toEqual([{ n: 40 }]);
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', unchanged: 40 });
+    expect(at.query(drifts)).toEqual([{ n: 40 }]);
+  });
 
-  it('K3 a record that cannot be stored is set aside and reported, its neighbours are applied, and the next run is complete', async () => {
+  it('K3 a record that cannot be stored is set aside and reported, the others are applied, and the next run is complete', async () => {
     const at = await testbed({ level: 'account', vendors: 40, settings });
     const victim = Number(at.sandbox.vendors(account).listed()[20]?.['vendorid']);
     const file = otherConnection(at.database);
@@ -177,7 +174,7 @@ describe('rows that cannot be used', () => {
     expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 1 });
   });
 
-  it('A19 a vendor that comes twice on a page is one vendor', async () => {
+  it('A19 a vendor that occurs twice on a page is one vendor', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 10,
@@ -194,8 +191,8 @@ describe('rows that cannot be used', () => {
   });
 });
 
-describe('text that breaks readers', () => {
-  it('A27 a lone surrogate and NUL change nothing from pull to pull', async () => {
+describe('text that breaks readers of the file', () => {
+  it('A27 with a lone surrogate and NUL causes no change from pull to pull', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 5,
@@ -209,7 +206,7 @@ describe('text that breaks readers', () => {
 });
 
 describe('two accounts', () => {
-  it('A20 keep vendors of the same number apart', async () => {
+  it('A20 keep vendors with the same id apart', async () => {
     let ids: unknown[] = [];
     const at = await testbed({
       level: 'account',

@@ -5,7 +5,7 @@ import { account } from '../../../support/names.ts';
 import { testbed } from '../../../support/testbed.ts';
 import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 
-it('C7 the failures of a mark are counted: it rests ever longer, and is given up until the next reconciliation', async () => {
+it('C7 the failures of a mark are counted: it is delayed longer each time, and parked until the next reconciliation', async () => {
   const at = await testbed({ level: 'account', vendors: 3, settings: { service: { readOne: 'get' } } });
   await at.pull();
   await at.clock.advance(60_000);

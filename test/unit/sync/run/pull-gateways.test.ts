@@ -9,7 +9,7 @@ function rows(at: Testbed<'account'>): Record<string, unknown>[] {
 }
 
 describe('the gateways of an account', () => {
-  it('are mirrored as the service lists them', async () => {
+  it('are stored as the service lists them', async () => {
     const at = await testbed({ level: 'account' });
     expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ seen: 2, removed: 0 });
     const listed = at.sandbox.gateways(account).all();
@@ -18,7 +18,7 @@ describe('the gateways of an account', () => {
     );
   });
 
-  it('stay with their moment of removal, and come back', async () => {
+  it('keep their time of removal, and return', async () => {
     const at = await testbed({ level: 'account' });
     await at.installation.pullGateways(account, { signal });
     const [first] = rows(at);
@@ -43,7 +43,7 @@ describe('the gateways of an account', () => {
     ['A22 403', 'access_denied'],
     ['A11 errors_in_200', 'access_denied'],
     ['A21 401', 'unauthenticated'],
-  ] as const)('%s leaves them as they were', async (title, code) => {
+  ] as const)('%s leaves them unchanged', async (title, code) => {
     const at = await testbed({ level: 'account' });
     await at.installation.pullGateways(account, { signal });
     const before = rows(at);

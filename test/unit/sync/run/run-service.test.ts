@@ -19,7 +19,7 @@ function service() {
 }
 
 describe('runs of one account', () => {
-  it('A15 a request that comes during a run gets one that begins afterwards, and shares it with those that wait', async () => {
+  it('A15 a request during a run gets one later run, which it shares with all who wait', async () => {
     const { begun, pull, end } = service();
     const first = pull();
     await expect.poll(() => begun.length).toBe(1);
@@ -33,7 +33,7 @@ describe('runs of one account', () => {
     expect(begun).toHaveLength(2);
   });
 
-  it('A15 a reconciliation takes the place of the pull that waits', async () => {
+  it('A15 a reconciliation replaces a waiting pull', async () => {
     const { runs, begun, pull, end } = service();
     const waiting = [pull(), runs.request({ kind: 'reconcile', trigger: 'start' })];
     await expect.poll(() => begun.length).toBe(1);
@@ -42,7 +42,7 @@ describe('runs of one account', () => {
     expect(begun.map(({ kind }) => kind)).toEqual(['reconcile']);
   });
 
-  it('what a person allows counts for the run that waits, whoever asked for it', async () => {
+  it('an approval counts for the waiting run, whoever requested it', async () => {
     const { runs, begun, pull, end } = service();
     const allowed = { kind: 'reconcile', trigger: 'command' } as const;
     const waiting = [pull(), runs.request({ ...allowed, approved: 40 }), runs.request({ ...allowed, approved: 7 })];
@@ -52,7 +52,7 @@ describe('runs of one account', () => {
     expect(begun).toMatchObject([{ kind: 'reconcile', approved: 40 }]);
   });
 
-  it('J1 a stop ends the run under way, refuses those that wait, and lasts until nothing runs', async () => {
+  it('J1 a stop ends the current run, refuses waiting ones, and resolves when nothing runs', async () => {
     const { runs, begun, pull } = service();
     const first = pull();
     await expect.poll(() => begun.length).toBe(1);
@@ -63,7 +63,7 @@ describe('runs of one account', () => {
     expect(begun).toHaveLength(1);
   });
 
-  it('a run that fails keeps none from those after it', async () => {
+  it('a failed run does not prevent later ones', async () => {
     const runs = new RunService(({ kind }) =>
       kind === 'pull' ? Promise.reject(new Error('It failed.')) : Promise.resolve({ seconds: 1 } as RunReport),
     );

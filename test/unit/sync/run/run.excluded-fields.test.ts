@@ -23,7 +23,7 @@ function subscribe(at: Testbed<'account'>): Promise<void> {
 }
 
 describe('a field that is excluded from the start', () => {
-  it('is nowhere in the file, makes no difference when it changes or is compared, and comes back without a finding', async () => {
+  it('is nowhere in the file, causes no change or difference, and returns without a finding', async () => {
     const at = await testbed({ level: 'account', vendors: 20, settings: excludePhone });
     const [service, vendorid] = [at.sandbox.vendors(account), first(at)];
     service.edit(vendorid, { phone: secretPhone });
@@ -57,7 +57,7 @@ describe('a field that is excluded from the start', () => {
 });
 
 describe('a field that is excluded later', () => {
-  it('goes from a vendor with its next change, is no change itself, and disappears from no list', async () => {
+  it('disappears from a vendor with its next change, is no change by itself, and is not reported as missing from lists', async () => {
     const at = await testbed({ level: 'account', vendors: 20 });
     const [service, vendorid] = [at.sandbox.vendors(account), first(at)];
     service.edit(vendorid, { phone: secretPhone });

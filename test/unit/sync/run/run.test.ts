@@ -14,8 +14,8 @@ function count(at: Testbed<'account'>, table: string): number {
   return at.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]!.n;
 }
 
-describe('the ledger of runs', () => {
-  it('tells of a first run and of one that found nothing new, which writes no vendor row', async () => {
+describe('the record of a run', () => {
+  it('has the counts of a first run, and of one that found nothing new and wrote no vendor row', async () => {
     const at = await testbed({ level: 'account', vendors: 40, settings, world: ['visStateFilter=ignored'] });
     await at.pull();
     const [held, versions] = [at.query('SELECT * FROM vendors'), count(at, 'vendor_versions')];
@@ -52,7 +52,7 @@ describe('the ledger of runs', () => {
     expect(count(at, 'vendor_versions')).toBe(versions);
   });
 
-  it('says what is known for certain: the moment before the sweep began, less the lag', async () => {
+  it('claims everything up to the moment before the sweep began, less the lag', async () => {
     const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
     expect(runs(at)).toMatchObject([{ started_at: '2026-11-20 12:00:00.000', safe_as_of: '2026-11-20 11:59:55.000' }]);
@@ -61,7 +61,7 @@ describe('the ledger of runs', () => {
     ]);
   });
 
-  it('claims no more of a vendor that is too young to be missed than was known before its reading began', async () => {
+  it('claims of a vendor that is too young to be missed no more than was known before it was read', async () => {
     const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
     await at.clock.advance(60_000);
@@ -82,7 +82,7 @@ describe('the ledger of runs', () => {
     expect(runs(at)[2]).toMatchObject({ safe_as_of: '2026-11-20 12:02:15.000' });
   });
 
-  it('B4 claims nothing where such a vendor was read before the clock was set back, until the next complete run', async () => {
+  it('B4 claims nothing until the next complete run if such a vendor was read before the clock was set back', async () => {
     const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
     const [vendor] = at.query<{ vendorid: number }>('SELECT vendorid FROM vendors');
@@ -95,7 +95,7 @@ describe('the ledger of runs', () => {
     expect(runs(at)[2]).toMatchObject({ safe_as_of: '2026-11-19 12:01:00.000' });
   });
 
-  it('B4 claims nothing where the clock was set back while the list was walked', async () => {
+  it('B4 claims nothing if the clock was set back during the sweep', async () => {
     const at = await testbed({ level: 'account', vendors: 60, settings });
     let requests = 0;
     at.sandbox.onRequest(() => {
@@ -107,7 +107,7 @@ describe('the ledger of runs', () => {
     expect(runs(at)[0]).toMatchObject({ safe_as_of: null, listed_as_of: null });
   });
 
-  it('keeps the freshness of the last complete sweep when a later one is not', async () => {
+  it('keeps the freshness of the last complete sweep when a later one is incomplete', async () => {
     const at = await testbed({ level: 'account', vendors: 60, settings });
     await at.pull();
     const before = at.query('SELECT * FROM freshness');
@@ -118,7 +118,7 @@ describe('the ledger of runs', () => {
     expect(at.query('SELECT * FROM freshness')).toEqual(before);
   });
 
-  it('J1 an interrupted run keeps whole pages and says so', async () => {
+  it('J1 keeps whole pages of an interrupted run, and reports it as interrupted', async () => {
     const at = await testbed({ level: 'account', vendors: 60, settings });
     const interruption = new AbortController();
     at.sandbox.onRequest(({ query }) => {
@@ -133,7 +133,7 @@ describe('the ledger of runs', () => {
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   });
 
-  it('F2 calls abandoned what a dead process left running, and not what a living one does', async () => {
+  it('F2 marks as abandoned what a dead process left running, but not the run of a living one', async () => {
     const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
     const writer = new Driver(at.database);

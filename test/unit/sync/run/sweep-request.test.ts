@@ -52,8 +52,8 @@ async function openFull(): Promise<Place> {
   };
 }
 
-describe('K29 a sweep that deliveries without room asked for', () => {
-  it('settles them, and leaves the request of one that came while it was under way', async () => {
+describe('K29 a sweep requested by deliveries that found the queue full', () => {
+  it('settles the request, and leaves one that arrived while it was running', async () => {
     const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001, 20_002);
     await clock.advance(minute);
@@ -65,7 +65,7 @@ describe('K29 a sweep that deliveries without room asked for', () => {
     expect(await syncAccount.mirror.sweepRequests.sweepRequest(account)).toMatchObject({ generation: 4 });
   });
 
-  it('settles nothing that came after it began, where the clock was set back meanwhile', async () => {
+  it('settles nothing that arrived after it began if the clock was set back meanwhile', async () => {
     const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001);
     await clock.advance(minute);
@@ -77,7 +77,7 @@ describe('K29 a sweep that deliveries without room asked for', () => {
     expect(await syncAccount.mirror.sweepRequests.sweepRequest(account)).toBeDefined();
   });
 
-  it('settles what came before, where the clock was set back before it began', async () => {
+  it('settles what arrived before it began if the clock was set back before that', async () => {
     const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001, 20_002);
     // Whoever takes a number notices that the clock was set back since the number before.
@@ -90,7 +90,7 @@ describe('K29 a sweep that deliveries without room asked for', () => {
     expect(await syncAccount.mirror.sweepRequests.sweepRequest(account)).toBeUndefined();
   });
 
-  it('settles nothing so young that lists may not show it yet, where the clock was set forward', async () => {
+  it('settles nothing that lists may not show yet if the clock was set forward', async () => {
     const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001);
     clock.shiftWall(hour);

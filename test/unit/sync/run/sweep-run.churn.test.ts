@@ -85,8 +85,8 @@ function wronged({ at, touched }: History, runId: number): number[] {
     .filter((vendorid) => alive.has(vendorid) && !touched.has(vendorid));
 }
 
-describe('pulls while vendors come, go and move', () => {
-  it(`A1 A9 A14 take no living vendor for absent, and converge once all is quiet, in ${seeds} histories`, async () => {
+describe('pulls while vendors are created, deleted and edited', () => {
+  it(`A1 A9 A14 mark no living vendor as absent, and converge once changes stop, in ${seeds} histories`, async () => {
     for (let seed = 1; seed <= seeds; seed++) {
       const story = await history(seed);
       const where = `seed ${seed}, world ${story.world.join(' ')}`;

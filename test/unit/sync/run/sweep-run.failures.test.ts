@@ -41,7 +41,7 @@ function lastRun(at: Testbed<'account'>): Record<string, unknown> {
 
 const absent = "SELECT vendorid FROM vendors WHERE presence <> 'present'";
 
-describe('faults that pass', () => {
+describe('temporary faults', () => {
   it.each([
     'A23 429',
     'A23 429_date',
@@ -54,7 +54,7 @@ describe('faults that pass', () => {
     'A25 reset',
     'A25 reset_after',
     'A19 wrong_page',
-  ])('%s is outlived', async (title) => {
+  ])('%s does not fail a pull', async (title) => {
     const kind = title.split(' ').at(-1) as FaultKind;
     const at = await testbed({ level: 'account', vendors: 60, settings });
     at.sandbox.faults.next({ kind, match: (request) => pageOf(request) === 2 });
@@ -64,7 +64,7 @@ describe('faults that pass', () => {
   });
 });
 
-describe('faults that stay', () => {
+describe('permanent faults', () => {
   it.each([
     ['A23 429', 'rate_limited', 69],
     ['A23 503', 'service_unavailable', 69],
@@ -78,7 +78,7 @@ describe('faults that stay', () => {
     ['A21 401', 'unauthenticated', 77],
     ['A22 403', 'access_denied', 77],
     ['A11 errors_in_200', 'access_denied', 77],
-  ] as const)('%s ends a pull with %s, whole pages and nothing flagged', async (title, code, exit) => {
+  ] as const)('%s ends a pull with %s, with whole pages and no vendor marked', async (title, code, exit) => {
     const kind = title.split(' ').at(-1) as FaultKind;
     const at = await testbed({ level: 'account', vendors: 60, settings });
     const requests = requestsOf(at);
@@ -92,7 +92,7 @@ describe('faults that stay', () => {
   });
 
   it.each(['errors_in_200', '403', '401', 'html', '500'] as const)(
-    'A10 A22 %s on every request leaves a full mirror untouched',
+    'A10 A22 %s on every request leaves a full mirror unchanged',
     async (kind) => {
       const at = await testbed({ level: 'account', vendors: 60, settings });
       await at.pull();
@@ -104,7 +104,7 @@ describe('faults that stay', () => {
     },
   );
 
-  it('A10 a pull that breaks off flags nothing, and the next one completes', async () => {
+  it('A10 a pull that fails halfway marks no vendor, and the next one completes', async () => {
     const at = await testbed({ level: 'account', vendors: 60, settings });
     await at.pull();
     await at.clock.advance(60_000);
@@ -118,7 +118,7 @@ describe('faults that stay', () => {
     expect(at.query(absent)).toEqual(gone);
   });
 
-  it('A32 an unreachable service is told as such', async () => {
+  it('A32 an unreachable service is reported as unreachable', async () => {
     const at = await testbed({ level: 'account', vendors: 20 });
     always(at, 'reset', () => true);
     const { error } = await at.pull();
@@ -127,8 +127,8 @@ describe('faults that stay', () => {
   });
 });
 
-describe('a token that ends in the middle of a pull', () => {
-  it('A21 is read anew from its file once, and the page is asked for again', async () => {
+describe('a token that expires during a pull', () => {
+  it('A21 is read from its file again once, and the page is requested again', async () => {
     const tokenFile = join(temporaryFolder(), 'token');
     writeFileSync(tokenFile, 'first-token');
     const at = await testbed({
@@ -148,8 +148,8 @@ describe('a token that ends in the middle of a pull', () => {
   });
 });
 
-describe('a disk that is nearly full', () => {
-  it('F3 is left to deliveries: sweeps that nobody asked for wait, and make no request', async () => {
+describe('a nearly full disk', () => {
+  it('F3 is reserved for deliveries: unattended sweeps wait and send no request', async () => {
     const at = await testbed({ level: 'account', settings });
     const requests = requestsOf(at);
     const enough = 64 * 1024 ** 2;
@@ -164,7 +164,7 @@ describe('a disk that is nearly full', () => {
   });
 });
 
-describe('a list that shows nothing', () => {
+describe('an empty list', () => {
   it.each([60, 5])('A11 never empties a mirror of %i vendors', async (vendors) => {
     const at = await testbed({ level: 'account', vendors, settings, world: ['readOne=404'] });
     await at.pull();
@@ -181,7 +181,7 @@ describe('a list that shows nothing', () => {
   it.each([
     [60_000, 'breaker_tripped'],
     [0, 'sweep_incomplete'],
-  ])('A11 proves nothing while vendors are known, %i ms after they were read', async (later, code) => {
+  ])('A11 proves nothing while vendors are stored, %i ms after they were read', async (later, code) => {
     const at = await testbed({ level: 'account', vendors: 5, settings });
     await at.pull();
     await at.clock.advance(later);
@@ -192,7 +192,7 @@ describe('a list that shows nothing', () => {
     expect(at.query("SELECT * FROM vendors WHERE presence IN ('missing', 'gone')")).toEqual([]);
   });
 
-  it('A11 an emptied account is believed only on a person’s word', async () => {
+  it('A11 is believed for an emptied account only with a person’s approval', async () => {
     const at = await testbed({ level: 'account', vendors: 5, settings });
     await at.pull();
     await at.clock.advance(60_000);
@@ -204,7 +204,7 @@ describe('a list that shows nothing', () => {
     expect(at.query('SELECT * FROM active_vendors')).toEqual([]);
   });
 
-  it('A11 an account without vendors is a complete and empty mirror', async () => {
+  it('A11 of an account without vendors is a complete and empty mirror', async () => {
     const at = await testbed({ level: 'account', vendors: 0 });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 0 });
   });

@@ -17,7 +17,7 @@ const formless = (): Response =>
 describe('a service whose lists hide deleted vendors', () => {
   const world = ['listDeleted=hidden', 'visStateFilter=ignored'];
 
-  it('K1 one deletion in the middle of a sweep makes no suspects of the many that were deleted before', async () => {
+  it('K1 one deletion during a sweep makes no suspects of the many vendors that were deleted before', async () => {
     const at = await pulledAccount({ world, vendors: 150 });
     for (const vendorid of activeIds(at, 118)) at.sandbox.vendors(account).delete(vendorid);
     expect(await at.pull({ approved: 118 })).toMatchObject({ outcome: 'complete', suspects: 118 });
@@ -41,7 +41,7 @@ describe('a service whose lists hide deleted vendors', () => {
     expect(absent(at)).toBe(0);
   });
 
-  it('K11 a mirror claims no more than the oldest reading of what lists hide', async () => {
+  it('K11 the mirror claims no more than the oldest reading of hidden vendors', async () => {
     const at = await pulledAccount({ world, vendors: 460, settings: { service: { paging: { perPage: 100 } } } });
     for (const vendorid of activeIds(at, 450)) at.sandbox.vendors(account).delete(vendorid);
     await at.pull({ approved: 450 });
@@ -59,8 +59,8 @@ describe('a service whose lists hide deleted vendors', () => {
   });
 });
 
-describe('a service behind a proxy that answers 404 for it', () => {
-  it('K4 nothing is concluded from 404s that are not in the form of the service, and all come back', async () => {
+describe('a service behind a proxy that answers 404 in its place', () => {
+  it("K4 404s that are not in the service's form prove nothing, and all vendors return", async () => {
     let isDown = false;
     const at = await pulledAccount({
       vendors: 200,
@@ -80,7 +80,7 @@ describe('a service behind a proxy that answers 404 for it', () => {
     expect(absent(at)).toBe(0);
   });
 
-  it('K4 P1 a vendor whose 404 proves nothing, and that no vendor answers beside, is missing once a second sweep of the run agrees', async () => {
+  it('K4 P1 a vendor whose 404 proves nothing, while no other vendor can be read, is missing once a second sweep of the run agrees', async () => {
     let isUnreadable = false;
     const at = await pulledAccount({
       vendors: 3,
@@ -164,7 +164,7 @@ describe('a service behind a proxy that answers 404 for it', () => {
     expect(absent(at)).toBe(50);
   });
 
-  it('K4 a vendor that was called gone and answers again is present again', async () => {
+  it('K4 a vendor that was gone and can be read again is present again', async () => {
     // The service itself denies it for a while, in its own form.
     let isDenied = false;
     const denied = (): Response =>
@@ -189,7 +189,7 @@ describe('a service behind a proxy that answers 404 for it', () => {
   });
 });
 
-describe('a service whose counts are not those of its rows', () => {
+describe('a service whose counts differ from its rows', () => {
   const recounted = (
     change: (list: { total: number; pages: number; page: number }) => void,
   ): TestbedOptions<'account'> => ({
@@ -201,7 +201,7 @@ describe('a service whose counts are not those of its rows', () => {
     },
   });
 
-  it('K14 every page is numbered 1 over the right rows: the rows decide', async () => {
+  it('K14 a list whose pages are all numbered 1 over the right rows is complete, because the rows decide', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 60,
@@ -211,7 +211,7 @@ describe('a service whose counts are not those of its rows', () => {
     expect(await at.pull()).toMatchObject({ outcome: 'complete', proof: 'plain', seen: 60 });
   });
 
-  it('K16 more rows are shown than counted: complete after two walks, with a finding', async () => {
+  it('K16 a list that shows more rows than it counts is complete after two walks, with a finding', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 58,
@@ -226,7 +226,7 @@ describe('a service whose counts are not those of its rows', () => {
     ]);
   });
 
-  it('K15 a first list that is empty by a fault is asked for again before anything is claimed', async () => {
+  it('K15 a first list that is empty by a fault is requested again before anything is claimed', async () => {
     const at = await testbed({ level: 'account', vendors: 40, settings: { service: { paging: shortPages } } });
     at.sandbox.faults.next({ kind: 'empty_list' });
     const begun = at.clock.monotonic();
@@ -236,7 +236,7 @@ describe('a service whose counts are not those of its rows', () => {
     expect(at.clock.monotonic() - begun).toBeGreaterThanOrEqual(at.settings.sync.lag);
   });
 
-  it('K15 a first list that is empty twice is believed, and what appears later is simply new', async () => {
+  it('K15 a first list that is empty twice is believed, and later vendors are simply new', async () => {
     const at = await testbed({ level: 'account', vendors: 0, settings: { service: { paging: shortPages } } });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 0 });
     expect(at.query('SELECT safe_as_of IS NULL AS claims FROM freshness')).toEqual([{ claims: 0 }]);
@@ -246,7 +246,7 @@ describe('a service whose counts are not those of its rows', () => {
   });
 });
 
-describe('a list that never stands still', () => {
+describe('a list that changes all the time', () => {
   /** Twenty changes a second. */
   const lively = (): NonNullable<TestbedOptions<'account'>['onRequest']> => {
     const random = seededRandom(31);
@@ -268,7 +268,7 @@ describe('a list that never stands still', () => {
   };
 
   it.each(['id', 'newest', 'updated_newest'])(
-    'K31 6,000 vendors by %s under twenty changes a second are complete, in at most three times the plain requests',
+    'K31 is complete for 6,000 vendors by %s with twenty changes a second, with at most three times the requests of a plain walk',
     async (order) => {
       const at = await testbed({
         level: 'account',
@@ -299,7 +299,7 @@ describe('a list that never stands still', () => {
     },
   );
 
-  it('K31 a list that moved in the last sweeps is walked by windows at once, and costs a third more than a plain walk at most', async () => {
+  it('K31 is read by windows at once if it changed in the last sweeps, with at most a third more requests than a plain walk', async () => {
     const at = await testbed({ level: 'account', ...lists, vendors: 3_000, onRequest: lively() });
     await at.pull();
     await at.clock.advance(60_000);

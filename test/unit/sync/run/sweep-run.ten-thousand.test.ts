@@ -11,7 +11,7 @@ const worlds = [
   ['order=shuffled', 'serviceTime=local', 'noteInList=yes'],
 ];
 
-describe('ten thousand vendors over pages of fifteen', () => {
+describe('ten thousand vendors on pages of fifteen', () => {
   it.each(worlds.map((world) => [world.join(' ') || 'default', world] as const))(
     'are equal to the source field by field in world %s',
     async (_, world) => {

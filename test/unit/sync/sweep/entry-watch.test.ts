@@ -46,7 +46,7 @@ function mayEnter(written: number, { after = 10 * second, ahead = 0, lagging = l
   return watch.entered;
 }
 
-describe('a vendor that a walk meets changed', () => {
+describe('a vendor that a walk finds changed', () => {
   it.each([
     ['during the walk', 4 * second, true],
     ['within the lag before it', -3 * second, true],
@@ -55,32 +55,32 @@ describe('a vendor that a walk meets changed', () => {
     ['a minute before it', -minute, false],
     ['an hour before it', -hour - minute, false],
     ['a day before it', -24 * hour, false],
-  ])('K7 may have entered where it was written %s', (_, written, expected) => {
+  ])('K7 may have entered if it was written %s', (_, written, expected) => {
     expect(mayEnter(noon + written)).toBe(expected);
   });
 
-  it('K7 may have entered where the clock that dates answers runs ahead of the stamps', () => {
+  it('K7 may have entered if the clock of answers is ahead of the timestamps', () => {
     expect(mayEnter(noon + 1 * second, { ahead: 2 * second })).toBe(true);
     expect(mayEnter(noon, { ahead: 2 * second, lagging: 0 })).toBe(true);
   });
 
-  it('K7 may have entered where the clock that dates answers runs behind the stamps', () => {
+  it('K7 may have entered if the clock of answers is behind the timestamps', () => {
     expect(mayEnter(noon + 11 * second, { ahead: -2 * second })).toBe(true);
   });
 
-  it.each([-minute, minute])('K7 may have entered where all clocks of the service are %s ms from ours', (ahead) => {
+  it.each([-minute, minute])('K7 may have entered if all clocks of the service differ by %s ms from ours', (ahead) => {
     expect(mayEnter(noon + ahead + 4 * second, { ahead })).toBe(true);
     expect(mayEnter(noon + ahead - 9 * second, { ahead })).toBe(false);
   });
 
-  it('K7 may have entered where it was created during the walk, although it bears an older change', () => {
+  it('K7 may have entered if it was created during the walk but has an older update time', () => {
     const watch = new EntryWatch(pageAt(0), lag);
     const vendor = { ...vendorOf(noon - 24 * hour), created_at: timestamp(noon + 4 * second).slice(0, 19) };
     watch.see(rowOf(vendor), updated(vendor), pageAt(10 * second));
     expect(watch.entered).toBe(true);
   });
 
-  it('K7 cannot have entered where a younger stamp shows that the zone is another one', () => {
+  it('K7 cannot have entered if a later timestamp proves another time zone', () => {
     const watch = new EntryWatch(pageAt(0), lag);
     const see = (written: number): void => {
       const vendor = vendorOf(written);
@@ -92,12 +92,12 @@ describe('a vendor that a walk meets changed', () => {
     expect(watch.entered).toBe(false);
   });
 
-  it.each([-12, -5, -3.5, 0, 2, 5.75])('K7 may have entered where stamps are %s hours from UTC', (zone) => {
+  it.each([-12, -5, -3.5, 0, 2, 5.75])('K7 may have entered if timestamps are %s hours from UTC', (zone) => {
     expect(mayEnter(noon + zone * hour + 4 * second)).toBe(true);
     expect(mayEnter(noon + zone * hour - 4 * minute)).toBe(false);
   });
 
-  it('K7 may have entered just after the zone of stamps has changed by an hour, although older stamps lie later', () => {
+  it('K7 may have entered just after the time zone changed by an hour, although older timestamps are later', () => {
     const watch = new EntryWatch(pageAt(0), lag);
     for (const written of [noon - 4 * hour - 40 * minute, noon - 5 * hour + 4 * second]) {
       const vendor = vendorOf(written);
@@ -106,7 +106,7 @@ describe('a vendor that a walk meets changed', () => {
     expect(watch.entered).toBe(true);
   });
 
-  it('may have entered where it bears no stamp, or its state has changed', () => {
+  it('may have entered if it has no timestamp, or its state has changed', () => {
     const watch = (verdict: Verdict, vendor: Vendor): boolean => {
       const one = new EntryWatch(pageAt(0), lag);
       one.see(rowOf(vendor), verdict, pageAt(second));
@@ -119,12 +119,12 @@ describe('a vendor that a walk meets changed', () => {
   });
 });
 
-describe('a vendor that a walk meets as it is stored', () => {
+describe('a vendor that a walk finds as stored', () => {
   it.each([
     ['since the walk began', 1 * second, true],
     ['for less than the lag', -4 * second, true],
     ['for longer than the lag', -6 * second, false],
-  ])('K8 may have entered where it has been stored so %s', (_, heldSince, expected) => {
+  ])('K8 may have entered if it has been stored so %s', (_, heldSince, expected) => {
     const watch = new EntryWatch(pageAt(0), lag);
     watch.see(rowOf(vendorOf(noon)), { kind: 'unchanged', heldSince, visState: 0 }, pageAt(second));
     expect(watch.entered).toBe(expected);

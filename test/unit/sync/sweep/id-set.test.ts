@@ -4,8 +4,8 @@ import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
 
 const ids = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 2_000 });
 
-describe('a set of numbers', () => {
-  it('holds what a Set would, however additions and questions mix', () => {
+describe('a set of ids', () => {
+  it('contains what a Set would, whatever the order of additions and queries', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ ids, asks: fc.constantFrom('nothing', 'has', 'size', 'all') })), (steps) => {
         const [ours, plain] = [new IdSet(), new Set<number>()];
@@ -24,7 +24,7 @@ describe('a set of numbers', () => {
     );
   });
 
-  it.each([1, -1])('sorts each number a few times, though it is asked after every page (order %i)', (order) => {
+  it.each([1, -1])('sorts each id only a few times although it is queried after every page (order %i)', (order) => {
     const sort = vi.spyOn(Float64Array.prototype, 'sort');
     const [pages, perPage] = [1_000, 100];
     const set = new IdSet();

@@ -26,12 +26,12 @@ function conclusions(...passes: readonly Pass[]): Conclusion[] {
 
 const complete = { complete: true, proof: 'passes', pages: 2, unreadable: 0 };
 
-describe('the proof that nothing was missed', () => {
-  it('A9 as many distinct vendors as the total', () => {
+describe('a list is proven complete', () => {
+  it('A9 by as many distinct vendors as its total', () => {
     expect(conclusions(pass([1, 2, 3, 4]))).toEqual([{ ...complete, proof: 'plain', shown: 4 }]);
   });
 
-  it('A3 or several passes that have them together, while the total stands still', () => {
+  it('A3 by several passes that show them together while the total is constant', () => {
     expect(conclusions(pass([1, 2], { repeated: true }), pass([2, 3], { repeated: true }), pass([4]))).toMatchObject([
       { complete: false },
       { complete: false },
@@ -39,7 +39,7 @@ describe('the proof that nothing was missed', () => {
     ]);
   });
 
-  it('A8 no pass during which the total moved, and none from before it moved', () => {
+  it('A8 by no pass during which the total changed, and none from before', () => {
     const moved = pass([1, 2, 3, 4], { total: undefined });
     expect(conclusions(pass([1, 2]), moved, pass([3, 4]))).toMatchObject([
       { complete: false, startsOver: false },
@@ -52,7 +52,7 @@ describe('the proof that nothing was missed', () => {
     ]);
   });
 
-  it('A1 A2 no pass that showed a vendor which had just entered', () => {
+  it('A1 A2 by no pass that showed a vendor which may have entered meanwhile', () => {
     expect(conclusions(pass([1, 2, 3, 4], { entered: true }))).toMatchObject([{ complete: false, startsOver: true }]);
   });
 
@@ -62,7 +62,7 @@ describe('the proof that nothing was missed', () => {
   it.each([
     ['on several pages', short()],
     ['on one page, in whatever order', pass([1, 2], { pages: 1 })],
-  ])('A9 the same shortfall twice in a row, %s, is counted by the service and not readable', (_, one) => {
+  ])('A9 by the same shortfall twice in a row, %s: the service counts vendors that cannot be read', (_, one) => {
     expect(conclusions(one, { ...one, order: one.order + (one.pages === 1 ? 1 : 0) })).toEqual([
       expect.objectContaining({ complete: false }),
       { ...complete, pages: one.pages, shown: one.ids.size, unreadable: 2 },
@@ -75,11 +75,11 @@ describe('the proof that nothing was missed', () => {
     ['with a vendor that came twice', short({ repeated: true })],
     ['with a page that was answered as another', short({ whole: false })],
     ['with another total', short({ total: 12 })],
-  ])('A9 but not a shortfall after one %s', (_, before) => {
+  ])('A9 not by a shortfall after one %s', (_, before) => {
     expect(conclusions(before, short())).toMatchObject([{ complete: false }, { complete: false }]);
   });
 
-  it('A3 A9 nor where a few on several pages may be the same by chance: they must come ten times', () => {
+  it('A3 A9 not by a few vendors on several pages that agree by chance: ten passes must agree', () => {
     const alike = Array.from({ length: 10 }, () => pass([1, 2, 3]));
     expect(conclusions(...alike).map((conclusion) => conclusion.complete)).toEqual([...nine.map(() => false), true]);
     expect(conclusions(...alike.slice(1), pass([1, 2, 3], { order: 9 }))).not.toContainEqual(
@@ -87,7 +87,7 @@ describe('the proof that nothing was missed', () => {
     );
   });
 
-  it('A3 A9 where the order changes with every request, twenty passes and five without news say the same', () => {
+  it('A3 A9 by twenty passes, the last five without a new vendor, if the order changes with every request', () => {
     const proof = new Passes();
     const passes = Array.from({ length: 21 }, (_, index) =>
       proof.add(pass(index % 2 ? [1, 2] : [2, 3], { repeated: true })),
@@ -96,13 +96,13 @@ describe('the proof that nothing was missed', () => {
     expect(passes[19]).toEqual({ ...complete, shown: 3, unreadable: 1 });
   });
 
-  it('A4 however many passes say nothing where pages were answered as others', () => {
+  it('A4 by no number of passes in which pages were answered with other pages', () => {
     const proof = new Passes();
     const passes = Array.from({ length: 40 }, () => proof.add(pass([1, 2], { whole: false })));
     expect(passes.filter((conclusion) => conclusion.complete)).toEqual([]);
   });
 
-  it('never counts vendors that are no longer there', () => {
+  it('without counting vendors that are no longer listed', () => {
     expect(conclusions(pass([1, 2, 3]), pass([4, 5, 6]), pass([4, 5, 6, 7]))).toMatchObject([
       { complete: false },
       { complete: false },

@@ -25,9 +25,9 @@ function worldOf(seed: number, order: ListWorld['order']): ListWorld {
   };
 }
 
-describe('a sweep of a list that moves', () => {
+describe('a sweep of a list that changes', () => {
   it.each(orders)(
-    `A1 A2 A3 A8 loses no vendor that stood still when it says complete, in ${seeds} histories ordered by %s`,
+    `A1 A2 A3 A8 misses no unchanged vendor when it is complete, in ${seeds} histories ordered by %s`,
     async (order) => {
       let complete = 0;
       for (let seed = 1; seed <= seeds; seed++) {

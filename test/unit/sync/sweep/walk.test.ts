@@ -45,20 +45,20 @@ function walkOf(answer: (page: number) => Answer, asked: number[]): Walk {
 const whole = (page: number): Answer => ({ page, pages: 3, total: 6, ids: [page * 2 - 1, page * 2] });
 
 describe('a walk over all pages', () => {
-  it('A5 A7 asks for each page once, and never past the last', async () => {
+  it('A5 A7 requests each page once, and none past the last', async () => {
     const { pass, asked } = await walked(whole);
     expect(asked).toEqual([1, 2, 3]);
     expect(pass).toMatchObject({ total: 6, whole: true, repeated: false, entered: false });
     expect([...pass.ids]).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('A6 accepts everything on the first page, whatever was asked', async () => {
+  it('A6 accepts everything on the first page, whatever size was requested', async () => {
     const { pass, asked } = await walked(() => ({ page: 1, pages: 3, total: 6, ids: [1, 2, 3, 4, 5, 6] }));
     expect(asked).toEqual([1]);
     expect(pass).toMatchObject({ total: 6, whole: true, repeated: false });
   });
 
-  it('A8 follows the number of pages as it grows and shrinks, and notices that the total moved', async () => {
+  it('A8 follows the number of pages as it grows and shrinks, and notices a changed total', async () => {
     const grown = await walked((page) => ({ ...whole(page), pages: page === 1 ? 2 : 3, total: page === 1 ? 4 : 6 }));
     expect(grown.asked).toEqual([1, 2, 3]);
     expect(grown.pass.total).toBeUndefined();
@@ -67,7 +67,7 @@ describe('a walk over all pages', () => {
     expect(shrunk.pass.total).toBeUndefined();
   });
 
-  it('A7 a page that went away makes the pass less than whole', async () => {
+  it('A7 is not whole if a page disappeared', async () => {
     const { pass } = await walked((page) => {
       if (page === 3) throw new MirrorError('not_found', 'There is no such page.');
       return whole(page);
@@ -75,19 +75,19 @@ describe('a walk over all pages', () => {
     expect(pass).toMatchObject({ whole: false, total: 6 });
   });
 
-  it('K14 A4 rows decide which page was answered, whatever number the answer bears', async () => {
+  it('K14 A4 identifies the answered page by its rows, whatever number the answer has', async () => {
     const { pass } = await walked((page) => ({ ...whole(page), page: 1 }));
     expect(pass).toMatchObject({ whole: true, repeated: false, total: 6 });
     expect(pass.ids.size).toBe(6);
   });
 
-  it('A2 notices a vendor that comes twice', async () => {
+  it('A2 notices a vendor that occurs twice', async () => {
     const { pass } = await walked((page) => ({ ...whole(page), ids: page === 2 ? [2, 3] : whole(page).ids }));
     expect(pass).toMatchObject({ repeated: true });
     expect(pass.ids.size).toBe(5);
   });
 
-  it('A3 tells one order of the same vendors from another, whichever page comes first', async () => {
+  it('A3 distinguishes orders of the same vendors, whichever page comes first', async () => {
     const orderOf = async (answer: (page: number) => Answer): Promise<number> => (await walked(answer)).pass.order;
     const plain = await orderOf(whole);
     expect(await orderOf(whole)).toBe(plain);
@@ -99,17 +99,14 @@ describe('a walk over all pages', () => {
   it.each([
     ['by its number', (page: number): Answer => ({ ...whole(1), page: Math.min(page, 1) })],
     ['by its rows alone', (page: number): Answer => ({ ...whole(1), page })],
-  ])(
-    'A4 recognises %s a service that answers every page as the first, after a handful of requests',
-    async (_, answer) => {
-      const asked: number[] = [];
-      const failure = walk(walkOf(answer, asked));
-      await expect(failure).rejects.toMatchObject({ code: 'paging_ignored', exit: 1 });
-      expect(asked.length).toBeLessThanOrEqual(5);
-    },
-  );
+  ])('A4 recognises %s a service that answers every page with the first, after a few requests', async (_, answer) => {
+    const asked: number[] = [];
+    const failure = walk(walkOf(answer, asked));
+    await expect(failure).rejects.toMatchObject({ code: 'paging_ignored', exit: 1 });
+    expect(asked.length).toBeLessThanOrEqual(5);
+  });
 
-  it('A4 does not take a list that was shuffled into its first page again for one that ignores the page', async () => {
+  it('A4 does not confuse a shuffled list that repeats its first page with a service that ignores the page', async () => {
     let firsts = 0;
     const { pass } = await walked((page) => {
       // By chance, page 1 shows the same two once more.
@@ -121,18 +118,21 @@ describe('a walk over all pages', () => {
 });
 
 describe('a pull from a service that ignores the page parameter', () => {
-  it.each(['paging=ignored', 'paging=echoed'])('A4 %s: one clear sentence, exit 1, and nothing gone', async (world) => {
-    const at = await testbed({ level: 'account', vendors: 60, world: [world, 'perPage=ignored'] });
-    const run = await at.pull();
-    expect(run).toMatchObject({ outcome: 'incomplete', suspects: 0, error: { code: 'paging_ignored', exit: 1 } });
-    expect(run.error!.message).toMatch(
-      /^The service ignores the page parameter: page \d of \d was answered with page 1 again, so only 15 of \d\d vendors can be read\.$/,
-    );
-    expect(run.requests).toBeLessThan(8);
-    expect(at.query('SELECT vendorid FROM vendors')).toHaveLength(15);
-    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
-    await at.clock.advance(60_000);
-    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', suspects: 0 });
-    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
-  });
+  it.each(['paging=ignored', 'paging=echoed'])(
+    'A4 %s: the pull ends with one clear sentence and exit code 1, and no vendor is gone',
+    async (world) => {
+      const at = await testbed({ level: 'account', vendors: 60, world: [world, 'perPage=ignored'] });
+      const run = await at.pull();
+      expect(run).toMatchObject({ outcome: 'incomplete', suspects: 0, error: { code: 'paging_ignored', exit: 1 } });
+      expect(run.error!.message).toMatch(
+        /^The service ignores the page parameter: page \d of \d was answered with page 1 again, so only 15 of \d\d vendors can be read\.$/,
+      );
+      expect(run.requests).toBeLessThan(8);
+      expect(at.query('SELECT vendorid FROM vendors')).toHaveLength(15);
+      expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+      await at.clock.advance(60_000);
+      expect(await at.pull()).toMatchObject({ outcome: 'incomplete', suspects: 0 });
+      expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+    },
+  );
 });

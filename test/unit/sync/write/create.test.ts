@@ -29,7 +29,7 @@ async function opened() {
   return { at, service, sent, create, lose, hide };
 }
 
-it('K21 P9 a creation whose answer is lost is searched for when no copy of the list can be older than it', async () => {
+it('K21 P9 a creation whose answer is lost is searched for once no copy of the list can be older than it', async () => {
   const { sent, create, lose } = await opened();
   lose();
   await create();
@@ -39,7 +39,7 @@ it('K21 P9 a creation whose answer is lost is searched for when no copy of the l
   ]);
 });
 
-it('K21 P9 a creation that was left open is searched for after the lag, too, and then not sent', async () => {
+it('K21 P9 a creation that was left open is searched for after the lag too, and then not sent', async () => {
   const { service, sent, create, lose, hide } = await opened();
   lose();
   hide();
@@ -57,7 +57,7 @@ it.each([
   ['Acme', ' Acme '],
   [' Acme ', 'Acme'],
   ['Ac\0me', 'Acme'],
-])('K21 P9 a creation of %j that was left open is found by one of %j', async (first, next) => {
+])('K21 P9 a creation of %j that was left open is recognised in %j', async (first, next) => {
   const { service, create, lose, hide } = await opened();
   lose();
   hide();
@@ -66,7 +66,7 @@ it.each([
   expect(service.all()).toHaveLength(4);
 });
 
-it('K21 of several new vendors of the name, the one that is as it was asked for is taken', async () => {
+it('K21 of several new vendors with the name, the one that matches the request is taken', async () => {
   const { at, service, create, lose } = await opened();
   service.create({ ...fields, language: 'de' });
   lose();

@@ -35,7 +35,7 @@ async function opened() {
   return { at, vendorid, sent, edit, fault, cities };
 }
 
-it('K45 P9 an edit whose answer is lost is looked at when no copy can be older than it', async () => {
+it('K45 P9 after an edit whose answer is lost, the vendor is read once no copy can be older than the edit', async () => {
   const { sent, edit, fault, cities } = await opened();
   fault('reset_after', 'PUT');
   await edit(toBoise);
@@ -47,7 +47,7 @@ it('K45 P9 an edit whose answer is lost is looked at when no copy can be older t
 });
 
 it.each<FaultKind>(['stall', 'truncated'])(
-  'K45 P9 an edit that is not answered to its end is sent once: %s',
+  'K45 P9 an edit whose answer is incomplete is sent once: %s',
   async (kind) => {
     const { sent, edit, fault, cities } = await opened();
     fault(kind, 'PUT');
@@ -58,7 +58,7 @@ it.each<FaultKind>(['stall', 'truncated'])(
   },
 );
 
-it('K45 P9 an edit that is never answered is sent again only after the look', async () => {
+it('K45 P9 an edit that is never answered is sent again only after the vendor was read', async () => {
   const { sent, edit, fault, cities } = await opened();
   fault('hang', 'PUT');
   await edit(toBoise);
@@ -66,7 +66,7 @@ it('K45 P9 an edit that is never answered is sent again only after the look', as
   expect(cities()).toEqual([toBoise]);
 });
 
-it('K45 P9 a look closes the edits of this process and of dead ones, and leaves those that another has under way', async () => {
+it('K45 P9 a read closes the edits of this process and of dead ones, but not those that another process has under way', async () => {
   const { at, vendorid, edit } = await opened();
   const { mirror } = at.installation;
   const file = otherConnection(at.database);
