@@ -1,4 +1,4 @@
-/** Rule 4 on paper: which readings that differ from what we hold are believed. */
+/** Which readings that differ from the stored vendor are applied. */
 import { expect, it } from 'vitest';
 import { acceptanceOf, type Contradiction } from '../../../../src/store/decide/acceptance.ts';
 

@@ -39,7 +39,7 @@ const typesOf = ({ file }: Written): Record<string, string> =>
   );
 
 describe('rows as Parquet', () => {
-  it('have the types of their columns, and whole numbers of 64 bits as they are', async () => {
+  it('have the types of their columns, with 64-bit integers unchanged', async () => {
     const file = await written({ id: 'integer', owed: 'real', is: 'boolean', at: 'time', name: 'text' }, [
       [9_223_372_036_854_775_807n, 0.1, 1n, '2026-11-20 18:17:00.123', 'Müller 🧾'],
       [-9_223_372_036_854_775_808n, 5n, 0n, '2026-11-20T18:17:00+01:00', ''],
@@ -71,7 +71,7 @@ describe('rows as Parquet', () => {
   });
 
   it.each(['', 'soon', '0000-00-00 00:00:00', '2026-02-30 00:00:00', '2026-11-20 25:00:00', '2026', 'May 5 2026'])(
-    'leave %j empty in a column of times, and count it',
+    'keep %j as null in a column of times, and count it',
     async (text) => {
       const file = await written({ at: 'time' }, [['2026-02-28 00:00:00'], [text]]);
       expect(await rowsOf(file)).toEqual([{ at: new Date('2026-02-28T00:00:00Z') }, { at: null }]);
@@ -84,7 +84,7 @@ describe('rows as Parquet', () => {
     ['numbers', [1n, 0.5], 'DOUBLE', [1, 0.5]],
     ['texts where one is a text', [1n, 'x', 0.5], 'BYTE_ARRAY STRING', ['1', 'x', '0.5']],
     ['texts where all is empty', [null], 'BYTE_ARRAY STRING', [null]],
-  ])('take a column that nothing declares for %s', async (_, cells, type, values) => {
+  ])('use %s for a column without a declared type', async (_, cells, type, values) => {
     const file = await written(
       { computed: undefined },
       cells.map((cell) => [cell]),
@@ -100,20 +100,20 @@ describe('rows as Parquet', () => {
     ['real', 9_007_199_254_740_993n],
     ['boolean', 2n],
     ['time', 5n],
-  ])('are refused where a column of kind %s holds %s, with what to do', async (kind, cell) => {
+  ])('are refused if a column of kind %s contains %s, with a remedy', async (kind, cell) => {
     await expect(written({ odd: kind }, [[cell]])).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(/^The column odd has values of several types: .*CAST\(… AS TEXT\)/) as unknown,
     });
   });
 
-  it('are a whole file where there is none', async () => {
+  it('are a complete file even without rows', async () => {
     const file = await written({ id: 'integer', computed: undefined }, []);
     expect(await rowsOf(file)).toEqual([]);
     expect(typesOf(file)).toEqual({ id: 'INT64', computed: 'BYTE_ARRAY STRING' });
   });
 
-  it('leave in groups, so that few are held at once', async () => {
+  it('are written in groups, so that few are in memory at once', async () => {
     let taken = 0;
     function* rows(): Generator<readonly Cell[]> {
       for (; taken < 60_000; taken++) yield [BigInt(taken)];
@@ -130,7 +130,7 @@ describe('rows as Parquet', () => {
     expect(taken).toBeLessThanOrEqual(8);
   });
 
-  it('read back as what they were, over the bounds of groups', async () => {
+  it('are read back unchanged across the bounds of groups', async () => {
     const rows = Array.from({ length: 25_003 }, (_, at) => [BigInt(at), at % 7 === 0 ? null : `name ${at % 100}`]);
     const file = await written({ id: 'integer', name: undefined }, rows);
     expect(parquetMetadata(file.file).row_groups.map(({ num_rows }) => num_rows)).toEqual([25_000n, 3n]);
@@ -139,7 +139,7 @@ describe('rows as Parquet', () => {
     expect(read.every(({ id, name }, at) => id === rows[at]![0] && name === rows[at]![1])).toBe(true);
   });
 
-  it('read back as what they were, whatever is in them', async () => {
+  it('are read back unchanged, whatever they contain', async () => {
     const integer = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     const text = fc.string({ unit: 'grapheme' }).map((value) => value.toWellFormed());
     const row = fc.tuple(fc.option(integer), fc.option(fc.double({ noNaN: true })), fc.option(text));

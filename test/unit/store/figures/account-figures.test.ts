@@ -41,8 +41,8 @@ const span = (vendorid: number, from: string, to: string | null, outstanding: nu
   overdue_minor: overdue,
 });
 
-describe('figures', () => {
-  it('draw what was owed at the end of each day, and today as it is now', async () => {
+describe('the figures of an account', () => {
+  it('show what was owed at the end of each day, and what is owed now', async () => {
     const { money } = await figuresOf({
       vendors: [vendor(1), vendor(2)],
       vendor_balances: [
@@ -74,7 +74,7 @@ describe('figures', () => {
     ]);
   });
 
-  it('tell of each finding what its run changed, from what to what', async () => {
+  it('show for each finding what its run changed, with old and new value', async () => {
     const finding = { account_id: '6BApk', vendorid: 1, kind: 'missed_update', fields: '["city"]' };
     const { found } = await figuresOf({
       vendors: [vendor(1, { raw: '{"city":"Graz"}' })],
@@ -88,7 +88,7 @@ describe('figures', () => {
     expect(found.map(({ changes }) => changes)).toMatchObject([[], [{ field: 'city', old: 'Wien', new: 'Graz' }]]);
   });
 
-  it('tell the latest changes, newest first, each once from what to what and with the present name', async () => {
+  it('show the latest changes, newest first, with old and new values and the current name', async () => {
     const path = await mirrorOf({
       vendors: [vendor(1, { vendor_name: 'Old name', raw: '{"city":"Graz"}' }), vendor(2)],
       vendor_versions: [
@@ -113,7 +113,7 @@ describe('figures', () => {
     expect(figures.read('6BApk').changes[0]).toMatchObject({ vendor: 'New name', changes: [{ field: 'city' }] });
   });
 
-  it('count a vendor that is no longer active for as long as it was', async () => {
+  it('count a vendor that is no longer active for the time it was', async () => {
     const { money } = await figuresOf({
       vendors: [vendor(1), vendor(2, { vis_state: 1 })],
       vendor_balances: [balance(1, 'outstanding', '1', 'EUR'), balance(2, 'outstanding', '50', 'EUR')],
@@ -126,7 +126,7 @@ describe('figures', () => {
     expect(money[0]?.days.map(({ outstanding }) => outstanding)).toEqual([5_100n, 5_100n, 100n, 100n]);
   });
 
-  it('tell deliveries, missed and late changes of each of the last 49 hours', async () => {
+  it('show deliveries, missed and late changes of each of the last 49 hours', async () => {
     const delivery = { account_id: '6BApk', name: 'bill_vendor.update', outcome: 'applied' };
     const finding = { account_id: '6BApk', run_id: 1, vendorid: 1, kind: 'missed_update', fields: '["city"]' };
     const { hours, found } = await figuresOf({
@@ -159,7 +159,7 @@ describe('figures', () => {
     expect(found[0]).toMatchObject({ kind: 'balance_only', vendorid: 1, vendor: 'Vendor 1' });
   });
 
-  it('count what was new and what changed today, and only what came since when asked again', async () => {
+  it('count what is new and what changed today; the next query reads only what came since', async () => {
     const earlier = Array.from({ length: 40 }, (_, index) =>
       version(index + 1, [], { valid_from: '2026-11-19 23:59:59.999' }),
     );
@@ -177,8 +177,8 @@ describe('figures', () => {
   });
 });
 
-describe('the thread of figures', () => {
-  it('reads the file beside its writer, and ends with questions unanswered', async () => {
+describe('the thread that computes figures', () => {
+  it('reads the file beside its writer, and can end with open queries', async () => {
     const path = await mirrorOf({ vendors: [vendor(1)], vendor_balances: [balance(1, 'outstanding', '12.50', 'EUR')] });
     const thread = new FiguresThread(compiled.figures, path);
     onTestFinished(() => thread.stop());
@@ -189,7 +189,7 @@ describe('the thread of figures', () => {
     await expect(thread.read('6BApk')).rejects.toThrow('Stopping.');
   });
 
-  it('says why it cannot read', async () => {
+  it('reports why it cannot read', async () => {
     const thread = new FiguresThread(compiled.figures, join(temporaryFolder(), 'none.db'));
     onTestFinished(() => thread.stop());
     await expect(thread.read('6BApk')).rejects.toThrow('unable to open database file');

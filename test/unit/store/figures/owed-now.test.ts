@@ -1,4 +1,4 @@
-/** What is owed now, counted by what changed, against a count of everything. */
+/** What is owed now, updated by changes, compared with a count of all vendors. */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { VendorRow } from '../../../../src/domain/reading.ts';
@@ -37,7 +37,7 @@ const write = async (at: StoreTestbed, vendorid: number, owed: Owed): Promise<un
 const euros = (amount: string): Balance[] => [{ amount, code: 'EUR' }];
 
 describe('what is owed now', () => {
-  it('is what a count of all vendors says, whatever changed, whichever way the clock goes', async () => {
+  it('equals a count of all vendors, whatever changed, also when the clock is set back or forward', async () => {
     const amount = fc.constantFrom('0', '0.01', '-3.50', '1234567890123.45', '99999999999999', 'many');
     const balances = fc.uniqueArray(fc.record({ amount, code: fc.constantFrom('EUR', 'USD', 'JPY') }), {
       selector: ({ code }) => code,
@@ -70,7 +70,7 @@ describe('what is owed now', () => {
     );
   });
 
-  it('looks at no vendor that did not change', async () => {
+  it('is computed without reading unchanged vendors', async () => {
     const { at, now } = await counting();
     for (const vendorid of [1, 2]) await write(at, vendorid, { outstanding: euros('10.00') });
     expect(now()).toMatchObject([{ code: 'EUR', minor: 2_000n, vendors: 2 }]);
@@ -80,7 +80,7 @@ describe('what is owed now', () => {
     expect(now()).toMatchObject([{ minor: 2_100n, vendors: 2 }]);
   });
 
-  it('counts all again after a run, and where a vendor became suspect', async () => {
+  it('is counted anew after a run, and when a vendor became a suspect', async () => {
     const { at, now, truth } = await counting();
     for (const vendorid of [1, 2, 3]) await write(at, vendorid, { outstanding: euros('10.00') });
     now();

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../support/mirror-file.ts';
 
 const deadName = '00112233445566778899aabbccddeeff';
 
-it('K9 processes of one mirror see each other alive until their lock falls, and leave no file behind', () => {
+it('K9 processes of one mirror see each other as alive until their locks are released, and leave no file', () => {
   const folder = temporaryFolder();
   const database = join(folder, 'vendors.db');
   const one = lockProcess(database, systemRandom);
@@ -24,7 +24,7 @@ it('K9 processes of one mirror see each other alive until their lock falls, and 
   expect(readdirSync(folder).filter((name) => name.startsWith('vendors.db'))).toEqual([]);
 });
 
-it('K9 a file that nobody holds is of a dead process, and is removed when it is met', () => {
+it('K9 a file that nobody has locked belongs to a dead process, and is removed when it is found', () => {
   const database = join(temporaryFolder(), 'vendors.db');
   const left = `${database}.lock-${deadName}`;
   const stranger = `${database}.lock-notes`;
@@ -37,7 +37,7 @@ it('K9 a file that nobody holds is of a dead process, and is removed when it is 
   one.release();
 });
 
-it('K9 a name that is taken is drawn again', () => {
+it('K9 a process draws another name if its name is taken', () => {
   const database = join(temporaryFolder(), 'vendors.db');
   const fill = (...values: number[]) => ({ bytes: (count: number) => new Uint8Array(count).fill(values.shift() ?? 0) });
   const one = lockProcess(database, fill(1));

@@ -55,7 +55,7 @@ describe('a copy of the mirror', () => {
     copy.close();
   });
 
-  it('F20 is on disk before it takes its place, and its place is on disk before the copy is called made', async () => {
+  it('F20 is on disk before it replaces the target, and the rename is on disk before the copy is reported', async () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder);
     const target = join(folder, 'copy.db');
@@ -85,7 +85,7 @@ describe('a copy of the mirror', () => {
     expect(steps).toEqual(['the draft is synced', 'the draft becomes the place', 'the folder is synced']);
   });
 
-  it('F17 K42 obeys the umask where it is new, and keeps the mode of what it replaces', async () => {
+  it('F17 K42 follows the umask if it is new, and keeps the mode of the file that it replaces', async () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder);
     const umask = process.umask(0o077);
@@ -106,7 +106,7 @@ describe('a copy of the mirror', () => {
     expect([await modeOf('newer.db'), await modeOf('new.db')]).toEqual([0o640, 0o600]);
   });
 
-  it('F20 leaves what was there, and nothing beside it, where writing fails half-way', async () => {
+  it('F20 leaves the old file and nothing else if writing fails halfway', async () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder);
     const target = join(folder, 'copy.db');
@@ -123,7 +123,7 @@ describe('a copy of the mirror', () => {
     expect(readdirSync(folder).sort()).toEqual(['copy.db', 'vendors.db']);
   });
 
-  it('F20 removes what killed processes left beside it, and nothing that may still be written', async () => {
+  it('F20 removes what killed processes left, but not what may still be written', async () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder);
     const leave = (name: string, hours: number): string => {
@@ -175,7 +175,7 @@ describe('a spreadsheet of the mirror', () => {
     return await text(csvOf({ columns, rows: rows(), close: () => Promise.resolve() }));
   }
 
-  it('holds the view vendor_overview, with a heading and a byte order mark', async () => {
+  it('contains the view vendor_overview, with a header and a byte order mark', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'overview.csv');
     await exportToFile(await mirrorIn(folder, ['Acme, Inc.']), path, {}, options);
@@ -199,11 +199,11 @@ describe('a spreadsheet of the mirror', () => {
     ['+1 (555) 010.22', '"+1 (555) 010.22"'],
     ['-5.00', '-5.00'],
     ["O'Neil", "O'Neil"],
-  ])('leaves %j alone, in which nothing can be computed', async (name, cell) => {
+  ])('leaves %j unchanged, because it is not a formula', async (name, cell) => {
     expect(await csvOfNamed([name])).toContain(`6BApk,1,${cell},0`);
   });
 
-  it('reads back as what was written, whatever the names', async () => {
+  it('is read back unchanged, whatever the names', async () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
     const awkward = fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', ' ', 'x'), maxLength: 8 });
     await fc.assert(

@@ -57,8 +57,8 @@ const atOnce = (carryOut: () => void): Promise<CheckpointAnswer> => {
   return Promise.resolve(undefined);
 };
 
-describe('a journal with a thread of its own', () => {
-  it('is left alone by commits, however large, and handed to the thread from 4 MB on, one at a time', async () => {
+describe('a journal that a thread checkpoints', () => {
+  it('is not checkpointed by commits, but by the thread from 4 MB on, one checkpoint at a time', async () => {
     const { answer, letGo } = heldBack();
     const at = await mirrorWith(answer);
     await at.write(3 * megabytes);
@@ -73,7 +73,7 @@ describe('a journal with a thread of its own', () => {
     expect(at.extent().log).toBeLessThan(10);
   });
 
-  it('makes those who write much wait at 32 MB until all is in the file, so that it begins anew', async () => {
+  it('makes large writers wait at 32 MB until everything is in the file and the journal starts over', async () => {
     const { answer, letGo } = heldBack();
     const at = await mirrorWith(answer);
     await at.write(31 * megabytes);
@@ -98,7 +98,7 @@ describe('a journal with a thread of its own', () => {
     await at.database.waitForJournalRoom();
   });
 
-  it('makes nobody wait for a reader that never lets go, and is tried again as it grows', async () => {
+  it('makes no writer wait for a reader that never ends, and is tried again as it grows', async () => {
     const at = await mirrorWith(atOnce);
     const reader = otherConnection(at.path);
     reader.exec('BEGIN');
@@ -117,14 +117,14 @@ describe('a journal with a thread of its own', () => {
     expect(at.extent().log).toBeLessThan(3_000);
   });
 
-  it('F3 ends the trust in the file where the thread cannot sync it', async () => {
+  it('F3 makes the file unusable for this process if the thread cannot sync it', async () => {
     const fault = { message: 'disk I/O error', code: 'SQLITE_IOERR_FSYNC' };
     const at = await mirrorWith(() => Promise.resolve(fault));
     await expect(at.write(40 * megabytes)).rejects.toMatchObject({ code: 'database_unusable' });
     expect(at.distrusted).toMatchObject([{ code: 'database_unusable' }]);
   });
 
-  it('is written into the file by commits again where the thread has ended', async () => {
+  it('is checkpointed by commits again if the thread has ended', async () => {
     const at = await mirrorWith(() => Promise.reject(new Error('ended')));
     await at.write(5 * megabytes);
     await fileClock.yield();
@@ -136,8 +136,8 @@ describe('a journal with a thread of its own', () => {
   });
 });
 
-describe('the thread of checkpoints', () => {
-  it('brings a journal into its file beside a reader and the writer, and lets go of both when it is stopped', async () => {
+describe('the checkpoint thread', () => {
+  it('checkpoints beside a reader and a writer, and closes both files when it is stopped', async () => {
     const at = await mirrorWith(atOnce);
     const thread = new CheckpointThread(compiledCheckpoints, at.path);
     await at.database.write(() => at.database.sqlite.exec('INSERT INTO bulk VALUES (zeroblob(100000))'));
@@ -150,7 +150,7 @@ describe('the thread of checkpoints', () => {
     await expect(thread.checkpoint()).rejects.toThrow('ended');
   });
 
-  it('F8 touches no other file that came to bear the name of the journal', async () => {
+  it('F8 does not touch another file that took the name of the journal', async () => {
     const at = await mirrorWith(atOnce);
     const thread = new CheckpointThread(compiledCheckpoints, at.path);
     onTestFinished(() => thread.stop());

@@ -1,4 +1,4 @@
-/** What is owed, as reporting tools sum it, against what the sandbox knows. */
+/** What is owed, as reporting tools sum it, compared with the sandbox. */
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
 import { testbed } from '../../../support/testbed.ts';
@@ -31,9 +31,9 @@ const unreadable: readonly (readonly [string, string])[] = [
 
 const worlds = [[], ['balances=object'], ['visState=text', 'order=shuffled'], ['listDeleted=shown'], ['readOne=404']];
 
-describe('money', () => {
+describe('amounts', () => {
   it.each(worlds.map((world) => [world.join(' ') || 'default', world] as const))(
-    'is summed by currency to the cent, with every odd balance, in world %s',
+    'are summed by currency to the cent, with every odd balance, in world %s',
     async (_, world) => {
       const at = await testbed({ level: 'account', vendors: 60, world });
       const vendors = at.sandbox.vendors(account);
@@ -62,7 +62,7 @@ describe('money', () => {
     },
   );
 
-  it('is null and a finding where an amount is no decimal number, and told once', async () => {
+  it('are null, with one finding, if the text is not a decimal number', async () => {
     const at = await testbed({ level: 'account', vendors: 0 });
     const vendors = at.sandbox.vendors(account);
     const { vendorid } = vendors.create({ vendor_name: 'Odd', language: 'en' }) as Record_;
@@ -93,7 +93,7 @@ describe('money', () => {
     ]);
   });
 
-  it('of two currencies of one vendor stands in two rows, of which each can be summed exactly', async () => {
+  it('of two currencies of one vendor are in two rows that can be summed exactly', async () => {
     const at = await testbed({ level: 'account', vendors: 0 });
     const vendors = at.sandbox.vendors(account);
     const { vendorid } = vendors.create({ vendor_name: 'Both', language: 'en' }) as Record_;

@@ -1,4 +1,4 @@
-/** Two accounts in one mirror, whose vendors bear the same numbers: what is asked of one never answers for the other. */
+/** Two accounts in one mirror whose vendors have the same ids: no query of one returns rows of the other. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { account, lag, row, type AccountOfStore } from '../../../support/testbed/store.ts';
@@ -38,7 +38,7 @@ function names(): Record<string, unknown>[] {
 }
 
 describe('K28 readings of an account', () => {
-  it('change the vendor of that account alone', async () => {
+  it('change only the vendor of that account', async () => {
     const { one, two } = at;
     expect(await two.record(await one.ask(), row(1, 'of two, edited'))).toBe('updated');
     expect(names()).toMatchObject([{ vendor_name: 'of one' }, { vendor_name: 'of two, edited' }]);
@@ -55,7 +55,7 @@ describe('K28 readings of an account', () => {
     expect(await one.record(late, row(1, 'of one'))).toBe('stale');
   });
 
-  it('that prove an absence leave the other one where it is', async () => {
+  it('that prove an absence do not change the vendor with that id in the other account', async () => {
     const { one, two } = at;
     await one.mirror.vendors.markSuspects(other, [1]);
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'suspect' }]);
@@ -69,7 +69,7 @@ describe('K28 readings of an account', () => {
 });
 
 describe('K28 marks of an account', () => {
-  it('are due, counted and awaited for that account alone', async () => {
+  it('are due, counted and awaited for that account only', async () => {
     const { one, two } = at;
     const { mirror } = one;
     await two.told();
@@ -89,7 +89,7 @@ describe('K28 marks of an account', () => {
         mirror.queue.defer(mark, { ...parked, delay: 60_000 }, 'applied'),
     ],
     ['parked', (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.queue.park(mark, 'It fails.')],
-  ])('that are %s leave those of another as they were', async (_, end) => {
+  ])('that are %s do not change those of another account', async (_, end) => {
     const { one, two } = at;
     const { mirror } = one;
     const marksOfOne = (): unknown[] => one.query(`SELECT * FROM dirty_vendors WHERE account_id = ?`, account);
@@ -105,7 +105,7 @@ describe('K28 marks of an account', () => {
     expect(await mirror.queue.openDeliveries(own!)).toHaveLength(1);
   });
 
-  it('that were given up are woken, dismissed and retried for that account alone', async () => {
+  it('that are parked are woken, dismissed and retried for that account only', async () => {
     const { one, two } = at;
     const { mirror } = one;
     await two.told();
@@ -122,7 +122,7 @@ describe('K28 marks of an account', () => {
 });
 
 describe('K28 runs of an account', () => {
-  it('say nothing about another: its last complete one, its last, those before a reading, and whether its list moves', async () => {
+  it('do not count for another: the last complete one, the last, those before a reading, and whether the list changes', async () => {
     const { one } = at;
     const { mirror, clocks } = one;
     later(one, 60_000);
@@ -150,7 +150,7 @@ describe('K28 runs of an account', () => {
   });
 });
 
-it('K28 a run that a process left behind is abandoned by the next one of that account, and counts for no other', async () => {
+it('K28 a run that a dead process left is abandoned by the next run of that account, and counts for no other account', async () => {
   const { one } = at;
   const begin = (accountId: string) => one.mirror.runs.beginRun({ accountId, kind: 'reconcile', trigger: 'schedule' });
   const left = [await begin(account), await begin(other)].map(({ id }) => id);
@@ -165,7 +165,7 @@ it('K28 a run that a process left behind is abandoned by the next one of that ac
   expect([await runs.unfinishedRuns(account, 0), await runs.unfinishedRuns(other, 0)]).toEqual([0, 1]);
 });
 
-it('K28 the vendors of an account are those of no other', async () => {
+it('K28 the vendors of an account are counted without those of another', async () => {
   const { one, two } = at;
   const { mirror } = one;
   await two.page(await one.ask(), row(1, 'of two'), row(2, 'of two, too'));
@@ -179,7 +179,7 @@ it('K28 the vendors of an account are those of no other', async () => {
   expect([await mirror.vendors.countVendors(account), await mirror.vendors.countVendors(other)]).toEqual([1, 2]);
 });
 
-it('K28 the callbacks that are known of an account are replaced for that account alone', async () => {
+it('K28 the known callbacks of an account are replaced for that account only', async () => {
   const { mirror } = at.one;
   const callback = (id: number) =>
     ({ callbackid: id, event: 'bill_vendor', uri: `https://mirror.example.com/${id}`, verified: true }) as never;
@@ -192,7 +192,7 @@ it('K28 the callbacks that are known of an account are replaced for that account
   ]);
 });
 
-it('K28 callbacks of an account that is no longer served lose their verification, and those of that number elsewhere keep it', async () => {
+it('K28 callbacks of an account that is no longer served lose their verification; callbacks with the same id elsewhere keep it', async () => {
   const { mirror } = at.one;
   const callback = {
     callbackid: 1,
@@ -210,7 +210,7 @@ it('K28 callbacks of an account that is no longer served lose their verification
   ]);
 });
 
-it('K28 refusals of events are those of one account, and are forgotten for that account alone', async () => {
+it('K28 refused events belong to one account, and are forgotten for that account only', async () => {
   const { callbacks } = at.one.mirror;
   const refusal = { event: 'bill_vendor', code: 'rejected', message: 'No such event.' } as const;
   await callbacks.replaceRefusals(account, [refusal]);

@@ -46,8 +46,8 @@ const moments = ['2026-11-20 12:', '2026-11-20 13:', '2026-11-20 14:'].map(
   (start) => expect.stringMatching(`^${start}`) as unknown,
 );
 
-describe('what people read', () => {
-  it('active_vendors: vendors with vis_state 0 that are present', async () => {
+describe('the views for readers', () => {
+  it('active_vendors has the vendors with vis_state 0 that are present', async () => {
     const { at, ids } = await story();
     expect(ask(at, 'SELECT vendorid, vendor_name FROM active_vendors ORDER BY vendorid')).toEqual([
       { vendorid: ids.shop, vendor_name: 'Shop' },
@@ -55,7 +55,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('contractors_1099: those who get a form 1099, unless they are gone', async () => {
+  it('contractors_1099 has the vendors with a form 1099, except those that are gone', async () => {
     const { at, ids } = await story();
     const columns = 'vendorid, state, vis_state, currency_code, outstanding, overdue, outstanding_text';
     expect(ask(at, `SELECT ${columns} FROM contractors_1099 ORDER BY vendorid`)).toEqual([
@@ -80,7 +80,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('payables: what each present vendor is owed in each currency, as numbers', async () => {
+  it('payables has what each present vendor is owed in each currency, as numbers', async () => {
     const { at, ids } = await story();
     expect(ask(at, 'SELECT * FROM payables')).toEqual([
       {
@@ -98,7 +98,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('vendor_changes: every changed field once, from what to what', async () => {
+  it('vendor_changes has each changed field once, with old and new value', async () => {
     const { at, ids } = await story();
     const rows = ask(at, "SELECT * FROM vendor_changes WHERE field <> 'updated_at' ORDER BY seq, field");
     const change = (vendorid: number, when: number, vendor_name: string, told: Row): Row => ({
@@ -123,7 +123,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('vendor_overview: one flat row a vendor, with its amounts per currency', async () => {
+  it('vendor_overview has one flat row per vendor, with its amounts per currency', async () => {
     const { at, ids } = await story();
     const columns =
       'vendorid, vendor_name, vis_state, state, presence, is_1099, city, outstanding, outstanding_text, overdue, overdue_text';
@@ -147,7 +147,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('vis_state_changes: every move once, with when and how it was learned', async () => {
+  it('vis_state_changes has each change of state once, with when and how it was learned', async () => {
     const { at, ids } = await story();
     const columns =
       'vendorid, changed_at, old_vis_state, new_vis_state, old_presence, new_presence, source, vis_state_source, run_id';
@@ -171,7 +171,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('balance_history: both amounts per currency, for as long as they stood', async () => {
+  it('balance_history has both amounts per currency for each period', async () => {
     const { at, ids } = await story();
     const columns = 'code, valid_from, valid_to, outstanding, outstanding_minor, overdue, overdue_minor';
     const rows = ask(
@@ -209,7 +209,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('freshness: how far the mirror may be trusted, and what is open', async () => {
+  it('freshness has up to when the mirror is complete, and what is open', async () => {
     const { at } = await story();
     const [run] = at.query<{ finished_at: string; safe_as_of: string }>('SELECT * FROM runs WHERE id = 3');
     expect(ask(at, 'SELECT * FROM freshness')).toEqual([
@@ -232,7 +232,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('vendor_versions: one row per content change, whose times meet', async () => {
+  it('vendor_versions has one row per content change, with adjoining periods', async () => {
     const { at, ids } = await story();
     const versions = ask(
       at,
@@ -248,7 +248,7 @@ describe('what people read', () => {
     );
   });
 
-  it('plain columns keep the types that reporting tools read', async () => {
+  it('columns have the types that reporting tools read', async () => {
     const at = await testbed({ level: 'account' });
     const types = at.query<{ name: string; type: string }>(
       "SELECT name, type FROM pragma_table_info('active_vendors')",

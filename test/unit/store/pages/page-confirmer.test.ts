@@ -66,15 +66,15 @@ async function shown(): Promise<void> {
   expect(await answer(records)).toEqual(all('created'));
 }
 
-describe('a page that comes again', () => {
-  it('in the same bytes, is not compared record by record, and not written down again', async () => {
+describe('a page that is read again', () => {
+  it('with the same bytes is neither compared record by record nor stored again', async () => {
     await shown();
     const before = at.query('SELECT * FROM _page_digests');
     expect(await compared()).toEqual([]);
     expect(at.query('SELECT * FROM _page_digests')).toEqual(before);
   });
 
-  it('with one other record, is compared in the stretch around it alone, and is known from then on', async () => {
+  it('with one changed record is compared around it only, and is known from then on', async () => {
     await shown();
     age();
     const edited = records.with(12, record(13, 'edited'));
@@ -82,7 +82,7 @@ describe('a page that comes again', () => {
     expect(await compared(edited)).toEqual([]);
   });
 
-  it('with one record more before it and one less behind, is compared at its ends alone', async () => {
+  it('with one more record at its start and one less at its end is compared at its ends only', async () => {
     await shown();
     const moved = [record(100), ...records.slice(0, -1)];
     for (const { vendorid } of at.query<{ vendorid: number }>('SELECT vendorid FROM vendors')) changeBehind(vendorid);
@@ -91,7 +91,7 @@ describe('a page that comes again', () => {
     expect(await answer(moved)).toEqual(kinds);
   });
 
-  it('with its fields in another order, is compared, and known from then on', async () => {
+  it('with its fields in another order is compared, and is known from then on', async () => {
     await shown();
     const turned = records.map((text) =>
       JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse())),
@@ -101,7 +101,7 @@ describe('a page that comes again', () => {
     expect(await compared(turned)).toEqual([]);
   });
 
-  it('shows what was stored otherwise since, and is applied', async () => {
+  it('is applied if what is stored has changed since', async () => {
     await shown();
     age();
     expect(await at.record(await at.ask(), row(3, 'read by its number'))).toBe('updated');
@@ -110,7 +110,7 @@ describe('a page that comes again', () => {
     expect(at.query('SELECT vendor_name FROM vendors WHERE vendorid = 3')).toEqual([{ vendor_name: 'vendor 3' }]);
   });
 
-  it('shows a vendor that is gone as it was before, and brings it back', async () => {
+  it('brings back a vendor that is gone', async () => {
     await shown();
     age();
     expect(await at.absence(await at.ask(), 3)).toBe('updated');
@@ -119,20 +119,20 @@ describe('a page that comes again', () => {
     expect(at.query('SELECT presence FROM vendors WHERE vendorid = 3')).toEqual([{ presence: 'present' }]);
   });
 
-  it('shows a vendor that a sweep had missed, and ends the doubt', async () => {
+  it('makes a vendor present again that a sweep had not seen', async () => {
     await shown();
     await at.mirror.vendors.markSuspects('one', [3]);
     await answer(records);
     expect(at.query('SELECT presence FROM vendors WHERE vendorid = 3')).toEqual([{ presence: 'present' }]);
   });
 
-  it('is compared where a vendor is to be read again', async () => {
+  it('is compared if a vendor is marked to be read again', async () => {
     await shown();
     await at.mirror.queue.markVendors('one', [3], 'delivery', 0);
     expect(await compared()).toEqual([3]);
   });
 
-  it('shows a vendor that was forgotten, and brings nothing back', async () => {
+  it('does not bring back a vendor that was forgotten', async () => {
     await shown();
     at.damage(
       `DELETE FROM vendors WHERE vendorid = 3; INSERT INTO _forgotten_vendors VALUES ('one', 3, '2026-11-20 12:00:00.000')`,
@@ -141,13 +141,13 @@ describe('a page that comes again', () => {
     expect(at.query('SELECT 1 FROM vendors WHERE vendorid = 3')).toEqual([]);
   });
 
-  it('is compared where a vendor stands on it twice', async () => {
+  it('is compared if a vendor occurs on it twice', async () => {
     const twice = [record(1), record(2), record(1, 'another')];
     await answer(twice);
     expect(at.query('SELECT 1 FROM _page_digests')).toEqual([]);
   });
 
-  it('is that of its own account alone', async () => {
+  it('is known for its own account only', async () => {
     await shown();
     await answerOf('two', records.with(2, record(3, 'otherwise')));
     age();
@@ -158,7 +158,7 @@ describe('a page that comes again', () => {
     ]);
   });
 
-  it('is compared where the account has another version since, although another account shows the same page', async () => {
+  it('is compared if the account has a newer version, although another account shows the same page', async () => {
     await shown();
     const other = await at.open('two');
     await answerOf('two', records);
@@ -170,8 +170,8 @@ describe('a page that comes again', () => {
   });
 });
 
-describe('a page that is known', () => {
-  it('P3 counts as a reading of each of its vendors: an older one cannot pass it', async () => {
+describe('a known page', () => {
+  it('P3 counts as a reading of each of its vendors: no older reading replaces them', async () => {
     await shown();
     age();
     const older = await at.ask();
@@ -179,7 +179,7 @@ describe('a page that is known', () => {
     expect(await at.record(older, row(3, 'older'))).toBe('stale');
   });
 
-  it('P3 cannot be passed by the page that it followed', async () => {
+  it('P3 is not replaced by the page before it', async () => {
     await shown();
     age();
     const [older, newer] = [await at.ask(), await at.ask()];
@@ -189,14 +189,14 @@ describe('a page that is known', () => {
     expect(await answer(records)).toEqual(all('unchanged').with(2, 'updated'));
   });
 
-  it('is not written down while a record of it is not believed', async () => {
+  it('is not stored while one of its records is not accepted', async () => {
     await shown();
     const before = at.query('SELECT * FROM _page_digests');
     expect(await answer(records.with(2, record(3, 'too young')))).toEqual(all('unchanged').with(2, 'guarded'));
     expect(at.query('SELECT * FROM _page_digests')).toEqual(before);
   });
 
-  it('gives way to what stands at its place, and goes when its list ends before it', async () => {
+  it('is replaced by the next page at its position, and removed when its list ends before it', async () => {
     const [first, second] = [records.slice(0, 10), records.slice(10)];
     await answer(first, { page: 1, pages: 2 });
     await answer(second, { page: 2, pages: 2 });

@@ -1,4 +1,4 @@
-/** Forgetting: nothing of it stands in the file or beside it afterwards, and the mirror goes on as true as before. */
+/** Forgetting: nothing remains in the file or beside it, and the mirror stays correct. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -43,8 +43,8 @@ function standing(...texts: readonly string[]): string[] {
   return texts.filter((text) => bytes.includes(text));
 }
 
-describe('fields that are forgotten', () => {
-  it('stand nowhere in the file and its companions, while all else is as before and the next sweep finds nothing new', async () => {
+describe('forgotten fields', () => {
+  it('are nowhere in the file and its companions; everything else is unchanged, and the next sweep finds nothing new', async () => {
     expect(standing(oldPhone, newPhone, street)).toEqual([oldPhone, newPhone, street]);
     const others =
       'SELECT account_id, vendorid, vendor_name, city, country, vis_state, read_seq, changed_at FROM vendors';
@@ -92,13 +92,13 @@ describe('fields that are forgotten', () => {
     expect(at.query('SELECT count(*) FROM vendor_versions')).toEqual(versions);
   });
 
-  it('stay with the vendors of other accounts where one account is told', async () => {
+  it('are kept for the vendors of other accounts if one account is given', async () => {
     const mirror = await forgetter();
     expect(await mirror.fields(['phone'], 'another')).toEqual({ vendors: 0, versions: 0 });
     expect(standing(newPhone)).toEqual([newPhone]);
   });
 
-  it('are not called overwritten while another program keeps the journal, and are with the next try', async () => {
+  it('are not reported as overwritten while another program keeps the journal, and are with the next try', async () => {
     const reader = otherConnection(at.database);
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM vendors').get();
@@ -110,7 +110,7 @@ describe('fields that are forgotten', () => {
     expect(standing(oldPhone, newPhone, street)).toEqual([]);
   });
 
-  it('wait for the daemon to be stopped, which would have to wait for the file', async () => {
+  it('are not removed while a daemon runs, which would have to wait for the file', async () => {
     const lock = takeSideLock(at.database, 0);
     expect((await failureOf(forgetter())).code).toBe('already_running');
     lock.release();
@@ -118,8 +118,8 @@ describe('fields that are forgotten', () => {
   });
 });
 
-describe('a vendor that is forgotten', () => {
-  it('stands nowhere, is brought back by no sweep, reading or comparison, and comes back when that is undone', async () => {
+describe('a forgotten vendor', () => {
+  it('is nowhere, is brought back by no sweep, reading or comparison, and returns when that is undone', async () => {
     const mirror = await forgetter();
     expect(await mirror.vendor(account, vendorid)).toBe(true);
     expect(standing(name, oldPhone, newPhone, street)).toEqual([]);
@@ -150,7 +150,7 @@ describe('a vendor that is forgotten', () => {
     expect(at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)).toEqual([{ vendor_name: name }]);
   });
 
-  it('is none where the mirror never held it, and nothing is written down', async () => {
+  it('is refused if the mirror never had it, and nothing is stored', async () => {
     expect(await (await forgetter()).vendor(account, 999_999)).toBe(false);
     expect(at.query('SELECT * FROM _forgotten_vendors')).toEqual([]);
   });

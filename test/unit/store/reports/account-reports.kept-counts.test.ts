@@ -1,4 +1,4 @@
-/** What pages and probes ask for: kept as it changes, and found by an index, whatever the mirror holds. */
+/** Queries of the dashboard and of probes: counts are kept up to date, and everything is found by an index. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -28,8 +28,8 @@ function plan(sqlite: Sqlite, sql: string): string[] {
     .map(({ detail }) => detail);
 }
 
-describe('the views that pages ask', () => {
-  it('K24 find the oldest unsettled delivery in the index of what is unsettled, and go through no table', async () => {
+describe('the queries of the dashboard and of probes', () => {
+  it('K24 find the oldest unsettled delivery in an index of unsettled ones, without reading the table', async () => {
     const path = join(temporaryFolder(), 'vendors.db');
     const deliveries = Array.from({ length: 2_000 }, (_, index) => ({
       account_id: '6BApk',
@@ -63,7 +63,7 @@ describe('the views that pages ask', () => {
   });
 });
 
-it('K24 everything that is shown of an account is found by indexes, however many deliveries are settled', async () => {
+it('K24 use indexes for everything about an account, however many deliveries are settled', async () => {
   const path = join(temporaryFolder(), 'vendors.db');
   const account_id = '6BApk';
   const received_at = '2026-11-20 10:00:00.000';
@@ -101,7 +101,7 @@ const anyVendor = fc.record({
   presence: fc.constantFrom('present', 'suspect', 'missing', 'gone'),
 });
 
-it('K24 keeps the numbers of vendors through whatever is done to the table', async () => {
+it('K24 keep the counts of vendors right whatever is done to the table', async () => {
   const database = await openDatabase(join(temporaryFolder(), 'vendors.db'));
   const { sqlite } = database;
   const upsert = sqlite.prepare(`
@@ -171,7 +171,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ what: fc.constantFrom('sweep', 'sweep', 'verify') }),
 );
 
-it('K24 keeps by day what the whole journal would say', async () => {
+it('K24 keep counts by day that equal those of the whole journal', async () => {
   const database = await openDatabase(join(temporaryFolder(), 'vendors.db'));
   const { sqlite } = database;
   const insert = (table: string, row: Row): unknown =>

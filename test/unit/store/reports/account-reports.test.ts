@@ -25,7 +25,7 @@ async function reportsOn(rows: Rows, only?: string): Promise<AccountReport[]> {
 }
 
 describe('reports on accounts', () => {
-  it('are empty, and say so, before the first run', async () => {
+  it('are empty before the first run', async () => {
     expect(await reportsOn({})).toEqual([
       {
         account: '6BApk',
@@ -76,7 +76,7 @@ describe('reports on accounts', () => {
     expect((await reportsOn(rows, 'other')).map((report) => report.account)).toEqual(['other']);
   });
 
-  it('show the newest runs first, and the findings of the newest alone', async () => {
+  it('show the newest runs first, and the findings of the newest only', async () => {
     const finding = { account_id: '6BApk', fields: '{}', found_at: '2026-11-20 11:00:00.000' };
     const [report] = await reportsOn({
       runs: [run(1), run(2), run(3, { kind: 'reconcile' })],
@@ -94,7 +94,7 @@ describe('reports on accounts', () => {
     ]);
   });
 
-  it('tell waiting from parked vendors', async () => {
+  it('distinguish waiting from parked vendors', async () => {
     const mark = { account_id: '6BApk', generation: 1, marked_at: '2026-11-20 11:00:00.000', reason: 'retry' };
     const [report] = await reportsOn({
       dirty_vendors: [
@@ -106,7 +106,7 @@ describe('reports on accounts', () => {
     expect(report?.queue).toEqual({ waiting: 1, parked: 2 });
   });
 
-  it('add up what is owed to active vendors, exactly, whatever the amounts', async () => {
+  it('add up exactly what is owed to active vendors, whatever the amounts', async () => {
     const minor = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(minor), { minLength: 1, maxLength: 12 }), async (amounts) => {

@@ -37,12 +37,12 @@ describe('the change feed', () => {
     [missing, active, 'returned'],
     [gone, deleted, 'returned'],
     [missing, gone, 'gone'],
-  ])('calls the move from %j to %j %s', async (before, after, kind) => {
+  ])('names the change from %j to %j %s', async (before, after, kind) => {
     const feed = await feedOf([version(1, [], before), version(1, ['vis_state'], after)]);
     expect(feed.map((change) => change.kind)).toEqual(['created', kind]);
   });
 
-  it('does not call the oldest version that the retention has left a creation', async () => {
+  it('does not report the oldest version that retention has left as a creation', async () => {
     expect((await feedOf([version(1, ['note'])]))[0]?.kind).toBe('updated');
   });
 

@@ -47,7 +47,7 @@ async function healthOf(deliveries: readonly Row[], findings: readonly Row[]): P
 }
 
 describe('webhook_health', () => {
-  it('counts a vendor once between two sweeps, however often it was told of, on the day of the second', async () => {
+  it('counts a vendor once between two sweeps, however many deliveries named it, on the day of the second sweep', async () => {
     const told = ['2026-11-18 21:00:00.000', '2026-11-19 09:00:00.000', '2026-11-19 13:00:00.000'];
     const deliveries = [...told.map((at) => delivery(1, at)), delivery(2, told[2]!, 'unchanged')];
     expect(await healthOf(deliveries, [missed(3, 7, '2026-11-19 20:00:05.000')])).toEqual([
@@ -56,7 +56,7 @@ describe('webhook_health', () => {
     ]);
   });
 
-  it('says of no day that more changes were missed than there were, where one sweep meets a vendor twice', async () => {
+  it('never counts more missed changes than changes if one sweep finds a vendor twice', async () => {
     const at = '2026-11-19 20:00:05.000';
     const again = '2026-11-19 20:00:09.000';
     const late = '2026-11-19 21:00:00.000';
@@ -67,13 +67,13 @@ describe('webhook_health', () => {
     expect(await day(missed(3, 1, at, late), missed(3, 1, again))).toMatchObject({ ...both, unannounced_changes: 1 });
   });
 
-  it('counts the last change alone, where an earlier one was told of and the last was not', async () => {
+  it('counts only the last change if an earlier one was announced and the last was not', async () => {
     expect(
       await healthOf([delivery(1, '2026-11-19 09:00:00.000')], [missed(3, 1, '2026-11-19 20:00:05.000')]),
     ).toMatchObject([{ unannounced_changes: 1, announced_changes: 0, loss_rate: 1 }]);
   });
 
-  it('counts what was told of late as told of, when the next sweep has come', async () => {
+  it('counts a late announcement as an announcement once the next sweep has begun', async () => {
     const found = '2026-11-19 20:00:05.000';
     const late = '2026-11-19 20:07:00.000';
     expect(await healthOf([delivery(1, late, 'unchanged')], [missed(3, 1, found, late)])).toEqual([
@@ -82,7 +82,7 @@ describe('webhook_health', () => {
     ]);
   });
 
-  it('says nothing of deliveries that no sweep has followed yet, nor of events that are none of ours', async () => {
+  it('does not count deliveries that no sweep has followed yet, nor events about other things', async () => {
     const deliveries = [delivery(1, '2026-11-20 21:00:00.000'), delivery(2, '2026-11-20 09:00:00.000', 'ignored')];
     expect(await healthOf(deliveries, [])).toMatchObject([{ announced_changes: 0, loss_rate: null }]);
   });

@@ -1,4 +1,4 @@
-/** One rate for all processes of a mirror, whenever they live. */
+/** One rate limit for all processes of a mirror, now and earlier. */
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
@@ -42,7 +42,7 @@ async function end(reservations: readonly Reservation[]): Promise<void> {
   for (const reserved of reservations) await reserved.end(0);
 }
 
-it('K30 two processes together never have more requests within a period than the rate allows', async () => {
+it('K30 two processes together never send more requests within a period than the rate allows', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const [one, other] = [await open(path, clock, 'one'), await open(path, clock, 'other')];
   const { reservations } = await takeAll(one, { requests: 3 });
@@ -63,7 +63,7 @@ it('K30 two processes together never have more requests within a period than the
   expect((await takeAll(one, { family: 'events' })).reservations).toHaveLength(5);
 });
 
-it('K30 a restart remembers what was used, and nothing is kept for longer than it counts', async () => {
+it('K30 a restart keeps the used part of the rate, and nothing is stored for longer than it counts', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const first = await open(path, clock, 'first');
   const { reservations } = await takeAll(first);
@@ -80,7 +80,7 @@ it('K30 a restart remembers what was used, and nothing is kept for longer than i
   expect(ask(path, "SELECT count(*) AS rows FROM _requests WHERE process = 'first'")).toEqual([{ rows: 0 }]);
 });
 
-it('K30 a request that takes longer than it may counts on for as long as its process lives', async () => {
+it('K30 a request that exceeds its time limit counts as long as its process lives', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const one = await open(path, clock, 'stopped');
   const { reservations } = await takeAll(one, { requests: 1 });
@@ -92,7 +92,7 @@ it('K30 a request that takes longer than it may counts on for as long as its pro
   expect((await takeAll(one, { requests: 1 })).reservations).toHaveLength(1);
 });
 
-it('K30 after a start of the machine, which may have lost what was written last, a period is waited out', async () => {
+it('K30 after a restart of the machine, which may have lost the last writes, one period passes without requests', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   await clock.advance(500_000);
   const first = await open(path, clock, 'before');
@@ -107,7 +107,7 @@ it('K30 after a start of the machine, which may have lost what was written last,
   expect((await takeAll(next)).reservations).not.toEqual([]);
 });
 
-it('K30 a request whose end could not be written gives its place back once writing works again', async () => {
+it('K30 a request whose end could not be stored frees its place once writing works again', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const mirror = await open(path, clock, 'one');
   const { reservations } = await takeAll(mirror);
@@ -121,7 +121,7 @@ it('K30 a request whose end could not be written gives its place back once writi
   expect((await takeAll(mirror)).reservations).toHaveLength(demand.requests);
 });
 
-it('K30 is demand again after seconds, not at once, while requests that ought to have ended hold every place', async () => {
+it('K30 a caller waits seconds before it asks again while overdue requests hold every place', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const mirror = await open(path, clock, 'one');
   await takeAll(mirror);
@@ -129,7 +129,7 @@ it('K30 is demand again after seconds, not at once, while requests that ought to
   expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 5_000 });
 });
 
-it('K30 a request that nobody waits for any more counts for as long as it may still be on its way', async () => {
+it('K30 an aborted request counts as long as it may still be under way', async () => {
   const clock = virtualClock({ auto: true });
   const mirror = await open(file(), clock, 'one');
   const { reservations } = await takeAll(mirror);
@@ -141,7 +141,7 @@ it('K30 a request that nobody waits for any more counts for as long as it may st
   expect((await takeAll(mirror)).reservations).toHaveLength(1);
 });
 
-it('K30 requests that are over are removed now and then where the rate is far from used up', async () => {
+it('K30 ended requests are removed from time to time even if the rate is far from used up', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const mirror = await open(path, clock, 'one');
   const rows = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests');

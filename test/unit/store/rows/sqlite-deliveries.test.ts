@@ -53,8 +53,8 @@ function told(clock: VirtualClock, facts: Partial<NewDelivery> = {}): NewDeliver
   };
 }
 
-describe('accepting', () => {
-  it('journals each delivery and marks each vendor once', async () => {
+describe('accepting deliveries', () => {
+  it('journals each delivery, and marks each vendor once', async () => {
     const { accept, mirror, list } = await open();
     await accept(1, 2, 1);
     expect(list().deliveries.map(({ object_id, outcome }) => [object_id, outcome])).toEqual([
@@ -65,7 +65,7 @@ describe('accepting', () => {
     expect((await mirror.queue.dueMarks(account, 10)).map(({ vendorid }) => vendorid).sort()).toEqual([1, 2]);
   });
 
-  it('C3 raises the generation with each delivery, identical or not: nothing is taken for a copy', async () => {
+  it('C3 raises the generation with each delivery, even an identical one: none is treated as a copy', async () => {
     const { accept, mirror } = await open();
     const generation = async () => (await mirror.queue.dueMarks(account, 1))[0]?.generation;
     await accept(1);
@@ -74,7 +74,7 @@ describe('accepting', () => {
     expect(await generation()).toBeGreaterThan(first ?? Infinity);
   });
 
-  it('C4 keeps a mark that comes while the vendor is read', async () => {
+  it('C4 keeps a mark that is made while the vendor is read', async () => {
     const { accept, mirror, markOf, outcomes } = await open();
     await accept(1);
     const claimed = await markOf(1);
@@ -84,7 +84,7 @@ describe('accepting', () => {
     expect([await mirror.queue.countMarks(account), outcomes()]).toEqual([0, ['applied', 'applied']]);
   });
 
-  it('C1, C2 leaves the same marks in whatever order deliveries come, however often', async () => {
+  it('C1, C2 makes the same marks in whatever order and however often deliveries arrive', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 12 }), async (ids) => {
         const { accept, mirror } = await open();
@@ -97,14 +97,14 @@ describe('accepting', () => {
     );
   });
 
-  it('writes down what is about no vendor, settled and without a mark', async () => {
+  it('journals a delivery that is about no vendor as settled, without a mark', async () => {
     const { mirror, clock, list } = await open();
     await mirror.deliveries.acceptDeliveries([told(clock)]);
     expect(list().deliveries).toMatchObject([{ outcome: 'ignored', settled_at: timestamp(clock.now()) }]);
     expect(await mirror.queue.countMarks(account)).toBe(0);
   });
 
-  it('C11, K29 marks no new vendor where ten thousand wait, but journals it and asks for a sweep of that account', async () => {
+  it('C11, K29 marks no new vendor while ten thousand wait, but journals the delivery and requests a sweep of that account', async () => {
     const at = '2026-11-20 09:00:00.000';
     const marks = Array.from({ length: 9_999 }, (_, index) => ({
       account_id: account,
@@ -135,8 +135,8 @@ describe('accepting', () => {
   });
 });
 
-describe('settling', () => {
-  it('ends the deliveries that a mark stands for, and no others', async () => {
+describe('settling a mark', () => {
+  it('settles the deliveries of that mark only', async () => {
     const { mirror, clock, accept, markOf, list } = await open();
     await mirror.deliveries.acceptDeliveries([
       told(clock, { objectId: 1 }),
@@ -156,7 +156,7 @@ describe('settling', () => {
     expect(await mirror.queue.openDeliveries(mark)).toEqual([]);
   });
 
-  it('parks, which is not the end: a later reading settles it', async () => {
+  it('does not settle parked deliveries for good: a later reading settles them', async () => {
     const { accept, mirror, markOf, list } = await open();
     await accept(1);
     await mirror.queue.park(await markOf(1), 'The service fails.');
@@ -167,8 +167,8 @@ describe('settling', () => {
   });
 });
 
-describe('retrying', () => {
-  it('marks what was parked, all of it or one account or one vendor, and makes it pending', async () => {
+describe('retrying parked deliveries', () => {
+  it('marks the vendors of all, of one account or of one vendor, and makes their deliveries pending', async () => {
     const { mirror, clock, list, markOf } = await open();
     const park = async (accountId: string, vendorid: number): Promise<void> => {
       await mirror.deliveries.acceptDeliveries([told(clock, { accountId, vendorid })]);
@@ -187,8 +187,8 @@ describe('retrying', () => {
   });
 });
 
-describe('listing', () => {
-  it('filters by account, outcome, vendor and time; the newest first, with the number of all', async () => {
+describe('listing deliveries', () => {
+  it('filters by account, outcome, vendor and time, newest first, with the total', async () => {
     const { accept, mirror, clock, list } = await open();
     await accept(1, 2);
     await clock.advance(60_000);

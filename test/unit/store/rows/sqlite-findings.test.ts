@@ -1,4 +1,4 @@
-/** Findings that deliveries explain after the fact. */
+/** Findings that late deliveries explain. */
 import { describe, expect, it } from 'vitest';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { account } from '../../../support/testbed/store.ts';
@@ -15,21 +15,21 @@ async function foundAndTold(at: Testbed<'store'>, later: number): Promise<Record
 }
 
 describe('a finding', () => {
-  it('is explained by the delivery that came late, with how late', async () => {
+  it('is explained by a late delivery, with how late it was', async () => {
     expect(await foundAndTold(await testbed({ level: 'store' }), 90_500)).toMatchObject({
       explained_at: '2026-11-20 12:01:30.500',
       explanation: 'A delivery came 90.5 s after the sweep found the change.',
     });
   });
 
-  it('is explained by a delivery that waited for its commit while the sweep looked', async () => {
+  it('is explained by a delivery that waited for its commit during the sweep', async () => {
     expect(await foundAndTold(await testbed({ level: 'store' }), -1)).toMatchObject({
       explained_at: '2026-11-20 12:00:00.000',
       explanation: 'A delivery came 0.0 s after the sweep found the change.',
     });
   });
 
-  it('is not explained by a delivery of long before, which was about something else', async () => {
+  it('is not explained by a delivery of long before, which was about another change', async () => {
     expect(await foundAndTold(await testbed({ level: 'store' }), -60_000)).toMatchObject({ explained_at: null });
   });
 });

@@ -15,8 +15,8 @@ async function runBegins(at: Testbed<'store'>): ReturnType<Testbed<'store'>['mir
   return await at.mirror.runs.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
 }
 
-describe('the run before a reading, from which something is known for certain', () => {
-  it('is the one that began last, although a clock that was set back since calls an earlier one later', async () => {
+describe('the run before a reading, up to which the mirror is known to be complete', () => {
+  it('is the run that began last, although a clock that was set back dates an earlier one later', async () => {
     const at = await openedTestbed();
     at.clocks.wall += 6 * hour;
     await runBegins(at);
@@ -28,7 +28,7 @@ describe('the run before a reading, from which something is known for certain', 
     expect(await at.mirror.runs.runStartBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 13));
   });
 
-  it('B4 is not known where the clock was set back since, even by less than that', async () => {
+  it('B4 is unknown if the clock was set back since, even by a shorter time', async () => {
     const at = await openedTestbed();
     await runBegins(at);
     const { readSeq } = await at.ask();
@@ -44,7 +44,7 @@ describe('the run before a reading, from which something is known for certain', 
     ]);
   });
 
-  it('B4 is not known where the clock was set back while the machine was off', async () => {
+  it('B4 is unknown if the clock was set back while the machine was off', async () => {
     const at = await openedTestbed();
     at.clocks.running = 50_000_000;
     at.clocks.wall += 6 * hour;
@@ -58,7 +58,7 @@ describe('the run before a reading, from which something is known for certain', 
     expect(await at.mirror.runs.runStartBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
   });
 
-  it('B4 is not known where the clock was set back to before that run', async () => {
+  it('B4 is unknown if the clock was set back to before that run', async () => {
     const at = await openedTestbed();
     at.clocks.wall += 6 * hour;
     await runBegins(at);
@@ -69,7 +69,7 @@ describe('the run before a reading, from which something is known for certain', 
 });
 
 describe('a clock that was set back', () => {
-  it('B4 takes with it open marks and sweeps that are asked for, and leaves the last complete run without a claim', async () => {
+  it('B4 moves open marks and requested sweeps with it, and leaves the last complete run without a claim', async () => {
     const at = await openedTestbed();
     const run = await runBegins(at);
     const claims = { safeAsOf: run.startedAt, listedAsOf: run.startedAt };
@@ -95,7 +95,7 @@ describe('a clock that was set back', () => {
     ]);
   });
 
-  it('B4 by less than two clocks may differ when they are read is none', async () => {
+  it('B4 is not assumed when two clocks differ by no more than reading them takes', async () => {
     const at = await openedTestbed();
     await at.ask();
     for (let second = 0; second < 100; second += 1) {

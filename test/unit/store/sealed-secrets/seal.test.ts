@@ -14,7 +14,7 @@ function resummed(text: string): string {
 }
 
 describe('a sealed text', () => {
-  it('opens with its passphrase, also typed with accents of their own, and is never twice the same', async () => {
+  it('opens with its passphrase, also if accents are typed in another form, and is different each time', async () => {
     const accented = new Secret('pass\u00e9 compos\u00e9!');
     const [one, two] = [await seal(plain, accented, systemRandom), await seal(plain, accented, systemRandom)];
     expect(one).not.toBe(two);
@@ -24,7 +24,7 @@ describe('a sealed text', () => {
     expect(await unseal(one, decomposed, 'f')).toEqual(plain);
   });
 
-  it('opens by what its own header and the documents say, with any other program', async () => {
+  it('can be opened by another program from what its header and the documents say', async () => {
     const [head = '', data = '', sum] = (await seal(plain, passphrase, systemRandom)).split('\n');
     const { salt, nonce, ...header } = JSON.parse(head) as {
       salt: string;
@@ -51,7 +51,7 @@ describe('a sealed text', () => {
     expect(Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()])).toEqual(plain);
   });
 
-  it('refuses another passphrase, damage, and what somebody changed, each in its own words', async () => {
+  it('reports a wrong passphrase, damage and a change by somebody in different words', async () => {
     const text = await seal(plain, passphrase, systemRandom);
     const open = (given: string, by = passphrase): Promise<Buffer> => unseal(given, by, 'FILE');
     await expect(open(text, new Secret('correct horse battery.'))).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('a sealed text', () => {
     await expect(open('SQLite format 3\0')).rejects.toMatchObject({ message: 'FILE is not an export of secrets.' });
   });
 
-  it('takes no costs and no version from the file but those of its own', async () => {
+  it('uses only its own version and cost parameters', async () => {
     const text = await seal(plain, passphrase, systemRandom);
     const changed = (from: string, to: string): Promise<Buffer> =>
       unseal(resummed(text.replace(from, to)), passphrase, 'FILE');

@@ -1,4 +1,4 @@
-/** Who may replace a token pair, among processes that live and that died. */
+/** Which of several processes may renew a token pair, also after one of them died. */
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
@@ -43,7 +43,7 @@ async function hold(tokenStore: TokenStorage): Promise<() => void> {
 
 const file = (): string => join(temporaryFolder(), 'secrets.db');
 
-it('K20 what a dead process held is free at once', async () => {
+it('K20 the lease of a dead process is free at once', async () => {
   const path = file();
   const one = await open(path, 'one');
   const end = await hold(one.tokenStore);
@@ -55,7 +55,7 @@ it('K20 what a dead process held is free at once', async () => {
   end();
 });
 
-it('K20 a wait for a living process is said once, after two seconds', async () => {
+it('K20 a wait for a living process is reported once, after two seconds', async () => {
   const path = file();
   const [one, other] = [await open(path, 'one'), await open(path, 'other')];
   const end = await hold(one.tokenStore);
@@ -67,7 +67,7 @@ it('K20 a wait for a living process is said once, after two seconds', async () =
   expect(clock.monotonic() - begun).toBeLessThan(5_200);
 });
 
-it('K20 a living process whose replacement failed holds nothing up', async () => {
+it('K20 a living process whose renewal failed delays nobody', async () => {
   const path = file();
   const [one, other] = [await open(path, 'one'), await open(path, 'other')];
   await expect(one.tokenStore.exclusively(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
@@ -76,7 +76,7 @@ it('K20 a living process whose replacement failed holds nothing up', async () =>
   expect([clock.monotonic() - begun, other.told]).toEqual([0, []]);
 });
 
-it('K20 a living process that never ends is waited for three minutes, and frees nothing of others when it ends late', async () => {
+it('K20 a living process that never ends is waited for three minutes, and its late end does not free the lease of another', async () => {
   const path = file();
   const [one, other, third] = [await open(path, 'one'), await open(path, 'other'), await open(path, 'third')];
   const begun = clock.monotonic();
@@ -90,7 +90,7 @@ it('K20 a living process that never ends is waited for three minutes, and frees 
   expect(clock.monotonic() - waited).toBeGreaterThanOrEqual(5_000);
 });
 
-it('K20 closing refuses who waits, and keeps a new pair that is on its way', async () => {
+it('K20 closing refuses waiting callers, and stores a new pair that is under way', async () => {
   const path = file();
   const [one, other] = [await open(path, 'one'), await open(path, 'other')];
   let save = (): void => undefined;

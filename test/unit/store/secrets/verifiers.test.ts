@@ -34,7 +34,7 @@ async function safe(path = join(temporaryFolder(), 'secrets.db')): Promise<Safe>
 }
 
 describe('path tokens', () => {
-  it('are 128 bits, made once for each account, and survive a restart', async () => {
+  it('have 128 bits, are made once for each account, and survive a restart', async () => {
     const one = await safe();
     const token = (await one.verifiers.pathToken('a')).reveal();
     expect(token).toMatch(/^[A-Za-z0-9_-]{22}$/);
@@ -50,8 +50,8 @@ describe('path tokens', () => {
   });
 });
 
-describe('D2 codes', () => {
-  it('are kept only while one is awaited, for a callback that matches', async () => {
+describe('D2 verification codes', () => {
+  it('are kept only while one is awaited, for a matching callback', async () => {
     const { verifiers, offer, candidates } = await safe();
     expect(await offer('code')).toBe('not_awaited');
     await verifiers.expect('a', 'bill_vendor', null);
@@ -78,14 +78,14 @@ describe('D2 codes', () => {
     expect(await offer('code-8')).toBe('kept');
   });
 
-  it('D5 are on disk when they are kept', async () => {
+  it('D5 are on disk once they are kept', async () => {
     const { verifiers, offer, path } = await safe();
     await verifiers.expect('a', 'bill_vendor', 7);
     await offer('canary-code', 7);
     expect(readFileSync(`${path}-wal`, 'latin1')).toContain('canary-code');
   });
 
-  it('are no keys', async () => {
+  it('are not used as verifiers', async () => {
     const { verifiers, offer, usable } = await safe();
     await verifiers.expect('a', 'bill_vendor', 7);
     await offer('code', 7);
@@ -93,8 +93,8 @@ describe('D2 codes', () => {
   });
 });
 
-describe('keys', () => {
-  it('D9 come from proven codes; the one before lasts a day', async () => {
+describe('verifiers', () => {
+  it('D9 come from proven codes; the previous one is valid for a day', async () => {
     const { verifiers, offer, usable, candidates, clock } = await safe();
     await verifiers.expect('a', 'bill_vendor', 7);
     await offer('first', 7);
@@ -109,7 +109,7 @@ describe('keys', () => {
     expect(await usable()).toEqual(['second']);
   });
 
-  it('K10 that come again while a code is awaited are tried again, and are keys meanwhile and afterwards', async () => {
+  it('K10 that are sent again while a code is awaited are tried again, and stay valid meanwhile and afterwards', async () => {
     const { verifiers, offer, usable, candidates } = await safe();
     await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
     expect([await offer('seven', 7), await candidates(7)]).toEqual(['known', []]);
@@ -122,7 +122,7 @@ describe('keys', () => {
     expect([await candidates(7), await usable(), await verifiers.hasKey('a', 7)]).toEqual([[], ['seven'], true]);
   });
 
-  it('K10 of a callback that is no more are tried for the one in its place', async () => {
+  it('K10 of a deleted callback are tried for its replacement', async () => {
     const { verifiers, offer, candidates } = await safe();
     await verifiers.prove('a', 'bill_vendor', 7, new Secret('same'));
     await verifiers.retire('a', 7);
@@ -130,7 +130,7 @@ describe('keys', () => {
     expect([await offer('same', 8), await candidates(8)]).toEqual(['kept', ['same']]);
   });
 
-  it('never fall to a candidate: proving one callback leaves the others as they are', async () => {
+  it('of other callbacks stay unchanged when one is proven', async () => {
     const { verifiers, offer, usable } = await safe();
     await verifiers.prove('a', 'bill_vendor.create', 7, new Secret('seven'));
     await verifiers.expect('a', 'bill_vendor.update', 8);
@@ -139,7 +139,7 @@ describe('keys', () => {
     expect((await usable()).sort()).toEqual(['eight', 'seven']);
   });
 
-  it('of a callback that is no more last a day, and nothing is awaited for it', async () => {
+  it('of a deleted callback are valid for a day, and no code is awaited for it', async () => {
     const { verifiers, offer, usable, clock } = await safe();
     await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
     await verifiers.expect('a', 'bill_vendor', 7);
@@ -154,7 +154,7 @@ describe('keys', () => {
   });
 });
 
-it('D11 registrations: three a day for each event', async () => {
+it('D11 at most three registrations a day are made for each event', async () => {
   const { verifiers, clock } = await safe();
   const tries = async (event: string) => {
     const allowed = [];

@@ -1,4 +1,4 @@
-/** Bytes that another program wrote where texts belong. */
+/** Blobs that another program wrote into text columns. */
 import Driver from 'better-sqlite3';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ function scribble(): void {
 }
 
 it.each([['vendors', 'list'], ['vendors', 'show', '11'], ['changes'], ['gateways', 'list'], ['deliveries', 'list']])(
-  'K51 a blob in a column of text is shown as what it is by %s %s',
+  'K51 a blob in a text column is shown as a blob by %s %s',
   async (...argv) => {
     for (const form of [[], ['--json']]) {
       const { status, stdout, stderr } = await line.run(...argv, ...form);
@@ -60,12 +60,12 @@ it.each([['vendors', 'list'], ['vendors', 'show', '11'], ['changes'], ['gateways
   },
 );
 
-it('K51 status and doctor go on where blobs stand in columns of text', async () => {
+it('K51 status and doctor work although blobs are in text columns', async () => {
   expect((await line.run('status')).status).toBe(0);
   expect(JSON.parse((await line.run('status', '--json')).stdout)).toMatchObject({ accounts: [{ account: '6BApk' }] });
 });
 
-it('K51 a blob in a column of text is shown as what it is in a spreadsheet', async () => {
+it('K51 a blob in a text column is shown as a blob in a spreadsheet', async () => {
   const file = join(line.folder, 'vendors.csv');
   expect((await line.run('export', file)).status).toBe(0);
   expect(readFileSync(file, 'utf8')).toContain(`,${shown},`);

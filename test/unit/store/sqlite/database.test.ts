@@ -20,7 +20,7 @@ import {
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 describe('an opened file', () => {
-  it('F1 commits to the disk, in the first process and in every later one', async () => {
+  it('F1 syncs its commits, in the first process and in every later one', async () => {
     const path = newPath();
     for (let round = 0; round < 2; round++) {
       const database = await openDatabase(path);
@@ -32,7 +32,7 @@ describe('an opened file', () => {
     }
   });
 
-  it('is waited for while another program holds its lock, for longer than the driver waits', async () => {
+  it('is waited for longer than the driver waits while another program has locked it', async () => {
     const path = newPath();
     await (await openDatabase(path)).close();
     const other = otherConnection(path);
@@ -42,7 +42,7 @@ describe('an opened file', () => {
     await (await opening).close();
   });
 
-  it('F1 waits for the disk again after a commit that nobody waits for, and after one that failed', async () => {
+  it('F1 syncs again after a commit without sync, and after one that failed', async () => {
     const database = await openDatabase(newPath());
     const synchronous = (): unknown => database.sqlite.pragma('synchronous', { simple: true });
     expect(await database.writeWithoutSync(synchronous)).toBe(1);
@@ -56,7 +56,7 @@ describe('an opened file', () => {
     await database.close();
   });
 
-  it('K19 says that it cannot be written after a transaction found no room, until one succeeds', async () => {
+  it('K19 is reported as not writable after a transaction found no space, until one succeeds', async () => {
     const database = await openDatabase(newPath());
     expect(database.whyNotWritable()).toBeUndefined();
     const pages = Number(database.sqlite.pragma('page_count', { simple: true }));
@@ -73,7 +73,7 @@ describe('an opened file', () => {
     await database.close();
   });
 
-  it('F14 is worked on by an SQLite that is known to be sound', async () => {
+  it('F14 is used by an SQLite version without known corruption bugs', async () => {
     const database = await openDatabase(newPath());
     const version = database.sqlite.prepare('SELECT sqlite_version()').pluck().get() as string;
     expect(compareVersions(version, '3.51.3')).toBeGreaterThanOrEqual(0);
@@ -81,7 +81,7 @@ describe('an opened file', () => {
     expect(['3.51.3', '3.52.0', '4.0.0'].map((fit) => compareVersions(fit, '3.51.3') >= 0)).not.toContain(false);
   });
 
-  it('F17 is the owner’s and the group’s alone, whatever the umask', async () => {
+  it('F17 is readable by owner and group only, whatever the umask', async () => {
     const path = newPath();
     const before = process.umask(0);
     try {
@@ -100,7 +100,7 @@ describe('an opened file', () => {
     }
   });
 
-  it('F17 is refused where it holds secrets that others may read', async () => {
+  it('F17 is refused if it contains secrets that others may read', async () => {
     const path = newPath();
     await (await openSecrets({ path, migrations, clock, random: systemRandom })).close();
     chmodSync(path, 0o644);
@@ -110,7 +110,7 @@ describe('an opened file', () => {
     });
   });
 
-  it('F19 is known by its real name, and refused where it has two', async () => {
+  it('F19 is identified by its real path, and refused if it has two', async () => {
     const path = newPath();
     await writeMirror(path, clock, {});
     const alias = join(dirname(path), 'alias.db');
@@ -125,7 +125,7 @@ describe('an opened file', () => {
     });
   });
 
-  it('F15 leaves one file that needs no writing to be read', async () => {
+  it('F15 is left as one file that can be read without writing', async () => {
     const path = newPath();
     const database = await openDatabase(path);
     expect(existsSync(`${path}-wal`)).toBe(true);
@@ -152,7 +152,7 @@ describe('an opened file', () => {
 });
 
 describe('a locked file', () => {
-  it('F4 is waited for without blocking, and then told of', async () => {
+  it('F4 is waited for without blocking, and then reported', async () => {
     const path = newPath();
     const patient = virtualClock();
     const database = await Database.open(mirrorOptions({ path, migrations, clock: patient, random: systemRandom }));
@@ -203,7 +203,7 @@ describe('a locked file', () => {
     },
   );
 
-  it('F4 F8 is told of at the start, too', async () => {
+  it('F4 F8 is reported at the start too', async () => {
     const path = newPath();
     await writeMirror(path, clock, {});
     const other = otherConnection(path);
@@ -213,7 +213,7 @@ describe('a locked file', () => {
 });
 
 describe('a full disk', () => {
-  it('F3 is told of, writes nothing by halves, and is no reason to begin anew', async () => {
+  it('F3 is reported, leaves no partial write, and does not cause a new file', async () => {
     const path = newPath();
     const database = await openDatabase(path);
     const { sqlite } = database;

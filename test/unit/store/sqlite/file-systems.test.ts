@@ -16,7 +16,7 @@ describe('the file system of the mirror', () => {
     ['CIFS', 0xff534d42],
     ['CIFS', 0xff534d42 | 0],
     ['SMB 2', 0xfe534d42],
-  ])('F13 %s (%i) is refused: its locks do not hold', async (name, type) => {
+  ])('F13 %s (%i) is refused, because its locks do not work', async (name, type) => {
     kind.type = type;
     expect(await openingError(newPath())).toMatchObject({
       code: 'database_unusable',
@@ -31,13 +31,13 @@ describe('the file system of the mirror', () => {
     ['tmpfs', 0x01021994],
     ['overlay', 0x794c7630],
     ['apfs', 0x1a],
-  ])('F13 %s is taken', async (_, type) => {
+  ])('F13 %s is accepted', async (_, type) => {
     kind.type = type;
     expect(await openingError(newPath())).toBe('opened');
   });
 });
 
-it('K19 a disk with less than four megabytes is trouble, because a delivery may find no room', () => {
+it('K19 a disk with less than four megabytes is reported, because a delivery may find no space', () => {
   expect(noSpaceForDelivery(4 * 1024 ** 2)).toBeUndefined();
   expect(noSpaceForDelivery(4_096)).toMatchObject({
     code: 'disk_full',

@@ -1,4 +1,4 @@
-/** Amounts of older files become numbers as those do that are written now. */
+/** Amounts of older files are converted as new ones are. */
 import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -34,7 +34,7 @@ function minorThen(balance: { amount: string; code: string }): bigint | null {
   return minorUnits(once.has(balance.code) ? { ...balance, code: 'JPY' } : balance);
 }
 
-it('of every currency and form', async () => {
+it('amounts of every currency and form in older files become the numbers that are written today', async () => {
   const folder = temporaryFolder();
   const older = join(folder, 'migrations');
   mkdirSync(join(older, 'mirror'), { recursive: true });

@@ -1,4 +1,4 @@
-/** A mirror of every schema that there was, released or not, carried forward; and what names a mirror to other programs. */
+/** Mirrors of every earlier schema, released or not, are migrated; and how other programs recognise a mirror. */
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -22,7 +22,7 @@ function countsOf(path: string): unknown[] {
 }
 
 describe('a mirror of an older schema', () => {
-  it('is carried forward from each of them with its rows, and bears the names of the newest', async () => {
+  it('is migrated with its rows, and has the schema of a new one', async () => {
     const folder = temporaryFolder();
     const bytes = gunzipSync(readFileSync(released));
     const first = join(folder, 'first.db');
@@ -50,7 +50,7 @@ describe('a mirror of an older schema', () => {
     expect(shapes.size).toBe(1);
   });
 
-  it('is known by its name in a copy too', async () => {
+  it('is recognised by its application id in a copy too', async () => {
     const folder = temporaryFolder();
     const mirror = await openDatabase(join(folder, 'vendors.db'));
     const copy = join(folder, 'copy.db');

@@ -1,4 +1,4 @@
-/** The migration that builds the largest table anew. */
+/** The migration that rebuilds the largest table. */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { fillVersions, migrationsBefore, writeOlder } from '../../../support/mir
 
 const everyVersion = 'SELECT * FROM vendor_versions ORDER BY seq';
 
-it('keeps every version as it reads, gives no number again, and says how far it has come', async () => {
+it('keeps every version readable as before, reuses no number, and reports its progress', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'vendors.db');
   await writeOlder(path, migrationsBefore('0023', join(folder, 'older')), (sqlite) => {
@@ -35,7 +35,7 @@ it('keeps every version as it reads, gives no number again, and says how far it 
   expect(heard).toEqual([...new Set(heard)].sort((a, b) => a - b));
 });
 
-it('is quiet about a small file', async () => {
+it('reports nothing for a small file', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'vendors.db');
   await writeOlder(path, migrationsBefore('0023', join(folder, 'older')), (sqlite) => fillVersions(sqlite, 100));
@@ -44,7 +44,7 @@ it('is quiet about a small file', async () => {
   await mirror.close();
 });
 
-it('does not begin where the space that it says it needs is not free, and changes nothing', async () => {
+it('does not begin without the free space that it says it needs, and changes nothing', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'vendors.db');
   const older = migrationsBefore('0023', join(folder, 'older'));

@@ -1,4 +1,4 @@
-/** Files of every released version, carried forward: nothing that they hold is lost or changed. */
+/** Files of every released version are migrated without losing or changing anything. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

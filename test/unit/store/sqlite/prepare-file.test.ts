@@ -19,8 +19,8 @@ import {
   writeMirror,
 } from '../../../support/mirror-file.ts';
 
-describe('a file that is not to be touched', () => {
-  it('another program’s', async () => {
+describe('a file that must not be changed', () => {
+  it('belongs to another program', async () => {
     const path = newPath();
     otherConnection(path).exec('CREATE TABLE songs (title TEXT)');
     const before = readFileSync(path);
@@ -33,14 +33,14 @@ describe('a file that is not to be touched', () => {
     expect(readFileSync(path).subarray(100)).toEqual(before.subarray(100));
   });
 
-  it('no database', async () => {
+  it('is not a database', async () => {
     const path = newPath();
     writeFileSync(path, 'Dear diary, today I was read by a program.\n'.repeat(200));
     expect(await openingError(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
     expect(readFileSync(path, 'utf8')).toMatch(/^Dear diary/);
   });
 
-  it('no file', async () => {
+  it('is not a file', async () => {
     const path = newPath();
     mkdirSync(path);
     expect(await openingError(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
@@ -48,7 +48,7 @@ describe('a file that is not to be touched', () => {
     expect(await openingError(join(path, 'in-the-way', 'vendors.db'))).toMatchObject({ code: 'database_unusable' });
   });
 
-  it('F11 a newer version’s', async () => {
+  it('F11 is of a newer version', async () => {
     const path = newPath();
     await writeMirror(path, clock, {});
     otherConnection(path).exec(
@@ -64,14 +64,14 @@ describe('a file that is not to be touched', () => {
     );
   });
 
-  it('F10 one whose migration is not the one that was applied', async () => {
+  it('F10 has a migration that differs from the applied one', async () => {
     const path = newPath();
     await writeMirror(path, clock, {});
     otherConnection(path).exec("UPDATE migrations SET checksum = 'another'");
     expect(await openingError(path)).toMatchObject({ code: 'migration_failed', exit: 74 });
   });
 
-  it('F7 one that is damaged is told of, never a reason to crash', async () => {
+  it('F7 is damaged, which is reported and not a crash', async () => {
     const path = newPath();
     await writeMirror(path, clock, { vendors: Array.from({ length: 400 }, (_, index) => vendor(index + 1)) });
     const sound = readFileSync(path);
@@ -113,7 +113,7 @@ describe('migrations', () => {
     return copy;
   }
 
-  it('F10 that fail leave nothing behind, and the start stops', async () => {
+  it('F10 leave nothing behind if they fail, and stop the start', async () => {
     const path = newPath();
     const withMore = folder();
     writeFileSync(
@@ -133,7 +133,7 @@ describe('migrations', () => {
     expect(otherConnection(path).prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
   });
 
-  it('F10 bring an older file up to date, and keep what is in it', async () => {
+  it('F10 update an older file, and keep its content', async () => {
     const path = newPath();
     await writeMirror(path, clock, { vendors: [vendor(7)] });
     const withMore = folder();

@@ -1,4 +1,4 @@
-/** No SQL is put together from values: a name of a vendor, of an account or of a file can say nothing to SQLite. */
+/** No SQL is concatenated from values, so no name of a vendor, account or file can inject any. */
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { collect, sourceTree } from '../../../support/source/source-tree.ts';
@@ -53,7 +53,7 @@ function sqlOf({ expression, arguments: [first, second] }: ts.CallExpression): t
 }
 
 describe('H9 SQL', () => {
-  it('is never glued from text', () => {
+  it('is never concatenated from text', () => {
     expect(glued).toEqual([]);
   });
 });

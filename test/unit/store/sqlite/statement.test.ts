@@ -1,4 +1,4 @@
-/** What SQLite is given of a statement: it keeps its plan only where nothing that is bound could have led to another. */
+/** What SQLite receives of a statement: it keeps its plan only if no bound value could have led to another. */
 import Driver from 'better-sqlite3';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -16,7 +16,7 @@ function deliveries(): Driver.Database {
 }
 
 describe('a statement', () => {
-  it('binds its arguments, and writes what is the same each time', () => {
+  it('binds its arguments, and has constant text for constant values', () => {
     const sqlite = deliveries();
     const prepare = vi.spyOn(sqlite, 'prepare');
     const open = statement<{ account_id: string; limit: number }, { id: number }>(sqlite, (at) =>
@@ -35,7 +35,7 @@ describe('a statement', () => {
     ]);
   });
 
-  it('H9 writes no word that may be a person’s', () => {
+  it("H9 contains no text that may be somebody's", () => {
     const named = (name: string): unknown =>
       statement<object>(deliveries(), () =>
         mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name),
@@ -44,7 +44,7 @@ describe('a statement', () => {
     for (const name of ["o'b", '"', 'a;b', 'ä', '\n']) expect(() => named(name)).toThrow('not a constant');
   });
 
-  it('is planned once: no limit that is bound stands alone', () => {
+  it('is planned once: no limit is a bound parameter alone', () => {
     const alone = sourceTree('src/store').flatMap((file) =>
       collect(file, (node) => {
         if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
@@ -57,8 +57,8 @@ describe('a statement', () => {
   });
 });
 
-describe('a question', () => {
-  it('H9 binds whatever people look for', () => {
+describe('a search', () => {
+  it('H9 binds whatever is searched for', () => {
     const named = (name: string): unknown[] =>
       runQuery(deliveries(), mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name));
     expect(named("o'b")).toEqual([{ id: 3 }]);

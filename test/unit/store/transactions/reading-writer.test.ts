@@ -1,4 +1,4 @@
-/** The order of readings, against a service that answers from copies that lag. */
+/** The order of readings, with a service that answers from outdated copies. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReadStamp } from '../../../../src/domain/reading.ts';
@@ -21,8 +21,8 @@ function age(at: Testbed<'store'>): void {
   at.clocks.wall += lag;
 }
 
-describe('pages that came together', () => {
-  it('are told of in their order, whichever of them showed something new, and all count', async () => {
+describe('pages that are applied together', () => {
+  it('are reported in their order, whichever was new, and all count', async () => {
     const at = await testbed({ level: 'store' });
     await at.page(await at.ask(), row(1, 'as it is'), row(3, 'before'));
     age(at);
@@ -36,7 +36,7 @@ describe('pages that came together', () => {
     expect(await at.mirror.vendors.countVendors('one')).toBe(4);
   });
 
-  it('K3 are applied but for a record that cannot be stored, of which nothing is left', async () => {
+  it('K3 are applied except a record that cannot be stored, of which nothing remains', async () => {
     const at = await testbed({ level: 'store' });
     const broken = { ...row(2, 'broken'), vendor: () => ({ ...row(2, 'broken').vendor(), vis_state: 99 as 0 }) };
     const applied = await at.pages(await at.ask(), [row(1, 'good')], [broken, row(3, 'good')]);
@@ -46,7 +46,7 @@ describe('pages that came together', () => {
 });
 
 describe('a page with a record that cannot be stored', () => {
-  it('K3 leaves nothing of it, and begins an epoch of the change feed with the first record that is stored', async () => {
+  it('K3 stores nothing of it, and the first stored record begins an epoch of the change feed', async () => {
     const at = await testbed({ level: 'store' });
     // The last thing that is written of a vendor fails, and takes the epoch back that its version began.
     at.damage(
@@ -64,7 +64,7 @@ describe('a page with a record that cannot be stored', () => {
 });
 
 describe('a reading', () => {
-  it('A13 that began earlier never wins, in whichever order the answers come', async () => {
+  it('A13 that began earlier never wins, in whatever order the answers arrive', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'first'));
     age(at);
@@ -76,7 +76,7 @@ describe('a reading', () => {
   });
 
   it.each(['page', 'record'] as const)(
-    'A13 B2 that began earlier never wins over a later %s that found the vendor as it was held',
+    'A13 B2 that began earlier never wins over a later %s that found the vendor unchanged',
     async (later) => {
       const at = await testbed({ level: 'store' });
       await at.page(await at.ask(), row(1, 'as it is'));
@@ -88,7 +88,7 @@ describe('a reading', () => {
     },
   );
 
-  it('A13 that began earlier never wins over a page that showed the vendor as it was held, while the rest of the page is still to be applied', async () => {
+  it('A13 that began earlier never wins over a page that showed the vendor unchanged, even before the rest of the page is applied', async () => {
     const at = await testbed({ level: 'store' });
     await at.page(await at.ask(), row(1, 'as it is'), row(2, 'before'));
     age(at);
@@ -100,7 +100,7 @@ describe('a reading', () => {
     expect([held(at, 1), held(at, 2), held(at, 3)]).toEqual(['as it is', 'after', 'new']);
   });
 
-  it('B2 that contradicts something young is not applied, and the vendor is marked to be read again', async () => {
+  it('B2 that contradicts a young version is not applied, and the vendor is marked to be read again', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'new'));
     at.clocks.running += lag - 1;
@@ -112,7 +112,7 @@ describe('a reading', () => {
     expect(await at.record(await at.ask(), row(1, 'newest'))).toBe('updated');
   });
 
-  it('B2 is judged by when its request began, however late the answer comes', async () => {
+  it('B2 is judged by when its request began, however late the answer arrives', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'new'));
     const early = await at.ask();
@@ -121,7 +121,7 @@ describe('a reading', () => {
     expect(held(at)).toBe('new');
   });
 
-  it('B2 is guarded from the first reading that showed what is held, so that looking often does not make it young', async () => {
+  it('B2 is guarded from the first reading of a version on, so that frequent readings do not keep it young', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'first'));
     for (let look = 0; look < 10; look++) {
@@ -138,14 +138,14 @@ describe('a reading', () => {
     expect(await at.record(await at.ask(), row(1, 'second', '2026-11-20 12:00:00'))).toBe('updated');
   });
 
-  it('B3 counts though the service says that it is older', async () => {
+  it('B3 counts although the service dates it earlier', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'before the clock fell back', '2026-11-20 12:00:00'));
     age(at);
     expect(await at.record(await at.ask(), row(1, 'after it', '2026-11-20 11:00:00'))).toBe('updated');
   });
 
-  it('of our own write is applied at once, and not passed by what had left before it', async () => {
+  it('of our own write is applied at once, and not replaced by one that was requested before it', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'theirs'));
     const early = await at.ask();
@@ -155,7 +155,7 @@ describe('a reading', () => {
     expect(held(at)).toBe('ours');
   });
 
-  it('of our own write is not believed where another answer came meanwhile, and the vendor is read after both', async () => {
+  it('of our own write is not believed if another answer arrived meanwhile; the vendor is read after both', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'before'));
     age(at);
@@ -171,7 +171,7 @@ describe('a reading', () => {
 });
 
 describe('mirror time', () => {
-  it('B8 and the counter go on after a restart of the machine, and a vendor is no younger for it', async () => {
+  it('B8 continues with the counter after a restart of the machine, and a vendor is no younger for it', async () => {
     const at = await testbed({ level: 'store' });
     at.clocks.running = 50_000_000;
     await at.record(await at.ask(), row(1, 'first'));
@@ -185,7 +185,7 @@ describe('mirror time', () => {
     expect(await at.record(await at.ask(), row(1, 'second'))).toBe('updated');
   });
 
-  it('B4 knows nothing of jumps of the wall clock', async () => {
+  it('B4 does not change when the wall clock is set', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'first'));
     at.clocks.wall += 86_400_000;
@@ -297,10 +297,10 @@ class World {
   }
 }
 
-describe('stored JSON that is damaged', () => {
+describe('damaged stored JSON', () => {
   const damage = `UPDATE vendors SET raw = substr(raw, 1, 9), unknown_fields = '{"x' WHERE vendorid = 1`;
 
-  it('F7 holds nothing up: it counts as nothing, and the next reading takes its place', async () => {
+  it('F7 stops nothing: it counts as empty, and the next reading replaces it', async () => {
     const at = await testbed({ level: 'store' });
     await at.page(await at.ask(), row(1, 'before'), row(2, 'before'));
     await at.reopen();
@@ -313,7 +313,7 @@ describe('stored JSON that is damaged', () => {
     ]);
   });
 
-  it('F7 of a vendor that is gone holds nothing up either', async () => {
+  it('F7 of a vendor that is gone stops nothing either', async () => {
     const at = await testbed({ level: 'store' });
     await at.page(await at.ask(), row(1, 'before'));
     await at.reopen();
@@ -328,7 +328,7 @@ describe('stored JSON that is damaged', () => {
 });
 
 describe('whatever the order of readings', () => {
-  it('A13 B2 B3 B4 the mirror never goes backwards, and reaches the truth once all is quiet', async () => {
+  it('A13 B2 B3 B4 the mirror never goes backwards, and is right once changes stop', async () => {
     const at = await testbed({ level: 'store' });
     let vendorid = 0;
     await fc.assert(

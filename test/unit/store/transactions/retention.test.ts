@@ -1,4 +1,4 @@
-/** What is removed with age, and above all what is not. */
+/** What retention removes, and above all what it keeps. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -82,8 +82,8 @@ async function live(service: Service, work: () => Promise<void>): Promise<void> 
   await service.stop();
 }
 
-describe('the retention', () => {
-  it('K27 removes deliveries that are settled and older than their age, of every account, and no others', async () => {
+describe('retention', () => {
+  it('K27 removes settled deliveries that are too old, of every account, and no others', async () => {
     const settled = ['applied', 'unchanged', 'not_found', 'ignored'];
     const old = settled.map((outcome, index) => delivery(index + 1, outcome, 11));
     const { mirror, left } = await holding({
@@ -102,7 +102,7 @@ describe('the retention', () => {
     expect(left('deliveries')).toEqual([11, 12, 13, 21, 22, 23]);
   });
 
-  it('K27 removes findings older than the age of deliveries, of every account, and no younger ones', async () => {
+  it('K27 removes findings that are too old, of every account, and no younger ones', async () => {
     const { mirror, left } = await holding({
       findings: [finding(1, 11), finding(2, 40, { account_id: 'two' }), finding(3, 10), finding(4, 1)],
     });
@@ -110,7 +110,7 @@ describe('the retention', () => {
     expect(left('findings')).toEqual([3, 4]);
   });
 
-  it('K27 keeps the last complete sweep of every account, however old, and every run that is still under way', async () => {
+  it('K27 keeps the last complete sweep of every account, however old, and every run that is under way', async () => {
     const other = { account_id: 'two' };
     const { mirror, left } = await holding({
       runs: [
@@ -143,7 +143,7 @@ describe('the retention', () => {
     expect(left('freshness', 'last_complete_sweep').filter((at) => at !== null)).toHaveLength(3);
   });
 
-  it('K27 removes versions closed before their age, and never the open one of a vendor', async () => {
+  it('K27 removes versions that were closed too long ago, and never the current one of a vendor', async () => {
     const { mirror, left } = await holding({
       vendor_versions: [
         closed(1, 11),
@@ -158,7 +158,7 @@ describe('the retention', () => {
     expect(left('vendor_versions', 'seq')).toEqual([3, 4, 5, 6]);
   });
 
-  it('K27 removes more rows than one batch holds, past those that must stay', async () => {
+  it('K27 removes more rows than fit into one batch, among rows that must stay', async () => {
     const many = 1_700;
     const numbers = Array.from({ length: many }, (_, index) => index + 1);
     const stays = (id: number): boolean => id <= 600 || id % 3 === 0;
@@ -179,7 +179,7 @@ describe('the retention', () => {
     ['no age for either', { deliveries: null, versions: null }, [2, 1, 2, 2]],
     ['no age for versions', { deliveries: day, versions: null }, [1, 0, 1, 2]],
     ['no age for deliveries', { deliveries: null, versions: day }, [2, 1, 2, 1]],
-  ])('K27 keeps for ever what has %s in the settings', async (_, retention, expected) => {
+  ])('K27 never removes what has %s in the settings', async (_, retention, expected) => {
     const { mirror, left } = await holding({
       deliveries: [delivery(1, 'applied', 5_000), delivery(2, 'applied', 0.9)],
       findings: [finding(1, 5_000)],
@@ -194,7 +194,7 @@ describe('the retention', () => {
   });
 });
 
-describe('a retention of many rows', () => {
+describe('retention of many rows', () => {
   const many = 1_700;
   const numbers = Array.from({ length: many }, (_, index) => index + 1);
   const everything = {
@@ -205,7 +205,7 @@ describe('a retention of many rows', () => {
   };
   const ages = { deliveries: 10 * day, versions: 10 * day };
 
-  it('K41 waits after each short batch, and deliveries are stored meanwhile', async () => {
+  it('K41 pauses after each short batch, and deliveries are stored meanwhile', async () => {
     const { mirror, left } = await holding({ deliveries: numbers.map((id) => delivery(id, 'applied', 20)) });
     const service = maintenanceOf(mirror, ages);
     await service.start();
@@ -224,7 +224,7 @@ describe('a retention of many rows', () => {
     expect(before).toBe(Math.ceil(many / 250));
   });
 
-  it('K41 ends within a batch where the daemon stops', async () => {
+  it('K41 ends within a batch when the daemon stops', async () => {
     const { mirror, left } = await holding(everything);
     const service = maintenanceOf(mirror, ages);
     await service.start();
@@ -233,7 +233,7 @@ describe('a retention of many rows', () => {
     expect(left('runs').length).toBe(many);
   });
 
-  it('K41 finds old rows by their age, and old runs by their number, in an index', async () => {
+  it('K41 finds old rows by age, and old runs by number, in an index', async () => {
     const path = join(temporaryFolder(), 'vendors.db');
     await writeMirror(path, clock, everything);
     const database = await openDatabase(path);
@@ -251,7 +251,7 @@ describe('a retention of many rows', () => {
     expect(steps).toContain('SEARCH runs USING INTEGER PRIMARY KEY (rowid>?)');
   });
 
-  it('K41 leaves space that new rows use again: the file does not grow by what was removed', async () => {
+  it('K41 frees space that new rows use again, so that the file does not grow by it', async () => {
     const path = join(temporaryFolder(), 'vendors.db');
     const rows = { findings: everything.findings, vendor_versions: numbers.map((seq) => closed(seq, 20)) };
     await writeMirror(path, clock, rows);

@@ -1,4 +1,4 @@
-/** Marks whose vendors are marked again while they are read. */
+/** Vendors that are marked again while they are read. */
 import { expect, it } from 'vitest';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { account } from '../../../support/testbed/store.ts';
@@ -15,7 +15,7 @@ async function due({ mirror, clocks }: Testbed<'store'>): Promise<[mark: Mark, w
 
 const secondLook = { delay: 60_000, reason: 'second_look', error: null } as const;
 
-it('C15 E7 a vendor that is told of faster than it can be read rests ever longer between readings that show nothing new', async () => {
+it('C15 E7 a vendor that is announced faster than it can be read is delayed longer each time a reading shows nothing new', async () => {
   const at = await testbed({ level: 'store' });
   await at.told();
   const pauses: number[] = [];
@@ -33,7 +33,7 @@ it('C15 E7 a vendor that is told of faster than it can be read rests ever longer
   expect(at.query(`SELECT DISTINCT outcome FROM deliveries`)).toEqual([{ outcome: 'unchanged' }]);
 });
 
-it('C20 a vendor that is told of while it is given up is not given up, and rests', async () => {
+it('C20 a vendor that is announced while it is being parked is not parked, and is delayed', async () => {
   const at = await testbed({ level: 'store' });
   await at.told();
   const [first] = await due(at);
@@ -44,7 +44,7 @@ it('C20 a vendor that is told of while it is given up is not given up, and rests
   expect(await due(at)).toMatchObject([{ attempts: 12, reason: 'delivery' }, 30_000]);
 });
 
-it('C4 a vendor whose reading brought something is read again at once, if it was told of meanwhile', async () => {
+it('C4 a vendor whose reading brought something new is read again at once if it was announced meanwhile', async () => {
   const at = await testbed({ level: 'store' });
   await at.told();
   const [mark] = await due(at);
@@ -53,7 +53,7 @@ it('C4 a vendor whose reading brought something is read again at once, if it was
   expect((await due(at))[1]).toBe(0);
 });
 
-it.each(['asked', 'retry'] as const)('a vendor that rests is read at once where a mark says %s', async (reason) => {
+it.each(['asked', 'retry'] as const)('a delayed vendor is read at once if a mark says %s', async (reason) => {
   const at = await testbed({ level: 'store' });
   await at.told();
   for (let reading = 0; reading < 7; reading++) {
@@ -74,19 +74,16 @@ it.each([
     (at: Testbed<'store'>, mark: Mark) => at.mirror.queue.defer(mark, { ...secondLook, attempts: 0 }, 'applied'),
   ],
   ['parked', (at: Testbed<'store'>, mark: Mark) => at.mirror.queue.park(mark, 'It fails.')],
-])(
-  'C4 C20 a mark that is %s and the journal change together: where one cannot be written, neither is',
-  async (_, end) => {
-    const at = await testbed({ level: 'store' });
-    await at.told();
-    const [mark] = await due(at);
-    at.damage(`CREATE TRIGGER refuse BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'refused'); END`);
-    await expect(end(at, mark)).rejects.toThrow('refused');
-    expect(await due(at)).toEqual([mark, 0]);
-    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'pending' }]);
-    at.damage('DROP TRIGGER refuse');
-    await end(at, mark);
-    expect(await at.mirror.queue.dueMarks(account)).toEqual([]);
-    expect(at.query('SELECT outcome FROM deliveries')).not.toEqual([{ outcome: 'pending' }]);
-  },
-);
+])('C4 C20 a mark that is %s and the journal change together: if one cannot be written, neither is', async (_, end) => {
+  const at = await testbed({ level: 'store' });
+  await at.told();
+  const [mark] = await due(at);
+  at.damage(`CREATE TRIGGER refuse BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+  await expect(end(at, mark)).rejects.toThrow('refused');
+  expect(await due(at)).toEqual([mark, 0]);
+  expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'pending' }]);
+  at.damage('DROP TRIGGER refuse');
+  await end(at, mark);
+  expect(await at.mirror.queue.dueMarks(account)).toEqual([]);
+  expect(at.query('SELECT outcome FROM deliveries')).not.toEqual([{ outcome: 'pending' }]);
+});

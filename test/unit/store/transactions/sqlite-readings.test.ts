@@ -48,6 +48,6 @@ it('a delivery that arrives while a page is written is on disk before the next p
   expect(await orderOf(20)).toEqual(['page 1', 'delivery', 'page 2', 'page 3']);
 });
 
-it('pages that come together share a commit while no delivery comes', async () => {
+it('pages that arrive together share a commit while no delivery arrives', async () => {
   expect(await orderOf(1)).toEqual(['page 1', 'page 2', 'page 3', 'delivery']);
 });

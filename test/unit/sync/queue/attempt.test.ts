@@ -1,4 +1,4 @@
-/** A vendor whose reading fails, again and again. */
+/** A vendor whose reads keep failing. */
 import { expect, it } from 'vitest';
 import { processMark } from '../../../../src/sync/queue/attempt.ts';
 import { account } from '../../../support/names.ts';

@@ -1,4 +1,4 @@
-/** Fields that `vendors.exclude` keeps out of the mirror: nowhere in it, and never a difference. */
+/** Fields that `vendors.exclude` keeps out of the mirror. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';

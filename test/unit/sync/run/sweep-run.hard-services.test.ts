@@ -1,4 +1,4 @@
-/** Services that are harder than most: what they hide, what they answer by id, and what they count. */
+/** Services that hide vendors, answer for others, or count wrongly. */
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../../src/sandbox/core/random.ts';
 import { account } from '../../../support/names.ts';

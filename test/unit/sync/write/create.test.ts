@@ -1,4 +1,4 @@
-/** Creations whose answer is lost, in virtual time: when the service is searched, and which vendor is taken for the new one. */
+/** Creations whose answer is lost, in virtual time: when the list is searched, and which vendor is taken as the new one. */
 import { expect, it } from 'vitest';
 import type { WriteReport } from '../../../../src/sync/write/answer.ts';
 import { createVendor } from '../../../../src/sync/write/create.ts';

@@ -1,4 +1,4 @@
-/** Edits whose outcome is open, in virtual time: when the vendor is looked at, and what others have under way. */
+/** Edits whose outcome is unknown, in virtual time: when the vendor is read, and what other processes have under way. */
 import { expect, it } from 'vitest';
 import type { VendorEdit } from '../../../../src/api/requests.ts';
 import type { FaultKind } from '../../../../src/sandbox/faults/fault-kinds.ts';

@@ -1,4 +1,4 @@
-/** Paths that lead nowhere, and how much work it takes to find that out. */
+/** Unknown paths, and that they take as much work as known ones. */
 import crypto from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
@@ -27,12 +27,12 @@ it.each([
   ['no token', '/webhooks/6BApk'],
   ['a segment too many', `/webhooks/6BApk/${token}/`],
   ['another place', `/elsewhere/6BApk/${token}`],
-])('H14 a path with %s leads nowhere, and takes as much work to compare as the right one', (_, path) => {
+])('H14 a path with %s is unknown, and takes as much work to compare as the right one', (_, path) => {
   expect(accountOfPath(path, tokens)).toBeUndefined();
   expect(compared).toEqual([32]);
 });
 
-it('H14 the right path leads to its account, and is compared once', () => {
+it('H14 the right path belongs to its account, and is compared once', () => {
   expect(accountOfPath(`/webhooks/6BApk/${token}`, tokens)).toBe('6BApk');
   expect(compared).toEqual([32]);
 });

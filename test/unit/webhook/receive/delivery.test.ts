@@ -16,7 +16,7 @@ const object = (id: string) =>
   ]);
 
 describe('reading a delivery', () => {
-  it('C17 needs name, object_id and account_id, and nothing else', () => {
+  it('C17 requires name, object_id and account_id, and nothing else', () => {
     expect(read(needed)).toEqual({
       name: 'bill_vendor.create',
       accountId: '6BApk',
@@ -29,13 +29,13 @@ describe('reading a delivery', () => {
     expect(read(needed.map(([name, value]) => [name, name === 'name' ? '' : value]))).toBeUndefined();
   });
 
-  it('C17 takes unknown parameters, and numbers of people where they are numbers', () => {
+  it('C17 accepts unknown parameters, and ids of people if they are numbers', () => {
     expect(
       read([...needed, ['business_id', '5'], ['user_id', 'x'], ['identity_id', '-1'], ['origin', 'ü']]),
     ).toMatchObject({ businessId: 5, userId: null, identityId: null });
   });
 
-  it('C18 refuses doubled keys, and more than 32', () => {
+  it('C18 refuses repeated keys, and more than 32', () => {
     expect(read([...needed, ['name', 'bill_vendor.create']])).toBeUndefined();
     expect(read([...needed, ['a[]', '1'], ['a[]', '2']])).toBeUndefined();
     const more = (count: number): Pairs => Array.from({ length: count }, (_, index) => [`k${index}`, '']);
@@ -58,24 +58,24 @@ describe('reading a delivery', () => {
     '１',
     '../1',
     'NaN',
-  ])('H7 an object_id %j is no vendor number', (id) => {
+  ])('H7 an object_id of %j is not a vendor id', (id) => {
     expect(object(id)?.objectId).toBeNull();
   });
 
   it.each([
     ['1', 1],
     ['9007199254740991', Number.MAX_SAFE_INTEGER],
-  ])('an object_id %j is one', (id, number) => {
+  ])('an object_id of %j is a vendor id', (id, number) => {
     expect(object(id)?.objectId).toBe(number);
   });
 
-  it('C16 is about a vendor whatever the verb, and about none for other nouns', () => {
+  it('C16 is about a vendor for every verb, and about none for other nouns', () => {
     const about = (name: string) => vendorOf({ ...object('7')!, name });
     expect([about('bill_vendor.update'), about('bill_vendor.archived'), about('bill_vendor')]).toEqual([7, 7, 7]);
     expect([about('bill.create'), about('bill_vendors.create'), about('callback.verify')]).toEqual([null, null, null]);
   });
 
-  it('keeps NUL out of the name', () => {
+  it('removes NUL from the name', () => {
     expect(read([['name', 'a\0b'], ...needed.slice(1)])?.name).toBe('ab');
   });
 });

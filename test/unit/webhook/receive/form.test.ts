@@ -5,7 +5,7 @@ import { pythonCases } from '../../../support/deliveries/python-cases.ts';
 
 const parse = (body: string | Uint8Array) => parseForm(Buffer.from(body as string));
 
-describe('E3 a form body, from its bytes', () => {
+describe('E3 a form body', () => {
   it.each([
     [
       'a=1&b=2',
@@ -52,23 +52,23 @@ describe('E3 a form body, from its bytes', () => {
       ],
     ],
     ['', []],
-  ])('%j', (body, pairs) => {
+  ])('is parsed from its bytes: %j', (body, pairs) => {
     expect(parse(body)).toEqual(pairs);
   });
 
   it.each(['a=%FF', 'a=%C3', '%ED%A0%80=1', 'a=%C0%AF', 'a=%F5%80%80%80'])(
-    'is no form where it is not UTF-8: %j',
+    'is refused if it is not UTF-8: %j',
     (body) => {
       expect(parse(body)).toBeUndefined();
       expect(parse(Buffer.from([0x61, 0x3d, 0xff]))).toBeUndefined();
     },
   );
 
-  it('reads what Python writes', () => {
+  it('written by Python is parsed as Python does', () => {
     for (const { body, pairs } of pythonCases) expect(parse(body)).toEqual(pairs);
   });
 
-  it('reads as the URL standard does', () => {
+  it('is parsed as the URL standard says', () => {
     // Node's own parser errs where a bare % stands before what is not ASCII.
     const part = fc.constantFrom(...'abc=&+%2fF3 ;'.split(''), '%C3%BC', '%41', '%');
     fc.assert(

@@ -19,7 +19,7 @@ function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
 }
 
 describe('deliveries that arrive together', () => {
-  it('C15 share one commit, and each is told when it is on disk', async () => {
+  it('C15 share one commit, and each is answered when it is on disk', async () => {
     const groups: number[][] = [];
     const commits = new GroupCommit({
       clock: systemClock,
@@ -34,7 +34,7 @@ describe('deliveries that arrive together', () => {
     expect(groups).toEqual([[1, 2, 3], [4]]);
   });
 
-  it('fail together, and the next ones do not', async () => {
+  it('fail together, and later ones do not', async () => {
     let broken = true;
     const commits = new GroupCommit({
       clock: systemClock,
@@ -53,7 +53,7 @@ describe('deliveries that arrive together', () => {
     await expect(commits.add(newDelivery(3))).resolves.toBeUndefined();
   });
 
-  it('C11 are refused at once when too many wait', async () => {
+  it('C11 are refused at once if too many wait', async () => {
     const held = gate();
     const commits = new GroupCommit({
       clock: systemClock,
@@ -68,7 +68,7 @@ describe('deliveries that arrive together', () => {
 });
 
 describe('C5 a delivery is acknowledged after it is on disk', () => {
-  it('and not while another program holds the file', async () => {
+  it('and not while another program has locked the file', async () => {
     const events: string[] = [];
     const tried = gate();
     const place = await testbed({
@@ -94,7 +94,7 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
     foreign.close();
   });
 
-  it('and every one of many is there when its answer comes', async () => {
+  it('and each of many is stored when its answer arrives', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const reader = connectWriter(place.mirror.path);
     const count = reader.prepare('SELECT count(*) FROM deliveries WHERE object_id = ?').pluck();
@@ -105,7 +105,7 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
     reader.close();
   });
 
-  it('C12, C19 and is refused with 503 soon where the file stays locked, so that it comes again', async () => {
+  it('C12, C19 and is soon refused with 503 if the file stays locked, so that it is sent again', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const foreign = connectWriter(place.mirror.path);
     foreign.exec('BEGIN IMMEDIATE');
@@ -117,16 +117,16 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
   });
 });
 
-describe('C12 trouble with the disk', () => {
+describe('C12 problems with the disk', () => {
   const failing = (error: Error) =>
     testbed({ level: 'listener', mirror: () => ({ acceptDeliveries: () => Promise.reject(error) }) });
 
-  it('answers 503 where the disk is full', async () => {
+  it('are answered with 503 if the disk is full', async () => {
     const place = await failing(new MirrorError('disk_full', 'The disk is full.'));
     expect(await post(place)).toBe(503);
   });
 
-  it('C11, C19 answers 503 at once to what comes while a thousand wait, and takes the thousand', async () => {
+  it('C11, C19 are answered with 503 at once while a thousand deliveries wait, and the thousand are accepted', async () => {
     const held = gate();
     const place = await testbed({
       level: 'listener',
@@ -151,7 +151,7 @@ describe('C12 trouble with the disk', () => {
 });
 
 describe('floods', () => {
-  it('E7, C1, C15 a true delivery replayed ten thousand times is one mark', async () => {
+  it('E7, C1, C15 of a genuine delivery that is replayed ten thousand times make one mark', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     expect(
       await flood(
@@ -162,7 +162,7 @@ describe('floods', () => {
     expect(await place.mirror.queue.dueMarks(account, 10)).toMatchObject([{ vendorid: 1001, reason: 'delivery' }]);
   });
 
-  it('H1 ten thousand forged deliveries leave no row, and the subscription manager is told once that nothing genuine comes', async () => {
+  it('H1 of ten thousand forged deliveries leave no row, and the subscription manager is told once that none is genuine', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const forged = Array.from({ length: 10_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
     expect(await flood(place, forged)).toEqual({ 401: 10_000 });

@@ -8,7 +8,7 @@ const read = (body: string, query: Pairs = []) =>
   readHandshake({ query, form: parseForm(Buffer.from(body)) ?? [], body: Buffer.from(body) });
 const form = (pairs: Record<string, string>) => new URLSearchParams(pairs).toString();
 
-describe('D4 a code is found in', () => {
+describe('D4 a code is read', () => {
   const flat = { name: 'callback.verify', verifier, object_id: '2001', account_id: '6BApk' };
   const callback = { callbackid: 2001, verifier };
   it.each([
@@ -32,13 +32,13 @@ describe('D4 a code is found in', () => {
       ]),
     ],
     ['JSON with white space', `\n ${JSON.stringify(flat, null, 2)}`],
-  ])('%s', (_, body) => {
+  ])('from %s', (_, body) => {
     const found = read(body);
     if (found === undefined || found === 'malformed') throw new Error('Nothing was found.');
     expect([found.verifier.reveal(), found.callbackid]).toEqual([verifier, 2001]);
   });
 
-  it('the query', () => {
+  it('from the query', () => {
     const found = read('', [
       ['name', 'callback.verify'],
       ['verifier', verifier],
@@ -47,29 +47,29 @@ describe('D4 a code is found in', () => {
     expect(found).toMatchObject({ callbackid: 2001 });
   });
 
-  it('what does not say for which callback', () => {
+  it('even if the callback is not named', () => {
     expect(read(form({ verifier }))).toMatchObject({ callbackid: null, accountId: undefined });
   });
 });
 
-describe('D4 a code is not found', () => {
-  it('in a delivery', () => {
+describe('D4 no code is read', () => {
+  it('from a delivery', () => {
     expect(read(form({ name: 'bill_vendor.update', object_id: '5', verifier }))).toBeUndefined();
     expect(read(form({ object_id: '5' }))).toBeUndefined();
   });
 
   it.each(['', 'short', 'x'.repeat(257), 'a b c d e f g', 'ünicodeünicode', 'line\nbreak12'])(
-    'where it can be none: %j',
+    'from what cannot be one: %j',
     (code) => {
       expect(read(form({ name: 'callback.verify', verifier: code }))).toBe('malformed');
     },
   );
 
-  it('where a verification names none', () => {
+  it('from a verification without a code', () => {
     expect(read(form({ name: 'callback.verify' }))).toBe('malformed');
   });
 
-  it('in anything deep, long, or wild, and nothing throws', () => {
+  it('from deep, long or wild input, without an exception', () => {
     expect(read('['.repeat(8_000) + ']'.repeat(8_000))).toBeUndefined();
     expect(read(`{"a":${'['.repeat(10)}{"verifier":"${verifier}"}${']'.repeat(10)}}`)).toBeUndefined();
     expect(read(form(Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`verifier${n}`, 'x']))))).toBeUndefined();
@@ -77,7 +77,7 @@ describe('D4 a code is not found', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (body) => void read(body)));
   });
 
-  it('shown when printed', () => {
+  it('and it is not shown when printed', () => {
     expect(JSON.stringify(read(form({ verifier })))).not.toContain(verifier);
   });
 });

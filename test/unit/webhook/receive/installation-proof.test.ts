@@ -7,7 +7,7 @@ const tokens = new Map([['6BApk', token]]);
 const nonce = 'n'.repeat(32);
 
 describe('the proof of an installation', () => {
-  it('is what only the path token of the account makes of the challenge', () => {
+  it('is made of the challenge with the path token of the account only', () => {
     const challenge = `6BApk.${nonce}`;
     expect(answerTo(challenge, tokens)).toBe(proofOf(token, challenge));
     expect(answerTo(challenge, tokens)).not.toBe(proofOf(new Secret('another'), challenge));
@@ -15,7 +15,7 @@ describe('the proof of an installation', () => {
     expect(answerTo(challenge, tokens)).not.toContain(token.reveal());
   });
 
-  it('does not tell whether an account is served', () => {
+  it('does not reveal whether an account is served', () => {
     expect(answerTo(`other.${nonce}`, tokens)).toHaveLength(answerTo(`6BApk.${nonce}`, tokens)!.length);
   });
 
@@ -27,7 +27,7 @@ describe('the proof of an installation', () => {
     `a b.${nonce}`,
     [`6BApk.${nonce}`, 'x'],
     `6BApk.${nonce}${'n'.repeat(64)}`,
-  ])('is not made of what is no challenge: %j', (challenge) => {
+  ])('is not made of what is not a challenge: %j', (challenge) => {
     expect(answerTo(challenge, tokens)).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ import { testbed, type TestbedOptions } from '../../../support/testbed.ts';
 const post = (to: string, init: RequestInit) => fetch(to, init);
 
 describe('secrets', () => {
-  it('path token, verifier, code and signature are in no log line, and not in the mirror', async () => {
+  it('path token, verifier, code and signature are in no log line and not in the mirror', async () => {
     const lines: string[] = [];
     const log = createLog('trace', { write: (line) => void lines.push(line) });
     const options: TestbedOptions<'listener'> = {

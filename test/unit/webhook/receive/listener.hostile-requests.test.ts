@@ -11,7 +11,7 @@ import { isFine, open, pathOf, raw, request } from '../../../support/deliveries/
 import { cases } from '../../../support/test-size.ts';
 
 describe('malformed bodies', () => {
-  it('cause no crash and no 5xx, and nothing of them is stored', async () => {
+  it('cause no crash and no 5xx, and nothing is stored', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const good = Buffer.from(signed(delivery).body);
     const piece = fc.constantFrom(
@@ -62,8 +62,8 @@ describe('malformed bodies', () => {
   });
 });
 
-describe('H2 bodies without end', () => {
-  it('are counted while they come, refused at 16 KB, and the connection is closed', async () => {
+describe('H2 bodies without an end', () => {
+  it('are counted as they arrive and refused at 16 KB, and the connection is closed', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const chunk = `400\r\n${'a'.repeat(1_024)}\r\n`;
     const endless = `${request(place, ['transfer-encoding: chunked']).replace('connection: close', 'connection: keep-alive')}${chunk.repeat(20)}`;
@@ -73,7 +73,7 @@ describe('H2 bodies without end', () => {
   });
 });
 
-describe('H5 ways around the path', () => {
+describe('H5 other ways to write the path', () => {
   it.each<[string, (path: string) => string, number]>([
     ['//', (path) => `/${path}`, 404],
     ['a trailing slash', (path) => `${path}/`, 404],
@@ -86,7 +86,7 @@ describe('H5 ways around the path', () => {
     ['a fragment', (path) => `${path}#x`, 404],
     ['a broken escape', (path) => `${path}%zz`, 404],
     ['a path without end', (path) => path + 'a'.repeat(5_000), 404],
-  ])('%s leads nowhere', async (_, bend, status) => {
+  ])('%s is unknown', async (_, bend, status) => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const { body } = signed(delivery);
     const text = request(place, [`content-length: ${body.length}`], body).replace(pathOf(place), bend(pathOf(place)));
@@ -94,7 +94,7 @@ describe('H5 ways around the path', () => {
     expect(place.called.deliveries).toBe(0);
   });
 
-  it('a false Host changes nothing', async () => {
+  it('a wrong Host changes nothing', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const { body } = signed(delivery);
     const text = request(place, [`content-length: ${body.length}`], body).replace('host: x', 'host: 127.0.0.1:8788');
@@ -102,14 +102,14 @@ describe('H5 ways around the path', () => {
   });
 });
 
-describe('H3, C14 those who are slow', () => {
-  it('H3 are closed within ten seconds by the limits of the listener', () => {
+describe('H3, C14 slow callers', () => {
+  it('H3 are disconnected within ten seconds by the limits of the listener', () => {
     const { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval } = defaultLimits;
     const latest = Math.max(headersTimeout, requestTimeout, keepAliveTimeout) + connectionsCheckingInterval;
     expect(latest).toBeLessThan(10_000);
   });
 
-  it('H3 are closed, and the others are served meanwhile', async () => {
+  it('H3 are disconnected while others are served', async () => {
     const limits = { connectionsCheckingInterval: 50, headersTimeout: 100, requestTimeout: 200, keepAliveTimeout: 100 };
     const place = await testbed({ level: 'listener', clock: systemClock, limits });
     const ended: string[] = [];
@@ -136,7 +136,7 @@ describe('H3, C14 those who are slow', () => {
     expect(await isFine(place)).toBe(true);
   });
 
-  it('H3 keep nobody out, however many sit and wait: for each too many, the one that waited longest is closed', async () => {
+  it('H3 keep nobody out: for each connection too many, the one that has waited longest is closed', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const most = 256;
     const sockets = Array.from({ length: 300 }, () => open(place).on('error', () => undefined));
@@ -153,7 +153,7 @@ describe('H3, C14 those who are slow', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('C14 and who leaves half-way leaves nothing behind', async () => {
+  it('C14 that disconnect halfway leave nothing', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const socket = open(place);
     socket.on('error', () => undefined);

@@ -29,7 +29,7 @@ const forged = signed(delivery, 'another-key');
 const malformed: RequestInit = { method: 'POST', body: 'name=\u001b[31mx'.repeat(40) };
 
 describe('the log of the listener', () => {
-  it('J7 has no line for what anybody can send, however much comes', async () => {
+  it('J7 has no line for requests that anybody can send, however many', async () => {
     const place = await noted();
     const post = (body: string, type = formType): RequestInit => ({
       method: 'POST',
@@ -52,14 +52,14 @@ describe('the log of the listener', () => {
     expect(place.lines).toEqual([]);
   });
 
-  it('J7 has no line for deliveries that are accepted: what they change is said once it is known', async () => {
+  it('J7 has no line for accepted deliveries; their changes are logged when they are known', async () => {
     const place = await noted();
     await send(place, 30, genuine);
     expect([place.outcomes.length, new Set(place.outcomes)]).toEqual([30, new Set(['accepted'])]);
     expect(place.lines).toEqual([]);
   });
 
-  it('J7 has one line when trouble begins and one when it ends, however many deliveries it meets', async () => {
+  it('J7 has one line when a problem begins and one when it ends, however many deliveries it affects', async () => {
     const place = await noted();
     place.fail(true);
     await send(place, 100, genuine, forged);

@@ -1,4 +1,4 @@
-/** Probes of `doctor`: what arrives of a request that looks like a delivery. */
+/** Probes of `doctor`: how much of a request that looks like a delivery arrives. */
 import { expect, it } from 'vitest';
 import {
   challengeHeader,
@@ -12,7 +12,7 @@ import { testbed } from '../../../support/testbed.ts';
 const nonce = 'n'.repeat(32);
 const body = 'probe=%C3%A9&empty=';
 
-it('answers a probe with what arrived of it, to be checked by the path token alone, and keeps and counts nothing', async () => {
+it('a probe is answered with what arrived of it if the path token is right, and is neither stored nor counted', async () => {
   const at = await testbed({ level: 'listener' });
   const probe = async (headers: Record<string, string>, path = probePath(account)): Promise<Response> =>
     fetch(at.base + path, {

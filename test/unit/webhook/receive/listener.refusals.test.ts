@@ -1,4 +1,4 @@
-/** H4: requests that two readers would read differently. What is not plain HTTP/1.1 is refused, and ends its connection. */
+/** H4: requests that two parsers would read differently. What is not plain HTTP/1.1 is refused, and its connection ends. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { delivery, signed } from '../../../support/deliveries/signed-delivery.ts';
@@ -145,7 +145,7 @@ function behind(count: number, text: string): string {
 }
 
 it.each([...lengths, ...encodings, ...badChunks, ...headers, ...firstLines, ...strangers])(
-  'H4 %s: refused, the connection ends, nothing is stored, and the next delivery is taken',
+  'H4 %s is refused, the connection ends, nothing is stored, and the next delivery is accepted',
   async (_, bytes) => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const answers = await send(place, bytes(place));
@@ -156,20 +156,20 @@ it.each([...lengths, ...encodings, ...badChunks, ...headers, ...firstLines, ...s
   },
 );
 
-describe('H4 what is plain HTTP/1.1 is read as one would read it', () => {
+describe('H4 plain HTTP/1.1 is parsed unambiguously', () => {
   it.each<Payload>([
     ['a delivery with a length', withLines()],
     ['a delivery in chunks', inChunks(chunks)],
     ['a delivery behind empty lines', (place) => `\r\n\r\n${withLines()(place)}`],
     ['K52 a delivery to the absolute form', firstLine((path) => `POST http://other.example${path} HTTP/1.1`)],
     ['K52 a delivery behind a hundred headers of proxies', (place) => behind(100, withLines()(place))],
-  ])('%s is taken', async (_, bytes) => {
+  ])('%s is accepted', async (_, bytes) => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     expect(await raw(place, bytes(place))).toBe('HTTP/1.1 200 OK');
     expect(place.called.deliveries).toBe(1);
   });
 
-  it('a second request behind the first is one of its own', async () => {
+  it('a second request after the first is a request of its own', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const first = request(place, ['content-length: 0']).replace('connection: close', 'connection: keep-alive');
     expect(await raw(place, first + request(place, [length], body))).toBe('HTTP/1.1 400 Bad Request');

@@ -18,7 +18,7 @@ const marks = async ({ mirror }: Testbed<'listener'>) =>
   (await mirror.queue.dueMarks(account, 100)).map(({ vendorid }) => vendorid);
 
 describe('a genuine delivery', () => {
-  it('is journalled, marks its vendor, wakes the worker, and is answered with nothing but 200', async () => {
+  it('is journalled, marks its vendor, wakes the worker, and is answered with an empty 200', async () => {
     const place = await testbed({ level: 'listener' });
     const answer = await post(place, signed(delivery));
     expect([answer.status, await answer.text()]).toEqual([200, '']);
@@ -38,7 +38,7 @@ describe('a genuine delivery', () => {
     expect([place.called.deliveries, place.outcomes]).toEqual([1, ['accepted']]);
   });
 
-  it('C7, C8 whose object is one of our callbacks is looked at as a vendor all the same', async () => {
+  it('C7, C8 whose object is one of our callbacks is read as a vendor too', async () => {
     const place = await testbed({ level: 'listener' });
     expect((await post(place, signed({ ...delivery, object_id: '77' }))).status).toBe(200);
     expect(await marks(place)).toEqual([77]);
@@ -60,14 +60,14 @@ describe('a genuine delivery', () => {
     expect([await marks(place), place.called.deliveries, place.outcomes]).toEqual([[], 0, ['ignored']]);
   });
 
-  it('C17, C19 with parameters that nobody knows, and without those that nobody needs', async () => {
+  it('C17, C19 is accepted with unknown parameters, and without optional ones', async () => {
     const place = await testbed({ level: 'listener' });
     const { name = '', object_id = '', account_id = '' } = delivery;
     expect((await post(place, signed({ name, object_id, account_id }))).status).toBe(200);
     expect((await post(place, signed({ zeal: 'a b', ...delivery, 'a[]': '' }))).status).toBe(200);
   });
 
-  it('D9 signed with the key before this one is taken for a day after the change', async () => {
+  it('D9 that is signed with the previous verifier is accepted for a day after the change', async () => {
     const clock = virtualClock();
     const place = await testbed({ level: 'listener', clock });
     const { verifiers } = place.secrets;
@@ -81,7 +81,7 @@ describe('a genuine delivery', () => {
     expect((await post(place, signed(delivery, fresh))).status).toBe(200);
   });
 
-  it('E6 may be signed in a header of a given name', async () => {
+  it('E6 is accepted with its signature in a header of the configured name', async () => {
     const place = await testbed({ level: 'listener', signatureHeader: 'X-Signature' });
     const { headers, ...rest } = signed(delivery);
     const renamed = { 'content-type': formType, 'X-Signature': headers['x-service-hmac-sha256'] ?? '' };
@@ -90,7 +90,7 @@ describe('a genuine delivery', () => {
   });
 });
 
-describe('what is refused, each with its own status, and leaves no trace', () => {
+describe('a refused request has its own status and leaves nothing', () => {
   const good = signed(delivery);
   const header = good.headers['x-service-hmac-sha256'] ?? '';
   type Case = [title: string, status: number, init: RequestInit, outcome: string];
@@ -155,7 +155,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
     ['D2 400 a verification without a code', 400, form('name=callback.verify&object_id=77'), 'malformed'],
   ];
 
-  it.each(cases)('%s', async (_, status, init, outcome) => {
+  it.each(cases)('for %s', async (_, status, init, outcome) => {
     const place = await testbed({ level: 'listener' });
     const answer = await post(place, init);
     expect([answer.status, await answer.text(), place.outcomes]).toEqual([status, '', [outcome]]);
@@ -164,7 +164,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
     expect(place.called).toEqual({ deliveries: 0, codes: 0, silences: 0 });
   });
 
-  it('E8 a signature of one account is worth nothing at another', async () => {
+  it('E8 with a signature of another account', async () => {
     const place = await testbed({ level: 'listener' });
     const other = await place.secrets.verifiers.pathToken('Other');
     const address = `${place.base}/webhooks/Other/${other.reveal()}`;
@@ -172,7 +172,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
     expect((await post(place, signed(delivery), address)).status).toBe(400);
   });
 
-  it('H11, H14 404 is the same for every way to be wrong: no body, no name, and before the body is read', async () => {
+  it('H11, H14 with the same 404 for every wrong path, without a body or a name, before its body is read', async () => {
     const place = await testbed({ level: 'listener' });
     const token = place.address.slice(place.address.lastIndexOf('/') + 1);
     const other = (await place.secrets.verifiers.pathToken('Other')).reveal();
@@ -212,7 +212,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
     expect(place.outcomes).toEqual(paths.map(() => 'unknown_path'));
   });
 
-  it('H11 no answer names a server or shows a fault', async () => {
+  it('H11 without a server name or an error text in the answer', async () => {
     const place = await testbed({
       level: 'listener',
       mirror: () => ({ acceptDeliveries: () => Promise.reject(new TypeError('secret stack')) }),
@@ -222,7 +222,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
     expect([answer.headers.get('server'), answer.headers.get('x-powered-by')]).toEqual([null, null]);
   });
 
-  it('GET /healthz answers, and no other method does', async () => {
+  it('for methods of /healthz other than GET', async () => {
     const place = await testbed({ level: 'listener' });
     const answer = await fetch(`${place.base}/healthz`);
     expect([answer.status, await answer.text()]).toEqual([200, 'ok\n']);

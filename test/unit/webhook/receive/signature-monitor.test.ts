@@ -14,8 +14,8 @@ function ear() {
 
 const minutes = 60_000;
 
-describe('E9 an account that hears nothing genuine', () => {
-  it('is noticed at the fifth wrong signature, for itself alone', () => {
+describe('E9 an account without genuine deliveries', () => {
+  it('is noticed at the fifth wrong signature, separately for each account', () => {
     const { told, wrong } = ear();
     wrong(4, 'b');
     wrong(4);
@@ -24,7 +24,7 @@ describe('E9 an account that hears nothing genuine', () => {
     expect(told).toEqual(['a']);
   });
 
-  it('is none where a right one came in between', () => {
+  it('is not assumed if a right signature arrived in between', () => {
     const { told, wrong, monitor } = ear();
     wrong(4);
     monitor.correct('a');
@@ -32,7 +32,7 @@ describe('E9 an account that hears nothing genuine', () => {
     expect(told).toEqual([]);
   });
 
-  it('is none where the wrong ones are spread over hours', async () => {
+  it('is not assumed if the wrong signatures are spread over hours', async () => {
     const { told, wrong, clock } = ear();
     for (let count = 0; count < 20; count += 1) {
       wrong(1);
@@ -41,7 +41,7 @@ describe('E9 an account that hears nothing genuine', () => {
     expect(told).toEqual([]);
   });
 
-  it('is told of once an hour at most, however many wrong ones come', async () => {
+  it('is reported once an hour at most, however many wrong ones arrive', async () => {
     const { told, wrong, clock } = ear();
     for (let minute = 0; minute < 180; minute += 10) {
       wrong(100);

@@ -17,14 +17,14 @@ const pairs: Pairs = [
 
 const formsOf = (of: Pairs) => [...signedForms(of)];
 
-describe('E1, E2 the forms that may have been signed', () => {
-  it('E2 are those of Python: arrival order, ASCII; plain UTF-8; E1 sorted', () => {
+describe('E1, E2 the texts that may have been signed', () => {
+  it('E2 are those of Python: order of arrival, ASCII; plain UTF-8; E1 sorted', () => {
     expect(pythonCases).toHaveLength(250);
     for (const { pairs, ascii, utf8, sorted } of pythonCases)
       for (const text of [ascii, utf8, sorted]) expect(isSigned(pairs, sign(text), [key])).toBe(true);
   });
 
-  it('E2 are at most twelve: three orders, two escapings, two ways to write a slash', () => {
+  it('E2 are at most twelve: three orders, two escapings, two forms of a slash', () => {
     expect(
       formsOf([
         ['user_id', 'a/b'],
@@ -43,13 +43,13 @@ describe('E1, E2 the forms that may have been signed', () => {
     expect(formsOf([...pairs, ['z', '/ü']])).toHaveLength(12);
   });
 
-  it('E1 the order of the reference, too, with strangers at the end', () => {
+  it('E1 include the order of the reference, with unknown parameters at the end', () => {
     expect(formsOf([['zeal', '1'], ...pairs, ['apex', '2']])).toContain(
       '{"name": "bill_vendor.update", "object_id": "7", "account_id": "6BApk", "zeal": "1", "apex": "2"}',
     );
   });
 
-  it('E1 never fit other parameters: no form is shared', () => {
+  it('E1 are never those of other parameters', () => {
     const part = fc.string({ unit: fc.constantFrom('a', '"', ',', ':', ' ', '\\', '/', 'ü'), maxLength: 6 });
     const parameters = fc.uniqueArray(fc.tuple(part, part), { selector: ([name]) => name, maxLength: 4 });
     const content = (list: Pairs) => JSON.stringify([...list].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -63,11 +63,11 @@ describe('E1, E2 the forms that may have been signed', () => {
     );
   });
 
-  it('are signed without spaces by nobody', () => {
+  it('never lack spaces', () => {
     expect(isSigned(pairs, sign(JSON.stringify(Object.fromEntries(pairs))), [key])).toBe(false);
   });
 
-  it('are tried with every verifier, and with none nothing is signed', () => {
+  it('are tried with every verifier; without one, nothing is signed', () => {
     const signature = sign(formsOf(pairs)[0] ?? '');
     expect(isSigned(pairs, signature, [new Secret('old'), key])).toBe(true);
     expect(isSigned(pairs, signature, [new Secret('old')])).toBe(false);
@@ -75,7 +75,7 @@ describe('E1, E2 the forms that may have been signed', () => {
   });
 });
 
-describe('E4, E5 a signature that is not one', () => {
+describe('E4, E5 an invalid signature', () => {
   const right = sign(formsOf(pairs)[0] ?? '');
   it.each([
     ['E4 empty', ''],
@@ -93,27 +93,27 @@ describe('E4, E5 a signature that is not one', () => {
     expect(isSigned(pairs, signature, [key])).toBe(false);
   });
 
-  it('E4 of any shape is refused and never throws', () => {
+  it('E4 of any form is refused without an exception', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !isSigned(pairs, text, [key])));
   });
 });
 
-describe('E5, E6 the header', () => {
+describe('E5, E6 the signature header', () => {
   const found = (headers: NodeJS.Dict<string[]>, setting = 'auto') => signatureIn(headers, setting);
 
-  it('E6 is the one that looks like it, whatever the name of the service', () => {
+  it('E6 is found by its form, whatever the name of the service', () => {
     expect(found({ host: ['x'], 'x-service-hmac-sha256': ['s'] })).toBe('s');
     expect(found({ 'x-fresh-books-hmac-sha256': ['s'] })).toBe('s');
     expect(found({ 'x-hmac-sha256': ['s'], 'x-service-hmac-sha512': ['s'] })).toBeUndefined();
   });
 
-  it('E5 must come exactly once', () => {
+  it('E5 must occur exactly once', () => {
     expect(found({})).toBeUndefined();
     expect(found({ 'x-a-hmac-sha256': ['s', 's'] })).toBeUndefined();
     expect(found({ 'x-a-hmac-sha256': ['s'], 'x-b-hmac-sha256': ['s'] })).toBeUndefined();
   });
 
-  it('E6 may be named, and then no other counts', () => {
+  it('E6 may be configured, and then no other counts', () => {
     const headers = { 'x-a-hmac-sha256': ['a'], 'x-signature': ['b'] };
     expect(found(headers, 'X-Signature')).toBe('b');
     expect(found({ 'x-a-hmac-sha256': ['a'] }, 'X-Signature')).toBeUndefined();

@@ -3,7 +3,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import { Secret } from '../../../../src/domain/log.ts';
 import { VerifierCache } from '../../../../src/webhook/receive/verifier-cache.ts';
 
-it('keys are looked up once for all deliveries of a turn, for each account, and anew in the next', async () => {
+it('verifiers are read once for all deliveries of a turn, for each account, and again in the next turn', async () => {
   const asked: string[] = [];
   const verifierCache = new VerifierCache(systemClock, {
     usable: (accountId) => {
@@ -22,7 +22,7 @@ it('keys are looked up once for all deliveries of a turn, for each account, and 
   expect((await verifierCache.usable('a'))[0]?.reveal()).toBe('key 3');
 });
 
-it('a look-up that failed is not kept', async () => {
+it('a failed read of verifiers is not cached', async () => {
   let broken = true;
   const verifierCache = new VerifierCache(systemClock, {
     usable: () => (broken ? Promise.reject(new Error('locked')) : Promise.resolve([])),

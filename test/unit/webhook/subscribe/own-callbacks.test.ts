@@ -5,8 +5,8 @@ import { account } from '../../../support/names.ts';
 import { announce, base, listed, writes } from '../../../support/testbed/webhook.ts';
 import { testbed } from '../../../support/testbed.ts';
 
-describe('other callbacks', () => {
-  it('D11 ours is found on a later page, whatever filters do', async () => {
+describe('callbacks at the service', () => {
+  it('D11 of ours are found on a later page, whatever filters do', async () => {
     const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     for (let count = 0; count < 120; count += 1) book.add(0, 'bill_vendor', `https://other.example/${count}`);
@@ -15,7 +15,7 @@ describe('other callbacks', () => {
     expect([await place.another().check(), writes(place)]).toEqual(['verified', []]);
   });
 
-  it('D12 the public address changed: registered there, and the old one deleted after that', async () => {
+  it('D12 are registered at a changed public address, and the old one is deleted afterwards', async () => {
     const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     const token = place.address.slice(place.address.lastIndexOf('/') + 1);
@@ -25,7 +25,7 @@ describe('other callbacks', () => {
     expect(listed(place)).toMatchObject([{ uri: place.address }]);
   });
 
-  it.each(['deleteStatus=200', 'deleteStatus=204'])('doubles of ours are deleted (%s)', async (deleteStatus) => {
+  it.each(['deleteStatus=200', 'deleteStatus=204'])('that duplicate ours are deleted (%s)', async (deleteStatus) => {
     const place = await testbed({ level: 'webhook', subscribed: true, world: ['duplicate=second', deleteStatus] });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     expect(await place.subscriptions.check()).toBe('verified');
@@ -33,7 +33,7 @@ describe('other callbacks', () => {
     expect(await announce(place)).toBe(200);
   });
 
-  it('D13 two installations on one account leave each other alone', async () => {
+  it('D13 of two installations on one account do not affect each other', async () => {
     const one = await testbed({ level: 'webhook', subscribed: true });
     const other = await testbed({ level: 'webhook', service: one.service });
     expect(await other.subscriptions.check()).toBe('verified');
@@ -46,7 +46,7 @@ describe('other callbacks', () => {
     expect(listed(one)).toMatchObject([{ uri: one.address }]);
   });
 
-  it('P9 D13 not even one at our own public address whose token is not ours', async () => {
+  it('P9 D13 at our own public address with another path token are left alone', async () => {
     const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     const strangers = [
@@ -60,7 +60,7 @@ describe('other callbacks', () => {
     expect(listed(place).map(({ uri }) => uri)).toEqual(strangers);
   });
 
-  it('unregistering leaves nothing of ours, and late deliveries are still believed', async () => {
+  it('are all deleted by unregistering, and late deliveries are still accepted', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     expect([await place.subscriptions.unregister(), listed(place)]).toEqual([1, []]);
     expect([await place.mirror.callbacks.knownCallbacks(account), await place.subscriptions.unregister()]).toEqual([
@@ -71,7 +71,7 @@ describe('other callbacks', () => {
   });
 });
 
-describe('registering that is refused', () => {
+describe('a refused registration', () => {
   const refusing = (event: string) => (method: string, body: string) =>
     method === 'POST' && body.includes(`"event":"${event}"`)
       ? Response.json(
@@ -80,7 +80,7 @@ describe('registering that is refused', () => {
         )
       : undefined;
 
-  it('D14 a noun: its verbs are registered one by one, and the noun is not tried again', async () => {
+  it('D14 of a noun leads to one registration for each verb, and the noun is not tried again', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true, intercept: refusing('bill_vendor') });
     expect(listed(place).map(({ event }) => event)).toEqual(
       ['create', 'update', 'delete'].map((verb) => `bill_vendor.${verb}`),
@@ -89,7 +89,7 @@ describe('registering that is refused', () => {
     for (const { event } of listed(place)) expect(await announce(place, event)).toBe(200);
   });
 
-  it('D14 a noun, and one of its verbs was deleted: that one is registered anew', async () => {
+  it('D14 of a noun of which one verb was deleted later leads to a new registration of that verb', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true, intercept: refusing('bill_vendor') });
     place.service.sandbox.callbacks(account).remove(2002);
     expect([await place.subscriptions.check(), writes(place)]).toEqual([
@@ -98,7 +98,7 @@ describe('registering that is refused', () => {
     ]);
   });
 
-  it('an event that nobody knows: said in the log, without a secret, and no code is awaited', async () => {
+  it('of an unknown event is logged without a secret, and no code is awaited', async () => {
     const lines: string[] = [];
     const log = createLog('trace', { write: (line) => lines.push(line) });
     const place = await testbed({
@@ -113,7 +113,7 @@ describe('registering that is refused', () => {
     expect(await place.secrets.verifiers.offer(account, new Secret('a-strangers-code'), null)).toBe('not_awaited');
   });
 
-  it('K34 one of several events: the others are registered all the same, and the refusal stands until it is over', async () => {
+  it('K34 of one of several events does not stop the others, and is reported until it is resolved', async () => {
     let refused = true;
     const intercept = (method: string, body: string) =>
       refused ? refusing('invoice.create')(method, body) : undefined;
@@ -133,7 +133,7 @@ describe('registering that is refused', () => {
     expect([refusals(), listed(place).length, place.verified]).toEqual([[], 3, [account]]);
   });
 
-  it('422 because it exists already, though the list did not show it: the list is asked again', async () => {
+  it('with 422 because it exists already, though the list did not show it, leads to another look at the list', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     place.service.sandbox.faults.next({ kind: 'empty_list', match: ({ method }) => method === 'GET' });
     await place.mirror.callbacks.replaceCallbacks(account, []);
@@ -141,7 +141,7 @@ describe('registering that is refused', () => {
     expect(listed(place)).toHaveLength(1);
   });
 
-  it('events that are not wanted any more are unsubscribed, and several wanted ones each have their callback', async () => {
+  it('is not made for events that are no longer wanted: they are deleted, and several wanted ones each have a callback', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true, events: ['bill_vendor', 'bill'] });
     expect(listed(place).map(({ event }) => event)).toEqual(['bill_vendor', 'bill']);
     expect(await place.another({ events: ['bill_vendor.update'] }).check()).toBe('verified');
@@ -149,8 +149,8 @@ describe('registering that is refused', () => {
   });
 });
 
-describe('signatures after a change of keys', () => {
-  it('D9 what was signed with the old key before the change is believed', async () => {
+describe('signatures after a change of verifier', () => {
+  it('D9 made with the old verifier before the change are accepted', async () => {
     const place = await testbed({
       level: 'webhook',
       subscribed: true,
@@ -163,7 +163,7 @@ describe('signatures after a change of keys', () => {
     expect(await heard).toBe(200);
   });
 
-  it('E9 the key changed behind our back: after several wrong signatures it is noticed, and a renewal mends it', async () => {
+  it('E9 made with a verifier that changed without notice are noticed after several wrong ones, and a renewal repairs it', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     const book = place.service.sandbox.callbacks(account);
     book.verify(0, book.renew(0, book.get(2001)!), book.get(2001)!.verifier);

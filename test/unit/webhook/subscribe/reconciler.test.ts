@@ -15,8 +15,8 @@ async function restarted(before: Testbed<'webhook'>, lost?: string): Promise<Tes
   return testbed({ level: 'webhook', service, folder, clock, port: Number(new URL(before.base).port) });
 }
 
-describe('what goes wrong mends itself', () => {
-  it('D5, D8 the verifier is lost: a new code is asked for, and a sweep follows', async () => {
+describe('a subscription repairs itself', () => {
+  it('D5, D8 when the verifier is lost: a new code is requested, and a sweep follows', async () => {
     const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     book.verify(0, book.add(0, 'bill_vendor', place.address), book.get(2001)!.verifier);
@@ -25,13 +25,13 @@ describe('what goes wrong mends itself', () => {
     expect([place.verified, await announce(place)]).toEqual([[account], 200]);
   });
 
-  it('D5, D6 after a restart all is as it was', async () => {
+  it('D5, D6 by continuing unchanged after a restart', async () => {
     const before = await testbed({ level: 'webhook', subscribed: true });
     const after = await restarted(before);
     expect([await after.subscriptions.check(), writes(after), await announce(after)]).toEqual(['verified', [], 200]);
   });
 
-  it('D5, D12 the file of secrets is gone: there is a new address, and the old callback of ours is deleted', async () => {
+  it('D5, D12 when the file of secrets is lost: a new address is registered, and our old callback is deleted', async () => {
     const before = await testbed({ level: 'webhook', subscribed: true });
     const after = await restarted(before, 'secrets.db');
     expect(after.address).not.toBe(before.address);
@@ -40,7 +40,7 @@ describe('what goes wrong mends itself', () => {
     expect([after.verified, await announce(after)]).toEqual([[account], 200]);
   });
 
-  it('D6 a crash between registering and its answer: the callback is found, the code that came is used', async () => {
+  it('D6 after a crash between a registration and its answer: the callback is found, and the received code is used', async () => {
     const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     await place.secrets.verifiers.expect(account, 'bill_vendor', null);
@@ -50,14 +50,14 @@ describe('what goes wrong mends itself', () => {
     expect(writes(place)).toEqual([`PUT ${base}/2001`]);
   });
 
-  it('D6 a crash before the code was proven: a new one is asked for', async () => {
+  it('D6 after a crash before the code was proven: a new code is requested', async () => {
     const place = await testbed({ level: 'webhook' });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     expect([await place.subscriptions.check(), listed(place).length]).toEqual(['verified', 1]);
   });
 
   it.each(['reset_after', 'truncated'] as const)(
-    'D7 registered, but the answer is lost (%s): the list tells',
+    'D7 when the answer to a registration is lost (%s): the list shows the callback',
     async (kind) => {
       const place = await testbed({ level: 'webhook' });
       place.service.sandbox.faults.next({ kind, match: ({ method }) => method === 'POST' });
@@ -71,7 +71,7 @@ describe('what goes wrong mends itself', () => {
     ['unverified', '422'],
     ['absent', '422'],
     ['absent', 'second'],
-  ])('D10 disabled (%s in lists, doubles: %s): asked for a new code', async (disabled, duplicate) => {
+  ])('D10 when it was disabled (%s in lists, duplicates: %s): a new code is requested', async (disabled, duplicate) => {
     const place = await testbed({
       level: 'webhook',
       subscribed: true,
@@ -83,7 +83,7 @@ describe('what goes wrong mends itself', () => {
     expect(await announce(place)).toBe(200);
   });
 
-  it('D10 disabled without a sign: renewed when told that it is silent, and the rarer the less it helps', async () => {
+  it('D10 when it was disabled without a sign: it is renewed once silence is noticed, less often the less it helps', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true, world: ['disabled=silent'] });
     place.service.sandbox.callbacks(account).disable(0, 2001);
     expect([await place.subscriptions.check(), writes(place)]).toEqual(['verified', []]);
@@ -105,7 +105,7 @@ describe('what goes wrong mends itself', () => {
     ['unverified', (place: Testbed<'webhook'>) => place.subscriptions.check()],
     ['absent', (place: Testbed<'webhook'>) => place.subscriptions.check()],
   ])(
-    'K10 a resend that brings the same code as before, where disabled is %s: verified within 40 s',
+    'K10 when a resend brings the same code as before and disabled is %s: it is verified within 40 s',
     async (disabled, look) => {
       const place = await testbed({
         level: 'webhook',
@@ -124,7 +124,7 @@ describe('what goes wrong mends itself', () => {
     },
   );
 
-  it('D3, D10 a list that does not show what was just registered: its number is not forgotten', async () => {
+  it('D3, D10 when a list does not show what was just registered: its id is not forgotten', async () => {
     const place = await testbed({ level: 'webhook', world: ['disabled=absent', 'duplicate=422'] });
     const book = place.service.sandbox.callbacks(account);
     let listedOnce = false;
@@ -139,7 +139,7 @@ describe('what goes wrong mends itself', () => {
     expect([await announce(place), listed(place)]).toMatchObject([200, [{ id: 2001, verified: true }]]);
   });
 
-  it('D10 deleted by somebody: registered anew', async () => {
+  it('D10 when somebody deleted it: it is registered anew', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     place.service.sandbox.callbacks(account).remove(2001);
     expect(await place.subscriptions.check()).toBe('verified');
@@ -147,14 +147,14 @@ describe('what goes wrong mends itself', () => {
     expect((await place.mirror.callbacks.knownCallbacks(account)).map(({ callbackid }) => callbackid)).toEqual([2002]);
   });
 
-  it('the service is down: the look fails, says so, and the next one mends', async () => {
+  it('after the service was down: the check fails with an error, and the next one repairs it', async () => {
     const place = await testbed({ level: 'webhook' });
     place.service.sandbox.faults.next({ kind: '401' });
     expect([await place.subscriptions.check(), writes(place)]).toEqual(['unverified', []]);
     expect(await place.subscriptions.check()).toBe('verified');
   });
 
-  it('D11 registrations are counted: after three in a day there is no fourth, and the day after there is', async () => {
+  it('D11 with at most three registrations a day: there is no fourth, and the next day there is', async () => {
     const place = await testbed({ level: 'webhook' });
     for (let count = 0; count < 5; count += 1) {
       await place.subscriptions.check();

@@ -39,13 +39,13 @@ describe('a first subscription', () => {
     for (let count = 0; count < 5; count += 1) expect(await announce(place)).toBe(200);
   });
 
-  it('is kept as it is: the next look asks for the list and nothing else', async () => {
+  it('is kept as it is: the next check requests only the list', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     expect([await place.subscriptions.check(), await place.another().check()]).toEqual(['verified', 'verified']);
     expect([place.requests, place.verified]).toEqual([[`GET ${base}`, `GET ${base}`], []]);
   });
 
-  it('without a public address is none: idle, and nothing is asked', async () => {
+  it('is not made without a public address, and nothing is requested', async () => {
     const place = await testbed({ level: 'webhook' });
     const subscriptions = place.another({ publicUrl: null });
     await subscriptions.start();
@@ -58,7 +58,7 @@ describe('a first subscription', () => {
     await subscriptions.stop();
   });
 
-  it('begins with the start, which does not wait for it; and one look serves all who ask', async () => {
+  it('begins with the start, which does not wait for it; one check serves all who ask', async () => {
     const place = await testbed({ level: 'webhook' });
     await place.subscriptions.start();
     expect(place.requests).toEqual([]);
@@ -66,7 +66,7 @@ describe('a first subscription', () => {
     expect(writes(place)).toEqual([`POST ${base}`, `PUT ${base}/2001`]);
   });
 
-  it('may be stopped while it waits', async () => {
+  it('can be stopped while it waits', async () => {
     const place = await testbed({ level: 'webhook' });
     const silent = place.another({ publicUrl: 'http://127.0.0.1:9' });
     const check = silent.check();
@@ -76,8 +76,8 @@ describe('a first subscription', () => {
   });
 });
 
-describe('codes', () => {
-  it('D1 a code that is long in coming is proven when it comes', async () => {
+describe('verification codes', () => {
+  it('D1 that arrive late are proven when they arrive', async () => {
     const place = await testbed({ level: 'webhook' });
     // The first attempt to deliver it fails, the next one is minutes later.
     const unreachable = place.another({ publicUrl: 'http://127.0.0.1:9' });
@@ -91,7 +91,7 @@ describe('codes', () => {
     expect(place.verified).toEqual([account]);
   });
 
-  it("D2 a stranger's code is refused while none is awaited, and no request is made", async () => {
+  it('D2 of strangers are refused while none is awaited, and no request is sent', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     const answer = await fetch(place.address, {
       method: 'POST',
@@ -102,7 +102,7 @@ describe('codes', () => {
     expect(await announce(place)).toBe(200);
   });
 
-  it("D2, D3 strangers' codes that come while one is awaited are tried, found wrong, and forgotten", async () => {
+  it('D2, D3 of strangers that arrive while one is awaited are tried, found wrong and forgotten', async () => {
     for (const world of [['wrongVerifier=4xx'], ['wrongVerifier=unverified']]) {
       const place = await testbed({ level: 'webhook', world });
       await place.secrets.verifiers.expect(account, 'bill_vendor', null);
@@ -114,7 +114,7 @@ describe('codes', () => {
     }
   });
 
-  it('D2 a code that the answer calls right, and the list does not, proves nothing', async () => {
+  it('D2 that the answer accepts and the list does not prove nothing', async () => {
     const place = await testbed({ level: 'webhook' });
     place.service.sandbox.onRequest(({ method }) => {
       if (method !== 'GET' || listed(place).length === 0) return;
@@ -127,7 +127,7 @@ describe('codes', () => {
     expect([await place.secrets.verifiers.hasKey(account, 2001), place.verified]).toEqual([false, []]);
   });
 
-  it('D3 after many wrong codes the callback is replaced: the service may have locked it', async () => {
+  it('D3 that are wrong many times lead to a new callback, because the service may have locked the old one', async () => {
     const place = await testbed({ level: 'webhook' });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     await place.secrets.verifiers.expect(account, 'bill_vendor', 2001);
