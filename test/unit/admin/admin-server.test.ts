@@ -119,7 +119,7 @@ describe('/api/status', () => {
     expect((await statusOf([account({ watchdog: 'silent' })])).accounts[0]?.watchdog).toBe('silent');
   });
 
-  it('is the whole state in the names of the data model', async () => {
+  it('returns the whole state, with the names of the data model', async () => {
     const { ask } = await startAdmin();
     const { status, headers, body } = await ask('/api/status');
     expect(status).toBe(200);
@@ -149,7 +149,7 @@ describe('/api/status', () => {
     });
   });
 
-  it('says null for a run that is under way', async () => {
+  it('returns null as the end of a run that is under way', async () => {
     const { ask } = await startAdmin({}, () =>
       Promise.resolve({ ...facts(), next: { pull: undefined, reconcile: undefined } }),
     );
@@ -158,7 +158,7 @@ describe('/api/status', () => {
 });
 
 describe('the admin server', () => {
-  it('gathers the facts once a second, however many readers there are', async () => {
+  it('gathers the facts once a second, however many readers ask', async () => {
     let asked = 0;
     const clock = virtualClock();
     const count = (): Promise<ReturnType<typeof facts>> => {

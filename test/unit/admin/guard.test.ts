@@ -72,7 +72,7 @@ describe('pages of other sites', () => {
     { 'sec-fetch-site': 'same-site' },
     { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
     { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
-  ])('H6 may not ask: %o', async (headers) => {
+  ])('H6 are refused: %o', async (headers) => {
     const { ask } = await startAdmin();
     for (const path of all) expect([path, (await ask(path, headers)).status]).toEqual([path, 403]);
   });
@@ -81,7 +81,7 @@ describe('pages of other sites', () => {
     { 'sec-fetch-site': 'same-origin' },
     { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
     { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
-  ])('the dashboard itself, an address typed, and a link followed may: %o', async (headers) => {
+  ])('do not include the dashboard itself, a typed address and a followed link: %o', async (headers) => {
     const { ask } = await startAdmin();
     expect((await ask('/', headers)).status).toBe(200);
   });
@@ -105,7 +105,7 @@ describe('pages of other sites', () => {
 });
 
 describe('the token', () => {
-  it('H6 opens everything, as a bearer token or as the password of any user', async () => {
+  it('H6 gives access to everything, as a bearer token or as the password of any user', async () => {
     const { ask } = await startAdmin({ token: new Secret(token) });
     for (const path of all)
       for (const authorization of [`Bearer ${token}`, `bearer ${token}`, basic('', token), basic('operator', token)])
@@ -125,7 +125,7 @@ describe('the token', () => {
     basic(token, ''),
     basic('', `${token} `),
     'Bearer \u00e9\u00e9\u00e9',
-  ])('H6 is asked for with 401 where %o comes instead', async (authorization) => {
+  ])('H6 is required: %o is answered with 401', async (authorization) => {
     const { ask } = await startAdmin({ token: new Secret(token) });
     for (const path of all) {
       const { status, body, headers } = await ask(path, authorization === undefined ? {} : { authorization });

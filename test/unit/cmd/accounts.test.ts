@@ -1,4 +1,4 @@
-/** `accounts list`, `add`, `remove`, `pause` and `resume`: what a person says about accounts beside the settings, kept in the mirror. */
+/** `accounts list`, `add`, `remove`, `pause` and `resume`: accounts beside those of the settings, kept in the mirror. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

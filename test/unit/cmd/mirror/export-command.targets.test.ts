@@ -1,4 +1,4 @@
-/** Where copies may not go, and where they go through. */
+/** Targets that an export refuses, and targets behind links. */
 import Driver from 'better-sqlite3';
 import { execFileSync } from 'node:child_process';
 import {
