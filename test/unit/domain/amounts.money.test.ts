@@ -13,7 +13,7 @@ describe('money', () => {
     expect(money(minor, code)).toBe(text);
   });
 
-  it('says what minorUnits understood', () => {
+  it('writes what minorUnits has read', () => {
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), fc.constantFrom('USD', 'JPY', 'KWD'), (minor, code) => {
         const [amount = ''] = money(minor, code).replaceAll(',', '').split(' ');

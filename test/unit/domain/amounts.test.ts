@@ -29,7 +29,7 @@ describe('an amount', () => {
     expect(['USD', 'JPY', 'ISK', 'IQD', 'CLF', 'COP', 'XTS'].map(currencyDigits)).toEqual([2, 0, 0, 3, 4, 2, 2]);
   });
 
-  it('is told of where it is no decimal number', () => {
+  it('is reported if it is not a decimal number', () => {
     const vendor = {
       vendorid: 1,
       unknown: new Map<string, string>(),

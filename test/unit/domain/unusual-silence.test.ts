@@ -9,6 +9,6 @@ it.each([
   ['two changes were missed', 2, '2026-11-20 09:00:00.000', undefined],
   ['a delivery came 14 minutes ago', 3, '2026-11-20 11:46:00.000', undefined],
   ['no delivery ever arrived, since the program began', 3, null, minutes(60)],
-])('where %s, the silence is told only if it is unusual', (_, missedSince, lastDelivery, silentFor) => {
+])('where %s, silence is reported only if it is unusual', (_, missedSince, lastDelivery, silentFor) => {
   expect(unusuallySilentFor({ missedSince, lastDelivery }, now, now - minutes(60))).toBe(silentFor);
 });

@@ -66,7 +66,7 @@ async function answer(response: ServerResponse): Promise<void> {
 describe('H3 where one address has too many connections', () => {
   const limits = { maxConnections: 100, maxConnectionsPerAddress: 2 };
 
-  it('the one that was quiet for longest goes, and nobody else does', async () => {
+  it('the one that was idle for longest is closed, and no other', async () => {
     const at = await place(limits);
     const [other, first, second] = [await at.join('192.0.2.9'), await at.join('192.0.2.1'), await at.join('192.0.2.1')];
     const third = await at.join('192.0.2.1');
@@ -74,7 +74,7 @@ describe('H3 where one address has too many connections', () => {
     for (const guest of [other, second, third]) await answer(await ask(at, guest, whole));
   });
 
-  it('one that has been answered since is not the quietest any more', async () => {
+  it('one that was answered since is no longer the one that was idle for longest', async () => {
     const at = await place(limits);
     const [first, second] = [await at.join('2001:db8::1'), await at.join('2001:db8::1')];
     await answer(await ask(at, first, whole));
@@ -83,7 +83,7 @@ describe('H3 where one address has too many connections', () => {
     await answer(await ask(at, first, whole));
   });
 
-  it('one that is being answered stays, one whose body is slow does not', async () => {
+  it('one that is being answered stays open; one whose body is slow does not', async () => {
     const at = await place(limits);
     const [first, second] = [await at.join('192.0.2.1'), await at.join('192.0.2.1')];
     const response = await ask(at, first, whole);
@@ -93,7 +93,7 @@ describe('H3 where one address has too many connections', () => {
     await answer(response);
   });
 
-  it('the newcomer goes where all others are being answered', async () => {
+  it('the new one is closed if all others are being answered', async () => {
     const at = await place(limits);
     const guests = [await at.join('192.0.2.1'), await at.join('192.0.2.1')];
     const responses = [];
@@ -105,7 +105,7 @@ describe('H3 where one address has too many connections', () => {
   });
 
   it.each(['127.0.0.1', '127.3.2.1', '::1', '::ffff:127.0.0.1'])(
-    'unless it is this machine’s own (%s): a proxy there speaks for everybody',
+    'none is closed for an address of this machine (%s), because a proxy there forwards for everybody',
     async (address) => {
       const at = await place(limits);
       const guests = [await at.join(address), await at.join(address), await at.join(address)];
@@ -114,7 +114,7 @@ describe('H3 where one address has too many connections', () => {
   );
 });
 
-it('H3 J5 connections in all are bounded, whatever their addresses', async () => {
+it('H3 J5 the total of connections is limited, whatever their addresses', async () => {
   const at = await place({ maxConnections: 3, maxConnectionsPerAddress: 2 });
   const guests = [];
   for (const address of ['127.0.0.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']) guests.push(await at.join(address));

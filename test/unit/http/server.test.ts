@@ -98,7 +98,7 @@ describe('a request', () => {
     expect(answer.endsWith('2')).toBe(true);
   });
 
-  it('takes a caller that leaves for no fault, also where the handler ends by its signal', async () => {
+  it('does not treat a disconnected caller as a fault, also if the handler ends by its signal', async () => {
     const inside = signal();
     const ended = signal();
     const base = await serve([
@@ -155,7 +155,7 @@ describe('a request', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a refused request', () => {
   it.each([
     ['H5 an unknown path', '/other', {}, 404],
     ['H5 a path with a double slash', '//page', {}, 404],
@@ -165,27 +165,27 @@ describe('what is refused', () => {
     ['no media type', '/hooks/a/t', { method: 'POST' }, 415],
     ['H2 an encoded body', '/hooks/a/t', form('x', { 'content-encoding': 'gzip' }), 415],
     ['H2 a body too large', '/hooks/a/t', form('x'.repeat(65)), 413],
-  ])('%s, without a word', async (_case, path, init, status) => {
+  ])('%s, gets no body', async (_case, path, init, status) => {
     const answer = await fetch((await serve([hook, page])) + path, init);
     expect([answer.status, await answer.text()]).toEqual([status, '']);
     expect(answer.headers.get('server')).toBeNull();
   });
 
-  it('H2 a body too large that comes in chunks', async () => {
+  it('H2 has a chunked body that is too large', async () => {
     const base = await serve([hook]);
     const head = 'POST /hooks/a/t HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\n';
     const answer = await raw(base, `${head}transfer-encoding: chunked\r\n\r\n50\r\n${'x'.repeat(80)}\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 413/);
   });
 
-  it('names the methods that a path knows', async () => {
+  it('with another method gets the methods of the path', async () => {
     const base = await serve([page, { ...hook, path: '/page' }]);
     const answer = await fetch(`${base}/page`, { method: 'DELETE' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
     expect((await fetch(`${base}/page`, { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('H11 a handler that fails is answered with a bare 500, and reported', async () => {
+  it('H11 whose handler fails gets an empty 500, and the fault is reported', async () => {
     const base = await serve([{ ...page, handle: () => Promise.reject(new Error('a secret')) }]);
     const answer = await fetch(`${base}/page`);
     expect([answer.status, await answer.text()]).toEqual([500, '']);
@@ -209,13 +209,13 @@ describe('what is refused', () => {
     expect(answer.split('\r\n\r\n')[1]).toBe('');
   });
 
-  it('H3 a sender that never ends its headers', async () => {
+  it('H3 has headers that never end', async () => {
     const limits = { connectionsCheckingInterval: 20, headersTimeout: 50, requestTimeout: 60 };
     const answer = await raw(await serve([page], { limits }), 'GET /page HTTP/1.1\r\nhost:');
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it('H3 a connection that waits, where there are more than allowed', async () => {
+  it('H3 waits on a connection, and there are more than allowed', async () => {
     const base = await serve([page], { limits: { maxConnections: 1 } });
     const { hostname, port } = new URL(base);
     const first = connect(Number(port), hostname);
@@ -226,7 +226,7 @@ describe('what is refused', () => {
   });
 });
 
-it('H3 J5 a caller that broke the protocol, and keeps its end of the connection open, is not kept', async () => {
+it('H3 J5 a caller that broke the protocol and keeps its end of the connection open is disconnected', async () => {
   // Longer than any test: the stop ends because no connection is left.
   const { hostname, port } = new URL(await serve([page], { limits: { stopGrace: 300_000 } }));
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -237,7 +237,7 @@ it('H3 J5 a caller that broke the protocol, and keeps its end of the connection 
 });
 
 describe('starting and stopping', () => {
-  it('J9 a taken port is said so', async () => {
+  it('J9 a taken port is reported as such', async () => {
     const base = await serve([page]);
     const port = Number(new URL(base).port);
     const failure = await serve([page], { port }).catch((error: unknown) => error);
@@ -279,7 +279,7 @@ describe('starting and stopping', () => {
     return { route, inside, finish };
   }
 
-  it('J1 a stop lets the answer under way finish and ends the connection', async () => {
+  it('J1 a stop lets the current answer finish, and ends the connection', async () => {
     const { route, inside, finish } = slowPage();
     const asked = fetch(`${await serve([route])}/page`);
     await inside.given;
@@ -290,7 +290,7 @@ describe('starting and stopping', () => {
     await stopped;
   });
 
-  it('J1 a stop cuts what does not finish in time', async () => {
+  it('J1 a stop cuts off what does not finish in time', async () => {
     const { route, inside } = slowPage();
     const asked = fetch(`${await serve([route], { limits: { stopGrace: 20 } })}/page`).catch(() => 'cut');
     await inside.given;
@@ -299,7 +299,7 @@ describe('starting and stopping', () => {
   });
 });
 
-it('a handler may take the response over', async () => {
+it('a handler can take over the response', async () => {
   const base = await serve([
     {
       ...page,

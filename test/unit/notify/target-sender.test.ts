@@ -21,7 +21,7 @@ const names = ({ receiver }: Notified, vendorid: number): string[] =>
     .map(({ values }) => values.vendor_name?.new ?? 'created');
 
 describe('a target of outgoing webhooks', () => {
-  it('begins at the present end of the feed', async () => {
+  it('begins at the current end of the feed', async () => {
     const at = await notified();
     await at.change(1, 'before');
     await at.sender.start();
@@ -43,7 +43,7 @@ describe('a target of outgoing webhooks', () => {
     expect(at.query('SELECT * FROM _notify_queue')).toEqual([]);
   });
 
-  it('gets what failed again, with the same id, before the later changes of its vendor; others go on', async () => {
+  it('sends a failed message again, with the same id, before later changes of its vendor; other vendors continue', async () => {
     const at = await started();
     at.receiver.behaviour = ({ vendorid }) => (vendorid === 1 ? 500 : 200);
     await at.change(1, 'one');
@@ -62,7 +62,7 @@ describe('a target of outgoing webhooks', () => {
     expect(ofOne[1]!.at - ofOne[0]!.at).toBeGreaterThanOrEqual(5_000);
   });
 
-  it('is told that the history is gone where the mirror was put back from a copy, and goes on from there', async () => {
+  it('reports that the history is gone if the mirror was restored from a copy, and continues from there', async () => {
     const at = await started();
     await at.change(1, 'one');
     await at.untilSent();
@@ -80,7 +80,7 @@ describe('a target of outgoing webhooks', () => {
     expect(back.receiver.received.map(({ type }) => type)).toEqual(['history.gone', 'vendor.updated']);
   });
 
-  it('gives a vendor up after twelve failures; its next change wakes it, and a person may', async () => {
+  it('gives a vendor up after twelve failures, until its next change or a retry by a person', async () => {
     const at = await started();
     at.receiver.behaviour = ({ vendorid }) => (vendorid === 1 ? 500 : 200);
     await at.change(1, 'one');
@@ -103,7 +103,7 @@ describe('a target of outgoing webhooks', () => {
     expect(names(at, 1)).toEqual(['created', 'two']);
   });
 
-  it('rests where a receiver is down, without counting that against any vendor, and delivers all when it is back', async () => {
+  it('pauses while a receiver is down, without counting that against any vendor, and delivers everything when it is back', async () => {
     const at = await started();
     at.receiver.behaviour = () => new Error('connection lost');
     for (let vendorid = 1; vendorid <= 50; vendorid++) await at.change(vendorid, 'one');
@@ -119,7 +119,7 @@ describe('a target of outgoing webhooks', () => {
     expect(at.receiver.accepted()).toHaveLength(50);
   });
 
-  it('takes a receiver that hangs for one that failed, and sends other vendors their messages meanwhile', async () => {
+  it('treats a receiver that hangs as failing, and sends messages about other vendors meanwhile', async () => {
     const at = await started();
     at.receiver.behaviour = ({ vendorid }) => (vendorid === 1 ? 'hangs' : 200);
     await at.change(1, 'one');
@@ -133,7 +133,7 @@ describe('a target of outgoing webhooks', () => {
     ]);
   });
 
-  it('is disabled by 410, and works again when a person says so, with all that came meanwhile', async () => {
+  it('is disabled by 410, and works again once a person enables it, with everything since', async () => {
     const at = await started();
     at.receiver.behaviour = () => 410;
     await at.change(1, 'one');
@@ -150,7 +150,7 @@ describe('a target of outgoing webhooks', () => {
     expect([names(at, 1), names(at, 2)]).toEqual([['created'], ['created']]);
   });
 
-  it('a stop waits for what is under way, no longer than it may, and what was cut is sent again', async () => {
+  it('waits at a stop for the message under way, within its limit, and sends an unfinished one again', async () => {
     const at = await started();
     at.receiver.behaviour = () => 'hangs';
     await at.change(1, 'one');
@@ -165,7 +165,7 @@ describe('a target of outgoing webhooks', () => {
     expect(names(at, 1)).toEqual(['created']);
   });
 
-  it('F12 is told once that the history is gone where the mirror was put back, and goes on with what comes then', async () => {
+  it('F12 reports once that the history is gone if the mirror was restored, and continues with later changes', async () => {
     const at = await started();
     await at.change(1, 'one');
     await at.untilSent();
@@ -183,7 +183,7 @@ describe('a target of outgoing webhooks', () => {
     });
   });
 
-  it('goes on with what is kept where changes were removed before it was told of them', async () => {
+  it('continues with the remaining changes if some were removed before they were sent', async () => {
     const at = await started();
     await at.clock.during(at.sender.stop());
     await at.change(1, 'one');

@@ -24,14 +24,14 @@ describe('the slots of one of several accounts', () => {
     },
   );
 
-  it('K17 lie apart, and stay where they are whatever other accounts there are', () => {
+  it('K17 are spread, and do not depend on other accounts', () => {
     const slots = new CronSlots('*/15 * * * *', 'UTC');
     const offsets = Array.from({ length: 300 }, (_, index) => new OffsetSlots(slots, `a${index}`).after(start) - start);
     for (let minutes = 0; minutes < 15; minutes++)
       expect(offsets.filter((ms) => Math.floor(ms / minute) === minutes).length).toBeGreaterThan(5);
   });
 
-  it('K24 cost a thousand accounts that ask one after the other no more looks at the calendar than a few', () => {
+  it('K24 need no more calendar look-ups for a thousand accounts in a row than for a few', () => {
     const looks = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
     const slots = new CronSlots('*/15 * * * *', 'Europe/Berlin');
     for (let index = 0; index < 1_000; index++) new OffsetSlots(slots, `a${index}`).after(start + index);

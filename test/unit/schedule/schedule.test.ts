@@ -35,7 +35,7 @@ describe('a schedule', () => {
     return { begun, schedule: running };
   }
 
-  it('runs at every slot, and says when the next one is', async () => {
+  it('runs at every slot, and reports the next one', async () => {
     const clock = virtualClock({ start });
     const { begun, schedule } = await scheduled(clock, '*/15 * * * *');
     expect(schedule.next).toBe(start + 15 * minute);
@@ -43,7 +43,7 @@ describe('a schedule', () => {
     expect(begun).toEqual([15, 30, 45]);
   });
 
-  it('begins a little after the slot, at most thirty seconds or a tenth of the interval', async () => {
+  it('begins shortly after the slot, by at most thirty seconds or a tenth of the interval', async () => {
     const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '0 * * * *', { random: random(0.999) });
     await clock.advance(hour + minute);
@@ -54,7 +54,7 @@ describe('a schedule', () => {
     expect(short.begun).toHaveLength(1);
   });
 
-  it('makes a slot up at the start that passed while the process was down, once', async () => {
+  it('makes up once for slots that passed while the process was down', async () => {
     const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *', { lastRun: start - 3 * day });
     await clock.advance(16 * minute);
@@ -72,14 +72,14 @@ describe('a schedule', () => {
     expect(fresh.begun).toEqual([]);
   });
 
-  it('B4 runs at the start when the last run lies in the future: nobody knows how long ago that was', async () => {
+  it('B4 runs at the start if the last run is dated in the future, because its age is unknown', async () => {
     const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '0 3 * * *', { lastRun: start + 400 * day });
     await clock.advance(2 * hour);
     expect(begun).toEqual([0]);
   });
 
-  it('A15 never overlaps: a slot that comes during a run waits until it ended', async () => {
+  it('A15 never overlaps: a slot during a run waits until the run has ended', async () => {
     const clock = virtualClock({ start });
     let open = 0;
     const { begun } = await scheduled(clock, '*/15 * * * *', {
@@ -94,7 +94,7 @@ describe('a schedule', () => {
     expect(begun).toEqual([15, 50]);
   });
 
-  it('A16 runs longer than their interval are each followed by a rest of one interval', async () => {
+  it('A16 pauses one interval after each run that took longer than its interval', async () => {
     const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *', {
       run: (signal) => sleep(clock, 29.9 * minute, signal),
@@ -155,7 +155,7 @@ describe('a schedule', () => {
     expect(begun).toEqual([6]);
   });
 
-  it('B10 never sleeps longer than a minute, nor for less than nothing', async () => {
+  it('B10 never sleeps longer than a minute, nor for a negative time', async () => {
     const clock = virtualClock({ start });
     await scheduled(clock, '0 0 29 2 *');
     for (const jump of [0, 400 * day, -400 * day, 10 * minute]) {
@@ -167,14 +167,14 @@ describe('a schedule', () => {
     }
   });
 
-  it('tries again at the next slot after a run that threw', async () => {
+  it('runs again at the next slot after a run that threw', async () => {
     const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *', { run: () => Promise.reject(new Error('no luck')) });
     await clock.advance(31 * minute);
     expect(begun).toEqual([15, 30]);
   });
 
-  it('stop aborts the run under way and waits for its end', async () => {
+  it('aborts the current run at a stop, and waits for its end', async () => {
     const clock = virtualClock({ start });
     let ended = false;
     const { schedule } = await scheduled(clock, '* * * * *', {
@@ -193,7 +193,7 @@ describe('a schedule', () => {
     await schedule.stop();
   });
 
-  it('stop is safe before start', async () => {
+  it('can be stopped before it was started', async () => {
     const { schedule } = await scheduled(virtualClock({ start }), '* * * * *');
     await schedule.stop();
     const idle = new Schedule({

@@ -5,7 +5,7 @@ import { settingsIn, type SettingsOver } from '../../support/settings.ts';
 const settings = (over: SettingsOver = {}) => settingsIn('/var/lib/mirror', over);
 
 describe('changedKeys', () => {
-  it('finds none where the same file is read again', () => {
+  it('finds none if the same file is read again', () => {
     expect(changedKeys(settings(), settings())).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ it('settings whose accounts all name connections need no service.auth, and say w
   expect(settings.readFrom).toContain('/run/two');
 });
 
-it('service.auth is the connection default, of every account that names none', () => {
+it('service.auth is the connection `default`, of every account that names none', () => {
   const service = { baseUrl: 'https://service.example', auth: { accessToken: 'three' } };
   const settings = read({ accounts: ['A', { id: 'B', connection: 'main' }], connections, service });
   expect([settings.connectionOf.get('A'), [...settings.connections.keys()]]).toEqual([

@@ -24,7 +24,7 @@ describe('targets of outgoing webhooks', () => {
     ]);
   });
 
-  it('take their secret from a file, and print it nowhere', () => {
+  it('take their secret from a file, and never print it', () => {
     // The test's own reader gives back the path: here, what would stand in the file.
     const targets = notify({ url: 'https://hooks.example', secretFile: secret });
     expect(targets[0]?.secret.reveal()).toBe(secret);
@@ -48,7 +48,7 @@ describe('targets of outgoing webhooks', () => {
     ['a secret without its prefix', { url: 'https://hooks.example', secret: 'c2VjcmV0' }, 'whsec_'],
     ['a short secret', { url: 'https://hooks.example', secret: 'whsec_c2VjcmV0' }, '24 to 64 bytes'],
     ['a timeout of an hour', { url: 'https://hooks.example', secret, timeout: '1h' }, 'from 100ms to 60s'],
-  ])('%s is refused, and nothing of a secret is told', (_, target, words) => {
+  ])('%s is refused, without showing any of the secret', (_, target, words) => {
     expect(problem(target)).toContain(words);
     expect(problem(target)).not.toContain('c2VjcmV0');
   });

@@ -31,14 +31,14 @@ describe('asking', () => {
   it.each([
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],
-  ])('takes %s in hiding for an end', async (_, key) => {
+  ])('treats %s at a hidden prompt as the end of input', async (_, key) => {
     const { context, stdin } = terminal();
     const answered = prompt(context, 'Code?', { hidden: true });
     stdin.write(key);
     await expect(answered).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  it('J1 waits no longer once the command is interrupted', async () => {
+  it('J1 ends when the command is interrupted', async () => {
     const { context, interruption } = terminal();
     const answered = prompt(context, 'Really?', { hidden: false });
     interruption.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
@@ -47,13 +47,13 @@ describe('asking', () => {
 });
 
 describe('reading input', () => {
-  it('gives all of it', async () => {
+  it('returns all of it', async () => {
     const { context, stdin } = terminal();
     stdin.end('one\ntwo');
     expect(await readInput(context)).toBe('one\ntwo');
   });
 
-  it('J1 waits no longer once the command is interrupted', async () => {
+  it('J1 ends when the command is interrupted', async () => {
     const { context, stdin, interruption } = terminal();
     stdin.write('half');
     const reading = readInput(context);

@@ -64,7 +64,7 @@ describe('vendors list elsewhere', () => {
     expect(stderr).toBe('10,600 vendors.\n');
   });
 
-  it('stops between batches where nobody wants more, and exits with 1', async () => {
+  it('stops between batches when it is interrupted, and exits with 1', async () => {
     const line = await lineWith(many(12_000));
     line.interruption.abort(new Error('Ctrl-C'));
     const { status, stdout } = await line.run('vendors', 'list');

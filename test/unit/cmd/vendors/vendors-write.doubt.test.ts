@@ -78,7 +78,7 @@ const doubts: [string, (answer: Response) => Response | Promise<Response>][] = [
 ];
 
 describe('K45 an edit whose answer is', () => {
-  it.each(doubts)('%s is looked at, and found done', async (_, answer) => {
+  it.each(doubts)('%s leads to a read, which shows that it was carried out', async (_, answer) => {
     onAnswer = answer;
     const { status, stdout, stderr } = await edit('--json');
     expect(status).toBe(0);
@@ -89,7 +89,7 @@ describe('K45 an edit whose answer is', () => {
     expect(marked()).toEqual(asked());
   });
 
-  it.each(doubts)('%s, and that was not carried out, is sent again after the look', async (_, answer) => {
+  it.each(doubts)('%s, and that was not carried out, is sent again after a read', async (_, answer) => {
     isSwallowed = true;
     onAnswer = answer;
     const { status } = await edit();
@@ -101,7 +101,7 @@ describe('K45 an edit whose answer is', () => {
 });
 
 describe('an edit whose answer is lost', () => {
-  it('K45 does not undo what a colleague did since', async () => {
+  it('K45 does not undo what a colleague changed since', async () => {
     onAnswer = () => {
       vendorService().restore(vendorid);
       return lost();
@@ -115,7 +115,7 @@ describe('an edit whose answer is lost', () => {
     expect(marked()).toEqual(asked());
   });
 
-  it('K45 is not sent again where nobody can look, and says so', async () => {
+  it('K45 is not sent again if the vendor cannot be read, and the error says so', async () => {
     onAnswer = lost;
     sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
     const { status, stderr } = await edit();
@@ -125,7 +125,7 @@ describe('an edit whose answer is lost', () => {
     expect(marked()).toEqual(asked());
   });
 
-  it('K45 is not sent again of a vendor that the mirror does not hold', async () => {
+  it('K45 is not sent again if the vendor is not in the mirror', async () => {
     const empty = await testbed({ level: 'command', service: sandbox, fetch: through });
     isSwallowed = true;
     onAnswer = lost;
@@ -153,7 +153,7 @@ describe('an edit whose answer is lost', () => {
     expect(stderr).toContain('It was sent 3 times');
   });
 
-  it('K45 is looked for by a sweep where vendors are not read by id', async () => {
+  it('K45 is checked by a sweep if vendors are not read by id', async () => {
     sandbox = await testbed({ level: 'sandbox', vendors: 3, world: { readOne: '404' } });
     line = await testbed({ level: 'command', service: sandbox, fetch: through });
     await line.run('sync', ...account);
@@ -170,7 +170,7 @@ describe('an edit whose answer is lost', () => {
   it.each([
     ['a deleted vendor that no list shows', { visStateFilter: 'ignored' }, 'city=Boise', 'does not show vendor'],
     ['a note that no list shows', { listDeleted: 'shown', noteInList: 'no' }, 'note=Pay late', 'without note'],
-  ] as const)('K45 P9 is not sent again where vendors are not read by id: %s', async (_, world, field, why) => {
+  ] as const)('K45 P9 is not sent again if vendors are not read by id: %s', async (_, world, field, why) => {
     sandbox = await testbed({ level: 'sandbox', vendors: 3, world: { readOne: '405', ...world } });
     line = await testbed({ level: 'command', service: sandbox, fetch: through });
     await line.run('sync', ...account);
@@ -186,7 +186,7 @@ describe('an edit whose answer is lost', () => {
     expect((await line.run(...editOnce, '--again')).status).toBe(0);
   });
 
-  it('K45 is marked where it was interrupted under way', async () => {
+  it('K45 leaves a mark if it was interrupted under way', async () => {
     onAnswer = () => {
       line.interruption.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
       return lost();
@@ -198,7 +198,7 @@ describe('an edit whose answer is lost', () => {
   });
 });
 
-describe('an answer that is not what was asked for', () => {
+describe('an answer that differs from the request', () => {
   it.each([
     [['delete', '--yes'], ['vis_state']],
     [['archive'], ['vis_state']],
@@ -208,7 +208,7 @@ describe('an answer that is not what was asked for', () => {
     ],
     [['edit', '--set', 'tax_defaults=[{"system_taxid": 37701}]'], ['tax_defaults']],
     [['edit', '--set', 'tax_defaults=[]'], ['tax_defaults']],
-  ])('K46 fields that did not take are named, and the exit is 1: %j', async ([command, ...options], fields) => {
+  ])('K46 names the fields that were not changed, and exits with 1: %j', async ([command, ...options], fields) => {
     vendorService().edit(vendorid, {
       city: 'Rome',
       is_1099: false,
@@ -228,7 +228,7 @@ describe('an answer that is not what was asked for', () => {
     });
   });
 
-  it('K46 one that tells a part only has the vendor read, and keeps what is held', async () => {
+  it('K46 that contains only some fields leads to a read, and keeps what is stored', async () => {
     const name = truth()?.['vendor_name'];
     onAnswer = async (answer) => telling({ vendorid: (await told(answer))['vendorid'], city: 'Boise' });
     const { status, stdout, stderr } = await edit('--json');
@@ -238,7 +238,7 @@ describe('an answer that is not what was asked for', () => {
     expect(marked()).toEqual(asked());
   });
 
-  it('K46 a part of a new vendor makes no row of nulls', async () => {
+  it('K46 that contains only some fields of a new vendor makes no row of nulls', async () => {
     onAnswer = async (answer) => telling({ vendorid: (vendorid = Number((await told(answer))['vendorid'])) });
     sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
     const fields = ['--set', 'vendor_name=Acme', '--set', 'language=en', '--set', 'currency_code=USD'];
@@ -254,7 +254,7 @@ describe('an answer that is not what was asked for', () => {
     ]);
   });
 
-  it('K46 null, empty text and what was never set are the same, and NUL is kept in no text', async () => {
+  it('K46 treats null, empty text and unset fields as equal, and stores no NUL', async () => {
     const edits = ['--set', 'note=', '--set', 'primary_contact=null', '--set', 'phone=', '--set', 'city=null'];
     const { status } = await line.run('vendors', 'edit', String(vendorid), ...edits, ...account);
     expect(status).toBe(0);
@@ -277,7 +277,7 @@ describe('a creation', () => {
       sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
   };
 
-  it('K21 is on disk before it is sent, and forgotten once its outcome is known', async () => {
+  it('K21 is recorded on disk before it is sent, until its outcome is known', async () => {
     let before: unknown[] = [];
     onAnswer = (answer) => {
       before = open();
@@ -304,7 +304,7 @@ describe('a creation', () => {
     },
   );
 
-  it('K21 P9 makes one vendor however often it is said while nobody can look', async () => {
+  it('K21 P9 creates one vendor however often it is repeated while the list cannot be read', async () => {
     onAnswer = lost;
     noReading(3);
     const first = await create();
@@ -350,7 +350,7 @@ describe('a creation', () => {
     expect([status, sent, acmes().length, open()]).toEqual([0, ['POST'], 2, []]);
   });
 
-  it('K21 does not take a vendor for it that was there before', async () => {
+  it('K21 is not confused with a vendor that existed before', async () => {
     expect((await create()).status).toBe(0);
     isSwallowed = true;
     onAnswer = lost;
@@ -359,7 +359,7 @@ describe('a creation', () => {
     expect(stderr).toContain('The service does not show it yet.');
   });
 
-  it('K21 does not take a vendor of another account for it', async () => {
+  it('K21 is not confused with a vendor of another account', async () => {
     isSwallowed = true;
     onAnswer = lost;
     noReading(1);
@@ -370,7 +370,7 @@ describe('a creation', () => {
     expect([(await create()).status, posts(), acmes().length, open()]).toEqual([0, 2, 1, []]);
   });
 
-  it('K21 P9 closes no creation of another account, and knows nothing of its vendors', async () => {
+  it('K21 P9 closes no creation of another account, and ignores its vendors', async () => {
     const others = sandbox.sandbox.vendors('other');
     others.create({ vendor_name: 'Acme', language: 'en', currency_code: 'USD' });
     await line.run('sync', '--account', 'other');
@@ -393,7 +393,7 @@ describe('a creation', () => {
     expect(stderr).toContain('It may have been carried out nevertheless. If you run the same command again');
   });
 
-  it('K21 shows one of the name that is not as it was asked for, and creates no other by itself', async () => {
+  it('K21 reports a vendor of the name that differs from the request, and creates no other by itself', async () => {
     isSwallowed = true;
     onAnswer = () => {
       vendorService().create({ vendor_name: 'Acme', language: 'de', currency_code: 'USD' });

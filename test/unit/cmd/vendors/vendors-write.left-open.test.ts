@@ -67,7 +67,7 @@ async function leaveOpen(fate: typeof next, command: string, ...more: string[]):
   sent = [];
 }
 
-describe('P9 what is about to be sent to a vendor', () => {
+describe('P9 an edit that is about to be sent', () => {
   it.each([
     [
       ['edit', '--set', 'city=Oz', '--set', 'phone=1'],
@@ -77,7 +77,7 @@ describe('P9 what is about to be sent to a vendor', () => {
     [['archive'], ['vis_state']],
     [['restore'], ['vis_state']],
   ])(
-    'K45 is in the mirror before it leaves, by its names, and the vendor is marked: %j',
+    'K45 is recorded with its field names before it is sent, and the vendor is marked: %j',
     async ([command, ...more], fields) => {
       let marks: unknown[] = [];
       const plain = line;
@@ -99,12 +99,12 @@ describe('P9 what is about to be sent to a vendor', () => {
     },
   );
 
-  it('K45 is forgotten where the service refuses it', async () => {
+  it('K45 is closed if the service refuses it', async () => {
     const { status } = await edit(`note=${'x'.repeat(2_000)}`);
     expect([status, held.length, edits(), marked()]).toEqual([77, 1, [], []]);
   });
 
-  it('K45 leaves a mark alone that was there before', async () => {
+  it('K45 does not change an earlier mark', async () => {
     mirror(
       `INSERT INTO dirty_vendors (account_id, vendorid, generation, marked_at, due_at, due_ms, attempts, reason)
        VALUES ('6BApk', ${vendorid}, 0, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 0, 0, 'asked') RETURNING 1`,
@@ -114,8 +114,8 @@ describe('P9 what is about to be sent to a vendor', () => {
   });
 });
 
-describe('an edit whose outcome is open', () => {
-  it('K45 P9 is looked at by the next one, and found done', async () => {
+describe('an edit whose outcome is unknown', () => {
+  it('K45 P9 is checked by the next edit, and found to be carried out', async () => {
     await leaveOpen('answer lost', 'edit', '--set', 'city=Oz');
     expect(edits()).toEqual([{ vendorid, fields: '["city"]', sent_by: 'anna' }]);
     const { status, stderr } = await edit('city=Oz');
@@ -126,7 +126,7 @@ describe('an edit whose outcome is open', () => {
     expect(stderr).toContain(`The service already shows vendor ${vendorid} as requested; nothing was sent.`);
   });
 
-  it('K45 P9 is told of before it is closed: whoever may not have been told has the next one looked at', async () => {
+  it('K45 P9 is reported before it is closed: after a death in between, the next edit checks it again', async () => {
     const ends = vi.spyOn(SqliteWrites.prototype, 'endEdits').mockRejectedValueOnce(new Error('It ended here.'));
     const first = await edit('city=Oz');
     expect([first.stdout, first.status]).toEqual([expect.stringContaining('Oz'), 70]);
@@ -138,14 +138,14 @@ describe('an edit whose outcome is open', () => {
     expect(stderr).toContain('without what is requested (city): somebody may have changed it since.');
   });
 
-  it('K45 P9 that was not carried out is sent after the look', async () => {
+  it('K45 P9 that was not carried out is sent after the check', async () => {
     await leaveOpen('lost', 'edit', '--set', 'city=Oz');
     const { status, stderr } = await edit('city=Oz');
     expect([status, sent, edits(), truth()?.['city']]).toEqual([0, ['GET', 'PUT'], [], 'Oz']);
     expect(stderr).toContain(`The service shows vendor ${vendorid} as it was before that.`);
   });
 
-  it('K45 P9 is not repeated over what a colleague did since, however often it is said', async () => {
+  it('K45 P9 is not repeated over a later change by a colleague, however often it is requested', async () => {
     await leaveOpen('answer lost', 'delete', '--yes');
     ofService().restore(vendorid);
     for (const { status, stderr } of [await vendors('delete', '--yes'), await vendors('delete', '--yes')]) {
@@ -157,7 +157,7 @@ describe('an edit whose outcome is open', () => {
     expect([sent, edits(), truth()?.['vis_state']]).toEqual([['GET', 'GET', 'PUT'], [], 1]);
   });
 
-  it('K45 P9 is seen to be overtaken where a sweep has applied what a colleague did', async () => {
+  it('K45 P9 is recognised as overtaken if a sweep has applied a change by a colleague', async () => {
     await leaveOpen('lost', 'edit', '--set', 'city=Oz');
     ofService().edit(vendorid, { city: 'Rome' });
     await line.run('sync', ...account);
@@ -167,7 +167,7 @@ describe('an edit whose outcome is open', () => {
     expect(stderr).toContain('changed since then (city, updated_at)');
   });
 
-  it('K45 P9 does not keep other fields from being set after the look', async () => {
+  it('K45 P9 does not prevent other fields from being set after the check', async () => {
     await leaveOpen('answer lost', 'edit', '--set', 'city=Oz');
     const { status, stderr } = await edit('phone=1');
     expect([status, sent]).toEqual([0, ['GET', 'PUT']]);
@@ -175,7 +175,7 @@ describe('an edit whose outcome is open', () => {
     expect(edits()).toEqual([{ vendorid, fields: '["city"]', sent_by: 'anna' }]);
   });
 
-  it('K45 P9 stays open where --again is said of other fields', async () => {
+  it('K45 P9 stays open if --again sets other fields', async () => {
     await leaveOpen('answer lost', 'delete', '--yes');
     expect((await edit('phone=1', '--again')).status).toBe(0);
     expect([sent, edits()]).toEqual([['PUT'], [{ vendorid, fields: '["vis_state"]', sent_by: 'anna' }]]);
@@ -183,7 +183,7 @@ describe('an edit whose outcome is open', () => {
     expect([sent, edits()]).toEqual([['PUT', 'GET'], []]);
   });
 
-  it('K45 P9 is followed by nothing where nobody can look', async () => {
+  it('K45 P9 is followed by no request if the vendor cannot be read', async () => {
     await leaveOpen('lost', 'edit', '--set', 'city=Oz');
     sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
     const { status, stderr } = await edit('city=Oz');
@@ -192,7 +192,7 @@ describe('an edit whose outcome is open', () => {
     expect(stderr).toContain('Nothing was sent.');
   });
 
-  it('K45 P9 of a vendor that the mirror did not hold is not repeated', async () => {
+  it('K45 P9 of a vendor that was not in the mirror is not repeated', async () => {
     line = await testbed({ level: 'command', service: sandbox, fetch: through });
     await leaveOpen('lost', 'edit', '--set', 'city=Oz');
     const { status, stderr } = await edit('city=Oz');
@@ -200,7 +200,7 @@ describe('an edit whose outcome is open', () => {
     expect(stderr).toContain('which was not in the mirror then');
   });
 
-  it('K45 P9 of another account or vendor has no say', async () => {
+  it('K45 P9 of another account or vendor does not count', async () => {
     await leaveOpen('answer lost', 'edit', '--set', 'city=Oz');
     const other = Number(ofService().listed()[1]?.['vendorid']);
     const { status } = await line.run('vendors', 'edit', String(other), '--set', 'city=Oz', ...account);

@@ -38,7 +38,7 @@ const truth = (vendorid: unknown): Record<string, unknown> | undefined =>
 const anyone = (): number => Number(sandbox.sandbox.vendors('6BApk').listed()[0]?.['vendorid']);
 
 describe('vendors create', () => {
-  it('creates a vendor, and the mirror holds it at once', async () => {
+  it('creates a vendor, which is in the mirror at once', async () => {
     const { status, stdout } = await line.run(
       'vendors',
       'create',
@@ -55,7 +55,7 @@ describe('vendors create', () => {
     expect((await line.run('vendors', 'show', String(record['vendorid']))).stdout).toContain('Acme = Sons');
   });
 
-  it('takes fields from a file, from standard input, and over them from --set', async () => {
+  it('takes fields from a file or standard input, and --set overrides them', async () => {
     const file = join(line.folder, 'vendor.json');
     const fields = { vendor_name: 'From file', language: 'en', currency_code: 'USD', note: null, is_1099: false };
     writeFileSync(file, JSON.stringify({ bill_vendor: fields }));
@@ -104,7 +104,7 @@ describe('vendors create', () => {
 });
 
 describe('tax defaults', () => {
-  it("K35 the reference's own body of a creation is taken", async () => {
+  it('K35 the body of a creation in the reference is accepted', async () => {
     const file = join(line.folder, 'vendor.json');
     writeFileSync(file, JSON.stringify(fixture('vendor-create-request')));
     const { status, stdout } = await line.run('vendors', 'create', '--file', file, '--json', ...account);
@@ -162,7 +162,7 @@ describe('text on its way to the service', () => {
     expect(sandbox.sandbox.vendors('6BApk').all()).toHaveLength(3);
   });
 
-  it('K48 loses its byte order mark, and arrives as it was meant', async () => {
+  it('K48 loses its byte order mark, and arrives unchanged otherwise', async () => {
     const file = join(line.folder, 'vendor.json');
     writeFileSync(file, `\ufeff${JSON.stringify({ vendor_name: 'Café 🦁', language: 'en', currency_code: 'USD' })}`);
     const { status, stdout } = await line.run('vendors', 'create', '--file', file, '--json', ...account);
@@ -172,7 +172,7 @@ describe('text on its way to the service', () => {
 });
 
 describe('vendors edit', () => {
-  it('changes what is named, and the mirror holds it at once', async () => {
+  it('changes the named fields, in the mirror at once', async () => {
     await line.run('sync', ...account);
     const vendorid = anyone();
     const before = truth(vendorid);
@@ -186,7 +186,7 @@ describe('vendors edit', () => {
     expect((await line.run('verify', ...account)).status).toBe(0);
   });
 
-  it('exits with 77 and the words of the service where it refuses', async () => {
+  it('exits with 77 and the message of the service if it refuses', async () => {
     const long = `note=${'x'.repeat(2_000)}`;
     const refused = await line.run('vendors', 'edit', String(anyone()), '--set', long, ...account);
     expect(refused.status).toBe(77);
@@ -238,7 +238,7 @@ describe('vendors delete, archive and restore', () => {
 });
 
 describe('fields that are kept out of the mirror', () => {
-  it('cannot be set, and an edit of others is answered as wholly as ever', async () => {
+  it('cannot be set, and edits of other fields work as usual', async () => {
     line = await testbed({ level: 'command', service: sandbox, settings: 'vendors: { exclude: [phone] }' });
     await line.run('sync', ...account);
     const edit = (pair: string) => line.run('vendors', 'edit', String(anyone()), '--set', pair, ...account);

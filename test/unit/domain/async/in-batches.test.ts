@@ -15,8 +15,8 @@ function turns(): { yield: () => Promise<void>; pass: () => Promise<void> } {
   };
 }
 
-describe('work in turns', () => {
-  it('takes what came together at once, and what came meanwhile in the next turn', async () => {
+describe('work in batches', () => {
+  it('handles items that arrive together at once, and later ones in the next turn', async () => {
     const clock = turns();
     const groups: (readonly number[])[] = [];
     const double = inBatches(clock, (pieces: readonly number[]) => {
@@ -32,7 +32,7 @@ describe('work in turns', () => {
     expect(groups).toEqual([[1, 2], [3]]);
   });
 
-  it('fails all that it took, and goes on with what comes after', async () => {
+  it('fails all items of a failed turn, and continues with later ones', async () => {
     const clock = turns();
     const work = inBatches(clock, (pieces: readonly number[]) =>
       pieces.includes(0) ? Promise.reject(new Error('no')) : Promise.resolve(pieces),

@@ -9,7 +9,7 @@ function work() {
 }
 
 describe('requests for the same work', () => {
-  it('that come while it is under way join it, and one that comes later begins anew', async () => {
+  it('that arrive while it is under way share it, and a later one starts it again', async () => {
     const { begun, run } = work();
     const flight = new SingleFlight<string>();
     const both = Promise.all([flight.run(run), flight.run(run)]);
@@ -21,7 +21,7 @@ describe('requests for the same work', () => {
     expect(await later).toBe('second');
   });
 
-  it('that come while it fails all fail, and `idle` does not', async () => {
+  it('that share a failing one all fail, and `idle` does not', async () => {
     const { begun, run } = work();
     const flight = new SingleFlight<string>();
     const both = Promise.allSettled([flight.run(run), flight.run(run)]);
@@ -30,7 +30,7 @@ describe('requests for the same work', () => {
     await expect(flight.idle()).resolves.toBeUndefined();
   });
 
-  it('that come after a kept outcome get it, and after a failure that is not kept begin anew', async () => {
+  it('that arrive after a kept outcome get it, and after a failure that is not kept start it again', async () => {
     const { begun, run } = work();
     const flight = new SingleFlight<string>((outcome) => outcome === 'done');
     const failing = flight.run(run).catch(String);

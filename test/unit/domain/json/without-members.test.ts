@@ -16,16 +16,16 @@ describe('an object without some of its members', () => {
     ['one whose key is spelled with escapes', String.raw`{"ph\u006fne":"1","a":1}`, '{"a":1}'],
     ["none that is another object's own", '{"a":{"phone":"1"},"b":["phone"]}', '{"a":{"phone":"1"},"b":["phone"]}'],
     ['values that hold brackets, quotes and commas', String.raw`{"note":"},\"{[","a":"}"}`, '{"a":"}"}'],
-  ])('leaves %s out, and everything else as it stood', (_, json, left) => {
+  ])('leaves %s out, and everything else unchanged', (_, json, left) => {
     expect(textWithoutMembers(json, names)).toBe(left);
   });
 
-  it('is the same bytes where there is nothing to leave out', () => {
+  it('has the same bytes if there is nothing to leave out', () => {
     const bytes = Buffer.from('{"a":1}');
     expect(withoutMembers(bytes, names)).toBe(bytes);
   });
 
-  it('is what a parser makes of the text, less those members, whatever the order and spacing', () => {
+  it('equals the parsed text without those members, whatever the order and spacing', () => {
     const random = seededRandom(24);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random.fraction() * from.length)]!;
     for (let round = 0; round < 500; round += 1) {
@@ -38,7 +38,7 @@ describe('an object without some of its members', () => {
     }
   });
 
-  it.each(['[1]', '{"a" 1}', '{"phone": "1"', 'null'])('refuses what is no whole object: %s', (json) => {
+  it.each(['[1]', '{"a" 1}', '{"phone": "1"', 'null'])('refuses what is not a complete object: %s', (json) => {
     expect(() => textWithoutMembers(json, names)).toThrow(MirrorError);
   });
 });

@@ -15,7 +15,7 @@ describe('the backoff', () => {
     expect(retryDelay(12, 0.5)).toBeUndefined();
   });
 
-  it('lets a queue rest ever longer, up to a minute', () => {
+  it('pauses a queue longer each time, up to a minute', () => {
     expect([1, 2, 3, 4, 5, 6, 2_000].map(queuePause)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
   });
 });

@@ -104,7 +104,7 @@ describe('the retry policy', () => {
     fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }).map(refused),
   );
 
-  it('takes one step for each mark and result, and waits neither less than nothing nor for ever', () => {
+  it('has one next step for each mark and result, with a delay that is neither negative nor infinite', () => {
     fc.assert(
       fc.property(marks, results, fc.nat(86_400_000), (mark, result, delay) => {
         const step = nextStep(mark, result, delay);
@@ -117,7 +117,7 @@ describe('the retry policy', () => {
     );
   });
 
-  it('C7 gives up every vendor that is never answered, and waits ever longer until then', () => {
+  it('C7 parks every vendor that is never answered, after longer and longer delays', () => {
     const readings = fc.array(fc.oneof(fc.constant(absent), fc.constantFrom(0, 0.5, 0.999).map(refused)), {
       minLength: 12,
       maxLength: 12,
@@ -139,7 +139,7 @@ describe('the retry policy', () => {
   });
 
   it.each(['delivery', 'asked'] as const)(
-    'ends what shows nothing new: a mark made by %s is looked at twice at most',
+    'settles a mark made by %s after two readings without news at most',
     (reason) => {
       const first = nextStep({ reason, attempts: 0 }, nothingNew, secondLook);
       const last = first.kind === 'defer' ? nextStep(first.deferral, nothingNew, secondLook) : first;
@@ -147,7 +147,7 @@ describe('the retry policy', () => {
     },
   );
 
-  it('looks a second time when the lag is over, or later where the settings say so', () => {
+  it('has a second look when the lag is over, or later if configured', () => {
     expect(secondLookDelay({ secondLook: 60_000, lag: 5_000 })).toBe(60_000);
     expect(secondLookDelay({ secondLook: 60_000, lag: 90_000 })).toBe(90_000);
   });

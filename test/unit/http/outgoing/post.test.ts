@@ -60,7 +60,7 @@ const own = (url: URL, over: Partial<PostRequest> = {}): PostRequest => ({ ...us
 const away = (url: string): PostRequest => ({ ...usual, url: new URL(url), reach: 'public' });
 
 describe('a POST to a receiver', () => {
-  it('arrives whole, and its status is returned', async () => {
+  it('arrives complete, and its status is returned', async () => {
     const { url, received } = await receiver((_, response) => response.writeHead(204).end());
     expect(await poster()(own(url))).toBe(204);
     expect(received).toMatchObject([{ headers: { 'webhook-id': 'one' }, body: '{"ü":1}' }]);
@@ -86,7 +86,7 @@ describe('a POST to a receiver', () => {
     expect(sent).toBeLessThan(16 * 2 ** 20);
   });
 
-  it('ends with the signal where no answer comes; where its status came, that counts', async () => {
+  it('ends with the signal if no answer arrives; if the status arrived, that counts', async () => {
     const silent = await receiver(() => undefined);
     const stopping = new AbortController();
     const waiting = poster()(own(silent.url, { signal: stopping.signal }));
@@ -141,7 +141,7 @@ describe('where a POST may go', () => {
     expect(received).toEqual([]);
   });
 
-  it('a name that is public at first, and leads to this machine a moment later, reaches nothing: each connection asks once, and goes where that leads', async () => {
+  it('a name that is public at first and leads to this machine a moment later reaches nothing, because each connection resolves it once and uses that address', async () => {
     const { port, received } = await receiver((_, response) => response.end());
     const resolve = resolving(['127.0.0.1'], ['8.8.8.8']);
     await expect(poster(resolve)(away(`https://rebinding.example:${port}/`))).rejects.toThrow(AddressRefused);
@@ -149,7 +149,7 @@ describe('where a POST may go', () => {
     expect(received).toEqual([]);
   });
 
-  it('a name of this machine is refused where it leads elsewhere', async () => {
+  it('a name of this machine is refused if it leads elsewhere', async () => {
     await expect(poster(resolving(['8.8.8.8']))(own(new URL('http://localhost:1/')))).rejects.toThrow(
       'localhost does not resolve to this machine',
     );
