@@ -63,7 +63,7 @@ describe('P8 a service whose list never ends', () => {
     expect([asked, pass?.ids.size]).toEqual([200_000, 0]);
   });
 
-  it('with pages of which most are empty: each is asked for once, and once more for the proof', async () => {
+  it('with pages of which most are empty: each is requested once, and once more for the proof', async () => {
     const at = await bentLists((list, page) => {
       Object.assign(list, { page, pages: 300, total: 1e11 }, page > 1 && { bill_vendors: [] });
     });

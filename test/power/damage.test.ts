@@ -84,7 +84,7 @@ describe('F7 a damaged mirror', () => {
   it.each([
     ['reads it', 'BEGIN; SELECT * FROM migrations'],
     ['has it open in WAL, and rests', 'PRAGMA journal_mode = WAL; SELECT * FROM migrations'],
-  ])('stays where another program %s, for that one would write into the new journal', async (_, statements) => {
+  ])('stays if another program %s, because that one would write into the new journal', async (_, statements) => {
     const path = await filled();
     const reader = await readerOf(path, statements);
     ruin(path);
@@ -165,7 +165,7 @@ describe('a file that can no longer be trusted', () => {
   it.each([
     ['F3', 'a failed sync', 'SQLITE_IOERR_FSYNC', 'database_unusable'],
     ['F7', 'damage', 'SQLITE_CORRUPT', 'database_corrupt'],
-  ])('%s says so once after %s, and takes nothing more', async (_, __, sqliteCode, code) => {
+  ])('%s reports it once after %s, and accepts nothing more', async (_, __, sqliteCode, code) => {
     const told: MirrorError[] = [];
     const path = await filled();
     const database = await Database.open({ ...options(path), onDistrust: (error) => told.push(error) });
@@ -210,7 +210,7 @@ describe('F9 a file that was replaced while it was open', () => {
 });
 
 describe('a daemon that finds its mirror damaged at the start', () => {
-  it('F7 says so, moves it aside, creates a new one that equals the source, and keeps the secrets', async () => {
+  it('F7 reports it, moves the file aside, creates a new one that equals the source, and keeps the secrets', async () => {
     const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
     const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
     const path = await introduce(at);

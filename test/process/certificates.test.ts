@@ -1,4 +1,4 @@
-/** A service that nobody can reach in truth: its name is unknown, or whoever answers cannot show that it is the service. */
+/** A service that cannot be reached: its name is unknown, or whoever answers has no valid certificate for it. */
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:https';

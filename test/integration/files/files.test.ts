@@ -12,20 +12,23 @@ import { testbed, type Testbed } from '../../support/testbed.ts';
 it.each<[string, (path: string) => void]>([
   ['deleted', (path) => rmSync(path)],
   ['moved', (path) => renameSync(path, `${path}.moved`)],
-])('F9 the mirror %s while it is in use: within a minute going on is called wrong', async (_, take) => {
-  const at = await testbed({ level: 'daemon' });
-  await at.clock.pass(60_000);
-  expect(at.fatal).toEqual([]);
-  take(at.settings.database);
-  await at.clock.pass(60_000);
-  expect(at.fatal).toMatchObject([
-    {
-      code: 'database_unusable',
-      message: expect.stringContaining('was moved or deleted while it was in use') as unknown,
-    },
-  ]);
-  expect(at.fatal[0]?.exit).toBe(74);
-});
+])(
+  'F9 the mirror %s while it is in use: the daemon reports within a minute that it cannot continue',
+  async (_, take) => {
+    const at = await testbed({ level: 'daemon' });
+    await at.clock.pass(60_000);
+    expect(at.fatal).toEqual([]);
+    take(at.settings.database);
+    await at.clock.pass(60_000);
+    expect(at.fatal).toMatchObject([
+      {
+        code: 'database_unusable',
+        message: expect.stringContaining('was moved or deleted while it was in use') as unknown,
+      },
+    ]);
+    expect(at.fatal[0]?.exit).toBe(74);
+  },
+);
 
 it.each<[string, (path: string) => void]>([
   ['deleted', (path) => rmSync(path)],
@@ -36,19 +39,22 @@ it.each<[string, (path: string) => void]>([
       renameSync(`${path}.copy`, path);
     },
   ],
-])('K25 the secrets %s while they are in use: within a minute going on is called wrong', async (_, take) => {
-  const at = await testbed({ level: 'daemon' });
-  await at.clock.pass(60_000);
-  expect(at.fatal).toEqual([]);
-  expect((await at.look('/readyz')).status).toBe(200);
-  take(at.settings.secrets);
-  await at.clock.pass(2_000);
-  const message = `${at.settings.secrets} was moved or deleted while it was in use.`;
-  expect(await at.look('/readyz')).toMatchObject({ status: 503, body: expect.stringContaining(message) as unknown });
-  expect(at.fatal).toEqual([]);
-  await at.clock.pass(58_000);
-  expect(at.fatal).toMatchObject([{ code: 'database_unusable', message, exit: 74 }]);
-});
+])(
+  'K25 the secrets %s while they are in use: the daemon reports within a minute that it cannot continue',
+  async (_, take) => {
+    const at = await testbed({ level: 'daemon' });
+    await at.clock.pass(60_000);
+    expect(at.fatal).toEqual([]);
+    expect((await at.look('/readyz')).status).toBe(200);
+    take(at.settings.secrets);
+    await at.clock.pass(2_000);
+    const message = `${at.settings.secrets} was moved or deleted while it was in use.`;
+    expect(await at.look('/readyz')).toMatchObject({ status: 503, body: expect.stringContaining(message) as unknown });
+    expect(at.fatal).toEqual([]);
+    await at.clock.pass(58_000);
+    expect(at.fatal).toMatchObject([{ code: 'database_unusable', message, exit: 74 }]);
+  },
+);
 
 describe('K25 a command beside a daemon', () => {
   it.each<['database' | 'secrets', string, (path: string) => void]>([

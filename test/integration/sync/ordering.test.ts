@@ -89,7 +89,7 @@ describe('a change that was delivered', () => {
 });
 
 describe('where the service reads no vendor by number', () => {
-  it.each(['readOne=404', 'readOne=405'])('C9 one sweep serves all that are marked (%s)', async (readOne) => {
+  it.each(['readOne=404', 'readOne=405'])('C9 one sweep reads all marked vendors (%s)', async (readOne) => {
     const { network, hold, letGo } = slowNetwork();
     const at = await testbed({ level: 'daemon', world: [readOne], network });
     const ids = supervisor(at)
@@ -112,7 +112,7 @@ describe('where the service reads no vendor by number', () => {
   it.each([
     ['nothing new, not by what the first has shown', 'unchanged'],
     ['a change, by what it shows', 'applied'],
-  ])('the second sweep of a run answers what came before it: %s', async (_, outcome) => {
+  ])('the second sweep of a run settles deliveries that arrived before it: %s', async (_, outcome) => {
     const at = await testbed({ level: 'daemon', world: ['readOne=405'] });
     const [edited = 0, vanished = 0, other = 0] = supervisor(at)
       .all()
@@ -127,7 +127,7 @@ describe('where the service reads no vendor by number', () => {
     expect(outcomes()).toEqual(['applied', outcome]);
   });
 
-  it('a sweep that met a balance, of which no event tells, is followed by a second look', async () => {
+  it('a sweep that found a changed balance, which no event announces, is followed by a second look', async () => {
     const at = await testbed({ level: 'daemon', world: ['readOne=405'] });
     const id = Number(supervisor(at).all()[0]!['vendorid']);
     supervisor(at).setBalance(id, 'outstanding', [{ amount: '77.00', code: 'USD' }]);
@@ -139,8 +139,8 @@ describe('where the service reads no vendor by number', () => {
   });
 });
 
-describe('a delivery that leads nowhere', () => {
-  it('C7 C8 C20 is given up after some tries, tried again by a reconciliation, and then settled as not found', async () => {
+describe('a delivery about a vendor that is not found', () => {
+  it('C7 C8 C20 is parked after some attempts, tried again by a reconciliation, and then settled as not found', async () => {
     const at = await testbed({ level: 'daemon' });
     at.sandbox.emit(account, 'bill_vendor.update', 999_999);
     await at.clock.until(
@@ -158,7 +158,7 @@ describe('a delivery that leads nowhere', () => {
   });
 
   it.each([[[]], [['readOne=404']]])(
-    'C7 C8 C20 that was given up ends as not found by the next reconciliation although another followed, in the world %j',
+    'C7 C8 C20 that was parked is settled as not found by the next reconciliation although another followed, in the world %j',
     async (world) => {
       const at = await testbed({ level: 'daemon', world });
       const outcomes = (): string[] =>
@@ -174,7 +174,7 @@ describe('a delivery that leads nowhere', () => {
     },
   );
 
-  it('C20 is not ended by a list alone where it was given up again while the list was read', async () => {
+  it('C20 is not settled by a list alone if it was parked again while the list was read', async () => {
     let slow = false;
     let refused = false;
     const at: Testbed<'daemon'> = await testbed({
@@ -210,7 +210,7 @@ describe('a delivery that leads nowhere', () => {
     expect(outcomes()).toEqual([{ outcome: 'parked' }, { outcome: 'parked' }]);
   });
 
-  it('C7 C8 names a callback where the service means it so: nothing is touched, and the change is found by a sweep', async () => {
+  it('C7 C8 whose id is that of a callback changes no vendor, and the change is found by a sweep', async () => {
     const at = await testbed({ level: 'daemon', world: ['objectId=callback'] });
     const id = someVendor(at);
     supervisor(at).edit(id, { vendor_name: 'New' });
@@ -246,8 +246,8 @@ it('C20 J6 J7 A23 an outage of hours loses nothing, causes few requests, and fil
   expect(at.query(`SELECT 1 FROM findings WHERE kind LIKE 'missed_%'`)).toEqual([]);
 });
 
-describe('K32 a second look that is set to come before the lag is over', () => {
-  it('comes when it is: every change that was told is in the mirror', async () => {
+describe('K32 a second look that is configured before the end of the lag', () => {
+  it('happens when the lag is over: every announced change is in the mirror', async () => {
     const at = await testbed({
       level: 'daemon',
       world: ['readLag=4'],

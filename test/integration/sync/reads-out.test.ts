@@ -55,7 +55,7 @@ describe('reads by id that a proxy refuses for ten seconds', () => {
   );
 });
 
-it('K5 reads by id that are denied for minutes are not taken for reads that are not offered', async () => {
+it('K5 reads by id that are denied for minutes still count as supported', async () => {
   const denied = { response: { errors: [{ errno: 1003, message: 'Access denied.' }] } };
   const { at, proxy, listsFor } = await behindProxy(() => Response.json(denied, { status: 403 }));
   proxy.isOut = true;

@@ -79,7 +79,7 @@ describe('a running daemon refuses', () => {
       'unexpected_code',
       ({ path }) => ({ path, headers: { 'content-type': form }, body: strangersCode }),
     ],
-  ])('%s with %i, counts it as %s, stores nothing and asks nothing', async (_, status, outcome, change) => {
+  ])('%s with %i, counts it as %s, stores nothing and requests nothing', async (_, status, outcome, change) => {
     const { at, delivery } = await toldOnce();
     const before = contents(at);
     expect(await at.deliver(change(delivery))).toBe(status);
@@ -90,7 +90,7 @@ describe('a running daemon refuses', () => {
   });
 });
 
-it('E7 C1 C3 a true delivery replayed ten thousand times costs a handful of reads and changes nothing', async () => {
+it('E7 C1 C3 a genuine delivery replayed ten thousand times costs a few reads and changes nothing', async () => {
   const { at, delivery } = await toldOnce();
   const vendors = at.query('SELECT * FROM vendors');
   const answers: Record<number, number> = {};

@@ -83,7 +83,7 @@ describe('deliveries arrive again', () => {
     expect(at.query(`SELECT 1 FROM vendors WHERE city = 'Missed'`)).toHaveLength(1);
   });
 
-  it('D12 after the public address changed: the old callback goes', async () => {
+  it('D12 after the public address changed: the old callback is deleted', async () => {
     const at = await testbed({ level: 'daemon' });
     await at.reopen({ listener: { host: '127.0.0.1', port: 0, publicUrl: 'https://moved.example.com' } });
     await at.start();

@@ -92,7 +92,7 @@ it.each(ends)('the process exits with %i (%s) where %s', async (expected, code, 
   expect(JSON.parse(stdout)).toMatchObject({ ok: false });
 });
 
-it('the process exits with 1 where the mirror is not as the source', async () => {
+it('the process exits with 1 if the mirror differs from the source', async () => {
   const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
   const at = await testbed({ level: 'program', service: sandbox });
   await at.run('sync');

@@ -70,7 +70,7 @@ describe('a sync that is interrupted', () => {
   });
 });
 
-describe('an export of a query that takes for ever', () => {
+describe('an export of an endless query', () => {
   const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
   const query = `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`;
 

@@ -80,7 +80,7 @@ describe('login', () => {
     expect((await at.run('logout')).stdout).toBe('There was no login.\n');
   });
 
-  it('writes a settings file where there is none: doctor, sync and serve go on from there, to a verified webhook', async () => {
+  it('writes a settings file if there is none, with which doctor, sync and serve lead to a verified webhook', async () => {
     const at = await nothing();
     const publicUrl = 'http://127.0.0.1:8787';
     const child = at.start('login', '-c', at.file, '--account', '6BApk', '--public-url', publicUrl, ...at.named);
@@ -135,7 +135,7 @@ describe('login', () => {
     expect([bare.status, bare.stderr]).toEqual([64, expect.stringContaining('login writes a new one, mirror.yaml')]);
   });
 
-  it('writes nothing where the person refuses', async () => {
+  it('writes nothing if the person refuses', async () => {
     const at = await nothing();
     const child = at.start('login', '-c', at.file, '--account', '6BApk', ...at.named);
     const end = ended(child);
@@ -146,7 +146,7 @@ describe('login', () => {
     expect(existsSync(at.file)).toBe(false);
   });
 
-  it('takes the pasted address where the browser comes back elsewhere', async () => {
+  it('accepts the pasted address if the browser returns elsewhere', async () => {
     const at = await place('https://mirror.example.com/oauth');
     const { child, end, login } = await started(at, 'allow access');
     child.stdin?.end(`${await press(addressIn(login), 'allow')}\n`);
@@ -207,7 +207,7 @@ describe('login', () => {
     expect([status, stderr]).toEqual([77, expect.stringContaining('did not authorize vendor-mirror: access_denied')]);
   });
 
-  it('refuses the answer to another login, and goes on waiting for its own', async () => {
+  it('refuses the answer to another login, and keeps waiting for its own', async () => {
     const at = await place();
     const { end, login } = await started(at, 'Waiting for the browser');
     const back = new URL(await press(addressIn(login), 'allow'));
@@ -220,7 +220,7 @@ describe('login', () => {
     expect((await at.run('sync')).status).toBe(0);
   });
 
-  it('takes no pasted address of another login', async () => {
+  it('refuses a pasted address of another login', async () => {
     const at = await place('https://mirror.example.com/oauth');
     const { child, end, login } = await started(at, 'allow access');
     const back = new URL(await press(addressIn(login), 'allow'));
@@ -231,7 +231,7 @@ describe('login', () => {
     expect((await at.run('sync')).status).toBe(77);
   });
 
-  it('takes an answer in which the service names itself', async () => {
+  it('accepts an answer in which the service names itself', async () => {
     const at = await place();
     const { end, login } = await started(at, 'Waiting for the browser');
     const back = new URL(await press(addressIn(login), 'allow'));
@@ -247,13 +247,13 @@ describe('login', () => {
     expect((await end).stderr).toContain('Interrupted by SIGINT');
   });
 
-  it('names a redirect address that is none', async () => {
+  it('reports an invalid redirect address', async () => {
     const at = await place('not an address');
     const { status, stderr } = await at.run('login');
     expect([status, stderr]).toEqual([78, expect.stringContaining('redirectUri')]);
   });
 
-  it('is of no use with a token in the settings, and says so', async () => {
+  it('is refused if the settings contain a token', async () => {
     const at = await testbed({ level: 'program', service: { vendors: 5 } });
     const { status, stderr } = await at.run('login');
     expect([status, stderr]).toEqual([78, expect.stringContaining('service.auth.oauth is not set')]);

@@ -91,7 +91,7 @@ it(
 );
 
 it(
-  'K20 two processes that find the token ended at once make one refresh, and both go on',
+  'K20 two processes that find the token expired at once send one refresh, and both continue',
   { timeout: soon },
   async () => {
     const { world, at } = await withEndedToken();

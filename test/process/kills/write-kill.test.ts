@@ -50,7 +50,7 @@ describe('an edit whose process is killed', () => {
   it.each([
     [[], 1],
     [['--again'], 2],
-  ])('K45 P9 after the service carried it out is looked at, and sent again only as told: %j', async (more, times) => {
+  ])('K45 P9 after the service carried it out is checked, and sent again only on request: %j', async (more, times) => {
     const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
     const at = await testbed({
       level: 'program',

@@ -19,7 +19,7 @@ function contained(at: Testbed<'program'>, ...argv: string[]): DaemonProcess {
 const runs = (at: Testbed<'program'>) => at.query<{ outcome: string }>('SELECT outcome FROM runs ORDER BY id');
 
 describe.skipIf(isMissing(refused))('in containers, where every process is process 1', () => {
-  it('K9 a one-shot command does not call the live run of the daemon abandoned, and the run of a dead one is', async () => {
+  it('K9 a one-shot command does not mark the live run of the daemon as abandoned, but that of a dead one', async () => {
     const at = await testbed({
       level: 'program',
       service: { vendors: 100 },

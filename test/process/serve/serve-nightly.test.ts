@@ -10,7 +10,7 @@ import { testbed } from '../../support/testbed.ts';
 const asleep = 100_000;
 
 describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
-  it('J10 B6 stopped and continued, it reconciles before it calls itself fresh', async () => {
+  it('J10 B6 is stopped and continued: it reconciles before it reports the mirror as fresh', async () => {
     const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { lose: 1 } });
     const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
     const daemon = await at.serveUntilSwept();

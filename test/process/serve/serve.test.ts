@@ -78,7 +78,7 @@ it('F8 a daemon whose lock was removed exits with 75 as soon as a second daemon 
 it.each<[string, (at: Testbed<'program'>) => number]>([
   ['the listener', (at) => at.listenerPort],
   ['the admin page', (at) => at.adminPort],
-])('J9 where another program holds the port of %s, the start ends with 69 and says so', async (name, portOf) => {
+])('J9 a start while another program holds the port of %s ends with 69 and names the reason', async (name, portOf) => {
   const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
   const other = createServer().listen(portOf(at), '127.0.0.1');
   onTestFinished(() => void other.close());
@@ -132,7 +132,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
     expect(await daemon.end()).toBe(0);
   });
 
-  it('C15 ten thousand in a moment for five vendors: each is acknowledged and journalled, and costs no read of its own', async () => {
+  it('C15 a burst of ten thousand for five vendors: each is acknowledged and journalled, and costs no read of its own', async () => {
     const world = await testbed({ level: 'sandbox', vendors: 100 });
     const { at, daemon } = await living(world);
     const callback = world.sandbox.callbacks(world.account).all()[0];
@@ -152,7 +152,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
     expect(await daemon.end()).toBe(0);
   });
 
-  it('J10 when it was stopped for a while: what came meanwhile is answered as soon as it goes on', async () => {
+  it('J10 after it was stopped for a while: what arrived meanwhile is answered as soon as it continues', async () => {
     let posts = 0;
     const world = await testbed({
       level: 'sandbox',

@@ -132,7 +132,7 @@ describe('the post', () => {
     expect(await fetchPost(fetch, systemClock)(uri, {}, '', 10_000, signal)).toEqual({ status: 302 });
   });
 
-  it('gives up after the time it has', async () => {
+  it('gives up when its time limit is over', async () => {
     const clock = virtualClock();
     const never: typeof fetch = (_uri, init) =>
       new Promise((_resolve, reject) =>

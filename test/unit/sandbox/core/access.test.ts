@@ -51,7 +51,7 @@ describe('tokens and scopes', () => {
     expect((await get(vendorsPath)).status).toBe(200);
   });
 
-  it('A21 a token can end', async () => {
+  it('A21 a token can expire', async () => {
     const { sandbox, get } = await testbed({ level: 'service' });
     sandbox.access.revoke('a-token');
     expect((await get(vendorsPath)).status).toBe(401);
@@ -108,7 +108,7 @@ describe('worlds of errors', () => {
 describe('rate limits', () => {
   const rateLimits = { vendors: 3, callbacks: 1, windowSeconds: 60 };
 
-  it('count each account and family apart', async () => {
+  it('are counted for each account and family separately', async () => {
     const { get } = await testbed({ level: 'service', accounts: [account, 'other'], rateLimits });
     const other = vendorsPath.replace(account, 'other');
     for (const path of [vendorsPath, gatewaysPath, vendorsPath, other, callbacksPath])

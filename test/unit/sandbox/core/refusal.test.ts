@@ -60,7 +60,7 @@ describe('405 names the methods that are allowed', () => {
   });
 });
 
-it('a browser may ask without a token what it may send', async () => {
+it('a browser may ask without a token what it is allowed to send', async () => {
   const preflight = { authorization: '', origin: 'https://app.example', 'access-control-request-method': 'PUT' };
   const { status, headers, text } = await (
     await testbed({ level: 'service' })

@@ -22,7 +22,7 @@ describe('worlds', () => {
     expect(parseWorld(['listLag=20', 'unlistedIds=3'])).toMatchObject({ listLag: 20, unlistedIds: 3 });
   });
 
-  it('explain each axis in words', () => {
+  it('describe each axis', () => {
     for (const { meaning, initial } of worldAxes) {
       expect(meaning).not.toBe('');
       expect(initial).not.toBe('');

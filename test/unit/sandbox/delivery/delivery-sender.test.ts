@@ -61,7 +61,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('C16 of an event that nobody documented can be sent too', async () => {
+  it('C16 of an undocumented event can be sent too', async () => {
     const service = await testbed({ level: 'service' });
     await service.subscribe();
     service.sandbox.emit(account, 'bill_vendor.merge', 7);

@@ -28,7 +28,7 @@ describe('refreshing tokens', () => {
     expect(await read(service, json.access_token)).toBe(200);
   });
 
-  it('works once for each refresh token, and goes on with the new one', async () => {
+  it('works once for each refresh token, and continues with the new one', async () => {
     const service = await testbed({ level: 'service', refreshToken: 'once' });
     const first = await refresh(service, 'once');
     const again = await refresh(service, 'once');
@@ -45,7 +45,7 @@ describe('refreshing tokens', () => {
     expect(await read(service, json.access_token)).toBe(401);
   });
 
-  it('takes a form too, and nothing but a refresh token by POST', async () => {
+  it('accepts a form too, and only a refresh token by POST', async () => {
     const { sandbox, ask } = await testbed({ level: 'service', refreshToken: 'once' });
     const form = Buffer.from('grant_type=refresh_token&refresh_token=once');
     const request = {

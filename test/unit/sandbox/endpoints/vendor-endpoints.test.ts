@@ -52,7 +52,7 @@ describe('states of a vendor', () => {
     });
   });
 
-  it('0 → 1 → 0 → 2 → 0: every move is possible, and drops the other keys of its body', async () => {
+  it('0 → 1 → 0 → 2 → 0: every change is possible, and drops the other keys of its body', async () => {
     const service = await testbed({ level: 'service' });
     const { vendorid } = await create(service);
     for (const vis_state of [1, 0, 2, 0])
@@ -112,7 +112,7 @@ describe('what a body may hold', () => {
     expect((await sandbox.handle(broken)).status).toBe(400);
   });
 
-  it('a note shows up once it was set, and stays as null when it is cleared', async () => {
+  it('a note is shown after it was set, and stays as null when it is cleared', async () => {
     const service = await testbed({ level: 'service' });
     const made = await create(service);
     expect(made).not.toHaveProperty('note');

@@ -67,7 +67,7 @@ describe('invented vendors', () => {
     expect(yen.filter((amount) => !amount?.endsWith('.00'))).toEqual([]);
   });
 
-  it('are made only when asked for: a hundred thousand do not take their memory', async () => {
+  it('are made only on request: a hundred thousand take little memory', async () => {
     const before = process.memoryUsage().heapUsed;
     const { get } = await testbed({ level: 'service', vendors: 100_000 });
     const told = await get(`${vendorsPath}?page=900&per_page=100`);
@@ -88,7 +88,7 @@ describe('churn', () => {
     expect(changes).toBe(50);
   });
 
-  it('makes changes in many accounts, and Node.js takes none of them for a leak', async () => {
+  it('makes changes in many accounts without a leak warning from Node.js', async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);
@@ -116,7 +116,7 @@ describe('churn', () => {
     expect(vendorService.all().length).toBeGreaterThan(30);
   });
 
-  it('begins with a first vendor where there is none', async () => {
+  it('begins with a first vendor if there is none', async () => {
     const vendorService = (await testbed({ level: 'service' })).sandbox.vendors(account);
     changeSomething(vendorService, seededRandom(1));
     expect(vendorService.all()).toHaveLength(1);
