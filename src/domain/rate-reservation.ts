@@ -17,7 +17,7 @@ export interface RateDemand {
 export interface Reservation {
   readonly stamp: ReadStamp;
   /** The request has ended. `late` is how many more milliseconds it may still take to reach the service. */
-  end(late: number): Promise<void>;
+  end(late: number): void;
 }
 
 /** A reservation, or the milliseconds after which to try again. */

@@ -39,7 +39,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
           late = 0;
           return { stamp: reserved.stamp, answer };
         } finally {
-          await reserved.end(late);
+          reserved.end(late);
         }
       },
       call.priority,

@@ -96,6 +96,7 @@ class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #counter: ReadingCounter;
+  readonly #rateLedger: RateLedger;
   readonly #accounts: AccountRows;
   readonly #identity: IdentityRow;
   readonly #received: (accountId: string) => ReceivedDeliveries;
@@ -126,8 +127,8 @@ class SqliteStore implements Store {
     this.connectionFailures = new SqliteRequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
     this.accountRegister = new AccountRegister(database, clock);
-    const ledger = new RateLedger(database, counter, process);
-    this.reserveRequest = (demand) => ledger.reserve(demand);
+    this.#rateLedger = new RateLedger(database, { clock, counter, process });
+    this.reserveRequest = (demand) => this.#rateLedger.reserve(demand);
     this.process = process;
     this.path = database.path;
     this.#database = database;
@@ -228,6 +229,7 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     try {
+      await this.#rateLedger.close();
       await this.#database.close();
     } finally {
       this.process.release();

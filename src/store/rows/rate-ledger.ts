@@ -1,7 +1,9 @@
 /**
  * Usage of the rate limits by all processes of a mirror, also before a restart. A row is written before its request is sent, in the
- * transaction that numbers it, and counts until a whole period after its answer came.
+ * transaction that numbers it, and counts until a whole period after its answer came. That end is written with the next request of
+ * this process, or a second later; until then the row counts as if the request took the longest time that it may.
  */
+import { sleptThrough, type Clock } from '../../domain/clock.ts';
 import type { RateDemand, ReservationOrWait } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
@@ -16,6 +18,9 @@ type Scope = Pick<RequestTable, 'account_id' | 'family'>;
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const longestWait = 5_000;
 
+/** The longest time until the end of a request is written, in milliseconds. */
+const longestUnwritten = 1_000;
+
 /** Ended requests are removed after this many new ones at the latest, so that removing them is quick. */
 const mostUncounted = 500;
 
@@ -26,6 +31,7 @@ interface Usage {
 
 export class RateLedger {
   readonly #database: Database;
+  readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #add: Statement<RequestTable>;
@@ -33,14 +39,24 @@ export class RateLedger {
   readonly #usage: Statement<Scope & { now: number }, { used: number; next: number | null }>;
   readonly #overdue: Statement<Scope & { now: number }, Pick<RequestTable, 'read_seq' | 'process'>>;
   readonly #remove: Statement<Scope & { read_seq: number }>;
-  readonly #rest: Statement<Scope & Pick<RequestTable, 'read_seq' | 'counts_until_ms'>>;
+  readonly #end: Statement<Scope & Pick<RequestTable, 'read_seq' | 'counts_until_ms'>>;
   /** The last count, by account and family. */
   readonly #counted = new Map<string, Usage>();
-  /** Requests of this process whose end could not be written, as on a full disk. */
-  readonly #unrecorded = new Map<number, Scope & { readonly late: number }>();
+  /** Ended requests of this process whose end is not written yet, by number. */
+  readonly #ended = new Map<number, Scope & Pick<RequestTable, 'counts_until_ms'>>();
+  readonly #closing = new AbortController();
+  #willWrite = false;
 
-  constructor(database: Database, counter: ReadingCounter, process: Pick<ProcessLock, 'name' | 'isAlive'>) {
+  constructor(
+    database: Database,
+    {
+      clock,
+      counter,
+      process,
+    }: { clock: Clock; counter: ReadingCounter; process: Pick<ProcessLock, 'name' | 'isAlive'> },
+  ) {
     this.#database = database;
+    this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
     const { sqlite } = database;
@@ -86,7 +102,7 @@ export class RateLedger {
         .where('family', '=', at('family'))
         .where('read_seq', '=', at('read_seq')),
     );
-    this.#rest = statement(sqlite, (at) =>
+    this.#end = statement(sqlite, (at) =>
       mirrorSql
         .updateTable('_requests')
         .set({ counts_until_ms: at('counts_until_ms'), process: null })
@@ -98,25 +114,45 @@ export class RateLedger {
 
   /** Reserves a place for a request, or returns the milliseconds after which to try again. */
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
-    const ended = [...this.#unrecorded];
+    const begun = this.#clock.monotonic();
     // Needs no sync: everything the request brings is written after it.
-    const taken = await this.#database.writeWithoutSync(() => {
-      for (const [read_seq, { late, ...scope }] of ended) this.#end({ ...scope, read_seq }, late + demand.per);
-      return this.#take(demand);
-    });
-    for (const [read_seq] of ended) this.#unrecorded.delete(read_seq);
+    const taken = await this.#writeWithEnds(() => this.#take(demand));
     if (!('stamp' in taken)) return taken;
     const { stamp } = taken;
-    const scope = { account_id: demand.accountId, family: demand.family };
-    const read_seq = stamp.readSeq;
     return {
       stamp,
-      end: (late) =>
-        this.#database
-          .writeWithoutSync(() => this.#end({ ...scope, read_seq }, late + demand.per))
-          // The request then counts for longer: until a period after the next reservation.
-          .catch(() => void this.#unrecorded.set(read_seq, { ...scope, late })),
+      end: (late) => {
+        const took = Math.ceil(this.#clock.monotonic() - begun);
+        const counts_until_ms = stamp.begun + took + late + demand.per;
+        this.#ended.set(stamp.readSeq, { account_id: demand.accountId, family: demand.family, counts_until_ms });
+        void this.#writeSoon();
+      },
     };
+  }
+
+  /** Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    if (this.#ended.size > 0) await this.#writeWithEnds(() => undefined).catch(() => undefined);
+  }
+
+  /** Unless the next request writes the ends before. On failure, as on a full disk, it does. */
+  async #writeSoon(): Promise<void> {
+    if (this.#willWrite) return;
+    this.#willWrite = true;
+    const isDue = await sleptThrough(this.#clock, longestUnwritten, this.#closing.signal);
+    this.#willWrite = false;
+    if (isDue && this.#ended.size > 0) await this.#writeWithEnds(() => undefined).catch(() => undefined);
+  }
+
+  async #writeWithEnds<T>(work: () => T): Promise<T> {
+    const ended = [...this.#ended];
+    const result = await this.#database.writeWithoutSync(() => {
+      for (const [read_seq, end] of ended) this.#end.run({ ...end, read_seq });
+      return work();
+    });
+    for (const [read_seq] of ended) this.#ended.delete(read_seq);
+    return result;
   }
 
   #take({ accountId, family, requests, per, longest }: RateDemand): { stamp: ReadStamp } | { wait: number } {
@@ -142,11 +178,6 @@ export class RateLedger {
   #removeOfDead(scope: Scope, now: number): void {
     for (const { read_seq, process } of this.#overdue.all({ ...scope, now }))
       if (process !== null && !this.#process.isAlive(process)) this.#remove.run({ ...scope, read_seq });
-  }
-
-  /** Sets how many more milliseconds the request counts. */
-  #end(request: Scope & { readonly read_seq: number }, remaining: number): void {
-    this.#rest.run({ ...request, counts_until_ms: this.#counter.moment() + remaining });
   }
 }
 

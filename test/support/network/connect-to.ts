@@ -47,5 +47,5 @@ export function connectTo(
 
 /** A rate limit that is not shared. */
 export function freeReservations(stamp: () => ReadStamp): ReserveRequest {
-  return () => Promise.resolve({ stamp: stamp(), end: () => Promise.resolve() });
+  return () => Promise.resolve({ stamp: stamp(), end: () => undefined });
 }

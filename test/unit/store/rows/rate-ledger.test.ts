@@ -38,8 +38,8 @@ async function takeAll(
 
 const file = (): string => join(temporaryFolder(), 'vendors.db');
 
-async function end(reservations: readonly Reservation[]): Promise<void> {
-  for (const reserved of reservations) await reserved.end(0);
+function end(reservations: readonly Reservation[]): void {
+  for (const reserved of reservations) reserved.end(0);
 }
 
 it('K30 two processes together never send more requests within a period than the rate allows', async () => {
@@ -48,9 +48,9 @@ it('K30 two processes together never send more requests within a period than the
   const { reservations } = await takeAll(one, { requests: 3 });
   const rest = await takeAll(other);
   expect([reservations.length, rest.reservations.length]).toEqual([3, 2]);
-  await end(reservations);
+  end(reservations);
   await clock.advance(1_000);
-  await end(rest.reservations);
+  end(rest.reservations);
   expect((await takeAll(other)).reservations).toEqual([]);
   await clock.advance(period - 1_001);
   expect((await takeAll(other)).reservations).toEqual([]);
@@ -67,7 +67,7 @@ it('K30 a restart keeps the used part of the rate, and nothing is stored for lon
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const first = await open(path, clock, 'first');
   const { reservations } = await takeAll(first);
-  await end(reservations.slice(0, 4));
+  end(reservations.slice(0, 4));
   // The last one is under way when the process dies: the service may see it a little later.
   await first.close();
   alive.delete('first');
@@ -86,7 +86,7 @@ it('K30 a request that exceeds its time limit counts as long as its process live
   const { reservations } = await takeAll(one, { requests: 1 });
   await clock.advance(10 * period);
   expect((await takeAll(one, { requests: 1 })).reservations).toEqual([]);
-  await end(reservations);
+  end(reservations);
   expect((await takeAll(one, { requests: 1 })).reservations).toEqual([]);
   await clock.advance(period);
   expect((await takeAll(one, { requests: 1 })).reservations).toHaveLength(1);
@@ -96,7 +96,7 @@ it('K30 after a restart of the machine, which may have lost the last writes, one
   const [path, clock] = [file(), virtualClock({ auto: true })];
   await clock.advance(500_000);
   const first = await open(path, clock, 'before');
-  await end((await takeAll(first, { requests: 1 })).reservations);
+  end((await takeAll(first, { requests: 1 })).reservations);
   await first.close();
   const restarted = virtualClock({ auto: true });
   await restarted.advance(20_000);
@@ -107,6 +107,27 @@ it('K30 after a restart of the machine, which may have lost the last writes, one
   expect((await takeAll(next)).reservations).not.toEqual([]);
 });
 
+it('K30 the end of a request is written with the next request of its process, a second later, or when the file closes', async () => {
+  const [path, clock] = [file(), virtualClock()];
+  const mirror = await open(path, clock, 'one');
+  const underWay = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests WHERE process IS NOT NULL');
+  const request = (): Promise<Reservation> => mirror.reserveRequest(demand) as Promise<Reservation>;
+  const first = await request();
+  first.end(0);
+  expect(underWay()).toEqual([{ rows: 1 }]);
+  const second = await request();
+  expect(underWay()).toEqual([{ rows: 1 }]);
+  second.end(0);
+  await clock.advance(999);
+  expect(underWay()).toEqual([{ rows: 1 }]);
+  await clock.advance(1);
+  await mirror.takeStamp();
+  expect(underWay()).toEqual([{ rows: 0 }]);
+  (await request()).end(0);
+  await mirror.close();
+  expect(underWay()).toEqual([{ rows: 0 }]);
+});
+
 it('K30 a request whose end could not be stored frees its place once writing works again', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const mirror = await open(path, clock, 'one');
@@ -114,10 +135,12 @@ it('K30 a request whose end could not be stored frees its place once writing wor
   const outside = new Driver(path);
   onTestFinished(() => void outside.close());
   outside.exec("CREATE TRIGGER full BEFORE UPDATE ON _requests BEGIN SELECT raise(ABORT, 'disk full'); END");
-  await end(reservations);
+  end(reservations);
+  await clock.advance(1_000);
+  await expect(takeAll(mirror)).rejects.toThrow('disk full');
   outside.exec('DROP TRIGGER full');
   expect((await takeAll(mirror)).reservations).toEqual([]);
-  await clock.advance(period + demand.longest);
+  await clock.advance(period - 1_000);
   expect((await takeAll(mirror)).reservations).toHaveLength(demand.requests);
 });
 
@@ -133,8 +156,8 @@ it('K30 an aborted request counts as long as it may still be under way', async (
   const clock = virtualClock({ auto: true });
   const mirror = await open(file(), clock, 'one');
   const { reservations } = await takeAll(mirror);
-  await reservations[0]!.end(2_000);
-  await end(reservations.slice(1));
+  reservations[0]!.end(2_000);
+  end(reservations.slice(1));
   await clock.advance(period);
   expect((await takeAll(mirror)).reservations).toHaveLength(4);
   await clock.advance(2_000);
@@ -148,7 +171,7 @@ it('K30 ended requests are removed from time to time even if the rate is far fro
   for (let round = 0; round < 3; round++) {
     for (let nth = 0; nth < 500; nth++) {
       const reserved = await mirror.reserveRequest({ ...demand, requests: 100_000 });
-      if ('stamp' in reserved) await reserved.end(0);
+      if ('stamp' in reserved) reserved.end(0);
     }
     await clock.advance(period);
   }
