@@ -57,7 +57,7 @@ class WindowJoiner {
     this.#joined = pieceOf(walk.first);
     this.#windows = [...walk.others];
     this.#latest = walk.others.at(-1) ?? walk.first;
-    this.#overlap = Math.max(2, Math.round(walk.cap / 20));
+    this.#overlap = Math.max(1, Math.round(walk.cap / 20));
     this.#left = mostForFew + mostPerPage * Math.ceil(this.#total / walk.cap);
   }
 

@@ -22,7 +22,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'groups of one time split',
-    seed: 28791,
+    seed: 486359,
     replacements: [
       replacing('sync/sweep/window-chain.ts', 'holdsLastGroup', () => (left, right, position) => {
         return position.first(right) <= position.last(left);
@@ -31,7 +31,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'not full taken for the end',
-    seed: 474,
+    seed: 119,
     replacements: [
       replacing('sync/sweep/window.ts', 'holdsEnd', () => ({ ids, size }) => {
         return ids.length < size;
