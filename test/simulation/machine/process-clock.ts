@@ -2,6 +2,9 @@
 import { sleep, type Clock } from '../../../src/domain/clock.ts';
 import { epoch, type Timeline } from './timeline.ts';
 
+/** In milliseconds. Less, as sums of fractions leave it, would not move the time, and a timer for it would never be due. */
+const shortestWait = 1e-6;
+
 export class ProcessClock implements Clock {
   readonly #timeline: Timeline;
   /** What monotonic time lacks: the machine slept, or was restarted. */
@@ -32,7 +35,7 @@ export class ProcessClock implements Clock {
     const due = this.monotonic() + ms;
     let cancel = (): void => undefined;
     const arm = (wait: number): void => {
-      cancel = this.#timeline.timer(wait, () => {
+      cancel = this.#timeline.timer(wait === 0 ? 0 : Math.max(wait, shortestWait), () => {
         const late = Math.max(this.#pausedUntil - this.#timeline.now, due - this.monotonic());
         if (!this.#alive) return;
         if (late > 0) arm(late);
