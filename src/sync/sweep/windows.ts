@@ -40,7 +40,6 @@ export async function joinWindows(walk: WindowWalk): Promise<Joined> {
 class WindowJoiner {
   readonly #walk: WindowWalk;
   readonly #first: Window;
-  readonly #overlap: number;
   /** How often windows right of this one were requested without success. */
   readonly #attempts = new Map<Window, number>();
   /** The windows joined from the start: only those to which the next may be joined. */
@@ -57,7 +56,6 @@ class WindowJoiner {
     this.#joined = pieceOf(walk.first);
     this.#windows = [...walk.others];
     this.#latest = walk.others.at(-1) ?? walk.first;
-    this.#overlap = Math.max(1, Math.round(walk.cap / 20));
     this.#left = mostForFew + mostPerPage * Math.ceil(this.#total / walk.cap);
   }
 
@@ -94,6 +92,13 @@ class WindowJoiner {
       this.#windows = [];
     }
     return chain;
+  }
+
+  /** Rows that neighbours share at first; twice as many after each failure. Ordered by id, one row joins them; by a time, a group and one. */
+  get #overlap(): number {
+    const { cap, order } = this.#walk;
+    const fewest = order.candidates()[0]?.key === 'vendorid' ? 1 : 2;
+    return Math.max(fewest, Math.round(cap / 20));
   }
 
   get #total(): number {

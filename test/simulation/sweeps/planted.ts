@@ -22,7 +22,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'groups of one time split',
-    seed: 486359,
+    seed: 28791,
     replacements: [
       replacing('sync/sweep/window-chain.ts', 'holdsLastGroup', () => (left, right, position) => {
         return position.first(right) <= position.last(left);
