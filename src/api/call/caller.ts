@@ -40,7 +40,8 @@ export function caller(
     };
 
     const isOnce = call.method === 'POST' || call.once === true;
-    const mayBeDone = (error: MirrorError): boolean => isOnce && wasSent && mayHaveArrived(error);
+    let isAnswered = false;
+    const mayBeDone = (error: MirrorError): boolean => isOnce && wasSent && (isAnswered || mayHaveArrived(error));
 
     try {
       const answered = await retried(attempt, {
@@ -59,6 +60,7 @@ export function caller(
           else dependencies.log.info(facts, message);
         },
       });
+      isAnswered = true;
       await dependencies.onAnswer?.(accountId);
       return answered;
     } catch (error) {

@@ -122,6 +122,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'visStateFilter=ignored listLag=2 readDeleted=404 errorForm=html objectId=callback handshakeWhen=before fault:401=0.02 fault:errors_in_200=0.1 fault:hang=0.1 fault:reset_after=0.1 fault:stall=0.1 fault:wrong_page=0.02 accounts=2 rows=100 concurrency=1 breaker=20 latency=4000 changes=1 hot=again bursts=30 writes=3 mass=both crashes=1 crashOf=machine restarts=1 answersLost=0.2',
     taught: 'an absence that two sweeps prove is as old as the later sweep, however long the run took since',
   },
+  {
+    seed: 19836,
+    knobs:
+      'fault:429_date=0.1 fault:errors_in_200=0.02 fault:redirect=0.1 fault:reset=0.1 fault:reset_after=0.02 latency=12000 minutes=10 writes=1 outage=503 crashes=2 downtime=60 stops=2 jumps=2 busy=3 full=1 vendors=3 changes=1',
+    taught: 'a write that was answered may be done, whatever fails before its answer is used',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */

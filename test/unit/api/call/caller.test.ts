@@ -253,6 +253,13 @@ describe('writes', () => {
     },
   );
 
+  it('K45 a write whose answer could not be noted reports that it may have been carried out', async () => {
+    const onAnswer = () => Promise.reject(new MirrorError('database_locked', 'The database stayed locked.'));
+    const { client } = scriptedService([one(5), one(5)], { onAnswer });
+    expect(await failureOf(client.vendors.edit(5, { note: 'x' }))).toMatchObject(doubtful);
+    expect(await failureOf(client.vendors.create(newVendor))).toMatchObject(doubtful);
+  });
+
   it('K45 an edit that is interrupted while under way reports that it may have been carried out', async () => {
     const controller = new AbortController();
     const { client } = scriptedService([
