@@ -41,7 +41,7 @@ export function caller(
 
     const isOnce = call.method === 'POST' || call.once === true;
     let isAnswered = false;
-    const mayBeDone = (error: MirrorError): boolean => isOnce && wasSent && (isAnswered || mayHaveArrived(error));
+    const mayBeDone = (error: MirrorError): boolean => isOnce && (isAnswered || (wasSent && mayHaveArrived(error)));
 
     try {
       const answered = await retried(attempt, {

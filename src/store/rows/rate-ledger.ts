@@ -9,6 +9,7 @@ import type { ReadStamp } from '../../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
+import { shortLockWait } from '../sqlite/lock-wait.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { RequestTable } from '../tables/mirror-tables.ts';
@@ -133,7 +134,7 @@ export class RateLedger {
   /** Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. */
   async close(): Promise<void> {
     this.#closing.abort();
-    if (this.#ended.size > 0) await this.#writeWithEnds(() => undefined).catch(() => undefined);
+    if (this.#ended.size > 0) await this.#writeWithEnds(() => undefined, shortLockWait).catch(() => undefined);
   }
 
   /** Unless the next request writes the ends before. On failure, as on a full disk, it does. */
@@ -145,12 +146,12 @@ export class RateLedger {
     if (isDue && this.#ended.size > 0) await this.#writeWithEnds(() => undefined).catch(() => undefined);
   }
 
-  async #writeWithEnds<T>(work: () => T): Promise<T> {
+  async #writeWithEnds<T>(work: () => T, lockWait?: number): Promise<T> {
     const ended = [...this.#ended];
     const result = await this.#database.writeWithoutSync(() => {
       for (const [read_seq, end] of ended) this.#end.run({ ...end, read_seq });
       return work();
-    });
+    }, lockWait);
     for (const [read_seq] of ended) this.#ended.delete(read_seq);
     return result;
   }

@@ -109,9 +109,10 @@ export class Database {
   }
 
   /** As `write`, without waiting for the disk. Only for writes that are harmless to lose in a power cut. */
-  async writeWithoutSync<T>(work: () => T): Promise<T> {
+  async writeWithoutSync<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
     const transaction = this.sqlite.transaction(this.#claimed(work));
-    return this.#written(this.retryWhileLocked(() => withoutSync(this.sqlite, () => transaction.immediate())));
+    const commit = (): T => withoutSync(this.sqlite, () => transaction.immediate());
+    return this.#written(this.retryWhileLocked(commit, lockWait));
   }
 
   /** Runs `queries` on one consistent state. */

@@ -128,6 +128,19 @@ it('K30 the end of a request is written with the next request of its process, a 
   expect(underWay()).toEqual([{ rows: 0 }]);
 });
 
+it('K2 a file that another program has locked delays its closing by two seconds at most', async () => {
+  const [path, clock] = [file(), virtualClock({ auto: true })];
+  const mirror = await open(path, clock, 'one');
+  const { reservations } = await takeAll(mirror);
+  const outside = new Driver(path);
+  onTestFinished(() => void outside.close());
+  outside.exec('BEGIN IMMEDIATE');
+  end(reservations);
+  const begun = clock.monotonic();
+  await mirror.close();
+  expect(clock.monotonic() - begun).toBeLessThan(3_000);
+});
+
 it('K30 a request whose end could not be stored frees its place once writing works again', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const mirror = await open(path, clock, 'one');
