@@ -48,7 +48,7 @@ export interface ProgramOptions {
   /** Whether `serve` listens on ports of its own, and registers there. */
   readonly listens?: boolean;
   readonly accounts?: readonly string[];
-  /** More settings, as YAML. */
+  /** More settings, as YAML. Without a schedule among them, no run begins that a test does not ask for. */
   readonly settings?: string;
   /** The rate limit for vendors; default: practically none. */
   readonly rate?: string;
@@ -57,6 +57,9 @@ export interface ProgramOptions {
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
+
+/** Once a year: by default, a reconciliation would begin in the middle of a test every fifteen minutes. */
+const seldom = 'schedule: { pull: "0 0 1 1 *", reconcile: "0 0 1 1 *" }';
 
 export async function openProgram(options: ProgramOptions): Promise<ProgramTestbed> {
   build();
@@ -80,6 +83,7 @@ service:
   paging: { perPage: 15 }
   rateLimit: { vendors: ${rate} }
 ${options.listens ? ports : ''}
+${settings.includes('schedule:') ? '' : seldom}
 ${settings}`,
   );
   const execute = (command: string, ...args: string[]): ChildProcess => {
