@@ -16,10 +16,13 @@ const long = [
   'test/process/kills/kill.test.ts',
   'test/power/io-errors.test.ts',
   'test/integration/sync/churn.test.ts',
+  'test/bench/bench.test.ts',
   'test/chromium/page.test.ts',
   'test/process/commands/sandbox.test.ts',
   'test/unit/sync/run/sweep-run.ten-thousand.test.ts',
   'test/process/serve/bounds.test.ts',
+  'test/hostile/network.test.ts',
+  'test/process/drills/drills.test.ts',
 ];
 
 /** `npm run test:quick` leaves these out: each takes seconds, those of the commands together half a minute. */
