@@ -198,6 +198,8 @@ export type SyncSettings = Settings['sync'];
 export type NotifyTarget = Settings['notify'][number];
 
 function isTimezone(name: string): boolean {
+  // The default needs no look-up, which would load all zones at each start.
+  if (name === 'UTC') return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

@@ -11,12 +11,15 @@ const form = (pairs: Record<string, string>) => new URLSearchParams(pairs).toStr
 describe('D4 a code is read', () => {
   const flat = { name: 'callback.verify', verifier, object_id: '2001', account_id: '6BApk' };
   const callback = { callbackid: 2001, verifier };
+  const flatForm = form({ verifier, callback_id: '2001' });
   it.each([
     ['a form, as captured', form({ user_id: '1', ...flat, system: 'https://x.example' })],
     ['a form in another order', form({ account_id: '6BApk', object_id: '2001', verifier, name: 'callback.verify' })],
     ['a form without a name', form({ verifier, callback_id: '2001' })],
     ['a form in brackets', form({ 'callback[verifier]': verifier, 'callback[callbackid]': '2001' })],
     ['a form with dots', form({ 'callback.verifier': verifier, 'callback.id': '2001' })],
+    ['a form whose letters are escaped', flatForm.replace('verifier', '%76erifier')],
+    ['a form whose code has another name', form({ code: verifier, callback_id: '2001' })],
     ['a form that holds JSON', form({ payload: JSON.stringify(flat) })],
     ['JSON', JSON.stringify(flat)],
     ['JSON with a number', JSON.stringify({ ...flat, object_id: 2001 })],
@@ -31,6 +34,7 @@ describe('D4 a code is read', () => {
         ['code', verifier],
       ]),
     ],
+    ['JSON whose letters are escaped', JSON.stringify({ verifier, id: 2001 }).replace('verifier', '\\u0076erifier')],
     ['JSON with white space', `\n ${JSON.stringify(flat, null, 2)}`],
   ])('from %s', (_, body) => {
     const found = read(body);
