@@ -54,15 +54,15 @@ export class VendorReader {
   }
 
   /**
-   * Whether the service offers reads by id. To find out, up to three of the `listed` ids, which a list has just shown, are read: one
-   * success means yes. Three failures mean no for now; the next call checks again, until it was no twice with a minute between. A refusal
-   * decides nothing.
+   * Whether the service offers reads by id. To find out, up to three of the ids that `listed` returns, which a list has just shown, are
+   * read: one success means yes. Three failures mean no for now; the next call checks again, until it was no twice with a minute between. A
+   * refusal decides nothing.
    */
-  async isOffered(listed: Iterable<number>, options: ReadOptions): Promise<boolean> {
+  async isOffered(listed: () => Promise<Iterable<number>>, options: ReadOptions): Promise<boolean> {
     if (this.#setting !== 'auto') return this.#setting === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
     const results: (ReadResult | 'not_supported')[] = [];
-    for (const vendorid of listed) {
+    for (const vendorid of await listed()) {
       if (results.length === attempts) break;
       const result = await this.#attempt(vendorid, options);
       if (result !== 'not_supported' && result.kind === 'record') return this.#learnOffered();

@@ -37,10 +37,15 @@ export function attemptOptionsOf({ context, counter, signal }: ObservationOption
 
 /**
  * Reads the vendor of a mark, and settles, defers or parks the mark.
+ * @param openDeliveries the vendor's, just now
  * @throws the signal's reason when it is aborted, and MirrorError `not_supported`.
  */
-export async function processMark(account: SyncAccount, mark: Mark, options: AttemptOptions): Promise<void> {
-  const openDeliveries = await account.mirror.queue.openDeliveries(mark);
+export async function processMark(
+  account: SyncAccount,
+  mark: Mark,
+  openDeliveries: readonly OpenDelivery[],
+  options: AttemptOptions,
+): Promise<void> {
   const found = await tryRead(account, mark.vendorid, options);
   if (found.kind === 'record') options.onVerdict?.(found.verdict);
   await finishAttempt(account, mark, resultOf(account, found, openDeliveries), openDeliveries);

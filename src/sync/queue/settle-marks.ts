@@ -35,8 +35,8 @@ export async function readMarked(account: SyncAccount, options: AttemptOptions):
     const wait = await mirror.queue.untilNextMark(accountId);
     if (wait === undefined || wait > sync.lag) return [];
     await sleep(clock, wait, options.signal);
-    await eachBounded(await mirror.queue.dueMarks(accountId), account.concurrency, (mark) =>
-      processMark(account, mark, options),
+    await eachBounded(await mirror.queue.dueMarks(accountId), account.concurrency, async (mark) =>
+      processMark(account, mark, await mirror.queue.openDeliveries(mark), options),
     );
   }
   const left = await mirror.queue.countMarks(accountId);

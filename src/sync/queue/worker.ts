@@ -15,6 +15,7 @@ import type { Verdict } from '../../store/decide/verdict.ts';
 import { processMark, type AttemptOptions } from './attempt.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
 import { sweepContext } from '../observe/sweep-context.ts';
+import type { OpenDelivery } from '../../store/records/delivery-record.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
 /** The longest wait, in milliseconds: clocks may jump, and other processes may mark vendors too. */
@@ -76,7 +77,7 @@ export class Worker implements Service {
     const marks = await mirror.queue.dueMarks(accountId, batch);
     if (marks.length === 0) return false;
     const options = { context: this.#context(), signal };
-    const offered = await this.#account.reader.isOffered(await mirror.vendors.newestActive(accountId), options);
+    const offered = await this.#account.reader.isOffered(() => mirror.vendors.newestActive(accountId), options);
     if (offered) await eachBounded(marks, concurrency, (mark) => this.#processMark(mark, signal));
     else {
       const { error } = await this.#sweep();
@@ -86,8 +87,9 @@ export class Worker implements Service {
   }
 
   async #processMark(mark: Mark, signal: AbortSignal): Promise<void> {
-    await processMark(this.#account, mark, {
-      context: await this.#contextOf(mark),
+    const openDeliveries = await this.#account.mirror.queue.openDeliveries(mark);
+    await processMark(this.#account, mark, openDeliveries, {
+      context: await this.#contextOf(mark, openDeliveries.at(-1)),
       signal,
       onVerdict: (verdict) => this.#logChange(mark, verdict),
     });
@@ -99,9 +101,8 @@ export class Worker implements Service {
   }
 
   /** A guarded mark without a delivery belongs to the sweep that met the change; all others belong to their delivery. */
-  async #contextOf(mark: Mark): Promise<AttemptOptions['context']> {
+  async #contextOf(mark: Mark, delivery: OpenDelivery | undefined): Promise<AttemptOptions['context']> {
     const { mirror, accountId } = this.#account;
-    const delivery = (await mirror.queue.openDeliveries(mark)).at(-1);
     const sweeping = delivery || mark.reason !== 'guarded' ? undefined : await mirror.runs.lastSweep(accountId);
     return sweeping ? sweepContext(this.#account, sweeping) : { ...this.#context(), deliveryId: delivery?.id ?? null };
   }

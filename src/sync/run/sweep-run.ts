@@ -152,7 +152,7 @@ export class SweepRun {
     const { suspects, hidden, absent } = swept.unseen;
     const unlisted = suspects.length + hidden.length + absent.length + parked;
     if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
-    return reader.isOffered(sampleListed(swept), attemptOptionsOf(options));
+    return reader.isOffered(() => Promise.resolve(sampleListed(swept)), attemptOptionsOf(options));
   }
 
   async #resolve(

@@ -20,7 +20,10 @@ it('C7 the failures of a mark are counted: it is delayed longer each time, and p
     await at.clock.advance(wait);
     const [mark] = await mirror.queue.dueMarks(account, 1);
     const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
-    await processMark(syncAccount, mark!, { context, signal: new AbortController().signal });
+    await processMark(syncAccount, mark!, await mirror.queue.openDeliveries(mark!), {
+      context,
+      signal: new AbortController().signal,
+    });
     wait = await mirror.queue.untilNextMark(account);
     if (wait !== undefined) rests.push(Math.round(wait / 500) * 500);
   }
