@@ -1,24 +1,25 @@
-/** A compact set of vendor ids: eight bytes each. */
+/** A compact set of vendor ids: four bytes each; eight where one does not fit into four. */
 
 export class IdSet implements Iterable<number> {
-  #ids = new Float64Array(1_024);
+  #ids: Uint32Array | Float64Array = new Uint32Array(1_024);
+  /** Whether another set uses the same array: it is copied before it changes. */
+  #isShared = false;
   #length = 0;
   /** Starts of the sorted segments, each at least twice as long as the next. */
   #starts: number[] = [];
   /** End of the last sorted segment. */
   #sorted = 0;
 
+  /** A copy of a set takes no memory until one of them changes. */
   constructor(ids: Iterable<number> = []) {
-    this.addAll(ids);
+    if (ids instanceof IdSet) this.#share(ids);
+    else this.addAll(ids);
   }
 
   addAll(ids: Iterable<number>): void {
     for (const id of ids) {
-      if (this.#length === this.#ids.length) {
-        const wider = new Float64Array(this.#length * 2);
-        wider.set(this.#ids);
-        this.#ids = wider;
-      }
+      const fits = id >>> 0 === id || this.#ids instanceof Float64Array;
+      if (!fits || this.#isShared || this.#length === this.#ids.length) this.#copy(fits);
       this.#ids[this.#length++] = id;
     }
   }
@@ -46,7 +47,23 @@ export class IdSet implements Iterable<number> {
     return this.#settled()[Symbol.iterator]();
   }
 
-  #settled(): Float64Array {
+  #share(other: IdSet): void {
+    this.#length = this.#sorted = other.#settled().length;
+    this.#starts = [...other.#starts];
+    this.#ids = other.#ids;
+    this.#isShared = other.#isShared = true;
+  }
+
+  /** Continues in an array of its own with room for more ids. */
+  #copy(fits: boolean): void {
+    const room = this.#length < this.#ids.length ? this.#ids.length : this.#length * 2;
+    const ids = fits && this.#ids instanceof Uint32Array ? new Uint32Array(room) : new Float64Array(room);
+    ids.set(this.#ids);
+    this.#ids = ids;
+    this.#isShared = false;
+  }
+
+  #settled(): Uint32Array | Float64Array {
     if (this.#starts.length > 1 || this.#sorted < this.#length) {
       this.#starts = [];
       this.#sortFrom(0);
@@ -77,7 +94,7 @@ export class IdSet implements Iterable<number> {
 }
 
 /** Whether `id` is among the ids, which are sorted ascending. */
-function holds(ids: Float64Array, id: number): boolean {
+function holds(ids: Uint32Array | Float64Array, id: number): boolean {
   let [low, high] = [0, ids.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -90,7 +90,8 @@ export class ListReader {
     const { first, watch, known } = (this.#entries ??= {
       first: page,
       watch: new EntryWatch(page, this.#source.lag),
-      known: new IdSet(),
+      // One set for both, unless another walk starts over.
+      known: this.seen.size === 0 ? this.seen : new IdSet(),
     });
     const verdicts = await this.#source.apply(page);
     this.#moved ||= page.total !== first.total;
@@ -100,7 +101,7 @@ export class ListReader {
       if (verdict && watch.concerns(verdict) && !known.has(row.vendorid)) watch.see(row, verdict, page);
     }
     const window = windowOf(page, requested, this.order.observe(page.rows, observeTimes));
-    known.addAll(window.ids);
+    if (known !== this.seen) known.addAll(window.ids);
     this.seen.addAll(window.ids);
     this.#rowsSeen += window.ids.length;
     const { pages, total } = page;

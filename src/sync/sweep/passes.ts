@@ -113,11 +113,12 @@ export class Passes {
     if (total !== this.#total) this.#clear();
     this.#total = total;
     const before = this.#joined.size;
-    this.#joined.addAll(pass.ids);
+    if (before === 0) this.#joined = new IdSet(pass.ids);
+    else this.#joined.addAll(pass.ids);
     if (this.#joined.size > total) {
       // Some joined vendors are no longer in the list.
       this.#clear();
-      this.#joined.addAll(pass.ids);
+      this.#joined = new IdSet(pass.ids);
     }
     if (pass.whole) {
       this.#passes += 1;
