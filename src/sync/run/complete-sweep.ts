@@ -10,16 +10,15 @@ import type { Finding } from '../../store/records/finding-record.ts';
 
 export type CompleteObservation = Observation & { readonly conclusion: Complete };
 
-/** Sweeps the default list. The very first list of an account may be empty by a fault, and nothing contradicts it: it is swept twice. */
+/**
+ * Sweeps the default list. The very first list of an account may be empty by a fault: it is swept twice. Vendors that were read by id before
+ * need not contradict it, because they may be deleted or archived.
+ */
 export async function observeList(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
   const { mirror, accountId, clock, sync } = account;
   const observation = await observe(account, options);
   const { conclusion } = observation;
-  const isFirst =
-    conclusion.complete &&
-    conclusion.shown === 0 &&
-    (await mirror.vendors.countVendors(accountId)) === 0 &&
-    !(await mirror.runs.lastComplete(accountId));
+  const isFirst = conclusion.complete && conclusion.shown === 0 && !(await mirror.runs.lastComplete(accountId));
   if (!isFirst) return observation;
   await sleep(clock, sync.lag, options.signal);
   return observe(account, options);

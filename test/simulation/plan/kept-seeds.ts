@@ -128,6 +128,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'fault:429_date=0.1 fault:errors_in_200=0.02 fault:redirect=0.1 fault:reset=0.1 fault:reset_after=0.02 latency=12000 minutes=10 writes=1 outage=503 crashes=2 downtime=60 stops=2 jumps=2 busy=3 full=1 vendors=3 changes=1',
     taught: 'a write that was answered may be done, whatever fails before its answer is used',
   },
+  {
+    seed: 21549,
+    knobs:
+      'fault:redirect=0.02 fault:stall=0.02 fault:truncated=0.1 fault:empty_list=0.1 accounts=2 vendors=20 concurrency=1 extraWalks=never latency=12000 slow=lists minutes=10 hot=yes bursts=30 writes=1 mass=both outage=reset crashes=1 crashOf=machine stops=2 busy=3 forge=0.2',
+    taught: 'a first list that is empty is requested again, also where a deleted vendor is known already',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */

@@ -454,7 +454,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'what came too late is news',
     promise: 'P1',
     ...kept(16646),
-    seed: 16125,
+    seed: 16336,
     replacements: [
       replacing('sync/observe/classify-change.ts', 'isNews', (isNews) => (verdict) => {
         return verdict.kind === 'stale' || isNews(verdict);

@@ -236,6 +236,23 @@ describe('a service whose counts differ from its rows', () => {
     expect(at.clock.monotonic() - begun).toBeGreaterThanOrEqual(at.settings.sync.lag);
   });
 
+  it('K15 so it is where a deleted vendor is known already, which the list would not show', async () => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 40,
+      world: ['listDeleted=hidden', 'visStateFilter=ignored'],
+      settings: { service: { paging: shortPages } },
+    });
+    const { reader, sync, mirror } = at.installation.account(account);
+    const deleted = at.sandbox.vendors(account).someId(seededRandom(1))!;
+    at.sandbox.vendors(account).delete(deleted);
+    const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
+    await reader.read(deleted, { context, signal: new AbortController().signal });
+    expect(await mirror.vendors.countVendors(account)).toBe(1);
+    at.sandbox.faults.next({ kind: 'empty_list' });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 39 });
+  });
+
   it('K15 a first list that is empty twice is believed, and later vendors are simply new', async () => {
     const at = await testbed({ level: 'account', vendors: 0, settings: { service: { paging: shortPages } } });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 0 });
