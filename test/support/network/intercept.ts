@@ -1,11 +1,13 @@
 /** nock in place of a service: every request to it in this test is answered here. */
+import { syncBuiltinESMExports } from 'node:module';
 import nock from 'nock';
 import { onTestFinished } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
 import type { Fetch } from '../../../src/api/http/request.ts';
 
-// Importing nock switches it on.
+// Importing nock switches it on. What a module imports by name from node:http is what it was when the first of them was loaded.
 nock.restore();
+syncBuiltinESMExports();
 
 export interface Sent {
   readonly method: string;
