@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
 import type { Fetch } from '../../../src/api/http/request.ts';
 
-// Importing nock switches it on. What a module imports by name from node:http is what it was when the first of them was loaded.
+// Importing nock switches it on. What was imported from node:http by name meanwhile is nock's, until it is synced.
 nock.restore();
 syncBuiltinESMExports();
 
