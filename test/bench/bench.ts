@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { deliveryRows } from './rows/deliveries.ts';
 import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './rows/figures.ts';
 import { measureGrowth, rises, type Curve } from './rows/growth.ts';
+import { historyRows } from './rows/history.ts';
 import { idleRows } from './rows/idle.ts';
 import { longLifeRows } from './rows/long-running.ts';
 import { movingRows } from './rows/moving.ts';
@@ -13,7 +14,7 @@ import { pullRows } from './rows/pulls.ts';
 import { visibleRows } from './rows/visible.ts';
 
 export interface BenchOptions {
-  /** Names of rows, and `growth`; all where none is named. */
+  /** Names of rows, and `growth`; where none is named, all that need not be. */
   readonly only: readonly string[];
   readonly json: boolean;
   /** Where the picture of the growth goes; without it, growth is measured only where it is named. */
@@ -31,6 +32,7 @@ export const rows: readonly Row[] = [
   ...operatorRows,
   ...programRows,
   ...longLifeRows,
+  ...historyRows,
   ...idleRows,
 ];
 
@@ -38,7 +40,7 @@ export async function bench({ only, json, picture, sizes, print, printNotice }: 
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);
 
   const results: object[] = [];
-  for (const row of rows.filter(({ name }) => isWanted(name))) {
+  for (const row of rows.filter(({ name, onlyNamed }) => (onlyNamed ? only.includes(name) : isWanted(name)))) {
     printNotice(`measuring ${row.name}\n`);
     const figures = await row.measure(sizes);
     results.push(documentOf(row, figures));

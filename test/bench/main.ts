@@ -23,9 +23,13 @@ const {
 } = new Command('npm run bench --')
   .description('Measures what the program does against a baseline that does the same with nothing around it.')
   .addOption(
-    new Option('--only <row...>', 'what to measure')
-      .choices([...rows.map(({ name }) => name), 'growth'])
-      .default([], 'all rows'),
+    new Option('--only <row...>', 'what to measure').choices([...rows.map(({ name }) => name), 'growth']).default(
+      [],
+      `all but ${rows
+        .filter(({ onlyNamed }) => onlyNamed)
+        .map(({ name }) => name)
+        .join()}`,
+    ),
   )
   .option('--json', 'all samples')
   .option('--picture <file>', 'measure how costs grow too, and draw it there, as SVG')

@@ -40,18 +40,18 @@ export function bareGet(baseUrl: string, path: string): Promise<unknown> {
   });
 }
 
-/** Every page once. `before` is called before each request, and what it returned is handed to `take` with the page. */
+/** Every page once. `before` is called before each request, and what it returned is handed to `take` with the page; the next request waits for it. */
 export async function eachPage<T>(
   place: Place,
   before: () => T,
-  take: (page: Page, started: T) => void,
+  take: (page: Page, started: T) => unknown,
 ): Promise<void> {
   let pages = 1;
   const fetchOne = async (page: number): Promise<void> => {
     const started = before();
     const document = (await bareGet(place.baseUrl, `${vendorPath()}?page=${page}&per_page=${place.perPage}`)) as Page;
     ({ pages } = document.response.result);
-    take(document, started);
+    await take(document, started);
   };
   await fetchOne(1);
   let next = 2;

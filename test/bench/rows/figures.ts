@@ -19,6 +19,8 @@ export interface Row {
   readonly work: string;
   readonly baseline: string;
   readonly goal: Goal;
+  /** Measured only where it is named: it installs what others wrote. */
+  readonly onlyNamed?: true;
   readonly measure: (sizes: Sizes) => Promise<Figures>;
 }
 

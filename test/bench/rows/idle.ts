@@ -7,8 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as later } from 'node:timers/promises';
 import { inTurn, median, type Row, type Sizes } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
-import { settingsText } from '../setup/installation.ts';
-import { program } from './programs.ts';
+import { program, settingsText } from '../setup/installation.ts';
 import { withService } from './pulls.ts';
 
 /** Wakes a second that are allowed, with one account and with many. */

@@ -1,17 +1,15 @@
 /** What large files cost: a start after a daemon was killed, the removal of old rows, an update from the first version. */
 import Driver from 'better-sqlite3';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { inTurn, type Row, type Sizes } from './figures.ts';
+import { startDaemon } from '../setup/daemon.ts';
 import { withFolder } from '../setup/folder.ts';
 import { finished } from '../jobs/host.ts';
-import { settingsText } from '../setup/installation.ts';
+import { program, settingsText } from '../setup/installation.ts';
 import type { MigrationResult } from '../program/migration.ts';
 import type { OldRowsResult } from '../program/old-rows.ts';
-import { program, run } from './programs.ts';
+import { run } from './programs.ts';
 import { withService } from './pulls.ts';
 
 /** In milliseconds. */
@@ -108,20 +106,9 @@ function start(sizes: Sizes): Promise<number> {
       );
       await run([program, 'sync', '-c', settings]);
       callKilled(join(folder, 'vendors.db'));
-      const begun = performance.now();
-      const child = spawn(process.execPath, [program, 'serve', '-c', settings], {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      const exited = once(child, 'exit');
-      let took: number | undefined;
-      for await (const line of createInterface(child.stderr)) {
-        if (took !== undefined || !line.includes('"msg":"serving"')) continue;
-        took = performance.now() - begun;
-        child.kill('SIGTERM');
-      }
-      await exited;
-      if (took === undefined) throw new Error('The daemon did not start.');
-      return took;
+      const daemon = await startDaemon(settings);
+      await daemon.stop();
+      return daemon.ms;
     }),
   );
 }

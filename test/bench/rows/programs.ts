@@ -6,10 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { inTurn, type Row, type Sizes } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
-import { packageRoot, settingsText } from '../setup/installation.ts';
+import { program, settingsText } from '../setup/installation.ts';
 import { withService } from './pulls.ts';
-
-export const program = join(packageRoot, 'dist/cmd/main.js');
 
 /** Starts shorter than this vary by what else the machine does. */
 const starts = 9;

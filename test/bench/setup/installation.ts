@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
-import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
+import { systemClock, systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { openInstallation, type Installation } from '../../../src/app/installation.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import { lockProcess } from '../../../src/store/files/process-lock.ts';
 
 export const packageRoot = fileURLToPath(new URL('../../..', import.meta.url));
+/** The compiled program. */
+export const program = join(packageRoot, 'dist/cmd/main.js');
 export const migrations = join(packageRoot, 'migrations');
 export const account = '6BApk';
 export const token = 'bench-token';
@@ -49,9 +51,9 @@ export function settingsOf(place: Place): Settings {
   });
 }
 
-export function open(place: Place): Promise<Installation> {
+export function open(place: Place, clock: Clock = systemClock): Promise<Installation> {
   return openInstallation(settingsOf(place), {
-    clock: systemClock,
+    clock,
     random: systemRandom,
     fetch: nodeFetch(),
     log: silentLog,
