@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import { connectReader, connectWriter, withoutSync, enterWal, type Sqlite } from './driver.ts';
+import { connectReader, connectWriter, enterWal, transactionsOf, type Sqlite, type Transactions } from './driver.ts';
 import { shortLockWait, leaveWalWhenIdle, lockRetryDelay, defaultLockWait, type Checkpoints } from './lock-wait.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { prepareFile } from './prepare-file.ts';
@@ -34,6 +34,7 @@ export interface Claim {
 export class Database {
   readonly path: string;
   readonly sqlite: Sqlite;
+  readonly #transactions: Transactions;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #lockWait: number;
@@ -47,6 +48,7 @@ export class Database {
 
   private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'onDistrust'>) {
     this.sqlite = sqlite;
+    this.#transactions = transactionsOf(sqlite);
     this.path = sqlite.name;
     this.#clock = options.clock;
     this.#random = options.random;
@@ -104,21 +106,19 @@ export class Database {
    * @param lockWait milliseconds, for callers that cannot wait as long as usual
    */
   async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
-    const transaction = this.sqlite.transaction(this.#claimed(work));
-    return this.#written(this.retryWhileLocked(() => transaction.immediate(), lockWait));
+    const claimed = this.#claimed(work);
+    return this.#written(this.retryWhileLocked(() => this.#transactions.immediate(claimed), lockWait));
   }
 
   /** As `write`, without waiting for the disk. Only for writes that are harmless to lose in a power cut. */
   async writeWithoutSync<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
-    const transaction = this.sqlite.transaction(this.#claimed(work));
-    const commit = (): T => withoutSync(this.sqlite, () => transaction.immediate());
-    return this.#written(this.retryWhileLocked(commit, lockWait));
+    const claimed = this.#claimed(work);
+    return this.#written(this.retryWhileLocked(() => this.#transactions.withoutSync(claimed), lockWait));
   }
 
   /** Runs `queries` on one consistent state. */
   async read<T>(queries: () => T): Promise<T> {
-    const transaction = this.sqlite.transaction(queries);
-    return this.retryWhileLocked(() => transaction.deferred());
+    return this.retryWhileLocked(() => this.#transactions.deferred(queries));
   }
 
   /** From now on every write requires this claim. */

@@ -105,6 +105,26 @@ export function enterWal(sqlite: Sqlite): void {
     );
 }
 
+/** Runs work in transactions of a connection. */
+export interface Transactions {
+  /** Holds the write lock from the start. */
+  immediate<T>(work: () => T): T;
+  /** As `immediate`, without waiting for the disk. */
+  withoutSync<T>(work: () => T): T;
+  /** For reading. */
+  deferred<T>(work: () => T): T;
+}
+
+export function transactionsOf(sqlite: Sqlite): Transactions {
+  // One function for all: the driver takes as long to make one as to run a short transaction.
+  const transaction = sqlite.transaction((work: () => unknown) => work());
+  return {
+    immediate: <T>(work: () => T) => transaction.immediate(work) as T,
+    withoutSync: <T>(work: () => T) => withoutSync(sqlite, () => transaction.immediate(work) as T),
+    deferred: <T>(work: () => T) => transaction.deferred(work) as T,
+  };
+}
+
 /**
  * Runs a transaction without waiting for its commit to reach the disk. A power cut may undo it, but only together with all commits after
  * it: the journal is written in order, and the next durable commit includes it. Killing the process undoes nothing.

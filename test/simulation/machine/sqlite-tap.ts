@@ -61,20 +61,22 @@ prototype.exec = function (this: Sqlite, source) {
 prototype.transaction = function (this: Sqlite, work: (...values: unknown[]) => unknown) {
   const tap = tapOf(this);
   if (!tap) return transaction.call(this, work);
-  const carryOut = (how: 'immediate' | 'deferred') => (): unknown => {
-    const writes = how === 'immediate';
-    tap.before(this, writes);
-    const result = within(this, how, work);
-    tap.after(this, writes);
-    return result;
-  };
+  const carryOut =
+    (how: 'immediate' | 'deferred') =>
+    (...values: unknown[]): unknown => {
+      const writes = how === 'immediate';
+      tap.before(this, writes);
+      const result = within(this, how, () => work(...values));
+      tap.after(this, writes);
+      return result;
+    };
   return { immediate: carryOut('immediate'), deferred: carryOut('deferred') };
 } as typeof transaction;
 
 type Edges = Readonly<Record<'immediate' | 'deferred' | 'commit' | 'rollback', Driver.Statement>>;
 const edges = new WeakMap<Sqlite, Edges>();
 
-/** What the driver's own transactions do, without the making of four functions for each. */
+/** What the driver's own transactions do. */
 function within(sqlite: Sqlite, how: 'immediate' | 'deferred', work: () => unknown): unknown {
   const known = edges.get(sqlite) ?? {
     immediate: sqlite.prepare('BEGIN IMMEDIATE'),
