@@ -9,7 +9,7 @@ export type Verdict =
   | ({ readonly kind: 'updated' } & Difference)
   | {
       readonly kind: 'unchanged';
-      /** Mirror time since which it is stored like this. */
+      /** Mirror time since which it is stored like this, or since which the youngest of the vendors around it is. */
       readonly heldSince: number;
       readonly visState: VisState | null;
     }

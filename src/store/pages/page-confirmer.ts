@@ -88,6 +88,12 @@ export class PageConfirmer {
     const verdicts = new Map<number, Verdict>();
     if (!digests || digests.known.vendorids.length === 0) return verdicts;
     const { readSeq, vendorids } = digests.known;
+    const all = this.#rows.allStoredSince(account_id, vendorids, readSeq);
+    if (all) {
+      const verdict = unchangedVerdict(all);
+      for (const vendorid of vendorids) verdicts.set(vendorid, verdict);
+      return verdicts;
+    }
     for (const stored of this.#rows.storedSince(account_id, vendorids, readSeq))
       verdicts.set(stored.vendorid, unchangedVerdict(stored));
     return verdicts;

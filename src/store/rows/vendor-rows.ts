@@ -69,6 +69,10 @@ export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
   readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
   readonly #storedSince: Statement<Since, { vendorids: string; heldSince: string; states: string }>;
+  readonly #countStoredSince: Statement<
+    Since,
+    StoredState & { vendors: number; states: number; lowest: number | null }
+  >;
   readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<VendorKey & { read_seq: number }>;
@@ -84,16 +88,23 @@ export class VendorRows {
         at,
       ),
     );
-    // A reading that changes a vendor gives its row its number. The marks are searched only where there are any. Three JSON lists cost little
-    // more than half of as many rows.
-    this.#storedSince = plainStatement(
-      sqlite,
-      `
-    SELECT json_group_array(v.vendorid) AS vendorids, json_group_array(v.held_since_ms) AS heldSince, json_group_array(v.vis_state) AS states
+    // A reading that changes a vendor gives its row its number. The marks are searched only where there are any.
+    const stored = `
     FROM json_each(:vendorids) shown CROSS JOIN vendors v ON v.account_id = :account_id AND v.vendorid = shown.value
     WHERE v.presence = 'present' AND v.read_seq <= :read_seq
       AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
-        OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`,
+        OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`;
+    // Three JSON lists cost little more than half of as many rows.
+    this.#storedSince = plainStatement(
+      sqlite,
+      `SELECT json_group_array(v.vendorid) AS vendorids, json_group_array(v.held_since_ms) AS heldSince, json_group_array(v.vis_state) AS states
+      ${stored}`,
+    );
+    this.#countStoredSince = plainStatement(
+      sqlite,
+      `SELECT count(*) AS vendors, max(v.held_since_ms) AS held_since_ms, max(v.vis_state) AS vis_state,
+        count(v.vis_state) AS states, min(v.vis_state) AS lowest
+      ${stored}`,
     );
     this.#insert = insertion<VendorTable, NewVendor>(sqlite, newRow, (values) =>
       mirrorSql.insertInto('vendors').values(values),
@@ -134,6 +145,16 @@ export class VendorRows {
       held_since_ms: heldSince[index] ?? Infinity,
       vis_state: states[index] ?? null,
     }));
+  }
+
+  /**
+   * The state of all of the vendors, and since when the youngest of them is stored so; undefined unless `storedSince` would return each of
+   * them, in one state.
+   */
+  allStoredSince(account_id: string, vendorids: readonly number[], read_seq: number): StoredState | undefined {
+    const found = this.#countStoredSince.get({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
+    if (found?.vendors !== vendorids.length || found.states !== found.vendors) return undefined;
+    return found.lowest === found.vis_state ? found : undefined;
   }
 
   insert(vendor: NewVendor): void {

@@ -17,11 +17,11 @@ beforeEach(async () => {
 });
 
 /** Applies a page as the service sends it, the only one of its list unless told; tells what became of each record. */
-async function answerOf(
+async function verdictsOf(
   accountId: string,
   records: readonly string[],
   { page, pages, stamp }: { page: number; pages: number; stamp?: ReadStamp } = { page: 1, pages: 1 },
-): Promise<Verdict['kind'][]> {
+): Promise<Verdict[]> {
   const { readings, runs } = at.mirror;
   const run = await runs.beginRun({ accountId, kind: 'pull', trigger: 'command' });
   const context = { accountId, source: 'pull', runId: run.id, deliveryId: null, lag, run } as const;
@@ -30,7 +30,11 @@ async function answerOf(
   const bytes = Buffer.from(`{"response":{"result":{"bill_vendors":[${records.join()}],${paging}}}}`);
   const read = readVendorPage({ bytes, stamp: stamp ?? (await at.ask()), servedAt: undefined }, page, { known });
   const [verdicts] = await readings.applyPages([read], { ...context, changeClassifier: undefined }, () => noCounts);
-  return read.rows.map(({ vendorid }) => verdicts!.get(vendorid)!.kind);
+  return read.rows.map(({ vendorid }) => verdicts!.get(vendorid)!);
+}
+
+async function answerOf(...asked: Parameters<typeof verdictsOf>): Promise<Verdict['kind'][]> {
+  return (await verdictsOf(...asked)).map(({ kind }) => kind);
 }
 
 const answer = (records: readonly string[], numbers?: { page: number; pages: number; stamp?: ReadStamp }) =>
@@ -187,6 +191,27 @@ describe('a known page', () => {
     expect(await answer(records, { page: 1, pages: 1, stamp: older })).toEqual(all('unchanged').with(2, 'stale'));
     age();
     expect(await answer(records)).toEqual(all('unchanged').with(2, 'updated'));
+  });
+
+  it.each([
+    ['one state', [0, 0, 0]],
+    ['several states', [0, 2, 1]],
+    ['no state', [null, null, null]],
+    ['a state of some only', [0, null, 0]],
+  ])('tells the states of its vendors, and since when the youngest is stored so: %s', async (_, states) => {
+    const shownIn = (vis_state: number | null, index: number): string =>
+      JSON.stringify({ vendorid: index + 1, vis_state });
+    const before = at.clocks.running;
+    await answer(states.slice(0, 2).map(shownIn));
+    age();
+    await answer(states.map(shownIn));
+    const youngest = at.clocks.running;
+    age();
+    const verdicts = await verdictsOf('one', states.map(shownIn));
+    expect(verdicts.map((verdict) => verdict.kind === 'unchanged' && verdict.visState)).toEqual(states);
+    const heldSince = verdicts.map((verdict) => (verdict.kind === 'unchanged' ? verdict.heldSince : NaN));
+    expect(heldSince[2]! - Math.min(...heldSince)).toBeLessThanOrEqual(youngest - before);
+    expect(Math.max(...heldSince)).toBe(heldSince[2]);
   });
 
   it('is not stored while one of its records is not accepted', async () => {
