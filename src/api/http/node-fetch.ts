@@ -76,7 +76,8 @@ function decoded(incoming: http.IncomingMessage, encoding: string): AsyncIterabl
 }
 
 function joined(value: string | readonly string[] | undefined): string | null {
-  return value === undefined ? null : [value].flat().join(', ');
+  if (value === undefined) return null;
+  return typeof value === 'string' ? value : value.join(', ');
 }
 
 /** The service closed a kept connection just as it was reused. */

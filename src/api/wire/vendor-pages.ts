@@ -109,13 +109,17 @@ export function readVendorPage(
 /** Undefined where a vendor is on the page twice: which of its records counts is decided row by row. */
 function digestsOf(bytes: Uint8Array, slices: readonly RecordSlice[], known: KnownPage): PageDigests | undefined {
   const stretches = stretchesOf(bytes, slices, (slice) => idOf(slice, 'A vendor'));
-  const shown = stretches.flatMap(({ vendorids }) => vendorids);
-  if (new Set(shown).size < shown.length) return undefined;
-  const vendorids = slices.flatMap(({ stretch }) => stretch?.vendorids ?? []);
   const isKnown =
     stretches.length === known.stretches.length &&
     stretches.every((stretch, index) => stretch === known.stretches[index]);
+  // A page with a vendor twice is never known.
+  if (!isKnown && hasTwice(stretches.flatMap(({ vendorids }) => vendorids))) return undefined;
+  const vendorids = slices.flatMap(({ stretch }) => stretch?.vendorids ?? []);
   return { place: known.place, stretches, known: { readSeq: known.readSeq, vendorids }, isKnown };
+}
+
+function hasTwice(vendorids: readonly number[]): boolean {
+  return new Set(vendorids).size < vendorids.length;
 }
 
 /** Reads the answer to a read, create or edit of one vendor. @throws MirrorError as `readVendorPage`, and `row_unusable`. */

@@ -88,14 +88,16 @@ export class PageConfirmer {
     const verdicts = new Map<number, Verdict>();
     if (!digests || digests.known.vendorids.length === 0) return verdicts;
     const { readSeq, vendorids } = digests.known;
-    const all = this.#rows.allStoredSince(account_id, vendorids, readSeq);
-    if (all) {
-      const verdict = unchangedVerdict(all);
-      for (const vendorid of vendorids) verdicts.set(vendorid, verdict);
-      return verdicts;
+    const { heldSince, states, others } = this.#rows.storedSince(account_id, vendorids, readSeq);
+    const active = unchangedVerdict({ held_since_ms: heldSince, vis_state: 0 });
+    for (const vendorid of vendorids) {
+      if (others.has(vendorid)) continue;
+      const vis_state = states[vendorid];
+      verdicts.set(
+        vendorid,
+        vis_state === undefined ? active : unchangedVerdict({ held_since_ms: heldSince, vis_state }),
+      );
     }
-    for (const stored of this.#rows.storedSince(account_id, vendorids, readSeq))
-      verdicts.set(stored.vendorid, unchangedVerdict(stored));
     return verdicts;
   }
 }

@@ -15,6 +15,16 @@ type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 /** Also whether the vendor is present with exactly the text of a row: 1 or 0. */
 type LookedUp = StoredState & { readonly same: 0 | 1 };
 
+/** Vendors that are stored as they were at a reading. */
+interface StoredSince {
+  /** Mirror time since which the youngest of them is stored so. */
+  readonly heldSince: number;
+  /** Their states by `vendorid`, unless they are active. */
+  readonly states: Readonly<Record<string, VendorTable['vis_state']>>;
+  /** Those that are not. */
+  readonly others: ReadonlySet<number>;
+}
+
 interface Since {
   account_id: string;
   read_seq: number;
@@ -68,11 +78,7 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
 export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
   readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
-  readonly #storedSince: Statement<Since, { vendorids: string; heldSince: string; states: string }>;
-  readonly #countStoredSince: Statement<
-    Since,
-    StoredState & { vendors: number; states: number; lowest: number | null }
-  >;
+  readonly #storedSince: Statement<Since, { heldSince: number | null; states: string; others: string }>;
   readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<VendorKey & { read_seq: number }>;
@@ -88,23 +94,18 @@ export class VendorRows {
         at,
       ),
     );
-    // A reading that changes a vendor gives its row its number. The marks are searched only where there are any.
-    const stored = `
-    FROM json_each(:vendorids) shown CROSS JOIN vendors v ON v.account_id = :account_id AND v.vendorid = shown.value
-    WHERE v.presence = 'present' AND v.read_seq <= :read_seq
-      AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
-        OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`;
-    // Three JSON lists cost little more than half of as many rows.
+    // A reading that changes a vendor gives its row its number. The marks are searched only where there are any. Nearly all vendors are
+    // active, so the lists are short.
     this.#storedSince = plainStatement(
       sqlite,
-      `SELECT json_group_array(v.vendorid) AS vendorids, json_group_array(v.held_since_ms) AS heldSince, json_group_array(v.vis_state) AS states
-      ${stored}`,
-    );
-    this.#countStoredSince = plainStatement(
-      sqlite,
-      `SELECT count(*) AS vendors, max(v.held_since_ms) AS held_since_ms, max(v.vis_state) AS vis_state,
-        count(v.vis_state) AS states, min(v.vis_state) AS lowest
-      ${stored}`,
+      `
+    SELECT max(v.held_since_ms) AS heldSince,
+      json_group_object(v.vendorid, v.vis_state) FILTER (WHERE v.vendorid IS NOT NULL AND coalesce(v.vis_state, -1) <> 0) AS states,
+      json_group_array(shown.value) FILTER (WHERE v.vendorid IS NULL) AS others
+    FROM json_each(:vendorids) shown LEFT JOIN vendors v ON v.account_id = :account_id AND v.vendorid = shown.value
+      AND v.presence = 'present' AND v.read_seq <= :read_seq
+      AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
+        OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`,
     );
     this.#insert = insertion<VendorTable, NewVendor>(sqlite, newRow, (values) =>
       mirrorSql.insertInto('vendors').values(values),
@@ -130,31 +131,14 @@ export class VendorRows {
     return this.#lookUp.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
   }
 
-  /** Those of the vendors that are present, that no reading changed after the one of that number, and that are not to be read again. */
-  storedSince(
-    account_id: string,
-    vendorids: readonly number[],
-    read_seq: number,
-  ): (Pick<VendorTable, 'vendorid'> & StoredState)[] {
-    const stored = this.#storedSince.get({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
-    if (!stored) return [];
-    const heldSince = JSON.parse(stored.heldSince) as number[];
-    const states = JSON.parse(stored.states) as VendorTable['vis_state'][];
-    return (JSON.parse(stored.vendorids) as number[]).map((vendorid, index) => ({
-      vendorid,
-      held_since_ms: heldSince[index] ?? Infinity,
-      vis_state: states[index] ?? null,
-    }));
-  }
-
-  /**
-   * The state of all of the vendors, and since when the youngest of them is stored so; undefined unless `storedSince` would return each of
-   * them, in one state.
-   */
-  allStoredSince(account_id: string, vendorids: readonly number[], read_seq: number): StoredState | undefined {
-    const found = this.#countStoredSince.get({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
-    if (found?.vendors !== vendorids.length || found.states !== found.vendors) return undefined;
-    return found.lowest === found.vis_state ? found : undefined;
+  /** Sorts vendors by whether they are present, no reading changed them after the one of that number, and they are not to be read again. */
+  storedSince(account_id: string, vendorids: readonly number[], read_seq: number): StoredSince {
+    const found = this.#storedSince.get({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
+    return {
+      heldSince: found?.heldSince ?? 0,
+      states: JSON.parse(found?.states ?? '{}') as StoredSince['states'],
+      others: new Set(JSON.parse(found?.others ?? '[]') as number[]),
+    };
   }
 
   insert(vendor: NewVendor): void {

@@ -13,14 +13,14 @@ export class FieldWatch {
   watch(rows: readonly VendorRow[]): VendorRow[] {
     this.#rows += rows.length;
     this.#excluded ??= rows[0]?.excluded;
-    return rows.map((row) => new WatchedRow(row, (vendor) => this.#notice(vendor)));
+    return rows.map((row) => new WatchedRow(row, this.#notice));
   }
 
-  #notice(vendor: Vendor): void {
+  readonly #notice = (vendor: Vendor): void => {
     this.#parsed += 1;
     for (const name of vendorFields) if (vendor[name] !== undefined) this.#names.add(name);
     for (const name of vendor.unknown.keys()) this.#names.add(name);
-  }
+  };
 
   /** The fields recorded so far. */
   get observed(): ObservedFields {

@@ -17,7 +17,9 @@ export interface Window {
 
 export function windowOf(page: VendorPage, requested: { page: number; size: number }, times?: TimeEdges): Window {
   const { rows, total, pages } = page;
-  return { ...requested, total, pages, times, ids: Float64Array.from(rows, ({ vendorid }) => vendorid) };
+  const ids = new Float64Array(rows.length);
+  for (const [index, { vendorid }] of rows.entries()) ids[index] = vendorid;
+  return { ...requested, total, pages, times, ids };
 }
 
 /** The first row of a window, counted from 0 when it was read. */
