@@ -92,9 +92,13 @@ export function dateOf(ms: number): Date {
   return new Date(ms);
 }
 
+/** The last timestamp that was made: many rows are written in the same millisecond. */
+let lastMade = { ms: NaN, text: '' };
+
 /** The timestamp form of SQLite, UTC: `2026-11-20 18:17:00.123`. */
 export function timestamp(ms: number): string {
-  return new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
+  if (ms !== lastMade.ms) lastMade = { ms, text: new Date(ms).toISOString().replace('T', ' ').slice(0, 23) };
+  return lastMade.text;
 }
 
 /**

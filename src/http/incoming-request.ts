@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /** All values of each header, for headers that may occur only once. */
   readonly headersDistinct: NodeJS.Dict<string[]>;
+  /** Names and values in turn, as they were received. */
+  readonly rawHeaders: readonly string[];
   readonly body: Uint8Array;
   /** Aborted when the caller disconnects before the answer is sent. */
   readonly signal: AbortSignal;
@@ -54,6 +56,10 @@ export class ReceivedRequest implements HttpRequest {
 
   get headersDistinct(): NodeJS.Dict<string[]> {
     return this.#message.headersDistinct;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#message.rawHeaders;
   }
 
   get signal(): AbortSignal {

@@ -96,6 +96,7 @@ export class SqliteDeliveries implements Deliveries {
     this.#accepted += deliveries.length;
     return this.#database.write(() => {
       const hasRoom = this.#roomFor();
+      const isCallback = this.#sweeps.beginCallbackCheck();
       const keys: VendorKey[] = [];
       for (const delivery of deliveries) {
         const { accountId, vendorid } = delivery;
@@ -104,7 +105,7 @@ export class SqliteDeliveries implements Deliveries {
           const room = hasRoom(key);
           if (room) keys.push(key);
           // The service's reference describes `object_id` both as the callback and as the object of the event.
-          const namesCallback = this.#sweeps.isCallback(accountId, key.vendorid);
+          const namesCallback = isCallback(accountId, key.vendorid);
           if (!room || namesCallback) this.#sweeps.request(accountId, delivery.receivedAt, namesCallback);
         }
         const received_at = timestamp(delivery.receivedAt);

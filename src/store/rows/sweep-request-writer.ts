@@ -11,17 +11,13 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 
 export class SweepRequestWriter {
   readonly #counter: ReadingCounter;
-  readonly #callback: Statement<{ account_id: string; callbackid: number }, { callbackid: number }>;
+  readonly #callbacks: Statement<{ account_id: string }, { callbackid: number }>;
   readonly #ask: Statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>;
 
   constructor(sqlite: Sqlite, counter: ReadingCounter) {
     this.#counter = counter;
-    this.#callback = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('callbacks')
-        .select('callbackid')
-        .where('account_id', '=', at('account_id'))
-        .where('callbackid', '=', at('callbackid')),
+    this.#callbacks = statement(sqlite, (at) =>
+      mirrorSql.selectFrom('callbacks').select('callbackid').where('account_id', '=', at('account_id')),
     );
     this.#ask = statement(sqlite, (at) =>
       mirrorSql
@@ -48,8 +44,15 @@ export class SweepRequestWriter {
     );
   }
 
-  isCallback(account_id: string, callbackid: number): boolean {
-    return this.#callback.get({ account_id, callbackid }) !== undefined;
+  /** Starts a check of whether an id is that of a callback of ours. Valid inside one transaction: each account's are read once. */
+  beginCallbackCheck(): (account_id: string, id: number) => boolean {
+    const known = new Map<string, ReadonlySet<number>>();
+    return (account_id, id) => {
+      const ours =
+        known.get(account_id) ?? new Set(this.#callbacks.all({ account_id }).map(({ callbackid }) => callbackid));
+      known.set(account_id, ours);
+      return ours.has(id);
+    };
   }
 
   /** Requests a sweep of an account. Runs inside a transaction. */

@@ -75,7 +75,7 @@ export class DeliveryReceiver {
     if (request.headers['content-type']?.includes('json')) return 'wrong_type';
     const delivery = readDelivery(form);
     if (delivery?.accountId !== accountId) return 'malformed';
-    const signature = signatureIn(request.headersDistinct, this.#options.signatureHeader);
+    const signature = signatureIn(request.rawHeaders, this.#options.signatureHeader);
     if (signature === undefined) return 'unsigned';
     return this.#acceptSigned(delivery, (verifiers) => isSigned(form, signature, verifiers));
   }

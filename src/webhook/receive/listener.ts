@@ -63,8 +63,8 @@ export function createListener(options: ListenerOptions): HttpServer {
 }
 
 /** Says what arrived of a probe. Nothing is journalled or counted. */
-function probed({ headers, headersDistinct, body }: HttpRequest, options: ListenerOptions): HttpAnswer {
-  const signature = signatureIn(headersDistinct, options.signatureHeader);
+function probed({ headers, rawHeaders, body }: HttpRequest, options: ListenerOptions): HttpAnswer {
+  const signature = signatureIn(rawHeaders, options.signatureHeader);
   const proof = answerToProbe(String(headers[challengeHeader]), { signature, body }, options.tokens);
   return { status: 200, headers: { [proofHeader]: proof } };
 }

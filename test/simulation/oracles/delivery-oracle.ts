@@ -161,6 +161,7 @@ function requestOf(path: string, headers: Readonly<Record<string, string>>, body
     query: new URLSearchParams(),
     headers: Object.fromEntries(lower),
     headersDistinct: Object.fromEntries(lower.map(([name, value]) => [name, [value]])),
+    rawHeaders: Object.entries(headers).flat(),
     body: Buffer.from(body),
     signal: listening,
   };

@@ -99,11 +99,16 @@ describe('E4, E5 an invalid signature', () => {
 });
 
 describe('E5, E6 the signature header', () => {
-  const found = (headers: NodeJS.Dict<string[]>, setting = 'auto') => signatureIn(headers, setting);
+  /** Headers as they were received, each value with its name. */
+  const received = (headers: Readonly<Record<string, string[]>>): string[] =>
+    Object.entries(headers).flatMap(([name, values]) => values.flatMap((value) => [name, value]));
+  const found = (headers: Readonly<Record<string, string[]>>, setting = 'auto') =>
+    signatureIn(received(headers), setting);
 
   it('E6 is found by its form, whatever the name of the service', () => {
     expect(found({ host: ['x'], 'x-service-hmac-sha256': ['s'] })).toBe('s');
-    expect(found({ 'x-fresh-books-hmac-sha256': ['s'] })).toBe('s');
+    expect(found({ 'X-Fresh-Books-HMAC-SHA256': ['s'] })).toBe('s');
+    expect(found({ accept: ['x-a-hmac-sha256'], 'x-b-hmac-sha256': ['s'] })).toBe('s');
     expect(found({ 'x-hmac-sha256': ['s'], 'x-service-hmac-sha512': ['s'] })).toBeUndefined();
   });
 
