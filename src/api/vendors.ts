@@ -1,6 +1,6 @@
 /** The service's API of bill vendors. */
 import { MirrorError } from '../domain/errors.ts';
-import type { KnownPage, VendorPage, VendorReading } from '../domain/reading.ts';
+import type { KnownPage, ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts';
 import type { ApiSettings, Caller } from './call/call.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
@@ -13,6 +13,8 @@ export interface CallOptions {
 
 export interface ReadOptions extends CallOptions {
   readonly priority?: Priority | undefined;
+  /** Called with the number of each request. */
+  readonly onStamp?: (stamp: ReadStamp) => void;
 }
 
 export interface ListOptions extends CallOptions {
@@ -72,9 +74,16 @@ export function vendorsApi(
         last = answered.pages;
       }
     },
-    read: (vendorid, { priority, signal } = {}) =>
+    read: (vendorid, { priority, signal, onStamp } = {}) =>
       call(
-        { family: 'vendors', method: 'GET', path: `${base}/${vendorid}`, ...(priority && { priority }), signal },
+        {
+          family: 'vendors',
+          method: 'GET',
+          path: `${base}/${vendorid}`,
+          ...(priority && { priority }),
+          signal,
+          onStamp,
+        },
         (answered) => assertAbout(vendorid, readOne(answered)),
       ),
     create: (fields, { signal } = {}) => call({ ...creation(accountId, fields), signal }, readOne),

@@ -3,6 +3,7 @@ import type { Clock, Random } from '../../domain/clock.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
 import type { Log, Secret } from '../../domain/log.ts';
+import type { ReadStamp } from '../../domain/reading.ts';
 import type { ReserveRequest } from '../../domain/rate-reservation.ts';
 import type { RetryLimits } from '../../domain/retry/request-policy.ts';
 import type { Priority } from '../http/rate-limiter.ts';
@@ -58,6 +59,8 @@ export interface Call {
   /** A secret that the answer might repeat, to be removed from messages. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;
+  /** Called with the number of each attempt, which an answer without a record would not tell. */
+  readonly onStamp?: ((stamp: ReadStamp) => void) | undefined;
 }
 
 /**

@@ -32,6 +32,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
     const { answer, stamp } = await limiter.run(
       async () => {
         const reserved = await reservation(attempt);
+        call.onStamp?.(reserved.stamp);
         // An aborted request may still reach the service.
         let late = attempt.service.timeout;
         try {

@@ -103,15 +103,15 @@ export class VendorReader {
     vendorid: number,
     { context, signal, priority, onRequest }: ReadOptions,
   ): Promise<ReadResult | 'not_supported'> {
-    // An answer without a vendor has no stamp, so this one is used. It is lower than that of the request, and so claims less.
-    const stamp = await this.#mirror.takeStamp();
     onRequest?.();
+    let stamp: ReadStamp | undefined;
+    const onStamp = (taken: ReadStamp): void => void (stamp = taken);
     try {
-      const reading = await this.#vendors.read(vendorid, { priority, signal });
+      const reading = await this.#vendors.read(vendorid, { priority, signal, onStamp });
       return { kind: 'record', verdict: await this.#mirror.readings.applyReading(reading, context) };
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
-      if (error.code === 'not_found') return { kind: 'absent', stamp, isProven: error.errno !== undefined };
+      if (error.code === 'not_found' && stamp) return { kind: 'absent', stamp, isProven: error.errno !== undefined };
       if (error.code === 'access_denied') return { kind: 'refused', error };
       if (error.code === 'not_supported') return 'not_supported';
       throw error;
