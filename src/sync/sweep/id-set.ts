@@ -1,7 +1,14 @@
-/** A compact set of vendor ids: four bytes each; eight where one does not fit into four. */
+/** Compact lists and sets of vendor ids. */
+
+/** Ids of four bytes each, or of eight where one does not fit. */
+export type IdArray = Uint32Array | Float64Array;
+
+export function fitsInFour(id: number): boolean {
+  return id >>> 0 === id;
+}
 
 export class IdSet implements Iterable<number> {
-  #ids: Uint32Array | Float64Array = new Uint32Array(1_024);
+  #ids: IdArray = new Uint32Array(1_024);
   /** Whether another set uses the same array: it is copied before it changes. */
   #isShared = false;
   #length = 0;
@@ -18,7 +25,7 @@ export class IdSet implements Iterable<number> {
 
   addAll(ids: Iterable<number>): void {
     for (const id of ids) {
-      const fits = id >>> 0 === id || this.#ids instanceof Float64Array;
+      const fits = fitsInFour(id) || this.#ids instanceof Float64Array;
       if (!fits || this.#isShared || this.#length === this.#ids.length) this.#copy(fits);
       this.#ids[this.#length++] = id;
     }
@@ -63,7 +70,7 @@ export class IdSet implements Iterable<number> {
     this.#isShared = false;
   }
 
-  #settled(): Uint32Array | Float64Array {
+  #settled(): IdArray {
     if (this.#starts.length > 1 || this.#sorted < this.#length) {
       this.#starts = [];
       this.#sortFrom(0);
@@ -94,7 +101,7 @@ export class IdSet implements Iterable<number> {
 }
 
 /** Whether `id` is among the ids, which are sorted ascending. */
-function holds(ids: Uint32Array | Float64Array, id: number): boolean {
+function holds(ids: IdArray, id: number): boolean {
   let [low, high] = [0, ids.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

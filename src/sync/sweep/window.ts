@@ -1,5 +1,6 @@
 /** A window: what one page showed of the list at one moment, without its records. */
 import type { VendorPage } from '../../domain/reading.ts';
+import { fitsInFour, type IdArray } from './id-set.ts';
 import type { TimeEdges } from './list-order.ts';
 
 export interface Window {
@@ -7,7 +8,7 @@ export interface Window {
   readonly page: number;
   readonly size: number;
   /** Vendor ids in the order of the page. */
-  readonly ids: Float64Array;
+  readonly ids: IdArray;
   /** The times at both ends; undefined where they were not read. */
   readonly times: TimeEdges | undefined;
   /** `total` and `pages` of the answer. */
@@ -17,7 +18,9 @@ export interface Window {
 
 export function windowOf(page: VendorPage, requested: { page: number; size: number }, times?: TimeEdges): Window {
   const { rows, total, pages } = page;
-  const ids = new Float64Array(rows.length);
+  const ids: IdArray = new (rows.every(({ vendorid }) => fitsInFour(vendorid)) ? Uint32Array : Float64Array)(
+    rows.length,
+  );
   for (const [index, { vendorid }] of rows.entries()) ids[index] = vendorid;
   return { ...requested, total, pages, times, ids };
 }
