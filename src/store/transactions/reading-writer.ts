@@ -72,15 +72,18 @@ export class ReadingWriter {
     const verdicts = new Map(known);
     const confirmed = [...known.keys()];
     const together = apart ? undefined : this.#changeContextOf(context);
+    const others = rows.map(({ vendorid }) => vendorid).filter((vendorid) => !known.has(vendorid));
+    const stored = this.#rows.among(context.accountId, others);
+    const forgotten = this.#forgotten.among(context.accountId, others);
     const apply = (row: VendorRow): Verdict => {
       const changeContext = together ?? this.#changeContextOf(context);
       const key = keyIn(context, row);
-      const found = this.#rows.lookUp(context.accountId, row);
+      const found = stored.has(row.vendorid) ? this.#rows.lookUp(context.accountId, row) : undefined;
       if (found?.same) return unchangedVerdict(found);
-      const stored = found && this.#rows.find(key);
-      if (!stored) return this.#create(key, row, stamp, changeContext);
-      const verdict = this.#update(stored, row, stamp, context);
-      if (verdict.kind === 'unchanged' && stored.presence === 'suspect') this.#rows.confirm(stored, stamp.readSeq);
+      const before = found && this.#rows.find(key);
+      if (!before) return forgotten.has(row.vendorid) ? forgottenVerdict : this.#create(key, row, stamp, changeContext);
+      const verdict = this.#update(before, row, stamp, context);
+      if (verdict.kind === 'unchanged' && before.presence === 'suspect') this.#rows.confirm(before, stamp.readSeq);
       return verdict;
     };
     for (const row of rows) {
@@ -110,7 +113,10 @@ export class ReadingWriter {
   record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
     const key = keyIn(context, row);
     const stored = this.#rows.find(key);
-    if (!stored) return this.#create(key, row, stamp, this.#changeContextOf(context));
+    if (!stored)
+      return this.#forgotten.has(key)
+        ? forgottenVerdict
+        : this.#create(key, row, stamp, this.#changeContextOf(context));
     const verdict = this.#update(stored, row, stamp, context);
     if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq);
     return verdict;
@@ -158,7 +164,6 @@ export class ReadingWriter {
   }
 
   #create(key: VendorKey, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
-    if (this.#forgotten.has(key)) return forgottenVerdict;
     const vendor = row.vendor();
     const state = { vis_state: vendor.vis_state ?? null, vis_state_source: 'reported', presence: 'present' } as const;
     this.#rows.insert({ key, vendor, raw: row.raw, trace: changeColumns(changeContext, stamp) });
