@@ -88,6 +88,7 @@ function walkPages(plan: SweepPlan, list: ListReader, first: VendorPage, onMove:
       const window = await list.applyPage(page, { page: requested, size: first.perPage });
       return { window, entered: list.entered };
     },
+    seen: list.seen.size === 0 ? list.seen : undefined,
     onMove,
   });
 }

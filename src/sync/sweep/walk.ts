@@ -14,6 +14,8 @@ export interface Walk {
   readonly fetch: (page: number) => Promise<VendorPage>;
   /** Applies one page. @returns its window, and whether a vendor of it may have entered the list since the sweep began. */
   readonly apply: (page: VendorPage, requested: number) => Promise<{ window: Window; entered: boolean }>;
+  /** Where `apply` collects the vendors, if no other walk did so before: it need not be done twice. */
+  readonly seen?: IdSet | undefined;
   /** Called when the list is seen to change; true ends the walk, because another proof takes over. */
   readonly onMove?: () => boolean;
 }
@@ -31,8 +33,8 @@ const mostPages = 200_000;
  * Walks from page 1 to the last, never beyond the `pages` of the latest answer.
  * @throws MirrorError `paging_ignored` where the service answers other pages as the first; whatever `fetch` and `apply` throw.
  */
-export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): Promise<Walked> {
-  const ids = new IdSet();
+export async function walk({ concurrency, first, fetch, apply, seen, onMove }: Walk): Promise<Walked> {
+  const ids = seen ?? new IdSet();
   const windows: Window[] = [];
   const met = { rows: 0, order: 0, pages: 1, steady: true, whole: true, entered: false, cutShort: false };
 
@@ -42,7 +44,7 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
     met.rows += page.rows.length;
     met.order = (met.order + orderOn(page, requested)) | 0;
     const { window, entered } = await apply(page, requested);
-    ids.addAll(window.ids);
+    if (!seen) ids.addAll(window.ids);
     windows.push(window);
     met.entered ||= entered;
     if (!met.steady || met.entered) met.cutShort ||= onMove?.() ?? false;
@@ -77,7 +79,7 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
   const { order, pages, whole, entered } = met;
   const last = windows.findLast(({ page }) => page === pages);
   const pass = {
-    ids,
+    ids: new IdSet(ids),
     order,
     total: met.steady ? first.total : undefined,
     pages,
