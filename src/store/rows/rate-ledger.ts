@@ -4,8 +4,7 @@
  * this process, or a second later; until then the row counts as if the request took the longest time that it may.
  */
 import { sleptThrough, type Clock } from '../../domain/clock.ts';
-import { inBatches } from '../../domain/async/in-batches.ts';
-import type { RateDemand, Reservation, ReservationOrWait, ReserveRequest } from '../../domain/rate-reservation.ts';
+import type { RateDemand, ReservationOrWait } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -32,7 +31,6 @@ interface Usage {
 }
 
 export class RateLedger {
-  readonly #reserveSoon: ReserveRequest;
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
@@ -62,8 +60,6 @@ export class RateLedger {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    // The pages of a list are asked for by several at once.
-    this.#reserveSoon = inBatches(clock, (demands) => this.#reserveAll(demands));
     const { sqlite } = database;
     this.#add = statement(sqlite, (at) =>
       mirrorSql.insertInto('_requests').values({
@@ -117,28 +113,19 @@ export class RateLedger {
     );
   }
 
-  /**
-   * Reserves a place for a request, together with all others of the same turn of the event loop, or returns the milliseconds after which to
-   * try again.
-   */
-  reserve(demand: RateDemand): Promise<ReservationOrWait> {
-    return this.#reserveSoon(demand);
-  }
-
-  async #reserveAll(demands: readonly RateDemand[]): Promise<ReservationOrWait[]> {
+  /** Reserves a place for a request, or returns the milliseconds after which to try again. */
+  async reserve(demand: RateDemand): Promise<ReservationOrWait> {
     const begun = this.#clock.monotonic();
-    // Needs no sync: everything the requests bring is written after it.
-    const taken = await this.#writeWithEnds(() => demands.map((demand) => ({ demand, ...this.#take(demand) })));
-    return taken.map((one) => ('stamp' in one ? this.#reservation(one.demand, one.stamp, begun) : { wait: one.wait }));
-  }
-
-  #reservation({ accountId, family, per }: RateDemand, stamp: ReadStamp, begun: number): Reservation {
+    // Needs no sync: everything the request brings is written after it.
+    const taken = await this.#writeWithEnds(() => this.#take(demand));
+    if (!('stamp' in taken)) return taken;
+    const { stamp } = taken;
     return {
       stamp,
       end: (late) => {
         const took = Math.ceil(this.#clock.monotonic() - begun);
-        const counts_until_ms = stamp.begun + took + late + per;
-        this.#ended.set(stamp.readSeq, { account_id: accountId, family, counts_until_ms });
+        const counts_until_ms = stamp.begun + took + late + demand.per;
+        this.#ended.set(stamp.readSeq, { account_id: demand.accountId, family: demand.family, counts_until_ms });
         void this.#writeSoon();
       },
     };

@@ -1,11 +1,10 @@
 /** One rate limit for all processes of a mirror, now and earlier. */
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../../src/domain/clock.ts';
 import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
 import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
-import { Database } from '../../../../src/store/sqlite/database.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -62,24 +61,6 @@ it('K30 two processes together never send more requests within a period than the
   // Accounts and families are counted apart.
   expect((await takeAll(one, { accountId: 'two' })).reservations).toHaveLength(5);
   expect((await takeAll(one, { family: 'events' })).reservations).toHaveLength(5);
-});
-
-it('K30 requests that are about to leave together take their places in one transaction, and no more than there are', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const mirror = await open(path, clock, 'one');
-  const write = vi.spyOn(Database.prototype, 'writeWithoutSync');
-  const reserved = await Promise.all(Array.from({ length: 7 }, () => mirror.reserveRequest(demand)));
-  expect(write).toHaveBeenCalledOnce();
-  write.mockRestore();
-  expect(reserved.map((one) => ('stamp' in one ? one.stamp.readSeq : 'waits'))).toEqual([
-    1,
-    2,
-    3,
-    4,
-    5,
-    'waits',
-    'waits',
-  ]);
 });
 
 it('K30 a restart keeps the used part of the rate, and nothing is stored for longer than it counts', async () => {
