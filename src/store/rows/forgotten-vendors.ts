@@ -3,17 +3,18 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
-import { idsAmong, ofVendor } from '../vendor/of-vendor.ts';
+import { idsAmong, ofVendor, type IdsAmong } from '../vendor/of-vendor.ts';
 
 export class ForgottenVendors {
   readonly #find: Statement<VendorKey, { vendorid: number }>;
-  readonly #among: (account_id: string, vendorids: readonly number[]) => ReadonlySet<number>;
+  /** Those of the vendors that were forgotten. */
+  readonly among: IdsAmong;
   readonly #add: Statement<VendorKey & { forgotten_at: string }>;
   readonly #delete: Statement<VendorKey>;
 
   constructor(sqlite: Sqlite) {
     this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
-    this.#among = idsAmong(sqlite, '_forgotten_vendors');
+    this.among = idsAmong(sqlite, '_forgotten_vendors');
     this.#add = statement(sqlite, (at) =>
       mirrorSql
         .insertInto('_forgotten_vendors')
@@ -25,11 +26,6 @@ export class ForgottenVendors {
 
   has({ account_id, vendorid }: VendorKey): boolean {
     return this.#find.get({ account_id, vendorid }) !== undefined;
-  }
-
-  /** Those of the vendors that were forgotten. */
-  among(account_id: string, vendorids: readonly number[]): ReadonlySet<number> {
-    return this.#among(account_id, vendorids);
   }
 
   /** Runs inside a transaction. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { VendorRow } from '../../domain/reading.ts';
 import { columnFields, textFields, type TextField, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { idsAmong, ofVendor } from '../vendor/of-vendor.ts';
+import { idsAmong, ofVendor, type IdsAmong } from '../vendor/of-vendor.ts';
 import { flag, unknownFieldsOf } from '../vendor/vendor-columns.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { columns, insertion, mirrorSql, statement } from '../sqlite/statement.ts';
@@ -79,7 +79,8 @@ export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
   readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
   readonly #storedSince: Statement<Since, { heldSince: number | null; states: string; others: string }>;
-  readonly #among: (account_id: string, vendorids: readonly number[]) => ReadonlySet<number>;
+  /** Those of the vendors that have a row. */
+  readonly among: IdsAmong;
   readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<VendorKey & { read_seq: number }>;
@@ -108,7 +109,7 @@ export class VendorRows {
       AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
         OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`,
     );
-    this.#among = idsAmong(sqlite, 'vendors');
+    this.among = idsAmong(sqlite, 'vendors');
     this.#insert = insertion<VendorTable, NewVendor>(sqlite, newRow, (values) =>
       mirrorSql.insertInto('vendors').values(values),
     );
@@ -125,11 +126,6 @@ export class VendorRows {
 
   find(key: VendorKey): VendorTable | undefined {
     return this.#find.get(key);
-  }
-
-  /** Those of the vendors that have a row. */
-  among(account_id: string, vendorids: readonly number[]): ReadonlySet<number> {
-    return this.#among(account_id, vendorids);
   }
 
   /** Compares a row with the stored vendor; undefined where there is none. */

@@ -17,11 +17,11 @@ export function ofVendor<Q extends object>(query: Q, at: At<VendorKey>): Q {
   return (query as Q & OneVendor).where('account_id', '=', at('account_id')).where('vendorid', '=', at('vendorid'));
 }
 
+/** Those of the vendors of an account for which something holds. */
+export type IdsAmong = (account_id: string, vendorids: readonly number[]) => ReadonlySet<number>;
+
 /** A query for those of some vendors of an account that have a row in a table. One query costs much less than one for each. */
-export function idsAmong(
-  sqlite: Sqlite,
-  table: 'vendors' | '_forgotten_vendors',
-): (account_id: string, vendorids: readonly number[]) => ReadonlySet<number> {
+export function idsAmong(sqlite: Sqlite, table: 'vendors' | '_forgotten_vendors'): IdsAmong {
   const find = statement<{ account_id: string; vendorids: string }, { found: string }>(sqlite, (at) =>
     mirrorSql
       .selectFrom(table)

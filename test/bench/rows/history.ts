@@ -1,12 +1,12 @@
 /** What a long life costs those who look: two years of hourly reconciliations against one day of them. */
-import { statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { inTurn, median, quantile, type Row, type Sizes } from './figures.ts';
 import type { LongLifeQuestion } from '../program/long-life.ts';
-import { startDaemon } from '../setup/daemon.ts';
+import { daemonSettings, startDaemon } from '../setup/daemon.ts';
 import { withFolder } from '../setup/folder.ts';
-import { program, settingsText } from '../setup/installation.ts';
-import { run } from './programs.ts';
+import { program } from '../setup/installation.ts';
+import { took } from './programs.ts';
 import { withService } from './pulls.ts';
 
 /** Of one page; one of them is edited every day. */
@@ -34,15 +34,11 @@ export const historyRows: readonly Row[] = [
     baseline: 'after a day of them',
     goal: { atMost: 1.5 },
     measure: (sizes) => {
-      // A tenth of the usual size is enough to see that it works.
+      // Two days are enough to see that it works.
       const hours = sizes.vendors < 1_000 ? 2 * day : twoYears;
       return withLife(sizes, hours, (long) =>
         withLife(sizes, day, async (short) => {
-          const status = async ({ settings }: Life): Promise<number> => {
-            const begun = performance.now();
-            await run([program, 'status', '-c', settings]);
-            return performance.now() - begun;
-          };
+          const status = ({ settings }: Life): Promise<number> => took([program, 'status', '-c', settings]);
           const taken = await inTurn(
             sizes.samples,
             () => status(long),
@@ -76,11 +72,7 @@ function withLife<T>(sizes: Sizes, hours: number, work: (life: Life) => Promise<
         await service.ask({ round });
       }
       await living.end();
-      const settings = join(folder, 'mirror.yaml');
-      const seldom = { reconcile: '0 3 1 1 *', pull: '0 4 1 1 *' };
-      const ports = { listener: { host: '127.0.0.1', port: 0 }, admin: { port: 0 } };
-      const given = JSON.parse(settingsText(place)) as object;
-      writeFileSync(settings, JSON.stringify({ ...given, ...ports, schedule: seldom }));
+      const settings = daemonSettings(place);
       return work({ settings, megabytes: statSync(join(folder, 'vendors.db')).size / 1e6 });
     }),
   );

@@ -1,13 +1,13 @@
 /** What a daemon with nothing to do costs: how often it wakes, and what it writes. Linux tells both of each process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as later } from 'node:timers/promises';
 import { inTurn, median, type Row, type Sizes } from './figures.ts';
+import { daemonSettings } from '../setup/daemon.ts';
 import { withFolder } from '../setup/folder.ts';
-import { program, settingsText } from '../setup/installation.ts';
+import { program } from '../setup/installation.ts';
 import { withService } from './pulls.ts';
 
 /** Wakes a second that are allowed, with one account and with many. */
@@ -58,12 +58,8 @@ export const idleRows: readonly Row[] = [
 function idle({ host, accounts: most }: Sizes, accounts: number): Promise<Idle> {
   return withService({ host, vendors, perPage: 100 }, ({ result: { baseUrl } }) =>
     withFolder(async (folder) => {
-      const settings = join(folder, 'mirror.yaml');
       const ids = Array.from({ length: accounts }, (_, index) => `a${index}`);
-      const given = JSON.parse(settingsText({ baseUrl, folder, perPage: 100, accounts: ids })) as object;
-      const seldom = { reconcile: '0 3 1 1 *', pull: '0 4 1 1 *' };
-      const ports = { listener: { host: '127.0.0.1', port: 0 }, admin: { port: 0 } };
-      writeFileSync(settings, JSON.stringify({ ...given, ...ports, schedule: seldom }));
+      const settings = daemonSettings({ baseUrl, folder, perPage: 100, accounts: ids });
       const child = spawn(process.execPath, [program, 'serve', '-c', settings], {
         stdio: ['ignore', 'ignore', 'pipe'],
       });

@@ -1,12 +1,11 @@
 /** What large files cost: a start after a daemon was killed, the removal of old rows, an update from the first version. */
 import Driver from 'better-sqlite3';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inTurn, type Row, type Sizes } from './figures.ts';
-import { startDaemon } from '../setup/daemon.ts';
+import { daemonSettings, startDaemon } from '../setup/daemon.ts';
 import { withFolder } from '../setup/folder.ts';
 import { finished } from '../jobs/host.ts';
-import { program, settingsText } from '../setup/installation.ts';
+import { program } from '../setup/installation.ts';
 import type { MigrationResult } from '../program/migration.ts';
 import type { OldRowsResult } from '../program/old-rows.ts';
 import { run } from './programs.ts';
@@ -97,13 +96,7 @@ export const longLifeRows: readonly Row[] = [
 function start(sizes: Sizes): Promise<number> {
   return withService(sizes, ({ result: { baseUrl } }) =>
     withFolder(async (folder) => {
-      const settings = join(folder, 'mirror.yaml');
-      const { perPage } = sizes;
-      const anyPort = { listener: { host: '127.0.0.1', port: 0 }, admin: { port: 0 } };
-      writeFileSync(
-        settings,
-        JSON.stringify({ ...(JSON.parse(settingsText({ baseUrl, folder, perPage })) as object), ...anyPort }),
-      );
+      const settings = daemonSettings({ baseUrl, folder, perPage: sizes.perPage });
       await run([program, 'sync', '-c', settings]);
       callKilled(join(folder, 'vendors.db'));
       const daemon = await startDaemon(settings);

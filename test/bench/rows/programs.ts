@@ -59,11 +59,6 @@ export const programRows: readonly Row[] = [
 ];
 
 async function startTimes(args: readonly string[]): ReturnType<Row['measure']> {
-  const took = async (which: readonly string[]): Promise<number> => {
-    const begun = performance.now();
-    await run(which);
-    return performance.now() - begun;
-  };
   return {
     unit: 'ms',
     ...(await inTurn(
@@ -72,6 +67,13 @@ async function startTimes(args: readonly string[]): ReturnType<Row['measure']> {
       () => took(['-e', '0']),
     )),
   };
+}
+
+/** How long node takes to run to its end, in milliseconds. */
+export async function took(args: readonly string[]): Promise<number> {
+  const begun = performance.now();
+  await run(args);
+  return performance.now() - begun;
 }
 
 /** The most memory that `sync` had at any time, in MB. */

@@ -1,8 +1,10 @@
 /** A daemon of the compiled program, as a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { program } from './installation.ts';
+import { program, settingsText, type Place } from './installation.ts';
 
 export interface Daemon {
   /** Milliseconds from the start of the process until it says that it serves. */
@@ -11,6 +13,15 @@ export interface Daemon {
   readonly dashboard: string;
   /** Stops it, and waits until it has ended. */
   stop(): Promise<void>;
+}
+
+/** Writes the settings of a daemon on any free ports, whose schedule disturbs no measurement. @returns their path. */
+export function daemonSettings(place: Place): string {
+  const path = join(place.folder, 'mirror.yaml');
+  const seldom = { reconcile: '0 3 1 1 *', pull: '0 4 1 1 *' };
+  const ports = { listener: { host: '127.0.0.1', port: 0 }, admin: { port: 0 } };
+  writeFileSync(path, JSON.stringify({ ...(JSON.parse(settingsText(place)) as object), ...ports, schedule: seldom }));
+  return path;
 }
 
 export async function startDaemon(settings: string): Promise<Daemon> {

@@ -1,5 +1,5 @@
 /**
- * The nearest peer of this program that npm has: it copies the objects of another accounting service into PostgreSQL. It and a database of
+ * The nearest peer of this program that npm has: it copies the objects of a payment service into PostgreSQL. It and a database of
  * its own are set up here and removed afterwards; nothing else of this repository needs them.
  */
 import { spawn, spawnSync, type SpawnSyncOptions } from 'node:child_process';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import type { VendorPage } from '../../../../src/domain/reading.ts';
+import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
 import type { Pass } from '../../../../src/sync/sweep/passes.ts';
 import { walk, type Walk } from '../../../../src/sync/sweep/walk.ts';
 import { windowOf } from '../../../../src/sync/sweep/window.ts';
@@ -50,6 +51,20 @@ describe('a walk over all pages', () => {
     expect(asked).toEqual([1, 2, 3]);
     expect(pass).toMatchObject({ total: 6, whole: true, repeated: false, entered: false });
     expect([...pass.ids]).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('shows the vendors of its own pages where the sweep collects them, whatever the sweep sees later', async () => {
+    const seen = new IdSet();
+    const plan = walkOf(whole, []);
+    const apply: Walk['apply'] = async (page, number) => {
+      const applied = await plan.apply(page, number);
+      seen.addAll(applied.window.ids);
+      return applied;
+    };
+    const { pass } = await walk({ ...plan, apply, seen });
+    seen.addAll([7]);
+    expect(pass).toMatchObject({ total: 6, whole: true, repeated: false });
+    expect([...pass!.ids]).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('A6 accepts everything on the first page, whatever size was requested', async () => {
