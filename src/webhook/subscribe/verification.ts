@@ -20,7 +20,7 @@ export interface VerificationOptions {
 }
 
 /** Codes arrive within seconds or minutes. After this wait, in milliseconds, a code is tried when it arrives. */
-const codeWait = 30_000;
+export const codeWait = 30_000;
 /** A new code invalidates the previous one, so that gets this much time first, in milliseconds. */
 const resendAfter = 600_000;
 

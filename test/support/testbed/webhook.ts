@@ -8,6 +8,7 @@ import { startEmbeddedSandbox, type EmbeddedSandbox } from '../../../src/sandbox
 import type { SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import { SubscriptionManager } from '../../../src/webhook/subscribe/subscription-manager.ts';
+import { codeWait } from '../../../src/webhook/subscribe/verification.ts';
 import { account } from '../names.ts';
 import { defaultSettings } from '../settings.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
@@ -21,8 +22,8 @@ export interface WebhookTestbed extends ListenerTestbed {
   readonly verified: string[];
   /** Requests that reached the service, as `PUT /path`. */
   readonly requests: string[];
-  /** Lets the subscription manager wait in vain: waits until it waits about `ms` milliseconds for something to come, and lets them pass. */
-  pass(ms: number): Promise<void>;
+  /** Lets a check wait in vain for a code, once `count` requests have reached the service. */
+  codeWaitAfter(count: number): Promise<void>;
   /** Another subscription manager on the same files, as after a restart, or with other settings. */
   another(changes?: { publicUrl?: string | null; events?: readonly string[] }): SubscriptionManager;
 }
@@ -96,11 +97,13 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
     subscriptions = made;
     return made;
   };
-  const pass: WebhookTestbed['pass'] = async (ms) => {
-    while (!clock.pending().some((left) => left > ms - 1_000 && left <= ms)) await clock.yield();
-    await clock.advance(ms);
+  const codeWaitAfter: WebhookTestbed['codeWaitAfter'] = async (count) => {
+    // The clock may have passed short timers meanwhile: never ten seconds of them.
+    const isWaiting = (): boolean => clock.pending().some((left) => left > codeWait - 10_000 && left <= codeWait);
+    while (requests.length < count || !isWaiting()) await clock.yield();
+    await clock.advance(codeWait);
   };
-  const at = { ...listener, clock, pass, service, verified, requests, another, subscriptions: another() };
+  const at = { ...listener, clock, codeWaitAfter, service, verified, requests, another, subscriptions: another() };
   if (options.subscribed) {
     expect(await at.subscriptions.check()).toBe('verified');
     requests.length = verified.length = 0;

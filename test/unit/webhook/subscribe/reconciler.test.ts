@@ -132,8 +132,9 @@ describe('a subscription repairs itself', () => {
       method === 'GET' && (listedOnce || !(listedOnce = true));
     place.service.sandbox.faults.next({ kind: 'empty_list', match: second });
     const checked = place.subscriptions.check();
-    await place.pass(30_000);
+    await place.codeWaitAfter(4);
     expect(await checked).toBe('unverified');
+    expect(place.requests).toEqual([`GET ${base}`, `POST ${base}`, `PUT ${base}/2001`, `GET ${base}`]);
     book.disable(0, 2001);
     expect(await place.subscriptions.check()).toBe('verified');
     expect([await announce(place), listed(place)]).toMatchObject([200, [{ id: 2001, verified: true }]]);

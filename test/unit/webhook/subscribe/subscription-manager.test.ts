@@ -82,7 +82,7 @@ describe('verification codes', () => {
     // The first attempt to deliver it fails, the next one is minutes later.
     const unreachable = place.another({ publicUrl: 'http://127.0.0.1:9' });
     const check = unreachable.check();
-    await place.pass(30_000);
+    await place.codeWaitAfter(2);
     expect(await check).toBe('unverified');
     const { verifier } = listed(place)[0]!;
     expect(await place.secrets.verifiers.offer(account, new Secret(verifier), 2001)).toBe('kept');
@@ -122,8 +122,9 @@ describe('verification codes', () => {
       book.renew(0, book.get(2001)!);
     });
     const check = place.subscriptions.check();
-    await place.pass(30_000);
+    await place.codeWaitAfter(4);
     expect(await check).toBe('unverified');
+    expect(place.requests).toEqual([`GET ${base}`, `POST ${base}`, `PUT ${base}/2001`, `GET ${base}`]);
     expect([await place.secrets.verifiers.hasKey(account, 2001), place.verified]).toEqual([false, []]);
   });
 
