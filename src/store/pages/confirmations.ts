@@ -10,11 +10,16 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 
 /** More readings than can be under way at once; older ones can no longer arrive. */
 const kept = 10_000;
+/** Older ones are removed after this many new readings: where they stand, other pages of the file are written. */
+const untilPruned = 1_000;
 
 export class Confirmations {
   readonly #insert: Statement<{ read_seq: number; account_id: string; vendorids: string }>;
   readonly #prune: Statement<{ read_seq: number }>;
   readonly #later: Statement<VendorKey & { read_seq: number }, { read_seq: number }>;
+
+  /** The number of the reading at which they were last removed. */
+  #prunedAt = -Infinity;
 
   constructor(sqlite: Sqlite) {
     this.#insert = statement(sqlite, (at) =>
@@ -39,7 +44,10 @@ export class Confirmations {
 
   /** Records the vendors that the page of that number confirmed; a repetition replaces the previous record. */
   add(accountId: string, readSeq: number, vendorids: Iterable<number>): void {
-    this.#prune.run({ read_seq: readSeq - kept });
+    if (readSeq - this.#prunedAt >= untilPruned) {
+      this.#prune.run({ read_seq: readSeq - kept });
+      this.#prunedAt = readSeq;
+    }
     this.#insert.run({ read_seq: readSeq, account_id: accountId, vendorids: JSON.stringify([...vendorids]) });
   }
 
