@@ -4,10 +4,10 @@ import type { KnownPage, PagePlace, ReadStamp, VendorRow, VendorReading, VendorP
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import type { NewDelivery, SettledOutcome, ParkedDeliveries, OpenDelivery } from '../records/delivery-record.ts';
 import type { Finding, ObservedFields } from '../records/finding-record.ts';
-import type { ListMoves, Run, RunCounts, RunEnd, Sweeping } from '../records/run-record.ts';
+import type { ListMoves, Run, RunCounts, RunEnd, RunStart, Sweeping } from '../records/run-record.ts';
 import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';
 import type { Deferral, MarkReason } from '../../domain/retry/mark-policy.ts';
-import type { FindingKind, RunKind, RunTrigger } from '../tables/mirror-tables.ts';
+import type { FindingKind } from '../tables/mirror-tables.ts';
 import type { Mark } from '../records/mark-record.ts';
 import type { RegistrationRefusal } from '../records/refusal-record.ts';
 import type { AnsweredDeliveries, SweepRequest, UnmarkedVendor, SweepAnswer } from '../records/sweep-record.ts';
@@ -51,7 +51,7 @@ export interface Vendors {
 
 /** Recorded attempts to sweep. */
 export interface Runs {
-  beginRun(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Promise<Run>;
+  beginRun(start: RunStart): Promise<Run>;
   finishRun(run: Run, end: RunEnd): Promise<void>;
   /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
   unfinishedRuns(accountId: string, since: number): Promise<number>;

@@ -109,7 +109,7 @@ class SqliteStore implements Store {
     const setBacks = new SqliteClockSetBackLog(sqlite, clock);
     const counter = new ReadingCounter(database, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
-    const runs = new SqliteRuns(database, clock, counter, process, setBacks);
+    const runs = new SqliteRuns(database, { clock, counter, process, setBacks });
     const findings = new SqliteFindings(database, clock);
     const deliveries = new SqliteDeliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const writer = new ReadingWriter(sqlite, clock, counter, marks);

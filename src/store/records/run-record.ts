@@ -1,6 +1,13 @@
 /** A run: one recorded attempt to sweep, or to compare. */
 import type { ErrorCode } from '../../domain/errors.ts';
+import type { ReadStamp } from '../../domain/reading.ts';
 import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from '../tables/mirror-tables.ts';
+
+export interface RunStart {
+  readonly accountId: string;
+  readonly kind: RunKind;
+  readonly trigger: RunTrigger;
+}
 
 export interface Run {
   readonly id: number;
@@ -8,8 +15,8 @@ export interface Run {
   readonly kind: RunKind;
   /** Our time at the start, milliseconds since 1970. */
   readonly startedAt: number;
-  /** The counter at the start: a vendor with a higher number was seen since. */
-  readonly beganSeq: number;
+  /** Taken at the start: a vendor with a higher number was read since. */
+  readonly began: ReadStamp;
 }
 
 /** A run that sweeps, as its readings need it. */

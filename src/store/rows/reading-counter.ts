@@ -21,8 +21,8 @@ export interface ClockSetBackLog {
   wasSince(readSeq: number): boolean;
 }
 
-type Row = Pick<CounterTable, 'read_seq' | 'offset_ms' | 'mirror_ms' | 'wall_ms'>;
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
+type Row = Pick<CounterTable, (typeof columns)[number]>;
 
 /** Differences below this are rounding, in milliseconds. */
 const noticeable = 1_000;
@@ -31,7 +31,8 @@ export class ReadingCounter {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;
-  readonly #advance: Statement<{ now: number; wall: number; numbers: number }, Row>;
+  readonly #advance: Statement<{ now: number; wall: number }, Row>;
+  readonly #takeRun: Statement<object, { run_id: number }>;
   readonly #current: Statement<object, Row>;
 
   constructor(database: Database, clock: Clock, setBacks: ClockSetBackLog) {
@@ -43,11 +44,18 @@ export class ReadingCounter {
       mirrorSql
         .updateTable('reading_counter')
         .set({
-          read_seq: sql`read_seq + ${at('numbers')}`,
+          read_seq: sql`read_seq + 1`,
           ...mirrorTime(at('now')),
           wall_ms: at('wall'),
         })
         .returning(columns),
+    );
+    // Never a number that was used before, even if the newest run was removed; nor one of a row that somebody else wrote.
+    this.#takeRun = statement(sqlite, () =>
+      mirrorSql
+        .updateTable('reading_counter')
+        .set({ run_id: sql`max(run_id, coalesce((SELECT max(id) FROM runs), 0)) + 1` })
+        .returning('run_id'),
     );
     this.#current = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
   }
@@ -63,9 +71,9 @@ export class ReadingCounter {
    * was created; Infinity otherwise.
    */
   advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number } {
-    const { read_seq, mirror_ms, offset_ms } = this.#step(1);
-    const stamp = { readSeq: read_seq, begun: mirror_ms };
-    return { stamp, sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
+    const taken = this.#step();
+    const { mirror_ms, offset_ms } = taken;
+    return { stamp: stampOf(taken), sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
   }
 
   /** Mirror time now, in milliseconds. */
@@ -74,24 +82,20 @@ export class ReadingCounter {
     return Math.max(mirror_ms, this.#now() + offset_ms);
   }
 
-  /** The highest number that any process has taken. */
-  lastTaken(): number {
-    return row(this.#current.get({})).read_seq;
-  }
-
-  /** Like `lastTaken`, and checks whether the clock was set back. Runs inside a transaction. */
-  compareClocks(): number {
-    return this.#step(0).read_seq;
+  /** Takes the number of a run, and one that orders its begin among readings. Runs inside a transaction. */
+  beginRun(): { readonly id: number; readonly began: ReadStamp } {
+    const { run_id } = row(this.#takeRun.get({}));
+    return { id: run_id, began: stampOf(this.#step()) };
   }
 
   #now(): number {
     return Math.floor(this.#clock.monotonic());
   }
 
-  #step(numbers: 0 | 1): Row {
+  #step(): Row {
     const last = row(this.#current.get({}));
     const wall = this.#clock.now();
-    const taken = row(this.#advance.get({ now: this.#now(), wall, numbers }));
+    const taken = row(this.#advance.get({ now: this.#now(), wall }));
     const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
     if (behind >= noticeable) this.#setBacks.record(taken.read_seq, behind);
     return taken;
@@ -104,6 +108,10 @@ export function mirrorTime(now: RawBuilder<number>): Record<'offset_ms' | 'mirro
     offset_ms: sql`max(offset_ms, mirror_ms - ${now})`,
     mirror_ms: sql`max(mirror_ms, ${now} + offset_ms)`,
   };
+}
+
+function stampOf({ read_seq, mirror_ms }: Row): ReadStamp {
+  return { readSeq: read_seq, begun: mirror_ms };
 }
 
 function row<T>(found: T | undefined): T {

@@ -38,7 +38,7 @@ export class RunStarts {
   }
 
   /** When a run began; undefined in the same case. */
-  startOf({ startedAt, beganSeq }: Pick<Run, 'startedAt' | 'beganSeq'>): number | undefined {
-    return this.#setBacks.wasSince(beganSeq) ? undefined : startedAt;
+  startOf({ startedAt, began }: Pick<Run, 'startedAt' | 'began'>): number | undefined {
+    return this.#setBacks.wasSince(began.readSeq) ? undefined : startedAt;
   }
 }

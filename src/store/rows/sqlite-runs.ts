@@ -10,11 +10,18 @@ import type { ListMoves } from '../records/run-record.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
-import type { RunKind, RunTable, RunTrigger } from '../tables/mirror-tables.ts';
-import { noCounts, type Run, type Sweeping, type RunCounts, type RunEnd } from '../records/run-record.ts';
+import type { RunTable } from '../tables/mirror-tables.ts';
+import {
+  noCounts,
+  type Run,
+  type Sweeping,
+  type RunCounts,
+  type RunEnd,
+  type RunStart,
+} from '../records/run-record.ts';
 
 const counted = Object.keys(noCounts) as (keyof RunCounts)[];
-const starts = ['account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
+const starts = ['id', 'account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
 
 const noEnd = {
   finished_at: null,
@@ -26,6 +33,13 @@ const noEnd = {
   list_moved: null,
 } as const;
 
+interface RunParts {
+  readonly clock: Clock;
+  readonly counter: ReadingCounter;
+  readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
+  readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
+}
+
 export class SqliteRuns implements Runs {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -35,8 +49,7 @@ export class SqliteRuns implements Runs {
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
   readonly #insert: Statement<
-    Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>,
-    { id: number }
+    { id: number } & Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>
   >;
   readonly #running: Statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>;
   readonly #unfinished: Statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>;
@@ -52,13 +65,7 @@ export class SqliteRuns implements Runs {
       >
   >;
 
-  constructor(
-    database: Database,
-    clock: Clock,
-    counter: ReadingCounter,
-    process: Pick<ProcessLock, 'name' | 'isAlive'>,
-    setBacks: Pick<ClockSetBackLog, 'wasSince'>,
-  ) {
+  constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
     const { sqlite } = database;
     this.#database = database;
     this.#moves = listMoves(sqlite);
@@ -67,10 +74,7 @@ export class SqliteRuns implements Runs {
     this.#counter = counter;
     this.#process = process;
     this.#insert = statement(sqlite, (at) =>
-      mirrorSql
-        .insertInto('runs')
-        .values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' })
-        .returning('id'),
+      mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
     );
     this.#running = statement(sqlite, (at) =>
       mirrorSql
@@ -145,24 +149,24 @@ export class SqliteRuns implements Runs {
   }
 
   /** Also marks runs of dead processes as abandoned. */
-  beginRun({ accountId, kind, trigger }: { accountId: string; kind: RunKind; trigger: RunTrigger }): Promise<Run> {
+  beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
     return this.#database.write(() => {
-      const beganSeq = this.#counter.compareClocks();
+      const { id, began } = this.#counter.beginRun();
       const startedAt = this.#clock.now();
       for (const run of this.#running.all({ account_id: accountId }))
         if (run.process === this.#process.name ? !this.#own.has(run.id) : !this.#isAlive(run.process))
           this.#abandon.run({ id: run.id, finished_at: timestamp(startedAt) });
-      const begun = this.#insert.get({
+      this.#insert.run({
+        id,
         account_id: accountId,
         kind,
         trigger,
         started_at: timestamp(startedAt),
         process: this.#process.name,
-        began_seq: beganSeq,
+        began_seq: began.readSeq,
       });
-      const id = begun?.id ?? 0;
       this.#own.add(id);
-      return { id, accountId, kind, startedAt, beganSeq };
+      return { id, accountId, kind, startedAt, began };
     });
   }
 

@@ -84,6 +84,7 @@ export interface CounterTable {
   offset_ms: number;
   mirror_ms: number;
   wall_ms: number | null;
+  run_id: Generated<number>;
 }
 
 export interface RunTable {

@@ -1,4 +1,5 @@
 /** The stored vendors that a sweep did not show. */
+import type { ReadStamp } from '../../domain/reading.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 import type { ScannedVendor } from '../../store/records/scanned-vendor.ts';
 
@@ -31,10 +32,9 @@ export interface SeenBySweep {
   readonly guarded: ReadonlySet<number>;
   /** Whether the lists of this sweep show deleted vendors. */
   readonly showsDeleted: boolean;
-  /** The reading counter when the sweep began: a vendor with a higher number was read since. */
-  readonly beganSeq: number;
-  /** Mirror time when the sweep began, and how long the service may answer from an old copy, in milliseconds. */
-  readonly began: number;
+  /** Taken before the sweep began: a vendor with a higher number was read since. */
+  readonly began: ReadStamp;
+  /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
 }
 
@@ -48,7 +48,7 @@ export function allSeen(present: number): Unseen {
 /** Sorts the stored vendors that a sweep did not show. @param scannedVendors the stored vendors of the account, in chunks */
 export async function sortUnseen(
   scannedVendors: AsyncIterable<readonly ScannedVendor[]>,
-  { seen, guarded, showsDeleted, beganSeq, began, lag }: SeenBySweep,
+  { seen, guarded, showsDeleted, began, lag }: SeenBySweep,
 ): Promise<Unseen> {
   const suspects: number[] = [];
   const missedBefore = new Set<number>();
@@ -64,10 +64,10 @@ export async function sortUnseen(
         continue;
       }
       present += 1;
-      const tooYoung = began - held_since_ms < lag;
+      const tooYoung = began.begun - held_since_ms < lag;
       const isKnown = seen.has(vendorid) && !guarded.has(vendorid);
       if (tooYoung && !isKnown) guardedSeq = Math.min(read_seq, guardedSeq ?? Infinity);
-      const wasReadSince = read_seq > beganSeq;
+      const wasReadSince = read_seq > began.readSeq;
       if (seen.has(vendorid)) continue;
       if (wasReadSince || tooYoung) {
         if (recent.length < mostRecent) recent.push(vendorid);

@@ -1,7 +1,7 @@
 /** Compares the service with the mirror, field by field; changes no vendor. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { eachBounded } from '../../domain/async/each-bounded.ts';
-import type { VendorRow } from '../../domain/reading.ts';
+import type { ReadStamp, VendorRow } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { describeBlank, isBlank } from '../absence/breaker.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
@@ -36,7 +36,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
   const counter = new RunCounter();
   let report: VerifyReport;
   try {
-    report = await compare(account, options, counter);
+    report = await compare(account, run.began, options, counter);
   } catch (caught) {
     const error = options.signal.aborted ? interruptedError(counter) : asMirrorError(caught);
     report = { outcome: 'incomplete', sourceTotal: counter.counts.seen, mirrorTotal: 0, differences: [], error };
@@ -55,10 +55,14 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
   return report;
 }
 
-async function compare(account: SyncAccount, options: VerifyOptions, counter: RunCounter): Promise<VerifyReport> {
+async function compare(
+  account: SyncAccount,
+  began: ReadStamp,
+  options: VerifyOptions,
+  counter: RunCounter,
+): Promise<VerifyReport> {
   const { mirror, accountId, vendors, sync } = account;
   const found = new Map<number, VendorDifference>();
-  const began = await mirror.takeStamp();
   const note = (vendorid: number, verdict: Verdict | undefined): void => {
     if (verdict?.kind === 'created') found.set(vendorid, { vendorid, kind: 'only_in_source', fields: [] });
     else if (verdict?.kind === 'updated') found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
@@ -98,8 +102,7 @@ async function compare(account: SyncAccount, options: VerifyOptions, counter: Ru
     seen,
     guarded: new Set(),
     showsDeleted: showsDeleted || hidden?.showsDeleted === true,
-    beganSeq: began.readSeq,
-    began: began.begun,
+    began,
     lag: sync.lag,
   });
   if (isBlank(conclusion, unseen.present))

@@ -116,7 +116,7 @@ export class SweepRun {
     const account = this.#account;
     const { mirror, accountId, sync } = account;
     const { approved = 0 } = this.#options;
-    const began = await mirror.takeStamp();
+    const { began } = this.#run;
     const marks = await mirror.queue.dueMarks(accountId);
     const observation = await observeList(account, options);
     this.#moved = observation.moved;
@@ -137,8 +137,7 @@ export class SweepRun {
             seen,
             guarded: list.guarded,
             showsDeleted: list.showsDeleted || hidden?.showsDeleted === true,
-            beganSeq: this.#run.beganSeq,
-            began: began.begun,
+            began,
             lag: sync.lag,
           });
     const suspects = unseen.suspects.length;

@@ -68,6 +68,23 @@ describe('the run before a reading, up to which the mirror is known to be comple
   });
 });
 
+describe('the number of a run', () => {
+  it('is never used again, even if the newest run was removed', async () => {
+    const at = await openedTestbed();
+    const [first, second] = [await runBegins(at), await runBegins(at)];
+    at.damage(`DELETE FROM runs WHERE id = ${second.id}`);
+    const third = await runBegins(at);
+    expect([second.id, third.id]).toEqual([first.id + 1, first.id + 2]);
+  });
+
+  it('is higher than that of any row, whoever wrote it', async () => {
+    const at = await openedTestbed();
+    const { id } = await runBegins(at);
+    at.damage(`UPDATE runs SET id = 41 WHERE id = ${id}`);
+    expect((await runBegins(at)).id).toBe(42);
+  });
+});
+
 describe('a clock that was set back', () => {
   it('B4 moves open marks and requested sweeps with it, and leaves the last complete run without a claim', async () => {
     const at = await openedTestbed();
