@@ -30,7 +30,7 @@ import { receivedDeliveriesOf, type ReceivedDeliveries } from '../reports/receiv
 import { IdentityRow } from '../files/identity.ts';
 import { mirrorOptions, type MirrorFileOptions } from '../files/mirror-options.ts';
 import { lockedOrClosed, type ProcessLock } from '../files/process-lock.ts';
-import { RateLedger } from '../rows/rate-ledger.ts';
+import { RateLedger } from '../rates/rate-ledger.ts';
 import { SqliteRequestFailures } from '../transactions/sqlite-request-failures.ts';
 import { SqliteReadings } from '../transactions/sqlite-readings.ts';
 import { ReadingWriter } from '../transactions/reading-writer.ts';

@@ -48,7 +48,7 @@ const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
 });
 
 /** Requests are still numbered, and take no place in the rate that processes share. */
-const noSharedRate = replacing('store/rows/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
+const noSharedRate = replacing('store/rates/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
   return function (demand) {
     return reserve.call(this, { ...demand, requests: Infinity });
   };

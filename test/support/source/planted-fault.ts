@@ -9,7 +9,7 @@ import type * as vendorPages from '../../../src/api/wire/vendor-pages.ts';
 import type * as acceptance from '../../../src/store/decide/acceptance.ts';
 import type * as confirmations from '../../../src/store/pages/confirmations.ts';
 import type * as sqliteDeliveries from '../../../src/store/rows/sqlite-deliveries.ts';
-import type * as rateLedger from '../../../src/store/rows/rate-ledger.ts';
+import type * as rateLedger from '../../../src/store/rates/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/rows/reading-counter.ts';
 import type * as childRows from '../../../src/store/vendor/child-rows.ts';
 import type * as verifierStatements from '../../../src/store/secrets/verifier-statements.ts';
@@ -49,7 +49,7 @@ interface Modules {
   'store/decide/acceptance.ts': typeof acceptance;
   'store/pages/confirmations.ts': typeof confirmations;
   'store/rows/sqlite-deliveries.ts': typeof sqliteDeliveries;
-  'store/rows/rate-ledger.ts': typeof rateLedger;
+  'store/rates/rate-ledger.ts': typeof rateLedger;
   'store/rows/reading-counter.ts': typeof readingCounter;
   'store/vendor/child-rows.ts': typeof childRows;
   'store/secrets/verifier-statements.ts': typeof verifierStatements;

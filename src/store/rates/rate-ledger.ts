@@ -6,7 +6,7 @@
 import { sleptThrough, type Clock } from '../../domain/clock.ts';
 import type { RateDemand, ReservationOrWait } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { ReadingCounter } from './reading-counter.ts';
+import type { ReadingCounter } from '../rows/reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import { shortLockWait } from '../sqlite/lock-wait.ts';
