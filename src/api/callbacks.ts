@@ -52,6 +52,7 @@ export function callbacksApi(call: Caller, accountId: string, paging: ApiSetting
               family,
               method: 'GET',
               path: base,
+              priority: 'background',
               query: {
                 [paging.pageParam]: String(page),
                 [paging.perPageParam]: String(paging.perPage),

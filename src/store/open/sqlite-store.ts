@@ -109,7 +109,9 @@ class SqliteStore implements Store {
     const setBacks = new SqliteClockSetBackLog(sqlite, clock);
     const counter = new ReadingCounter(database, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
-    const runs = new SqliteRuns(database, { clock, counter, process, setBacks });
+    const rateLedger = new RateLedger(database, { clock, counter, process });
+    const takeAhead = (accountId: string): (() => void) => rateLedger.takeAhead(accountId);
+    const runs = new SqliteRuns(database, { clock, counter, process, setBacks, takeAhead });
     const findings = new SqliteFindings(database, clock);
     const deliveries = new SqliteDeliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const writer = new ReadingWriter(sqlite, clock, counter, marks);
@@ -127,8 +129,8 @@ class SqliteStore implements Store {
     this.connectionFailures = new SqliteRequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
     this.accountRegister = new AccountRegister(database, clock);
-    this.#rateLedger = new RateLedger(database, { clock, counter, process });
-    this.reserveRequest = (demand) => this.#rateLedger.reserve(demand);
+    this.#rateLedger = rateLedger;
+    this.reserveRequest = (demand) => rateLedger.reserve(demand);
     this.process = process;
     this.path = database.path;
     this.#database = database;
@@ -141,6 +143,7 @@ class SqliteStore implements Store {
   }
 
   takeStamp(): Promise<ReadStamp> {
+    this.#rateLedger.outdateAhead();
     return this.#counter.take();
   }
 

@@ -1,25 +1,31 @@
 /**
  * Usage of the rate limits by all processes of a mirror, also before a restart. A row is written before its request is sent, in the
- * transaction that numbers it, and counts until a whole period after its answer came. That end is written with the next request of
- * this process, or a second later; until then the row counts as if the request took the longest time that it may.
+ * transaction that numbers it, and counts until a whole period after its answer came. That end is written with the account's next request,
+ * or a second later where several wait; until then the row counts as if the request took the longest time that it may.
  */
 import { sleptThrough, type Clock } from '../../domain/clock.ts';
-import type { RateDemand, ReservationOrWait } from '../../domain/rate-reservation.ts';
+import type { RateDemand, Reservation, ReservationOrWait } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
+import {
+  heldShare,
+  isOrdered,
+  longestAhead,
+  PlacesAhead,
+  type ExpectedRequests,
+  type TakenAhead,
+} from './places-ahead.ts';
 import type { ReadingCounter } from '../rows/reading-counter.ts';
+import { RequestEnds } from './request-ends.ts';
+import { RequestRows, scopeKey, scopeOf, type RequestEnd, type RequestScope } from './request-rows.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import { shortLockWait } from '../sqlite/lock-wait.ts';
-import type { Statement } from '../sqlite/plain-statement.ts';
-import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { RequestTable } from '../tables/mirror-tables.ts';
-
-type Scope = Pick<RequestTable, 'account_id' | 'family'>;
+import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const longestWait = 5_000;
 
-/** The longest time until the end of a request is written, in milliseconds. */
+/** The longest time until the ends of several requests are written, in milliseconds. */
 const longestUnwritten = 1_000;
 
 /** Ended requests are removed after this many new ones at the latest, so that removing them is quick. */
@@ -35,16 +41,12 @@ export class RateLedger {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
-  readonly #add: Statement<RequestTable>;
-  readonly #removeOver: Statement<Scope & { now: number }>;
-  readonly #usage: Statement<Scope & { now: number }, { used: number; next: number | null }>;
-  readonly #overdue: Statement<Scope & { now: number }, Pick<RequestTable, 'read_seq' | 'process'>>;
-  readonly #remove: Statement<Scope & { read_seq: number }>;
-  readonly #end: Statement<Scope & Pick<RequestTable, 'read_seq' | 'counts_until_ms'>>;
+  readonly #rows: RequestRows;
+  readonly #version: Statement<None, { data_version: number }>;
   /** The last count, by account and family. */
   readonly #counted = new Map<string, Usage>();
-  /** Ended requests of this process whose end is not written yet, by number. */
-  readonly #ended = new Map<number, Scope & Pick<RequestTable, 'counts_until_ms'>>();
+  readonly #ends = new RequestEnds();
+  readonly #ahead = new PlacesAhead();
   readonly #closing = new AbortController();
   #willWrite = false;
 
@@ -60,81 +62,75 @@ export class RateLedger {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    const { sqlite } = database;
-    this.#add = statement(sqlite, (at) =>
-      mirrorSql.insertInto('_requests').values({
-        account_id: at('account_id'),
-        family: at('family'),
-        read_seq: at('read_seq'),
-        counts_until_ms: at('counts_until_ms'),
-        process: at('process'),
-      }),
-    );
-    this.#removeOver = statement(sqlite, (at) =>
-      mirrorSql
-        .deleteFrom('_requests')
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('counts_until_ms', '<=', at('now'))
-        .where('process', 'is', null),
-    );
-    this.#usage = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_requests')
-        .select((row) => [
-          row.fn.countAll<number>().as('used'),
-          row.fn.min('counts_until_ms').filterWhere('counts_until_ms', '>', at('now')).as('next'),
-        ])
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family')),
-    );
-    this.#overdue = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_requests')
-        .select(['read_seq', 'process'])
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('counts_until_ms', '<=', at('now')),
-    );
-    this.#remove = statement(sqlite, (at) =>
-      mirrorSql
-        .deleteFrom('_requests')
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('read_seq', '=', at('read_seq')),
-    );
-    this.#end = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('_requests')
-        .set({ counts_until_ms: at('counts_until_ms'), process: null })
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('read_seq', '=', at('read_seq')),
-    );
+    this.#rows = new RequestRows(database.sqlite);
+    this.#version = plainStatement(database.sqlite, 'PRAGMA data_version');
   }
 
   /** Reserves a place for a request, or returns the milliseconds after which to try again. */
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
-    const begun = this.#clock.monotonic();
+    this.#ahead.note(demand);
+    const takenAt = this.#clock.monotonic();
+    const ahead = await this.#takenAhead(demand, takenAt);
+    if (ahead) return ahead;
+    const scope = scopeOf(demand);
+    this.#ahead.outdate(demand);
     // Needs no sync: everything the request brings is written after it.
-    const taken = await this.#writeWithEnds(() => this.#take(demand));
-    if (!('stamp' in taken)) return taken;
-    const { stamp } = taken;
-    return {
-      stamp,
-      end: (late) => {
-        const took = Math.ceil(this.#clock.monotonic() - begun);
-        const counts_until_ms = stamp.begun + took + late + demand.per;
-        this.#ended.set(stamp.readSeq, { account_id: demand.accountId, family: demand.family, counts_until_ms });
-        void this.#writeSoon();
-      },
+    const taken = await this.#writeWithEnds(this.#ends.of(scope), () => this.#take(demand, demand.longest));
+    return 'stamp' in taken ? this.#reservation(demand, taken.stamp, takenAt) : taken;
+  }
+
+  /**
+   * A run begins: takes the places of the requests that are expected to follow, if they are few. Runs inside a transaction.
+   * @returns what to call once that is committed.
+   */
+  takeAhead(accountId: string): () => void {
+    const expected = this.#ahead.expected(accountId);
+    const unused = this.#ahead.unused(accountId);
+    for (const place of unused) this.#rows.remove(place);
+    const ends = expected.flatMap(({ demand }) => this.#ends.of(scopeOf(demand)));
+    this.#writeEnds(ends);
+    const taken = expected.map((requests) => this.#takeSeveral(requests));
+    return () => {
+      this.#ends.written(ends);
+      this.#ahead.replace(accountId, taken);
     };
+  }
+
+  /** A number was taken that no place here is for. */
+  outdateAhead(): void {
+    this.#ahead.outdateAll();
   }
 
   /** Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. */
   async close(): Promise<void> {
     this.#closing.abort();
-    if (this.#ended.size > 0) await this.#writeWithEnds(() => undefined, shortLockWait).catch(() => undefined);
+    const ends = this.#ends.all();
+    const unused = this.#ahead.allUnused();
+    if (ends.length === 0 && unused.length === 0) return;
+    const giveBack = (): void => unused.forEach((place) => this.#rows.remove(place));
+    await this.#writeWithEnds(ends, giveBack, shortLockWait).catch(() => undefined);
+  }
+
+  #reservation(demand: RateDemand, stamp: ReadStamp, takenAt: number): Reservation {
+    return {
+      stamp,
+      end: (late) => {
+        const took = Math.ceil(this.#clock.monotonic() - takenAt);
+        const counts_until_ms = stamp.begun + took + late + demand.per;
+        const unwritten = this.#ends.add({ ...scopeOf(demand), read_seq: stamp.readSeq, counts_until_ms });
+        if (unwritten > demand.requests * heldShare) void this.#writeSoon();
+      },
+    };
+  }
+
+  /** A place that the run of this request took with its begin, if there is one. */
+  async #takenAhead(demand: RateDemand, now: number): Promise<Reservation | undefined> {
+    const ahead = this.#ahead.usable(demand, now);
+    if (!ahead) return undefined;
+    const stamp = await this.#database.read(() =>
+      !isOrdered(demand) || this.#dataVersion() === ahead.dataVersion ? this.#ahead.use(demand) : undefined,
+    );
+    return stamp && this.#reservation(demand, stamp, ahead.takenAt);
   }
 
   /** Unless the next request writes the ends before. On failure, as on a full disk, it does. */
@@ -143,42 +139,65 @@ export class RateLedger {
     this.#willWrite = true;
     const isDue = await sleptThrough(this.#clock, longestUnwritten, this.#closing.signal);
     this.#willWrite = false;
-    if (isDue && this.#ended.size > 0) await this.#writeWithEnds(() => undefined).catch(() => undefined);
+    const ends = this.#ends.all();
+    if (isDue && ends.length > 0) await this.#writeWithEnds(ends, () => undefined).catch(() => undefined);
   }
 
-  async #writeWithEnds<T>(work: () => T, lockWait?: number): Promise<T> {
-    const ended = [...this.#ended];
+  async #writeWithEnds<T>(ends: readonly RequestEnd[], work: () => T, lockWait?: number): Promise<T> {
     const result = await this.#database.writeWithoutSync(() => {
-      for (const [read_seq, end] of ended) this.#end.run({ ...end, read_seq });
+      this.#writeEnds(ends);
       return work();
     }, lockWait);
-    for (const [read_seq] of ended) this.#ended.delete(read_seq);
+    this.#ends.written(ends);
     return result;
   }
 
-  #take({ accountId, family, requests, per, longest }: RateDemand): { stamp: ReadStamp } | { wait: number } {
-    const scope = { account_id: accountId, family };
+  #writeEnds(ends: readonly RequestEnd[]): void {
+    for (const end of ends) this.#rows.end(end);
+  }
+
+  /** Changes when another process has written to the file. Runs inside a transaction. */
+  #dataVersion(): number {
+    return this.#version.get({})?.data_version ?? 0;
+  }
+
+  /** Takes as many places as are expected to be needed, or as there are. */
+  #takeSeveral({ demand, requests }: ExpectedRequests): TakenAhead {
+    const takenAt = this.#clock.monotonic();
+    const stamps: ReadStamp[] = [];
+    while (stamps.length < requests) {
+      const taken = this.#take(demand, longestAhead + demand.longest);
+      if (!('stamp' in taken)) break;
+      stamps.push(taken.stamp);
+    }
+    return { demand, stamps, takenAt, dataVersion: this.#dataVersion() };
+  }
+
+  /** `longest`: the longest time until its end, in milliseconds. */
+  #take(demand: RateDemand, longest: number): { stamp: ReadStamp } | { wait: number } {
+    const { requests, per } = demand;
+    const scope = scopeOf(demand);
     const { stamp, sinceRestart } = this.#counter.advance();
     const now = stamp.begun;
     // The last writes before a power cut may be lost, so nothing is sent for one period after a restart.
     if (sinceRestart < per) return { wait: per - sinceRestart };
-    const key = `${accountId} ${family}`;
+    const key = scopeKey(scope);
     if (isToCount(this.#counted.get(key), stamp.readSeq, requests)) {
-      this.#removeOver.run({ ...scope, now });
+      this.#rows.removeOver(scope, now);
       this.#removeOfDead(scope, now);
-      const { used, next } = this.#usage.get({ ...scope, now }) ?? { used: 0, next: null };
+      const { used, next } = this.#rows.usage(scope, now);
       this.#counted.set(key, { used, readSeq: stamp.readSeq });
       if (used >= requests) return { wait: Math.min(longestWait, (next ?? Infinity) - now) };
     }
     const counts_until_ms = now + longest + per;
-    this.#add.run({ ...scope, read_seq: stamp.readSeq, counts_until_ms, process: this.#process.name });
+    this.#rows.add({ ...scope, read_seq: stamp.readSeq, counts_until_ms, process: this.#process.name });
     return { stamp };
   }
 
   /** Overdue requests still count while their process lives: it may be suspended. */
-  #removeOfDead(scope: Scope, now: number): void {
-    for (const { read_seq, process } of this.#overdue.all({ ...scope, now }))
-      if (process !== null && !this.#process.isAlive(process)) this.#remove.run({ ...scope, read_seq });
+  #removeOfDead(scope: RequestScope, now: number): void {
+    for (const { read_seq, process } of this.#rows.overdue(scope, now))
+      if (process !== null && !this.#process.isAlive(process)) this.#rows.remove({ ...scope, read_seq });
   }
 }
 

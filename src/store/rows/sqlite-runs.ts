@@ -38,6 +38,8 @@ interface RunParts {
   readonly counter: ReadingCounter;
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
+  /** Takes what the first requests of a run need, in the transaction in which it begins; calls the result after that. */
+  readonly takeAhead: (accountId: string) => () => void;
 }
 
 export class SqliteRuns implements Runs {
@@ -45,6 +47,7 @@ export class SqliteRuns implements Runs {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
+  readonly #takeAhead: RunParts['takeAhead'];
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
@@ -65,7 +68,7 @@ export class SqliteRuns implements Runs {
       >
   >;
 
-  constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
+  constructor(database: Database, { clock, counter, process, setBacks, takeAhead }: RunParts) {
     const { sqlite } = database;
     this.#database = database;
     this.#moves = listMoves(sqlite);
@@ -73,6 +76,7 @@ export class SqliteRuns implements Runs {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
+    this.#takeAhead = takeAhead;
     this.#insert = statement(sqlite, (at) =>
       mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
     );
@@ -149,8 +153,8 @@ export class SqliteRuns implements Runs {
   }
 
   /** Also marks runs of dead processes as abandoned. */
-  beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
-    return this.#database.write(() => {
+  async beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
+    const { run, keepAhead } = await this.#database.write(() => {
       const { id, began } = this.#counter.beginRun();
       const startedAt = this.#clock.now();
       for (const run of this.#running.all({ account_id: accountId }))
@@ -166,8 +170,11 @@ export class SqliteRuns implements Runs {
         began_seq: began.readSeq,
       });
       this.#own.add(id);
-      return { id, accountId, kind, startedAt, began };
+      const run: Run = { id, accountId, kind, startedAt, began };
+      return { run, keepAhead: this.#takeAhead(accountId) };
     });
+    keepAhead();
+    return run;
   }
 
   unfinishedRuns(accountId: string, since: number): Promise<number> {

@@ -1,27 +1,11 @@
 /** One rate limit for all processes of a mirror, now and earlier. */
-import { join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemRandom, type Clock } from '../../../../src/domain/clock.ts';
 import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
-import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
-import { ask, migrations, namedProcess, temporaryFolder } from '../../../support/mirror-file.ts';
+import { ask, newPath } from '../../../support/mirror-file.ts';
+import { alive, demand, openAs, period } from '../../../support/mirror/rates.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import type { Store } from '../../../../src/store/store.ts';
-
-const period = 60_000;
-const demand: RateDemand = { accountId: 'one', family: 'accounting', requests: 5, per: period, longest: 10_000 };
-
-/** Processes that live. */
-const alive = new Set<string>();
-
-async function open(path: string, clock: Clock, name: string): Promise<Store> {
-  alive.add(name);
-  const lockProcess = namedProcess(name, (other) => alive.has(other));
-  const mirror = await openMirror({ path, migrations, clock, random: systemRandom, lockProcess });
-  onTestFinished(() => mirror.close());
-  return mirror;
-}
 
 /** Takes all reservations that there are. */
 async function takeAll(
@@ -36,15 +20,13 @@ async function takeAll(
   }
 }
 
-const file = (): string => join(temporaryFolder(), 'vendors.db');
-
 function end(reservations: readonly Reservation[]): void {
   for (const reserved of reservations) reserved.end(0);
 }
 
 it('K30 two processes together never send more requests within a period than the rate allows', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const [one, other] = [await open(path, clock, 'one'), await open(path, clock, 'other')];
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const [one, other] = [await openAs(path, clock, 'one'), await openAs(path, clock, 'other')];
   const { reservations } = await takeAll(one, { requests: 3 });
   const rest = await takeAll(other);
   expect([reservations.length, rest.reservations.length]).toEqual([3, 2]);
@@ -64,14 +46,14 @@ it('K30 two processes together never send more requests within a period than the
 });
 
 it('K30 a restart keeps the used part of the rate, and nothing is stored for longer than it counts', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const first = await open(path, clock, 'first');
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const first = await openAs(path, clock, 'first');
   const { reservations } = await takeAll(first);
   end(reservations.slice(0, 4));
   // The last one is under way when the process dies: the service may see it a little later.
   await first.close();
   alive.delete('first');
-  const next = await open(path, clock, 'next');
+  const next = await openAs(path, clock, 'next');
   expect((await takeAll(next)).reservations).toEqual([]);
   await clock.advance(period);
   expect((await takeAll(next)).reservations).toHaveLength(4);
@@ -81,8 +63,8 @@ it('K30 a restart keeps the used part of the rate, and nothing is stored for lon
 });
 
 it('K30 a request that exceeds its time limit counts as long as its process lives', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const one = await open(path, clock, 'stopped');
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const one = await openAs(path, clock, 'stopped');
   const { reservations } = await takeAll(one, { requests: 1 });
   await clock.advance(10 * period);
   expect((await takeAll(one, { requests: 1 })).reservations).toEqual([]);
@@ -93,44 +75,54 @@ it('K30 a request that exceeds its time limit counts as long as its process live
 });
 
 it('K30 after a restart of the machine, which may have lost the last writes, one period passes without requests', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
   await clock.advance(500_000);
-  const first = await open(path, clock, 'before');
+  const first = await openAs(path, clock, 'before');
   end((await takeAll(first, { requests: 1 })).reservations);
   await first.close();
   const restarted = virtualClock({ auto: true });
   await restarted.advance(20_000);
-  const next = await open(path, restarted, 'after');
+  const next = await openAs(path, restarted, 'after');
   const { reservations, wait } = await takeAll(next);
   expect([reservations, wait]).toEqual([[], period - 20_000]);
   await restarted.advance(wait);
   expect((await takeAll(next)).reservations).not.toEqual([]);
 });
 
-it('K30 the end of a request is written with the next request of its process, a second later, or when the file closes', async () => {
-  const [path, clock] = [file(), virtualClock()];
-  const mirror = await open(path, clock, 'one');
+it('K30 the end of a request is written with the next one of its account, a second later where several wait, or when the file closes', async () => {
+  const [path, clock] = [newPath(), virtualClock()];
+  const mirror = await openAs(path, clock, 'one');
   const underWay = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests WHERE process IS NOT NULL');
-  const request = (): Promise<Reservation> => mirror.reserveRequest(demand) as Promise<Reservation>;
-  const first = await request();
+  const request = (more: Partial<RateDemand> = {}): Promise<Reservation> =>
+    mirror.reserveRequest({ ...demand, requests: 20, ...more }) as Promise<Reservation>;
+  const [first, second, third] = [await request(), await request(), await request()];
   first.end(0);
-  expect(underWay()).toEqual([{ rows: 1 }]);
-  const second = await request();
-  expect(underWay()).toEqual([{ rows: 1 }]);
+  await request({ accountId: 'two' });
+  expect(underWay()).toEqual([{ rows: 4 }]);
+  await request();
+  expect(underWay()).toEqual([{ rows: 4 }]);
   second.end(0);
+  third.end(0);
+  await clock.advance(1_000);
+  expect(underWay()).toEqual([{ rows: 4 }]);
+  (await request()).end(0);
+  expect(underWay()).toEqual([{ rows: 3 }]);
+  (await request({ accountId: 'two' })).end(0);
+  const many = await Promise.all([request(), request(), request()]);
+  for (const one of many) one.end(0);
   await clock.advance(999);
-  expect(underWay()).toEqual([{ rows: 1 }]);
+  expect(underWay()).toEqual([{ rows: 6 }]);
   await clock.advance(1);
   await mirror.takeStamp();
-  expect(underWay()).toEqual([{ rows: 0 }]);
+  expect(underWay()).toEqual([{ rows: 2 }]);
   (await request()).end(0);
   await mirror.close();
-  expect(underWay()).toEqual([{ rows: 0 }]);
+  expect(underWay()).toEqual([{ rows: 2 }]);
 });
 
 it('K2 a file that another program has locked delays its closing by two seconds at most', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const mirror = await open(path, clock, 'one');
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
   const { reservations } = await takeAll(mirror);
   const outside = new Driver(path);
   onTestFinished(() => void outside.close());
@@ -142,8 +134,8 @@ it('K2 a file that another program has locked delays its closing by two seconds 
 });
 
 it('K30 a request whose end could not be stored frees its place once writing works again', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const mirror = await open(path, clock, 'one');
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
   const { reservations } = await takeAll(mirror);
   const outside = new Driver(path);
   onTestFinished(() => void outside.close());
@@ -158,8 +150,8 @@ it('K30 a request whose end could not be stored frees its place once writing wor
 });
 
 it('K30 a caller waits seconds before it asks again while overdue requests hold every place', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const mirror = await open(path, clock, 'one');
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
   await takeAll(mirror);
   await clock.advance(period + demand.longest + 1);
   expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 5_000 });
@@ -167,7 +159,7 @@ it('K30 a caller waits seconds before it asks again while overdue requests hold 
 
 it('K30 an aborted request counts as long as it may still be under way', async () => {
   const clock = virtualClock({ auto: true });
-  const mirror = await open(file(), clock, 'one');
+  const mirror = await openAs(newPath(), clock, 'one');
   const { reservations } = await takeAll(mirror);
   reservations[0]!.end(2_000);
   end(reservations.slice(1));
@@ -178,8 +170,8 @@ it('K30 an aborted request counts as long as it may still be under way', async (
 });
 
 it('K30 ended requests are removed from time to time even if the rate is far from used up', async () => {
-  const [path, clock] = [file(), virtualClock({ auto: true })];
-  const mirror = await open(path, clock, 'one');
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
   const rows = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests');
   for (let round = 0; round < 3; round++) {
     for (let nth = 0; nth < 500; nth++) {

@@ -1,0 +1,30 @@
+/** A mirror that several processes have open, which share its rate limits. */
+import { onTestFinished } from 'vitest';
+import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
+import type { RateDemand } from '../../../src/domain/rate-reservation.ts';
+import { openMirror } from '../../../src/store/open/sqlite-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { migrations, namedProcess } from '../mirror-file.ts';
+
+export const period = 60_000;
+
+export const demand: RateDemand = {
+  accountId: 'one',
+  family: 'accounting',
+  requests: 5,
+  per: period,
+  longest: 10_000,
+  isBackground: false,
+};
+
+/** Processes that live. */
+export const alive = new Set<string>();
+
+/** Opens a mirror as the process of that name. */
+export async function openAs(path: string, clock: Clock, name: string): Promise<Store> {
+  alive.add(name);
+  const lockProcess = namedProcess(name, (other) => alive.has(other));
+  const mirror = await openMirror({ path, migrations, clock, random: systemRandom, lockProcess });
+  onTestFinished(() => mirror.close());
+  return mirror;
+}
