@@ -35,9 +35,9 @@ export const login: CommandHandler<NewServiceOptions> = async (call) => {
   const created = await newSettings(call);
   const settings = created?.settings ?? loadSettings(call);
   const { name, oauth } = oauthConnection(settings, call.args[0]);
+  const request = await authorizationRequest(oauth, context.random);
+  const answer = await answerOf(context, oauth, request);
   return withInstallation(call, settings, async (installation) => {
-    const request = await authorizationRequest(oauth, context.random);
-    const answer = await answerOf(context, oauth, request);
     const { clock, fetch } = context;
     const authorized = await redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
     await installation.connections.keepGrant(name, authorized.pair);

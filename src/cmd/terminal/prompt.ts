@@ -36,13 +36,14 @@ export async function prompt(
 ): Promise<string> {
   const { stdin, stderr, interrupted } = context;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  stderr.write(`${visible(question)} `);
+  // Before the question is shown, so that an answer is hidden however early it comes.
   const lines = createInterface({
     input: stdin,
     output: hidden ? nowhere : stderr,
     terminal: hidden,
     signal: interrupted,
   });
+  stderr.write(`${visible(question)} `);
   try {
     return await new Promise((resolve, reject) => {
       lines.once('line', resolve);

@@ -1,6 +1,6 @@
 /** A person logs in with a browser: the page of the sandbox, the redirect, the tokens that follow, and what may go wrong on the way. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until, watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
@@ -83,11 +83,12 @@ describe('login', () => {
   it('writes a settings file if there is none, with which doctor, sync and serve lead to a verified webhook', async () => {
     const at = await nothing();
     const publicUrl = 'http://127.0.0.1:8787';
+    const before = readdirSync(at.folder);
     const child = at.start('login', '-c', at.file, '--account', '6BApk', '--public-url', publicUrl, ...at.named);
     const end = ended(child);
     const login = watched(child);
     await login.logged('Waiting for the browser');
-    expect(existsSync(at.file)).toBe(false);
+    expect(readdirSync(at.folder)).toEqual(before);
     await fetch(await press(addressIn(login), 'allow'));
     const { status, stdout } = await end;
     expect([status, stdout]).toEqual([

@@ -28,6 +28,16 @@ describe('asking', () => {
     expect(text()).toBe('Code? \n');
   });
 
+  it('P8 hides input before it asks for it', async () => {
+    const { context, stdin, text } = terminal();
+    const shown: string[] = [];
+    const setRawMode = (): void => void shown.push(text());
+    const answered = prompt({ ...context, stdin: Object.assign(stdin, { setRawMode }) }, 'Code?', { hidden: true });
+    stdin.write('secret\r');
+    await answered;
+    expect(shown[0]).toBe('');
+  });
+
   it.each([
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],
