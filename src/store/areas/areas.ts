@@ -42,7 +42,8 @@ export interface Vendors {
   countVendors(accountId: string): Promise<number>;
   /** Ids of a few active vendors, the newest first. */
   newestActive(accountId: string): Promise<number[]>;
-  markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
+  /** Marks vendors that a sweep did not show, except those that were read since `began`, which was taken before it. */
+  markSuspects(accountId: string, vendorids: readonly number[], began: ReadStamp): Promise<void>;
   /** Fields that identify vendors, for those of `vendorids` that are stored. */
   traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]>;
   /** Lets a forgotten vendor be mirrored again, and marks it. @returns whether it was forgotten. */

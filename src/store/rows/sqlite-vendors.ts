@@ -1,4 +1,5 @@
 /** The stored vendors of an account, and scans of them in chunks. */
+import type { ReadStamp } from '../../domain/reading.ts';
 import { ForgottenVendors } from './forgotten-vendors.ts';
 import type { Marks } from './marks.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
@@ -17,7 +18,7 @@ export class SqliteVendors implements Vendors {
   readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
   readonly #count: Statement<{ account_id: string }, { vendors: number }>;
   readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
-  readonly #suspect: Statement<VendorKey>;
+  readonly #suspect: Statement<VendorKey & { read_seq: number }>;
   readonly #traits: Statement<VendorKey, VendorTraits>;
 
   readonly #forgotten: ForgottenVendors;
@@ -54,7 +55,9 @@ export class SqliteVendors implements Vendors {
         .limit(few),
     );
     this.#suspect = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at).where('presence', '=', 'present'),
+      ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at)
+        .where('presence', '=', 'present')
+        .where('read_seq', '<', at('read_seq')),
     );
     this.#traits = statement(sqlite, (at) =>
       ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at']), at),
@@ -86,9 +89,9 @@ export class SqliteVendors implements Vendors {
     return this.#database.read(() => this.#active.all({ account_id: accountId }).map(({ vendorid }) => vendorid));
   }
 
-  markSuspects(accountId: string, vendorids: readonly number[]): Promise<void> {
+  markSuspects(accountId: string, vendorids: readonly number[], { readSeq }: ReadStamp): Promise<void> {
     return this.#database.write(() => {
-      for (const vendorid of vendorids) this.#suspect.run({ account_id: accountId, vendorid });
+      for (const vendorid of vendorids) this.#suspect.run({ account_id: accountId, vendorid, read_seq: readSeq });
     });
   }
 

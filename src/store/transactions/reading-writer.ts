@@ -130,6 +130,8 @@ export class ReadingWriter {
       this.#rows.confirm(stored, stamp.readSeq);
       return unchangedVerdict(stored);
     }
+    // Two sweeps must have missed it one after the other: a reading between them showed it, perhaps in a state that lists hide.
+    if (absence === 'missing' && stored.presence !== 'suspect') return { kind: 'stale' };
     const inferred = absence === 'missing' && stored.vis_state !== 1;
     const state = {
       vis_state: inferred ? 1 : stored.vis_state,

@@ -97,7 +97,7 @@ export class SweepRun {
     const suspects = unseen.suspects.length;
     const breaker = new Breaker(account, this.#run, { present: unseen.present, approved });
     await breaker.check(suspects);
-    if (swept.isBelieved) await account.mirror.vendors.markSuspects(account.accountId, unseen.suspects);
+    if (swept.isBelieved) await account.mirror.vendors.markSuspects(account.accountId, unseen.suspects, swept.began);
 
     const readsById = await this.#readsById(swept, parked.length, options);
     const resolved = await this.#resolve(swept, readsById, breaker, options);

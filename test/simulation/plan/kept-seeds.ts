@@ -134,6 +134,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'fault:redirect=0.02 fault:stall=0.02 fault:truncated=0.1 fault:empty_list=0.1 accounts=2 vendors=20 concurrency=1 extraWalks=never latency=12000 slow=lists minutes=10 hot=yes bursts=30 writes=1 mass=both outage=reset crashes=1 crashOf=machine stops=2 busy=3 forge=0.2',
     taught: 'a first list that is empty is requested again, also where a deleted vendor is known already',
   },
+  {
+    seed: 9105,
+    knobs:
+      'readDeleted=404 errorForm=html extraParameter=present fault:403=0.1 fault:stall=0.1 fault:empty_list=0.02 accounts=2 vendors=3 extraWalks=never latency=800 minutes=10 changes=6 writes=1 outage=empty_list suspends=1 busy=3',
+    taught: 'two sweeps prove an absence only of a vendor that nothing showed between them',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */

@@ -337,7 +337,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'an absence takes its number when it is stored, not when its proof began',
     promise: 'P4',
-    seed: 9105,
+    seed: 9132,
     knobs:
       'order=updated_newest readDeleted=404 errorForm=html extraParameter=present resentCode=same fault:403=0.1 fault:stall=0.1 fault:empty_list=0.02 accounts=2 vendors=3 extraWalks=never latency=800 slow=lists minutes=10 changes=6 writes=1 outage=empty_list suspends=1 busy=3 forge=0.2',
     replacements: [

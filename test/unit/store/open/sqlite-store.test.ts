@@ -57,7 +57,7 @@ describe('K28 readings of an account', () => {
 
   it('that prove an absence do not change the vendor with that id in the other account', async () => {
     const { one, two } = at;
-    await one.mirror.vendors.markSuspects(other, [1]);
+    await one.mirror.vendors.markSuspects(other, [1], await one.ask());
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'suspect' }]);
     expect(await two.absence(await one.ask(), 1)).toBe('updated');
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'gone' }]);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { editVendor } from '../../../../src/sync/write/edit.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { activeIds, pulledAccount, shortPages } from '../../../support/testbed/pulled-account.ts';
@@ -170,6 +171,27 @@ describe('where the service does not read vendors by id', () => {
     expect(stateOf(at, one!)).toMatchObject({ presence: 'present', vis_state: 0 });
     expect(movesOf(at, one!)).toEqual([]);
   });
+
+  it.each(['before', 'after'] as const)(
+    'P4 a suspect that is read between two sweeps, %s it was marked as one, is not missing: it may be in a state that lists hide',
+    async (when) => {
+      const at = await pulledAccount({ world });
+      const [one] = activeIds(at, 1);
+      at.sandbox.vendors(account).delete(one!);
+      const { vendors } = at.installation.mirror;
+      const markSuspects = vendors.markSuspects.bind(vendors);
+      const options = { again: false, by: null, tell: () => Promise.resolve(), signal: new AbortController().signal };
+      const edit = (): Promise<void> =>
+        editVendor(at.installation.account(account), one!, { city: 'Elsewhere' }, options);
+      vi.spyOn(vendors, 'markSuspects').mockImplementationOnce(async (...suspects) => {
+        if (when === 'before') await edit();
+        await markSuspects(...suspects);
+        if (when === 'after') await edit();
+      });
+      expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+      expect(stateOf(at, one!)).toEqual({ presence: 'present', vis_state: 1, vis_state_source: 'reported' });
+    },
+  );
 
   it('B7 a missing vendor that is listed again is present again', async () => {
     const at = await pulledAccount({ world });

@@ -130,7 +130,7 @@ describe('a service behind a proxy that answers 404 in its place', () => {
     await at.clock.advance(60_000);
     sandbox.vendors(account).delete(restored!);
     // An earlier complete sweep did not list it either.
-    await installation.mirror.vendors.markSuspects(account, [restored!]);
+    await installation.mirror.vendors.markSuspects(account, [restored!], await installation.mirror.takeStamp());
     isUnreadable = true;
     readsLeft = 1_000;
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
@@ -143,7 +143,7 @@ describe('a service behind a proxy that answers 404 in its place', () => {
     await at.pull();
     await at.clock.advance(60_000);
     sandbox.vendors(account).delete(restored!);
-    await installation.mirror.vendors.markSuspects(account, [restored!]);
+    await installation.mirror.vendors.markSuspects(account, [restored!], await installation.mirror.takeStamp());
     isUnreadable = true;
     readsLeft = readsOfARun;
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
