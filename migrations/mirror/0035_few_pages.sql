@@ -1,4 +1,5 @@
 -- A run that finds nothing new writes few pages: one row, and one entry of one index that never changes.
+-- space: SELECT count(*) * 400 AS bytes FROM runs
 
 -- The number of a run is taken with that of a reading, in the same row. AUTOINCREMENT, which cannot be dropped in place, wrote a page of its own.
 ALTER TABLE reading_counter ADD COLUMN run_id INTEGER NOT NULL DEFAULT 0;
@@ -61,6 +62,8 @@ CREATE TRIGGER _sweep_begun AFTER INSERT ON runs WHEN new.kind <> 'verify' BEGIN
   UPDATE _announced_since SET vendors = 0 WHERE account_id = new.account_id AND vendors > 0;
 END;
 
+UPDATE data_dictionary SET meaning = 'Number that it took among readings when it began: higher ones are later'
+WHERE name = 'runs' AND column_name = 'began_seq';
 DELETE FROM data_dictionary WHERE name = '_announced_since' AND column_name = 'sweep_at';
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example, replaced_by) VALUES
   ('reading_counter', 'run_id', 'table', 'INTEGER', 'The last number that a run took', '42', NULL);
