@@ -114,11 +114,18 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
       hideKey: valueAt(given, [...asWritten(issue.path, given), key]) === null,
       remedy: 'unknown key; remove it or fix its spelling',
     }));
+  const meant = issue.code === 'invalid_union' ? issue.errors.find(isInside) : undefined;
+  if (meant) return meant.flatMap((inner) => problemsOf({ ...inner, path: [...issue.path, ...inner.path] }, given));
   const remedy =
     issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
       ? `expected ${issue.expected}`
       : `should be ${issue.message}`;
   return [{ path: issue.path, remedy }];
+}
+
+/** Whether what is wrong with one form of a setting is inside it, so that this form is meant. */
+function isInside(issues: readonly z.core.$ZodIssue[]): boolean {
+  return issues.every(({ code, path }) => path.length > (code === 'unrecognized_keys' ? 0 : 1));
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

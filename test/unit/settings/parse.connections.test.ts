@@ -64,6 +64,19 @@ it.each([
     { accounts: ['A'], service: { baseUrl: 'https://service.example', auth: { accessTokenCommand: [] } } },
     'service.auth.accessTokenCommand: should be a command that prints a token',
   ],
+  [
+    'a misspelt key of oauth',
+    {
+      accounts: ['A'],
+      service: { baseUrl: 'https://service.example', auth: { oauth: { clientID: 'mirror', clientSecret: 'hush' } } },
+    },
+    'service.auth.oauth.clientID: unknown key; remove it or fix its spelling',
+  ],
+  [
+    'a key of oauth that is missing',
+    { accounts: [{ id: 'A', connection: 'main' }], connections: { main: { auth: { oauth: { clientId: 'mirror' } } } } },
+    'connections.main.auth.oauth.clientSecret: ',
+  ],
   ['a connection without auth', { accounts: ['A'], connections: { main: {} } }, 'connections.main.auth: '],
 ])('settings with %s are refused by name and line', async (_, given, problem) => {
   expect(await problemsOf(given)).toContain(problem);
