@@ -107,11 +107,10 @@ class SqliteStore implements Store {
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
     const setBacks = new SqliteClockSetBackLog(sqlite, clock);
-    const counter = new ReadingCounter(database, clock, setBacks);
+    const counter = new ReadingCounter(sqlite, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
     const rateLedger = new RateLedger(database, { clock, counter, process });
-    const takeAhead = (accountId: string): (() => void) => rateLedger.takeAhead(accountId);
-    const runs = new SqliteRuns(database, { clock, counter, process, setBacks, takeAhead });
+    const runs = new SqliteRuns(database, { clock, counter, process, setBacks, rateLedger });
     const findings = new SqliteFindings(database, clock);
     const deliveries = new SqliteDeliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const writer = new ReadingWriter(sqlite, clock, counter, marks);
@@ -143,8 +142,7 @@ class SqliteStore implements Store {
   }
 
   takeStamp(): Promise<ReadStamp> {
-    this.#rateLedger.outdateAhead();
-    return this.#counter.take();
+    return this.#rateLedger.takeStamp();
   }
 
   moment(): number {

@@ -32,14 +32,15 @@ export interface TakenAhead {
 
 interface Ahead extends TakenAhead {
   readonly left: ReadStamp[];
-  /** Whether the places that are left may only be given back. */
-  isOutdated: boolean;
 }
 
 export class PlacesAhead {
   /** Background requests since the last run of their account began. */
   readonly #sent = new Map<string, ExpectedRequests>();
   readonly #ahead = new Map<string, Ahead>();
+  /** The last number that was taken otherwise: for the account and family, and for any account. Places with earlier ones may only be given back. */
+  readonly #later = new Map<string, number>();
+  #laterOfAll = 0;
 
   /** A request is to be sent. */
   note(demand: RateDemand): void {
@@ -61,15 +62,17 @@ export class PlacesAhead {
   /** The places that a run of the account took; those of an earlier one were given back. */
   replace(accountId: string, taken: readonly TakenAhead[]): void {
     for (const scope of scopesOf(accountId)) this.#ahead.delete(scopeKey(scope));
-    for (const ahead of taken)
-      this.#ahead.set(scopeKey(scopeOf(ahead.demand)), { ...ahead, left: [...ahead.stamps], isOutdated: false });
+    for (const ahead of taken) this.#ahead.set(scopeKey(scopeOf(ahead.demand)), { ...ahead, left: [...ahead.stamps] });
   }
 
   /** The places that this request may use; to read vendors, only if no other process has written since. */
   usable(demand: RateDemand, now: number): TakenAhead | undefined {
-    const ahead = this.#ahead.get(scopeKey(scopeOf(demand)));
-    if (!demand.isBackground || !ahead || ahead.left.length === 0 || ahead.isOutdated) return undefined;
-    return !isOrdered(demand) || now - ahead.takenAt < longestAhead ? ahead : undefined;
+    const key = scopeKey(scopeOf(demand));
+    const ahead = this.#ahead.get(key);
+    const [next] = ahead?.left ?? [];
+    if (!demand.isBackground || !ahead || !next || next.readSeq < (this.#later.get(key) ?? 0)) return undefined;
+    if (!isOrdered(demand)) return ahead;
+    return next.readSeq > this.#laterOfAll && now - ahead.takenAt < longestAhead ? ahead : undefined;
   }
 
   /** Uses the oldest place that is left. */
@@ -77,14 +80,22 @@ export class PlacesAhead {
     return this.#ahead.get(scopeKey(scopeOf(demand)))?.left.shift();
   }
 
-  /** A later number was taken for the account: what is read with an earlier one would seem to be older than it is. */
-  outdate(demand: RateDemand): void {
-    const ahead = isOrdered(demand) ? this.#ahead.get(scopeKey(scopeOf(demand))) : undefined;
-    if (ahead) ahead.isOutdated = true;
+  /**
+   * A number was taken for another request: what is read later with an earlier number would seem to be older than it is. Runs inside the
+   * transaction that takes it.
+   */
+  tookOther(demand: RateDemand, { readSeq }: ReadStamp): void {
+    if (isOrdered(demand)) this.#later.set(scopeKey(scopeOf(demand)), readSeq);
   }
 
-  outdateAll(): void {
-    for (const ahead of this.#ahead.values()) ahead.isOutdated ||= isOrdered(ahead.demand);
+  /** A number was taken for what may be any account. Runs inside the transaction that takes it. */
+  tookStamp({ readSeq }: ReadStamp): void {
+    this.#laterOfAll = readSeq;
+  }
+
+  /** A run began: places of earlier runs may no longer be used. Runs inside its transaction. */
+  began(accountId: string, { readSeq }: ReadStamp): void {
+    for (const scope of scopesOf(accountId)) this.#later.set(scopeKey(scope), readSeq);
   }
 
   /** Places of the account that nothing has used. */

@@ -73,9 +73,12 @@ export class RateLedger {
     const ahead = await this.#takenAhead(demand, takenAt);
     if (ahead) return ahead;
     const scope = scopeOf(demand);
-    this.#ahead.outdate(demand);
     // Needs no sync: everything the request brings is written after it.
-    const taken = await this.#writeWithEnds(this.#ends.of(scope), () => this.#take(demand, demand.longest));
+    const taken = await this.#writeWithEnds(this.#ends.of(scope), () => {
+      const result = this.#take(demand, demand.longest);
+      if ('stamp' in result) this.#ahead.tookOther(demand, result.stamp);
+      return result;
+    });
     return 'stamp' in taken ? this.#reservation(demand, taken.stamp, takenAt) : taken;
   }
 
@@ -83,7 +86,8 @@ export class RateLedger {
    * A run begins: takes the places of the requests that are expected to follow, if they are few. Runs inside a transaction.
    * @returns what to call once that is committed.
    */
-  takeAhead(accountId: string): () => void {
+  takeAhead(accountId: string, began: ReadStamp): () => void {
+    this.#ahead.began(accountId, began);
     const expected = this.#ahead.expected(accountId);
     const unused = this.#ahead.unused(accountId);
     for (const place of unused) this.#rows.remove(place);
@@ -96,9 +100,13 @@ export class RateLedger {
     };
   }
 
-  /** A number was taken that no place here is for. */
-  outdateAhead(): void {
-    this.#ahead.outdateAll();
+  /** Takes a number without a request, and the mirror time. Everything that uses it is written after it. */
+  takeStamp(): Promise<ReadStamp> {
+    return this.#database.writeWithoutSync(() => {
+      const { stamp } = this.#counter.advance();
+      this.#ahead.tookStamp(stamp);
+      return stamp;
+    });
   }
 
   /** Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. */

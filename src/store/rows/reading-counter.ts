@@ -5,7 +5,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CounterTable } from '../tables/mirror-tables.ts';
@@ -28,18 +28,15 @@ type Row = Pick<CounterTable, (typeof columns)[number]>;
 const noticeable = 1_000;
 
 export class ReadingCounter {
-  readonly #database: Database;
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;
   readonly #advance: Statement<{ now: number; wall: number }, Row>;
   readonly #takeRun: Statement<object, { run_id: number }>;
   readonly #current: Statement<object, Row>;
 
-  constructor(database: Database, clock: Clock, setBacks: ClockSetBackLog) {
-    this.#database = database;
+  constructor(sqlite: Sqlite, clock: Clock, setBacks: ClockSetBackLog) {
     this.#clock = clock;
     this.#setBacks = setBacks;
-    const { sqlite } = database;
     this.#advance = statement(sqlite, (at) =>
       mirrorSql
         .updateTable('reading_counter')
@@ -60,14 +57,8 @@ export class ReadingCounter {
     this.#current = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
   }
 
-  /** Takes the number of a request before it is sent, and the mirror time. */
-  take(): Promise<ReadStamp> {
-    // Everything that uses this number is written after it.
-    return this.#database.writeWithoutSync(() => this.advance().stamp);
-  }
-
   /**
-   * Like `take`, inside a transaction. Also returns how long the machine has run, in milliseconds, where it was restarted since the file
+   * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine has run, in milliseconds, where it was restarted since the file
    * was created; Infinity otherwise.
    */
   advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number } {

@@ -1,6 +1,7 @@
 /** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
+import type { RateLedger } from '../rates/rate-ledger.ts';
 import type { ReadingCounter, ClockSetBackLog } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { Runs } from '../areas/areas.ts';
@@ -38,8 +39,7 @@ interface RunParts {
   readonly counter: ReadingCounter;
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
-  /** Takes what the first requests of a run need, in the transaction in which it begins; calls the result after that. */
-  readonly takeAhead: (accountId: string) => () => void;
+  readonly rateLedger: Pick<RateLedger, 'takeAhead'>;
 }
 
 export class SqliteRuns implements Runs {
@@ -47,7 +47,7 @@ export class SqliteRuns implements Runs {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
-  readonly #takeAhead: RunParts['takeAhead'];
+  readonly #rateLedger: RunParts['rateLedger'];
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
@@ -68,7 +68,7 @@ export class SqliteRuns implements Runs {
       >
   >;
 
-  constructor(database: Database, { clock, counter, process, setBacks, takeAhead }: RunParts) {
+  constructor(database: Database, { clock, counter, process, setBacks, rateLedger }: RunParts) {
     const { sqlite } = database;
     this.#database = database;
     this.#moves = listMoves(sqlite);
@@ -76,7 +76,7 @@ export class SqliteRuns implements Runs {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#takeAhead = takeAhead;
+    this.#rateLedger = rateLedger;
     this.#insert = statement(sqlite, (at) =>
       mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
     );
@@ -171,7 +171,7 @@ export class SqliteRuns implements Runs {
       });
       this.#own.add(id);
       const run: Run = { id, accountId, kind, startedAt, began };
-      return { run, keepAhead: this.#takeAhead(accountId) };
+      return { run, keepAhead: this.#rateLedger.takeAhead(accountId, began) };
     });
     keepAhead();
     return run;

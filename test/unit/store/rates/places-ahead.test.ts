@@ -1,5 +1,6 @@
 /** The places that a short run takes with its begin. */
-import { expect, it, vi } from 'vitest';
+import Driver from 'better-sqlite3';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
 import type { Run } from '../../../../src/store/records/run-record.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -81,6 +82,24 @@ it('P1 are not used by a second sweep, whose begin has a number of its own', asy
   await begin(mirror);
   const { readSeq } = await mirror.takeStamp();
   expect(await send(mirror)).toBe(readSeq + 1);
+});
+
+it.each([
+  ['another request', (mirror: Store) => send(mirror, { isBackground: false })],
+  ['a second sweep', async (mirror: Store) => (await mirror.takeStamp()).readSeq],
+])('P1 are not used once %s has taken a number that it had to wait for', async (_, take) => {
+  const { path, mirror } = await opened();
+  const outside = new Driver(path);
+  onTestFinished(() => void outside.close());
+  outside.exec('BEGIN IMMEDIATE');
+  const waits = take(mirror);
+  await Promise.resolve();
+  await Promise.resolve();
+  outside.exec('ROLLBACK');
+  const { began } = await begin(mirror);
+  const later = await waits;
+  expect(later).toBeGreaterThan(began.readSeq);
+  expect(await send(mirror)).toBe(later + 1);
 });
 
 it('P1 are not used five seconds later, except the one of the callbacks, which no vendor is read with', async () => {
