@@ -152,6 +152,14 @@ it('K24 let the ends of earlier requests be written with them, once', async () =
   end.mockRestore();
 });
 
+it('K30 are not used once the next run has given them back', async () => {
+  const { mirror } = await opened();
+  await begin(mirror);
+  const next = begin(mirror);
+  const sent = await send(mirror, ofCheck);
+  expect(sent).toBeGreaterThan((await next).began.readSeq);
+});
+
 it('K30 are not taken where many requests are expected, or where few are allowed', async () => {
   const { mirror, rows } = await opened();
   const begun = async (): Promise<unknown> => rows(`read_seq > ${(await begin(mirror)).began.readSeq}`);
