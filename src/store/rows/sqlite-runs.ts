@@ -1,7 +1,7 @@
 /** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { RateLedger } from '../rates/rate-ledger.ts';
+import type { ReadStamp } from '../../domain/reading.ts';
 import type { ReadingCounter, ClockSetBackLog } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { Runs } from '../areas/areas.ts';
@@ -39,7 +39,8 @@ interface RunParts {
   readonly counter: ReadingCounter;
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
-  readonly rateLedger: Pick<RateLedger, 'takeAhead'>;
+  /** Takes what the first requests of a run need, in the transaction in which it begins; the result is called once that is committed. */
+  readonly takeAhead: (accountId: string, began: ReadStamp) => () => void;
 }
 
 export class SqliteRuns implements Runs {
@@ -47,7 +48,7 @@ export class SqliteRuns implements Runs {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
-  readonly #rateLedger: RunParts['rateLedger'];
+  readonly #takeAhead: RunParts['takeAhead'];
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
@@ -68,7 +69,7 @@ export class SqliteRuns implements Runs {
       >
   >;
 
-  constructor(database: Database, { clock, counter, process, setBacks, rateLedger }: RunParts) {
+  constructor(database: Database, { clock, counter, process, setBacks, takeAhead }: RunParts) {
     const { sqlite } = database;
     this.#database = database;
     this.#moves = listMoves(sqlite);
@@ -76,7 +77,7 @@ export class SqliteRuns implements Runs {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#rateLedger = rateLedger;
+    this.#takeAhead = takeAhead;
     this.#insert = statement(sqlite, (at) =>
       mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
     );
@@ -171,7 +172,7 @@ export class SqliteRuns implements Runs {
       });
       this.#own.add(id);
       const run: Run = { id, accountId, kind, startedAt, began };
-      return { run, keepAhead: this.#rateLedger.takeAhead(accountId, began) };
+      return { run, keepAhead: this.#takeAhead(accountId, began) };
     });
     keepAhead();
     return run;
