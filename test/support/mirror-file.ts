@@ -1,12 +1,12 @@
 /** Mirror files for tests: made by the migrations, filled row by row, opened by this program and by others. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { Database, type DatabaseOptions } from '../../src/store/sqlite/database.ts';
-import { mirrorOptions } from '../../src/store/files/mirror-options.ts';
+import { mirrorMode, mirrorOptions } from '../../src/store/files/mirror-options.ts';
 import type { MirrorFile } from '../../src/store/open/sqlite-store.ts';
 import { memory } from './memory.ts';
 import { virtualClock } from './virtual-clock.ts';
@@ -43,8 +43,33 @@ function optionsOf(path: string, clock: Clock, from = migrations): DatabaseOptio
   return mirrorOptions({ path, migrations: from, clock, random: systemRandom });
 }
 
-/** Opens a mirror as the program does, or makes it by the migrations in a folder; closed with the test. */
+let migrated: Promise<Buffer> | undefined;
+
+/** The bytes of a mirror that was just made. */
+async function migratedFile(): Promise<Buffer> {
+  const folder = mkdtempSync(join(memory, folderPrefix));
+  try {
+    const path = join(folder, 'vendors.db');
+    await (await Database.open(optionsOf(path, fileClock))).close();
+    return readFileSync(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Puts a new mirror where no file is. The migrations take longer than most tests: they run once, and their file is copied. */
+export async function placeMirror(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  writeFileSync(path, await (migrated ??= migratedFile()), { mode: mirrorMode });
+}
+
+/** Opens a mirror; closed with the test. Where none is, it is a new one, by the migrations in a folder. */
 export async function openDatabase(path: string, from = migrations): Promise<Database> {
+  if (from === migrations) await placeMirror(path);
+  return openAsProgram(path, from);
+}
+
+async function openAsProgram(path: string, from: string): Promise<Database> {
   const database = await Database.open(optionsOf(path, fileClock, from));
   onTestFinished(() => database.close());
   return database;
@@ -52,7 +77,7 @@ export async function openDatabase(path: string, from = migrations): Promise<Dat
 
 /** Why a mirror cannot be opened, or 'opened'. */
 export async function openingError(path: string, from = migrations): Promise<unknown> {
-  return openDatabase(path, from).then(
+  return openAsProgram(path, from).then(
     () => 'opened',
     (error: unknown) => error,
   );
@@ -72,6 +97,7 @@ export function schemaNames(path: string): unknown[] {
 
 /** Makes a mirror at `path`, or adds to the one that is there. */
 export async function writeMirror(path: string, clock: Clock, rows: Rows): Promise<void> {
+  await placeMirror(path);
   const database = await Database.open(optionsOf(path, clock));
   await database.write(() => {
     for (const [table, list] of Object.entries(rows))

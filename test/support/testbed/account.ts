@@ -8,7 +8,7 @@ import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import type { PullOptions } from '../../../src/sync/run/run.ts';
 import { directFetch } from '../network/direct-fetch.ts';
-import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { account, token } from '../names.ts';
 import { constantRandom } from '../random.ts';
 import { settingsIn, type SettingsOver } from '../settings.ts';
@@ -97,6 +97,7 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
     },
   });
   const { database } = settings;
+  await placeMirror(database);
   let now = settings;
   const open = (): Promise<Installation> =>
     openInstallation(now, {

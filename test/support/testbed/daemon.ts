@@ -12,7 +12,7 @@ import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import type { RunReport } from '../../../src/sync/run/run.ts';
 import { compiled } from '../source/compiled.ts';
-import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { account, publicUrl, token } from '../names.ts';
 import { directFetch } from '../network/direct-fetch.ts';
 import { post, type Posted } from '../network/post.ts';
@@ -129,6 +129,7 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
     ...(options.hooks && { post: options.hooks(clock) }),
   };
   let settings = settingsOf();
+  await placeMirror(settings.database);
   const open = (): Promise<Daemon> =>
     openDaemon(settings, {
       ...dependencies,

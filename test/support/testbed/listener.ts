@@ -9,7 +9,7 @@ import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts
 import { createListener } from '../../../src/webhook/receive/listener.ts';
 import type { Outcome } from '../../../src/webhook/receive/outcomes.ts';
 import { knownVerifier } from '../deliveries/signed-delivery.ts';
-import { migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import { migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { account } from '../names.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -44,8 +44,10 @@ export const quickClock = (): VirtualClock => virtualClock({ auto: true, deadlin
 /** Files and a listener, without a service. */
 export async function openListener(options: ListenerOptions): Promise<ListenerTestbed> {
   const { clock = quickClock(), folder = temporaryFolder(), log = silentLog } = options;
+  const path = join(folder, 'vendors.db');
+  await placeMirror(path);
   const mirror = await openMirror({
-    path: join(folder, 'vendors.db'),
+    path,
     migrations,
     clock,
     random: systemRandom,

@@ -6,7 +6,7 @@ import type { Clock } from '../../../src/domain/clock.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
 import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import type { Verdict } from '../../../src/store/decide/verdict.ts';
-import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { newDelivery } from '../deliveries/new-delivery.ts';
 
@@ -60,6 +60,7 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
     yield: options.yield ?? (() => Promise.resolve()),
   };
   const path = join(temporaryFolder(), 'vendors.db');
+  await placeMirror(path);
   const open = (): Promise<Store> =>
     openMirror({
       path,
