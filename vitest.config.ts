@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What is replaced in these for the whole process would be met by others. */
-const alone = ['test/unit/store/sqlite/file-systems.test.ts'];
+const alone = ['test/unit/cmd/doctor/doctor.faults.test.ts', 'test/unit/store/sqlite/file-systems.test.ts'];
 
 /** These keep every core busy by themselves, and are measured. */
 const first = ['test/simulation/simulation.test.ts'];

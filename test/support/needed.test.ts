@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { packageRoot } from './mirror-file.ts';
 import { isMissing } from './needed.ts';
 import { collect, sourceTree } from './source/source-tree.ts';
 
@@ -51,6 +54,13 @@ describe('every test', () => {
   it('that does not run each time takes minutes, and is one of these', () => {
     const conditional = tests.filter(({ text }) => text.includes('.runIf(')).map(({ path }) => path);
     expect(conditional.sort()).toEqual(['test/process/serve/serve-nightly.test.ts', 'test/process/serve/soak.test.ts']);
+  });
+
+  it('that replaces a module runs alone: others in its process may have loaded that module already', () => {
+    const config = readFileSync(join(packageRoot, 'vitest.config.ts'), 'utf8');
+    const [, alone = ''] = /^const alone = \[(.*?)\];/ms.exec(config) ?? [];
+    const replacing = tests.filter(({ text }) => /\bvi\.(do)?[mM]ock\(/.test(text));
+    expect(replacing.map(({ path }) => path).filter((path) => !alone.includes(`'${path}'`))).toEqual([]);
   });
 
   it('that runs the compiled program has it built first where a source is newer', () => {
