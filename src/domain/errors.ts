@@ -128,7 +128,11 @@ export const catalogue = {
   ),
   secrets_export_unusable: entry(file, false, 'Use another copy of the file, or export the secrets again.'),
 
-  driver_unusable: entry(file, false, 'Run `npm rebuild better-sqlite3` with the Node.js that runs vendor-mirror.'),
+  driver_unusable: entry(
+    file,
+    false,
+    'Run `npm rebuild better-sqlite3`; from Node.js 24 on, run `npm install --no-save better-sqlite3@13`.',
+  ),
 
   port_taken: entry(unavailable, false, 'Stop the other program, or choose another port.'),
 

@@ -2,6 +2,9 @@
  * Connections of better-sqlite3: durable, with short waits, and of a version without known faults. The version is read by `prepare` itself,
  * because statements are built on what this file opens.
  */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { MirrorError } from '../../domain/errors.ts';
 
@@ -14,8 +17,36 @@ const lockWait = 100;
 /** In older versions, concurrent checkpoints can corrupt the file. */
 const oldestSqlite = '3.51.3';
 
-/** @throws MirrorError `driver_unusable` where the driver's native part cannot be loaded, which happens with the first connection. */
+/** Older versions of Node.js have no headers that make a driver unsafe. */
+const firstUnsafe = 24;
+
+/** What an unsafe driver calls when one of its objects is collected as garbage. Outside of JavaScript, Node.js ends the process for it. */
+const unsafeCall = 'RemoveEnvironmentCleanupHook';
+
+/**
+ * Whether the driver ends the process at random when garbage is collected. better-sqlite3 12 does where it is compiled with the
+ * `node_object_wrap.h` of Node.js 24.19 or newer; version 13 does not use that header, and nothing of it is compiled.
+ */
+export function endsProcessAtRandom(version = process.version, file = compiledPart()): boolean {
+  const major = Number.parseInt(version.slice(1), 10);
+  return major >= firstUnsafe && existsSync(file) && readFileSync(file).includes(unsafeCall);
+}
+
+function compiledPart(): string {
+  const entry = createRequire(import.meta.url).resolve('better-sqlite3');
+  return join(dirname(entry), '../build/Release/better_sqlite3.node');
+}
+
+let isSafe = false;
+
+/** @throws MirrorError `driver_unusable` where the driver is unsafe, or its native part cannot be loaded, which happens with the first connection. */
 function connect(path: string, options: Driver.Options): Sqlite {
+  if (!isSafe && endsProcessAtRandom())
+    throw new MirrorError(
+      'driver_unusable',
+      `The SQLite driver (better-sqlite3 12) ends processes of Node.js ${process.version} at random.`,
+    );
+  isSafe = true;
   try {
     return new Driver(path, options);
   } catch (error) {
