@@ -30,6 +30,12 @@ const elsewhere = {
       'Its Readme names the MIT License (http://jsumners.mit-license.org/), its package.json James Sumners as the author.',
     holder: '(c) James Sumners',
   },
+  'proxy-agent-negotiate': {
+    license: 'MIT',
+    source:
+      'Its package.json names the licence; its repository, https://github.com/TooTallNate/proxy-agents, is that of https-proxy-agent.',
+    holder: '(c) 2013 Nathan Rajlich <nathan@tootallnate.net>',
+  },
   standardwebhooks: {
     license: 'MIT',
     source:

@@ -76,6 +76,7 @@ async function onTerminal(at: DaemonTestbed, ...argv: string[]): Promise<string>
     clock: at.clock,
     random: constantRandom(),
     fetch: globalThis.fetch,
+    proxyOf: () => Promise.resolve(undefined),
     certificateEnd: () => Promise.resolve(undefined),
     interrupted: new AbortController().signal,
     packageRoot,

@@ -1,14 +1,18 @@
 /** Network errors in words, and whether the request can have reached the service. */
 import { MirrorError } from '../../domain/errors.ts';
 
-/** Errors before a connection existed: the service has seen nothing of the request. */
-const beforeConnection: Readonly<Record<string, string>> = {
+/** Nobody was reached. */
+const noConnection: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'its name is unknown to the name server',
   EAI_AGAIN: 'the name server does not answer',
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'there is no network',
   UND_ERR_CONNECT_TIMEOUT: 'no connection was made in time',
+};
+
+/** Whoever was reached did not prove to be the service. */
+const untrusted: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its TLS certificate has expired (or the clock of this machine is wrong)',
   CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet (or the clock of this machine is wrong)',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
@@ -18,6 +22,9 @@ const beforeConnection: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
 };
 
+/** Errors before a connection existed: the service has seen nothing of the request. */
+const beforeConnection = { ...noConnection, ...untrusted };
+
 const onConnection: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
@@ -26,29 +33,62 @@ const onConnection: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the connection was closed early',
 };
 
+/** A proxy that gave no tunnel, by the status of its answer. */
+const tunnelRefused = /^PROXY_(\d+)$/;
+
 /** A `service_unreachable` for whatever fetch threw. The original error is not kept, because it may contain headers. */
 export function unreachable(host: string, error: unknown): MirrorError {
   const code = networkCode(error);
-  const words = beforeConnection[code] ?? onConnection[code] ?? `the connection failed${code && ` (${code})`}`;
-  return new MirrorError('service_unreachable', `Could not reach ${host}: ${words}.`, {
-    cause: new NetworkFault(code),
+  const proxy = error instanceof ProxyFault ? error.proxy : undefined;
+  const where = proxy === undefined ? host : `${host} through the proxy ${proxy}`;
+  return new MirrorError('service_unreachable', `Could not reach ${where}: ${wordsFor(code)}.`, {
+    cause: new NetworkFault(code, proxy),
   });
+}
+
+function wordsFor(code: string): string {
+  const status = tunnelRefused.exec(code)?.[1];
+  if (status === '407') return 'the proxy requires a user name and a password (407)';
+  if (status !== undefined) return `the proxy made no connection to it and answered ${status}`;
+  return beforeConnection[code] ?? onConnection[code] ?? `the connection failed${code && ` (${code})`}`;
+}
+
+/** What went wrong on the way through a proxy, which `proxy` names by host and port. */
+export class ProxyFault extends Error {
+  override readonly name = 'ProxyFault';
+  readonly proxy: string;
+
+  constructor(proxy: string, cause: unknown) {
+    super('The request failed on its way through a proxy.', { cause });
+    this.proxy = proxy;
+  }
 }
 
 /** The code of a network error (ECONNRESET, …) without any data of the request. */
 class NetworkFault extends Error {
   override readonly name = 'NetworkFault';
   readonly code: string;
+  readonly proxy: string | undefined;
 
-  constructor(code: string) {
+  constructor(code: string, proxy: string | undefined) {
     super(code || 'unknown');
     this.code = code;
+    this.proxy = proxy;
   }
 }
 
 /** Whether the failed request certainly did not reach the service, so that even a creation may be retried. */
 export function neverArrived(error: MirrorError): boolean {
-  return error.cause instanceof NetworkFault && error.cause.code in beforeConnection;
+  return (
+    error.cause instanceof NetworkFault &&
+    (error.cause.code in beforeConnection || tunnelRefused.test(error.cause.code))
+  );
+}
+
+/** Whether a request that goes through a proxy failed because of it. */
+export function failedAtProxy({ cause }: MirrorError): boolean {
+  if (!(cause instanceof NetworkFault) || cause.proxy === undefined) return false;
+  return cause.code in noConnection || tunnelRefused.test(cause.code);
 }
 
 /** The code of the innermost cause. fetch wraps its errors, and several addresses give an AggregateError. */

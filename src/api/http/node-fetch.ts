@@ -1,12 +1,14 @@
 /**
  * The subset of `fetch` that this program needs, with Node's HTTP client and kept connections, at half its cost. Redirects are returned
- * like any answer, and no proxy is used.
+ * like any answer. Proxies are asked for a tunnel, so that they see neither token nor data.
  */
 // Default imports: their members are looked up at each call, so that tests can replace the network.
 import http from 'node:http';
 import https from 'node:https';
 import { pipeline, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
+import { ProxyFault } from './network-errors.ts';
+import type { ProxyOf } from './proxies.ts';
 import type { Fetch, FetchedAnswer, FetchRequest } from './request.ts';
 
 /** An unused connection is kept this long, in milliseconds: less than servers keep theirs. */
@@ -18,35 +20,95 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
   br: createBrotliDecompress,
 };
 
+const pool = { keepAlive: true, maxFreeSockets: 8, timeout: keptFor };
+
+/** How requests reach their address. */
+interface Route {
+  /** Keeps its connections. */
+  readonly kept: http.Agent;
+  /** Makes a connection for each request. */
+  readonly single: http.Agent | false;
+  /** The host and port of the proxy on the way. */
+  readonly proxy?: string;
+}
+
 /**
  * A `Fetch` with its own connections. It resolves when the headers have arrived; the signal of the request aborts it until the body has
  * ended.
  */
-export function nodeFetch(): Fetch {
-  const pool = { keepAlive: true, maxFreeSockets: 8, timeout: keptFor };
-  const agents = { 'http:': new http.Agent(pool), 'https:': new https.Agent(pool) };
+export function nodeFetch(proxyOf: ProxyOf = () => undefined): Fetch {
+  const direct = {
+    'http:': { kept: new http.Agent(pool), single: false },
+    'https:': { kept: new https.Agent(pool), single: false },
+  } satisfies Record<string, Route>;
+  const proxied = new Map<string, Promise<Route>>();
 
-  const attempt = (url: URL, request: FetchRequest, isAgain: boolean): Promise<FetchedAnswer> =>
+  const routeTo = async (url: URL): Promise<Route> => {
+    const proxy = proxyOf(url);
+    if (!proxy) return direct[url.protocol === 'https:' ? 'https:' : 'http:'];
+    const route = proxied.get(proxy.href) ?? routeThrough(proxy);
+    proxied.set(proxy.href, route);
+    return route;
+  };
+
+  const attempt = (url: URL, request: FetchRequest, route: Route, isAgain: boolean): Promise<FetchedAnswer> =>
     new Promise((resolve, reject) => {
       const { method, body, signal } = request;
-      const isSecure = url.protocol === 'https:';
       // Requests that must not be sent twice get a new connection, which the service cannot have closed yet.
       const keeps = method === 'GET' && !isAgain;
-      const outgoing = (isSecure ? https : http).request(url, {
+      const outgoing = (url.protocol === 'https:' ? https : http).request(url, {
         method,
         headers: headersOf(request),
-        agent: keeps ? agents[isSecure ? 'https:' : 'http:'] : false,
+        agent: keeps ? route.kept : route.single,
         signal,
       });
       outgoing.on('error', (error) => {
-        if (keeps && outgoing.reusedSocket && wasClosed(error) && !signal.aborted) resolve(attempt(url, request, true));
-        else reject(error);
+        if (keeps && outgoing.reusedSocket && wasClosed(error) && !signal.aborted)
+          resolve(attempt(url, request, route, true));
+        else reject(route.proxy === undefined ? error : new ProxyFault(route.proxy, error));
+      });
+      outgoing.once('proxyConnect', ({ statusCode }: http.IncomingMessage) => {
+        if (statusCode !== 200) outgoing.destroy(new TunnelRefused(statusCode));
       });
       outgoing.on('response', (incoming) => resolve(answerOf(incoming)));
       outgoing.end(body);
     });
 
-  return (url, request) => attempt(url, request, false);
+  return async (url, request) => attempt(url, request, await routeTo(url), false);
+}
+
+/** Tunnels through a proxy. Its user and password are a header only, because the package may log its address. */
+async function routeThrough(proxy: URL): Promise<Route> {
+  const { HttpsProxyAgent } = await import('https-proxy-agent');
+  const address = new URL(proxy);
+  address.username = address.password = '';
+  const login = [proxy.username, proxy.password].map(unescaped).join(':');
+  const headers = login === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
+  return {
+    kept: new HttpsProxyAgent(address, { ...pool, headers }),
+    single: new HttpsProxyAgent(address, { headers }),
+    proxy: proxy.host,
+  };
+}
+
+/** Without its escapes; a text with a bare % has none. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The proxy gave no tunnel. */
+class TunnelRefused extends Error {
+  override readonly name = 'TunnelRefused';
+  readonly code: string;
+
+  constructor(status = 0) {
+    super(`The proxy answered ${status}.`);
+    this.code = `PROXY_${status}`;
+  }
 }
 
 function headersOf({ headers, body }: FetchRequest): Record<string, string> {

@@ -7,14 +7,14 @@ import type { ProcessContext } from '../process/process-context.ts';
 /** How long before its end a certificate should be renewed by now, in milliseconds: those that renew themselves do so 30 days before. */
 const renewalTime = 21 * 86_400_000;
 
-/** The certificate of an https address that was reached; undefined where it has none, or cannot be seen. */
+/** The certificate of an https address that was reached; undefined where it has none, or cannot be seen, as through a proxy. */
 export async function certificateCheckup(
   check: string,
-  { certificateEnd, clock }: ProcessContext,
+  { proxyOf, certificateEnd, clock }: ProcessContext,
   address: string,
 ): Promise<Checkup | undefined> {
   const url = new URL(address);
-  const end = await certificateEnd(url);
+  const end = (await proxyOf(url)) ? undefined : await certificateEnd(url);
   if (end === undefined) return undefined;
   const day = timestamp(end).slice(0, 10);
   const left = end - clock.now();

@@ -20,6 +20,7 @@ export async function* serviceCheckups(
   const isFirst = installation.accounts[0] === accountId;
   const account = installation.account(accountId);
   const signal = context.interrupted;
+  if (isFirst) yield* proxyCheckup(context, installation.settings.service.baseUrl ?? '');
   let first: VendorPage;
   try {
     first = await account.client.vendors.page(1, { signal });
@@ -44,6 +45,17 @@ export async function* serviceCheckups(
   const objects = await callbackIdCheckup(installation, accountId);
   if (objects) yield objects;
   if (isFirst) yield* traitCheckups(account, first, signal);
+}
+
+/** How the service is reached, where that is not directly. */
+async function* proxyCheckup({ proxyOf }: ProcessContext, baseUrl: string): AsyncGenerator<Checkup> {
+  const url = new URL(baseUrl);
+  try {
+    const proxy = await proxyOf(url);
+    if (proxy) yield fine('proxy', `Requests to ${url.host} go through the proxy ${proxy.host}.`);
+  } catch {
+    // The first request fails by the same error.
+  }
 }
 
 async function attempt(check: string, examine: () => Promise<Checkup>): Promise<Checkup> {

@@ -1,5 +1,5 @@
 /** What to do about a request that failed, as far as its cause tells more than its code. */
-import { networkCode } from '../../api/http/network-errors.ts';
+import { failedAtProxy, networkCode } from '../../api/http/network-errors.ts';
 import type { ErrorCode, MirrorError } from '../../domain/errors.ts';
 import { connectionNameOf } from '../../settings/account-connections.ts';
 import type { Settings } from '../../settings/parse.ts';
@@ -22,10 +22,12 @@ const byCause: Readonly<Record<string, string>> = {
 };
 
 /** The remedy for a connection that failed; undefined where its cause is not known. */
-export function connectionRemedy({ cause }: MirrorError): string | undefined {
-  const code = networkCode(cause);
+export function connectionRemedy(error: MirrorError): string | undefined {
+  const code = networkCode(error.cause);
   if (unknownAuthority.has(code))
     return 'If you trust its authority, put that certificate into a file, and name the file in the environment variable NODE_EXTRA_CA_CERTS.';
+  if (failedAtProxy(error))
+    return 'Check the proxy in the environment variable HTTPS_PROXY, or list the host in NO_PROXY if it is reached without one.';
   return byCause[code];
 }
 

@@ -19,6 +19,8 @@ export interface ProcessContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly fetch: Fetch;
+  /** The proxy through which requests to an address go; undefined for none. */
+  readonly proxyOf: (url: URL) => Promise<URL | undefined>;
   /** Until when the certificate at an address is valid, milliseconds since 1970; undefined where that cannot be seen. */
   readonly certificateEnd: (url: URL) => Promise<number | undefined>;
   /** Aborted when the person at the terminal, or the system, wants an end. */
@@ -45,12 +47,21 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
     clock: systemClock,
     random: systemRandom,
     async fetch(...request) {
-      network ??= import('../../api/http/node-fetch.ts').then(({ nodeFetch }) => nodeFetch());
+      network ??= openNetwork();
       return (await network)(...request);
     },
+    proxyOf: async (url) => (await import('../../api/http/proxies.ts')).environmentProxy(url),
     certificateEnd: async (url) => (await import('../../api/http/certificate.ts')).certificateEnd(url),
     interrupted,
     packageRoot,
     machineSettings: '/etc/vendor-mirror/mirror.yaml',
   };
+}
+
+async function openNetwork(): Promise<Fetch> {
+  const [{ nodeFetch }, { environmentProxy }] = await Promise.all([
+    import('../../api/http/node-fetch.ts'),
+    import('../../api/http/proxies.ts'),
+  ]);
+  return nodeFetch(environmentProxy);
 }

@@ -37,6 +37,7 @@ export interface CommandOptions {
   readonly env?: ProcessContext['env'];
   readonly fetch?: ProcessContext['fetch'];
   /** Until when certificates are valid; no address has one unless told. */
+  readonly proxyOf?: ProcessContext['proxyOf'];
   readonly certificateEnd?: ProcessContext['certificateEnd'];
   readonly clock?: Clock;
   /** The content of standard input; default: empty. */
@@ -69,6 +70,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
       clock,
       random: systemRandom,
       fetch: options.fetch ?? nodeFetch(),
+      proxyOf: options.proxyOf ?? (() => Promise.resolve(undefined)),
       certificateEnd: options.certificateEnd ?? (() => Promise.resolve(undefined)),
       interrupted: interruption.signal,
       packageRoot,

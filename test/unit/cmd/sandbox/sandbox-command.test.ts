@@ -19,6 +19,7 @@ function terminal() {
     clock: systemClock,
     random: systemRandom,
     fetch,
+    proxyOf: () => Promise.resolve(undefined),
     certificateEnd: () => Promise.resolve(undefined),
     interrupted: interrupt.signal,
     packageRoot: '',
