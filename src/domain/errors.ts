@@ -131,7 +131,7 @@ export const catalogue = {
   driver_unusable: entry(
     file,
     false,
-    'Run `npm rebuild better-sqlite3`; from Node.js 24 on, run `npm install --no-save better-sqlite3@13`.',
+    'Run `npm rebuild better-sqlite3`; from Node.js 22 on, run `npm install --no-save better-sqlite3@13`.',
   ),
 
   port_taken: entry(unavailable, false, 'Stop the other program, or choose another port.'),

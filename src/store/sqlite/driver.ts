@@ -17,8 +17,8 @@ const lockWait = 100;
 /** In older versions, concurrent checkpoints can corrupt the file. */
 const oldestSqlite = '3.51.3';
 
-/** Older versions of Node.js have no headers that make a driver unsafe. */
-const firstUnsafe = 24;
+/** Older versions of Node.js have no headers that make a driver unsafe, and newer versions of the driver do not run on them. */
+const firstUnsafe = 22;
 
 /** What an unsafe driver calls when one of its objects is collected as garbage. Outside of JavaScript, Node.js ends the process for it. */
 const unsafeCall = 'RemoveEnvironmentCleanupHook';

@@ -16,7 +16,7 @@ it.each([
   ],
   ['Node.js 26 with it', 'v26.0.0', calling('_ZN4node28RemoveEnvironmentCleanupHookEPN2v8'), true],
   ['Node.js 24 with what older headers compiled', 'v24.21.0', calling('sqlite3_open'), false],
-  ['Node.js 22', 'v22.23.2', calling('_ZN4node28RemoveEnvironmentCleanupHookEPN2v8'), false],
+  ['Node.js 20', 'v20.20.2', calling('_ZN4node28RemoveEnvironmentCleanupHookEPN2v8'), false],
   ['Node.js 24 with a driver of which nothing is compiled', 'v24.21.0', undefined, false],
 ])('the driver ends processes at random: %s', (_, version, bytes, expected) => {
   const file = join(temporaryFolder(), 'better_sqlite3.node');
