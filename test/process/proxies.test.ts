@@ -23,7 +23,7 @@ async function through(options: TunnelProxyOptions, login = '', env: Readonly<Re
   return { proxy, ...(await behind(`http://${login}127.0.0.1:${proxy.port}`, env)) };
 }
 
-describe('a proxy on the way to the service', () => {
+describe('K55 a proxy on the way to the service', () => {
   it('is used for every request, through a few tunnels, with its user and password; doctor says so', async () => {
     const { at, proxy, host, service } = await through({ login: 'ann:p@ss' }, 'ann:p%40ss@');
     const run = await at.run('sync');

@@ -30,7 +30,7 @@ it.each<[string, string, Readonly<Record<string, string>>, string | undefined]>(
   ['none for a domain of NO_PROXY', service, { HTTPS_PROXY: proxy, no_proxy: '.example.com' }, undefined],
   ['none for this machine', 'https://127.0.0.1:8443/', { HTTPS_PROXY: proxy }, undefined],
   ['none for localhost', 'https://localhost:8443/', { ALL_PROXY: proxy }, undefined],
-])('is named by %s', (_, address, environment, expected) => {
+])('K55 is named by %s', (_, address, environment, expected) => {
   expect(proxyFor(address, environment)).toBe(expected);
 });
 

@@ -18,7 +18,7 @@ it.each([
   ['Node.js 24 with what older headers compiled', 'v24.21.0', calling('sqlite3_open'), false],
   ['Node.js 20', 'v20.20.2', calling('_ZN4node28RemoveEnvironmentCleanupHookEPN2v8'), false],
   ['Node.js 24 with a driver of which nothing is compiled', 'v24.21.0', undefined, false],
-])('the driver ends processes at random: %s', (_, version, bytes, expected) => {
+])('K54 the driver ends processes at random: %s', (_, version, bytes, expected) => {
   const file = join(temporaryFolder(), 'better_sqlite3.node');
   if (bytes !== undefined) writeFileSync(file, bytes);
   expect(endsProcessAtRandom(version, file)).toBe(expected);
