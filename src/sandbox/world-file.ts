@@ -3,7 +3,7 @@
  * changed. It is rewritten, with one line for each thing, whenever it is opened.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fchownSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { MirrorError } from '../domain/errors.ts';
 import type { Entry, Memory } from './core/memory.ts';
 
@@ -47,6 +47,7 @@ export class WorldFile implements Memory {
   constructor(path: string, heading: Heading, entries: readonly Entry[]) {
     const draft = `${path}.draft`;
     this.#file = openSync(draft, 'w', mode);
+    keepOwner(this.#file, path);
     for (const line of [heading, ...entries]) writeSync(this.#file, `${JSON.stringify(line)}\n`);
     renameSync(draft, path);
     this.id = heading.id;
@@ -63,6 +64,12 @@ export class WorldFile implements Memory {
     this.#isOpen = false;
     closeSync(this.#file);
   }
+}
+
+/** Gives a new file the owner of the one at `path`: a command of root must not lock out the daemon of another user. */
+function keepOwner(file: number, path: string): void {
+  const before = statSync(path, { throwIfNoEntry: false });
+  if (before && before.uid !== process.getuid?.()) fchownSync(file, before.uid, before.gid);
 }
 
 function newHeading(seed: string): Heading {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
@@ -26,6 +26,16 @@ function start(file: string, options: Partial<SandboxOptions> = {}) {
 }
 
 describe('a world that is kept', () => {
+  it('belongs to the same user after a command of root', () => {
+    const file = place();
+    start(file).stop();
+    // Only root may give it away; for others it is theirs before and afterwards.
+    if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534);
+    const { uid } = statSync(file);
+    start(file).stop();
+    expect([statSync(file).uid, statSync(file).mode & 0o777]).toEqual([uid, 0o600]);
+  });
+
   it('K22 is found by the next start as it was left: vendors, callbacks, gateways and tokens', () => {
     const file = place();
     const one = start(file, { refreshToken: 'once' });
