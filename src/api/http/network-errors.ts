@@ -33,7 +33,7 @@ const onConnection: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the connection was closed early',
 };
 
-/** A proxy that gave no tunnel, by the status of its answer. */
+/** The code of `TunnelRefused`: the status of the proxy's answer. */
 const tunnelRefused = /^PROXY_(\d+)$/;
 
 /** A `service_unreachable` for whatever fetch threw. The original error is not kept, because it may contain headers. */
@@ -51,6 +51,17 @@ function wordsFor(code: string): string {
   if (status === '407') return 'the proxy requires a user name and a password (407)';
   if (status !== undefined) return `the proxy made no connection to it and answered ${status}`;
   return beforeConnection[code] ?? onConnection[code] ?? `the connection failed${code && ` (${code})`}`;
+}
+
+/** The proxy gave no tunnel, but an answer of its own. */
+export class TunnelRefused extends Error {
+  override readonly name = 'TunnelRefused';
+  readonly code: string;
+
+  constructor(status = 0) {
+    super(`The proxy answered ${status}.`);
+    this.code = `PROXY_${status}`;
+  }
 }
 
 /** What went wrong on the way through a proxy, which `proxy` names by host and port. */

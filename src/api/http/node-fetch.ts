@@ -8,7 +8,7 @@ import https from 'node:https';
 import { pipeline, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { ProxyFault } from './network-errors.ts';
-import type { ProxyOf } from './proxies.ts';
+import { needTunnel, tunnelsThrough, type ProxyOf } from './proxies.ts';
 import type { Fetch, FetchedAnswer, FetchRequest } from './request.ts';
 
 /** An unused connection is kept this long, in milliseconds: less than servers keep theirs. */
@@ -46,9 +46,9 @@ export function nodeFetch(proxyOf: ProxyOf = () => undefined): Fetch {
   const routeTo = async (url: URL): Promise<Route> => {
     const proxy = proxyOf(url);
     if (!proxy) return direct[url.protocol === 'https:' ? 'https:' : 'http:'];
-    const route = proxied.get(proxy.href) ?? routeThrough(proxy);
-    proxied.set(proxy.href, route);
-    return route;
+    const tunnels = proxied.get(proxy.href) ?? tunnelsThrough(proxy, pool);
+    proxied.set(proxy.href, tunnels);
+    return { ...(await tunnels), proxy: proxy.host };
   };
 
   const attempt = (url: URL, request: FetchRequest, route: Route, isAgain: boolean): Promise<FetchedAnswer> =>
@@ -67,48 +67,12 @@ export function nodeFetch(proxyOf: ProxyOf = () => undefined): Fetch {
           resolve(attempt(url, request, route, true));
         else reject(route.proxy === undefined ? error : new ProxyFault(route.proxy, error));
       });
-      outgoing.once('proxyConnect', ({ statusCode }: http.IncomingMessage) => {
-        if (statusCode !== 200) outgoing.destroy(new TunnelRefused(statusCode));
-      });
+      needTunnel(outgoing);
       outgoing.on('response', (incoming) => resolve(answerOf(incoming)));
       outgoing.end(body);
     });
 
   return async (url, request) => attempt(url, request, await routeTo(url), false);
-}
-
-/** Tunnels through a proxy. Its user and password are a header only, because the package may log its address. */
-async function routeThrough(proxy: URL): Promise<Route> {
-  const { HttpsProxyAgent } = await import('https-proxy-agent');
-  const address = new URL(proxy);
-  address.username = address.password = '';
-  const login = [proxy.username, proxy.password].map(unescaped).join(':');
-  const headers = login === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
-  return {
-    kept: new HttpsProxyAgent(address, { ...pool, headers }),
-    single: new HttpsProxyAgent(address, { headers }),
-    proxy: proxy.host,
-  };
-}
-
-/** Without its escapes; a text with a bare % has none. */
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** The proxy gave no tunnel. */
-class TunnelRefused extends Error {
-  override readonly name = 'TunnelRefused';
-  readonly code: string;
-
-  constructor(status = 0) {
-    super(`The proxy answered ${status}.`);
-    this.code = `PROXY_${status}`;
-  }
 }
 
 function headersOf({ headers, body }: FetchRequest): Record<string, string> {

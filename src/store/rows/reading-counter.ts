@@ -58,8 +58,8 @@ export class ReadingCounter {
   }
 
   /**
-   * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine has run, in milliseconds, where it was restarted since the file
-   * was created; Infinity otherwise.
+   * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine has
+   * run, in milliseconds, where it was restarted since the file was created; Infinity otherwise.
    */
   advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number } {
     const taken = this.#step();

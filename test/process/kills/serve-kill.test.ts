@@ -12,7 +12,7 @@ import { testbed } from '../../support/testbed.ts';
 
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
-const kills = asked('KILLS', 25);
+const kills = asked('KILLS', 40);
 const stops = asked('STOPS', 5);
 
 /** The service has no copies that lag, so that nothing must be waited for; and a day of changes comes in seconds. */

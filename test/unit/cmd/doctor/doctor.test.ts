@@ -127,6 +127,20 @@ describe('doctor', () => {
     expect(of('paging')).toBeUndefined();
   });
 
+  it('K55 names the proxy, through which no certificate can be seen', async () => {
+    const line = await testbed({
+      level: 'command',
+      service: { vendors: 5 },
+      proxyOf: () => Promise.resolve(new URL('http://ann:secret@proxy.example.com:3128')),
+      certificateEnd: () => Promise.resolve(0),
+    });
+    const { stdout } = await line.run('doctor');
+    expect(stdout).toMatch(
+      /ok +6BApk proxy: +Requests to 127\.0\.0\.1:\d+ go through the proxy proxy\.example\.com:3128\./,
+    );
+    expect(stdout).not.toMatch(/secret@|certificate/);
+  });
+
   it('exits with 69 soon if nothing answers', async () => {
     const { baseUrl, stop } = await testbed({ level: 'sandbox' });
     await stop();
