@@ -9,7 +9,6 @@ import { declareDeliveries } from './deliveries/declare-deliveries.ts';
 import { declareGateways } from './gateways/declare-gateways.ts';
 import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
 import { declareLogin } from './login/declare-login.ts';
-import { declareMove } from './move/declare-move.ts';
 import { declareNotify } from './notify/declare-notify.ts';
 import { declareForget } from './privacy/declare-forget.ts';
 import { declareRuns } from './runs/declare-runs.ts';
@@ -29,7 +28,6 @@ export function declareCommands(program: Command, context: ProcessContext, lazy:
   declareNotify(program, lazy);
   declareForget(program, lazy);
   declareSecrets(program, lazy);
-  declareMove(program, lazy);
   declareLogin(program, lazy);
   declareAccounts(program, lazy);
   declareCompletion(program, lazy);

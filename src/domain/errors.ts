@@ -121,11 +121,6 @@ export const catalogue = {
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
   disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
-  move_unfinished: entry(
-    file,
-    false,
-    'Nothing is lost: run `vendor-mirror move DIR` again, with the same folder and settings.',
-  ),
   secrets_export_unusable: entry(file, false, 'Use another copy of the file, or export the secrets again.'),
 
   driver_unusable: entry(

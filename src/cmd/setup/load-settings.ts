@@ -5,8 +5,7 @@ import { withKept } from '../../settings/kept-accounts.ts';
 import { parseSettings, type Settings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { knownConnection, keptAccountsAt } from '../../store/reports/known-accounts.ts';
-import { isNotRegularFile, ownFileAt, settingsFileOf } from '../../store/files/own-files.ts';
-import { refuseMoved } from '../../store/moving/moved-note.ts';
+import { isNotRegularFile, ownFileAt } from '../../store/files/own-files.ts';
 import type { Call, CommonOptions } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { printNotice } from '../terminal/print.ts';
@@ -27,15 +26,8 @@ export function loadSettings(call: Call): Settings {
   return settings;
 }
 
-/** What the settings file says, alone. @throws MirrorError `settings_unreadable`, `settings_invalid`, `move_unfinished`. */
-export function settingsOfFile(call: Call): Settings {
-  const settings = settingsOfMove(call);
-  refuseMoved(settingsFileOf(settings), settings);
-  return settings;
-}
-
-/** As `settingsOfFile`, of files that may have been moved elsewhere, or half-way. @throws MirrorError `settings_unreadable`, `settings_invalid`. */
-export function settingsOfMove({ context, options }: Call): Settings {
+/** What the settings file says, alone. @throws MirrorError `settings_unreadable`, `settings_invalid`. */
+export function settingsOfFile({ context, options }: Call): Settings {
   const name = settingsFile(context, options);
   const settings = parseSettings({
     defaults: readSettingsFile(join(context.packageRoot, 'config/default.yaml')),

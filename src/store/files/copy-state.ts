@@ -35,7 +35,7 @@ export function withoutCompanions(path: string, swap: () => void): void {
 }
 
 /** An exclusive connection to a file, which then has no journal; undefined where the file is damaged. */
-export function lockedWithoutJournal(path: string): Sqlite | undefined {
+function lockedWithoutJournal(path: string): Sqlite | undefined {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectAlone(path);

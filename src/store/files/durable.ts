@@ -15,7 +15,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
 /** Waits until a file, or the names in a folder, are on the disk. */
-export function sync(path: string): void {
+function sync(path: string): void {
   const handle = openSync(path, 'r');
   try {
     fsyncSync(handle);

@@ -11,9 +11,9 @@ export interface OwnFiles {
   readonly readFrom: readonly string[];
 }
 
-/** Files beside a database whose names begin with its name: journals, locks, the world of a sandbox, quarantined files, notes of a move. */
+/** Files beside a database whose names begin with its name: journals, locks, the world of a sandbox, quarantined files. */
 const journals = ['-wal', '-shm', '-journal'];
-const beside = /^(?:-wal|-shm|-journal|\.(?:lock|world|moved|corrupt-).*)$/;
+const beside = /^(?:-wal|-shm|-journal|\.(?:lock|world|corrupt-).*)$/;
 
 /** Which of our files a path leads to, or would lead to if it existed, in words; undefined where none. */
 export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefined {

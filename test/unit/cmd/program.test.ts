@@ -41,7 +41,6 @@ describe('the command line', () => {
         notify                         list, retry, forget targets of outgoing webhooks
         forget [options]               remove fields or a vendor from the mirror and its history
         secrets                        export, import the secrets
-        move [options] <dir>           move mirror and secrets to another folder
         login [options] [connection]   get access by OAuth in a browser
         logout [options] [connection]  delete the tokens of login
         accounts                       list, add, remove, pause, resume accounts
