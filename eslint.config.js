@@ -1,7 +1,6 @@
 import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
-import { plainWords } from './.config/plain-words.js';
 
 /** What ties a run to this machine's clock, randomness or network: each is known to one file. */
 const passedIn = {
@@ -48,11 +47,6 @@ export default defineConfig(
       'no-restricted-globals': ['error', ...passedIn.clock, ...passedIn.network],
       'no-restricted-properties': ['error', ...outsideProperties],
     },
-  },
-  {
-    files: ['src/**/*.ts', 'test/**/*.ts'],
-    plugins: { local: { rules: { 'plain-words': plainWords } } },
-    rules: { 'local/plain-words': 'error' },
   },
   {
     files: ['src/domain/clock.ts', 'src/admin/page/browser/*.ts'],

@@ -89,17 +89,6 @@ describe('the layout', () => {
     expect(units.filter((path) => !sources.has(tested(path)))).toEqual([]);
   });
 
-  it('has no folder of more than fifteen files', () => {
-    const counts = new Map<string, number>();
-    for (const { path } of [...files, ...tests]) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-    expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
-  });
-
-  it('gives no two files of the source one name', () => {
-    const names = files.map(({ path }) => basename(path));
-    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-  });
-
   it('has no circular imports, not even of types', () => {
     expect(circleAmong(files)).toBeUndefined();
   });
@@ -201,35 +190,6 @@ describe('the layout', () => {
     expect(files.filter(({ path }) => areaOf(path) === 'store').flatMap((file) => collect(file, inside))).toEqual([]);
   });
 
-  it('has no file of more than 250 lines', () => {
-    expect(files.filter(({ lines }) => lines > 250).map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
-  });
-
-  it('implements no interface by a literal of more than fifty lines', () => {
-    const long = (node: ts.Node): string | undefined =>
-      ts.isObjectLiteralExpression(node) && isInFunction(node) && linesOf(node) > 50 ? placeOf(node) : undefined;
-    expect(files.flatMap((file) => collect(file, long))).toEqual([]);
-  });
-
-  it('has no function of more than fifty lines that returns several operations: a class does that', () => {
-    const maker = (node: ts.Node): string | undefined =>
-      ts.isFunctionLike(node) && linesOf(node) > 50 && operationsOf(node) > 1 ? placeOf(node) : undefined;
-    expect(files.flatMap((file) => collect(file, maker))).toEqual([]);
-  });
-
-  it('gives no function outside the sandbox more than five parameters', () => {
-    const crowded = (node: ts.Node): string | undefined =>
-      ts.isFunctionLike(node) && node.parameters.length > 5 ? placeOf(node) : undefined;
-    const outside = files.filter(({ path }) => areaOf(path) !== 'sandbox');
-    expect(outside.flatMap((file) => collect(file, crowded))).toEqual([]);
-  });
-
-  it('keeps what tests share below 5,000 lines', () => {
-    const shared = /^test\/(support|power|process|hostile|integration|unit)\//;
-    const helpers = tests.filter(({ path }) => shared.test(path) && !path.endsWith('.test.ts'));
-    expect(helpers.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThan(5_000);
-  });
-
   it('names no file or folder utils, helpers, common, types and the like', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|models?|lib|interfaces|misc)(\.|\/|$)/;
     const named = [...files, ...tests].map(({ path }) => path);
@@ -287,43 +247,9 @@ function foldersOf(tree: readonly { readonly path: string; readonly imports: rea
   return [...folders].map(([path, imports]) => ({ path, imports: [...imports] }));
 }
 
-function linesOf(node: ts.Node): number {
-  return node.getText().split('\n').length;
-}
-
 function placeOf(node: ts.Node): string {
   const file = node.getSourceFile();
   return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
-}
-
-/** Outside of functions stand tables of constants. */
-function isInFunction({ parent }: ts.Node): boolean {
-  return !ts.isSourceFile(parent) && (ts.isFunctionLike(parent) || isInFunction(parent));
-}
-
-/** How many functions of its own the object has that a function returns. */
-function operationsOf(maker: ts.SignatureDeclaration): number {
-  const { body } = maker as { body?: ts.Node };
-  if (!body || !ts.isBlock(body)) return 0;
-  const isFunction = (node: ts.Node | undefined): boolean =>
-    node !== undefined && (ts.isArrowFunction(node) || ts.isFunctionExpression(node));
-  const own = new Set<string>();
-  for (const statement of body.statements) {
-    if (ts.isFunctionDeclaration(statement) && statement.name) own.add(statement.name.text);
-    if (!ts.isVariableStatement(statement)) continue;
-    for (const { name, initializer } of statement.declarationList.declarations)
-      if (isFunction(initializer)) own.add(name.getText());
-  }
-  const isOperation = (property: ts.ObjectLiteralElementLike): boolean =>
-    ts.isMethodDeclaration(property) ||
-    ts.isAccessor(property) ||
-    (ts.isShorthandPropertyAssignment(property) && own.has(property.name.text)) ||
-    (ts.isPropertyAssignment(property) &&
-      (isFunction(property.initializer) || own.has(property.initializer.getText())));
-  return body.statements
-    .map((statement) => (ts.isReturnStatement(statement) ? statement.expression : undefined))
-    .map((made) => (made && ts.isObjectLiteralExpression(made) ? made.properties.filter(isOperation).length : 0))
-    .reduce((most, count) => Math.max(most, count), 0);
 }
 
 function isAsync({ modifiers }: ts.ArrowFunction): boolean {

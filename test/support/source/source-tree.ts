@@ -8,7 +8,6 @@ export interface SourceFile {
   /** From the root of the repository, as in `src/store/rows/sqlite-runs.ts`. */
   readonly path: string;
   readonly text: string;
-  readonly lines: number;
   /** Files of ours that it imports, types included, by their paths. */
   readonly imports: readonly string[];
   /** Packages that it imports, node's own as `node:…`. */
@@ -29,7 +28,6 @@ function readSource(path: string): SourceFile {
   return {
     path,
     text,
-    lines: text.trimEnd().split('\n').length,
     imports: named.filter(isOurs).map((name) => normalize(join(dirname(path), name))),
     packages: named.filter((name) => !isOurs(name)).map(packageOf),
   };
