@@ -1,6 +1,5 @@
 /** Problems of settings, by the names and lines of the file. */
 import type { z } from 'zod';
-import { isMap } from './is-map.ts';
 import type { SettingsYaml } from './yaml.ts';
 
 /** What is wrong with a setting, and what to do. */
@@ -12,19 +11,12 @@ export interface Problem {
 }
 
 /** Where a problem is, as the person who wrote the file finds it: line and path. */
-export function place({ path: inList, hideKey }: Problem, { lineOf, value }: SettingsYaml): string {
-  const path = asWritten(inList, value);
+export function place({ path, hideKey }: Problem, { lineOf }: SettingsYaml): string {
   const at = lineOf(path);
   const line = at === undefined ? '' : `line ${at}, `;
   const names = path.map(keyName);
   if (hideKey) names[names.length - 1] = hidden;
   return `${line}${names.join('.') || 'the file'}: `;
-}
-
-/** `publish` may be one object, which is read as a list of one. */
-function asWritten([first, second, ...rest]: readonly PropertyKey[], value: unknown): readonly PropertyKey[] {
-  const isOne = first === 'publish' && second === 0 && isMap(value) && isMap(value['publish']);
-  return [first, ...(isOne ? [] : [second]), ...rest].filter((key) => key !== undefined);
 }
 
 const hidden = '(a key that is not shown)';
@@ -39,7 +31,7 @@ export function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
-      hideKey: valueAt(given, [...asWritten(issue.path, given), key]) === null,
+      hideKey: valueAt(given, [...issue.path, key]) === null,
       remedy: 'unknown key; remove it or fix its spelling',
     }));
   const meant = issue.code === 'invalid_union' ? issue.errors.find(isInside) : undefined;

@@ -1,14 +1,6 @@
 /** Copies for readers, as the settings name them: what no single key shows. */
 import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
 
-/** Settings of before 0.2.0 name one copy, whatever its ending, or `{path: null}` for none, where a list is now. */
-export function publicationList(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
-  if (!('path' in given) || typeof given.path !== 'string')
-    return 'path' in given && given.path === null ? [] : [given];
-  return [formatByEnding(given.path) === undefined ? { format: 'db', ...given } : given];
-}
-
 /** Problems in `publish`, each with its place and remedy. */
 export function publicationProblems(
   publish: readonly Publication[],

@@ -12,7 +12,6 @@ import {
   type AccountOfConnection,
   type AuthSettings,
 } from './account-connections.ts';
-import { publicationList } from './publish-list.ts';
 import { isLoopback, path, secret, serviceUrl, text } from './values.ts';
 
 /** A duration in human form, as milliseconds. */
@@ -150,10 +149,9 @@ export const settingsShape = z.strictObject({
     }),
   }),
   retention: z.strictObject({ deliveries: duration.nullable(), versions: duration.nullable() }),
-  publish: z.preprocess(
-    publicationList,
-    z.array(publication, { error: 'a list of {path, when, format, view or query}' }),
-  ),
+  publish: z.array(publication, {
+    error: 'a list of {path, when, format, view or query}, such as [{ path: copy.db }]',
+  }),
   notify: z
     .array(notifyTarget, { error: 'a list of {url, secretFile}' })
     .max(20, 'at most 20 targets')

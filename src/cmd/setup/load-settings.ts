@@ -80,7 +80,7 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
     { key: 'secrets', path: secrets, own: { readFrom, database } },
     { key: 'database', path: database, own: { secrets } },
     ...publish.map(({ path }, index) => ({
-      key: publish.length === 1 ? 'publish.path' : `publish.${index}.path`,
+      key: `publish.${index}.path`,
       path,
       own: { readFrom, database, secrets },
     })),

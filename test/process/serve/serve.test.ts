@@ -182,7 +182,7 @@ it('F15 F20 a copy for readers is swapped in after a run that changed something,
   const world = await testbed({ level: 'sandbox', vendors: 100 });
   const { at, daemon } = await living(
     world,
-    `publish: { path: copy.db }\nschedule: { reconcile: "* * * * * *" }\n${settings}`,
+    `publish: [{ path: copy.db }]\nschedule: { reconcile: "* * * * * *" }\n${settings}`,
   );
   const copy = join(at.folder, 'copy.db');
   const read: Testbed<'program'>['query'] = (sql, ...values) => ask(copy, sql, ...values);

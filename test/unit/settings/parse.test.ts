@@ -214,9 +214,6 @@ describe('publish', () => {
 
   it.each([
     ['[]', []],
-    ['{ path: null }', []],
-    ['{ path: copy.db }', [one]],
-    ['{ path: copy }', [{ ...one, path: 'copy', format: 'db' }]],
     ['[{ path: copy.db }]', [one]],
     [
       '[{ path: a.csv, view: payables, when: "0 6 * * *" }, { path: b, format: ndjson, query: SELECT 1 }]',
@@ -231,7 +228,10 @@ describe('publish', () => {
 
   it.each([
     ['null', 'publish: should be a list of {path, when, format, view or query}'],
-    ['{ path: 5 }', 'publish.path: should be text'],
+    [
+      '{ path: copy.db }',
+      'publish: should be a list of {path, when, format, view or query}, such as [{ path: copy.db }]',
+    ],
     ['[{ path: a.db }, { path: a.txt }]', 'publish.1.path: should end in .db'],
     ['[{ path: a.db, when: weekly }]', 'publish.0.when: should be change, or a cron schedule in quotes'],
     ['[{ path: a.db, form: csv }]', 'publish.0.form: unknown key'],

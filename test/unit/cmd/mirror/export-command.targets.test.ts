@@ -135,13 +135,13 @@ describe('settings', () => {
     ['database: DIR/mirror.yaml', /database: is one of the settings files/],
     ['secrets: DIR/link.yaml', /secrets: is one of the settings files/],
     ['secrets: DIR/token\nadmin: { tokenFile: DIR/token }', /secrets: is one of the settings files/],
-    ['database: DIR/one.db\npublish: { path: DIR/one.db }', /publish\.path: is the mirror itself/],
+    ['database: DIR/one.db\npublish: [{ path: DIR/one.db }]', /publish\.0\.path: is the mirror itself/],
     [
-      'secrets: DIR/two.db\npublish: { path: DIR/two.db-journal }',
-      /publish\.path: is a file that belongs to the secrets file/,
+      'secrets: DIR/two.db\npublish: [{ path: DIR/two.db-journal, format: db }]',
+      /publish\.0\.path: is a file that belongs to the secrets file/,
     ],
-    ['publish: { path: DIR/mirror.yaml }', /publish\.path: is one of the settings files/],
-    ['publish: { path: /dev/null }', /publish\.path: is not a regular file/],
+    ['publish: [{ path: DIR/mirror.yaml, format: db }]', /publish\.0\.path: is one of the settings files/],
+    ['publish: [{ path: /dev/null, format: db }]', /publish\.0\.path: is not a regular file/],
     ['database: /dev/null', /database: is not a regular file/],
     ['secrets: DIR', /secrets: is not a regular file/],
   ])('K42 that name one file for two things, or no file, are refused: %s', async (names, reason) => {

@@ -47,7 +47,7 @@ describe('the settings in force', () => {
     writeFileSync(
       join(line.folder, 'of-the-machine.yaml'),
       `accounts: [a]
-publish: { path: copy.db }
+publish: [{ path: copy.db }]
 admin: { tokenFile: token }
 secrets: /srv/secrets.db
 service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } }
@@ -55,7 +55,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     );
     const { status, stderr } = await line.runBare('status');
     expect(status).toBe(78);
-    for (const key of ['database', 'publish.path', 'service.auth.accessTokenFile', 'admin.tokenFile'])
+    for (const key of ['database', 'publish.0.path', 'service.auth.accessTokenFile', 'admin.tokenFile'])
       expect(stderr).toContain(`${key}: should be an absolute path in this file`);
     expect(stderr).not.toContain('secrets:');
   });
