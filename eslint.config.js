@@ -66,7 +66,7 @@ export default defineConfig(
   {
     files: ['.config/*.js', '*.config.js'],
     extends: [tseslint.configs.disableTypeChecked],
-    languageOptions: { globals: { URL: 'readonly' } },
-    rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
+    languageOptions: { globals: { URL: 'readonly', console: 'readonly', process: 'readonly' } },
+    rules: { '@typescript-eslint/explicit-module-boundary-types': 'off', 'no-console': 'off' },
   },
 );

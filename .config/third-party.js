@@ -2,18 +2,37 @@
  * Writes what of other people's work runs with the program: `dist/THIRD-PARTY-LICENCES.txt`, their licences in full, and `dist/sbom.json`,
  * a bill of materials (CycloneDX 1.5). Both hold what npm installs with the program and the packages that are compiled into it.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-/** The packages that npm installs with the program on any machine, by the lock file: their folders. */
+const { packages: locked } = read('package-lock.json');
+
+/** The packages that npm installs with the program, by the lock file: their folders. */
 function installed() {
   // `npm sbom --omit=dev` leaves out what the tools of development need as well.
-  return Object.entries(read('package-lock.json').packages)
+  return Object.entries(locked)
     .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
     .map(([path]) => path);
 }
+
+/** A package and all that it needs, by the lock file: their folders. */
+function closure(path, found = new Set()) {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const name of Object.keys(locked[path].dependencies ?? {})) {
+    const nested = `${path}/node_modules/${name}`;
+    closure(nested in locked ? nested : `node_modules/${name}`, found);
+  }
+  return found;
+}
+
+/** The two versions of the SQLite driver: npm installs the one that fits the Node.js. */
+const drivers = {
+  prebuilt: closure('node_modules/better-sqlite3'),
+  node20: closure('node_modules/better-sqlite3-node20'),
+};
 
 /** Folders of the packages whose code stands in the compiled program. */
 function compiledIn() {
@@ -24,6 +43,16 @@ function compiledIn() {
 
 /** Packages that come without the text of their licence: what they and their repositories say of it, and the text. */
 const elsewhere = {
+  'better-sqlite3': {
+    license: 'MIT',
+    source: 'This is the file LICENSE of version 13.',
+    holder: '(c) 2017 Joshua Wise',
+  },
+  'node-addon-api': {
+    license: 'MIT',
+    source: 'This is the file LICENSE.md of its repository, https://github.com/nodejs/node-addon-api.',
+    holder: '(c) 2017 [Node.js API collaborators](https://github.com/nodejs/node-addon-api#collaborators)',
+  },
   'abstract-logging': {
     license: 'MIT',
     source:
@@ -50,8 +79,12 @@ const mit = readFileSync('LICENSE', 'utf8')
   .trim();
 
 function described(folder, scope) {
-  const { name, version, license } = read(join(folder, 'package.json'));
-  const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+  const entry = locked[folder] ?? {};
+  // On Node.js 20, npm leaves out the driver for newer versions.
+  const isHere = existsSync(folder) || !drivers.prebuilt.has(folder);
+  const { version, license } = isHere ? read(join(folder, 'package.json')) : entry;
+  const name = entry.name ?? folder.replace(/^.*node_modules\//, '');
+  const texts = (isHere ? readdirSync(folder) : []).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
   const text = texts.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n');
   return { name, version, license, text: text || textFromElsewhere(name, license), scope };
 }
@@ -64,7 +97,12 @@ function textFromElsewhere(name, license) {
 }
 
 const packages = [
-  ...installed().map((folder) => described(folder, 'loaded from node_modules')),
+  ...installed().map((folder) =>
+    described(folder, `loaded from node_modules${drivers.prebuilt.has(folder) ? ' (Node.js 22 and newer)' : ''}`),
+  ),
+  ...[...drivers.node20]
+    .filter((folder) => locked[folder].dev)
+    .map((folder) => described(folder, 'loaded from node_modules (Node.js 20)')),
   ...compiledIn().map((folder) => described(folder, 'compiled into dist')),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 

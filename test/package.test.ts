@@ -10,18 +10,26 @@ interface Locked {
   readonly integrity?: string;
   readonly resolved?: string;
   readonly hasInstallScript?: boolean;
+  readonly gypfile?: boolean;
+  readonly version: string;
   readonly dev?: boolean;
   readonly link?: boolean;
 }
 
 const read = (name: string): unknown => JSON.parse(readFileSync(join(packageRoot, name), 'utf8'));
 
-const manifest = read('package.json') as Record<'dependencies' | 'devDependencies', object> & { allowScripts: object };
+const manifest = read('package.json') as Record<'dependencies' | 'optionalDependencies' | 'devDependencies', object> & {
+  allowScripts: object;
+};
 const { '': root, ...locked } = (read('package-lock.json') as { packages: Record<string, Locked> }).packages;
 
 describe('H12 the lock file', () => {
   it('is of this manifest', () => {
-    expect(root).toMatchObject({ dependencies: manifest.dependencies, devDependencies: manifest.devDependencies });
+    expect(root).toMatchObject({
+      dependencies: manifest.dependencies,
+      optionalDependencies: manifest.optionalDependencies,
+      devDependencies: manifest.devDependencies,
+    });
   });
 
   it('has a checksum for every package, and takes packages only from a registry', () => {
@@ -32,17 +40,27 @@ describe('H12 the lock file', () => {
         (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')),
     );
     expect(odd.map(([path]) => path)).toEqual([]);
-    const ranges = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies }).flatMap(
+    const { dependencies, optionalDependencies, devDependencies } = manifest;
+    const ranges = Object.entries<string>({ ...dependencies, ...optionalDependencies, ...devDependencies }).flatMap(
       ([name, range]) => range.split(' || ').map((part) => [name, part] as const),
     );
-    expect(ranges.filter(([, range]) => !/^([~^]?\d+\.\d+\.\d+|\d+\.\d+\.\d+-[\w.]+)$/.test(range))).toEqual([]);
+    expect(
+      ranges.filter(([, range]) => !/^(npm:better-sqlite3@)?([~^]?\d+\.\d+\.\d+|\d+\.\d+\.\d+-[\w.]+)$/.test(range)),
+    ).toEqual([]);
   });
 
-  it('allows an install script to one package only: the one that is compiled', () => {
+  it('allows no install script at all', () => {
     const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript === true);
-    expect(scripted.map(([path]) => path)).toEqual(['node_modules/better-sqlite3']);
-    const allowed = Object.entries(manifest.allowScripts).filter(([, may]) => may === true);
-    expect(allowed.map(([name]) => name)).toEqual(['better-sqlite3']);
+    expect(scripted.map(([path]) => path)).toEqual([]);
+    expect(Object.entries(manifest.allowScripts).filter(([, may]) => may !== false)).toEqual([]);
+  });
+
+  it('L30 holds one SQLite driver that comes compiled, and one for Node.js 20; npm compiles neither', () => {
+    const drivers = Object.entries(locked).filter(([path]) => path.startsWith('node_modules/better-sqlite3'));
+    expect(drivers.map(([path, { version, gypfile }]) => [path, version.split('.')[0], gypfile])).toEqual([
+      ['node_modules/better-sqlite3', '13', false],
+      ['node_modules/better-sqlite3-node20', '12', false],
+    ]);
   });
 });
 
@@ -76,7 +94,7 @@ describe('H12 the compiled program', () => {
     const licences = readFileSync(join(packageRoot, 'dist/THIRD-PARTY-LICENCES.txt'), 'utf8');
     const { components } = read('dist/sbom.json') as { components: { name: string }[] };
     const names = new Set(components.map(({ name }) => name));
-    for (const name of [...Object.keys(manifest.dependencies), ...compiledIn]) {
+    for (const name of [...Object.keys(manifest.dependencies), 'better-sqlite3', 'prebuild-install', ...compiledIn]) {
       expect(names).toContain(name);
       expect(licences).toContain(`\n${name} `);
     }
@@ -85,6 +103,11 @@ describe('H12 the compiled program', () => {
     const withoutText = texts.filter((text) => !/permission|redistribut|free software|public domain/i.test(text));
     expect(withoutText).toEqual([]);
     expect(texts.find((text) => text.startsWith('standardwebhooks '))).toContain('Copyright (c) 2023 Svix');
+    const drivers = texts.filter((text) => text.startsWith('better-sqlite3 ')).map((text) => text.split('\n', 1)[0]);
+    expect(drivers).toEqual([
+      expect.stringMatching(/^better-sqlite3 13\..*\(Node\.js 22 and newer\)$/),
+      expect.stringMatching(/^better-sqlite3 12\..*\(Node\.js 20\)$/),
+    ]);
   });
 
   it('contains the program, documents, configuration, licences and the bill of materials, and nothing else', () => {

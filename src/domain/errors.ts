@@ -126,7 +126,7 @@ export const catalogue = {
   driver_unusable: entry(
     file,
     false,
-    'Run `npm rebuild better-sqlite3`; from Node.js 22 on, run `npm install --no-save better-sqlite3@13`.',
+    'Install the packages again with npm, optional ones included: `npm ci` in a checkout, `npm install --global` elsewhere.',
   ),
 
   port_taken: entry(unavailable, false, 'Stop the other program, or choose another port.'),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { driverFolder } from '../../src/store/sqlite/driver-package.ts';
 import { packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
@@ -12,7 +13,7 @@ import { testbed } from '../support/testbed.ts';
 
 /** Another program takes the write lock of the file. @returns how to make it let go. */
 async function lock(path: string): Promise<() => Promise<void>> {
-  const program = `const sqlite = new (require('better-sqlite3'))(${JSON.stringify(path)});
+  const program = `const sqlite = new (require(${JSON.stringify(driverFolder)}))(${JSON.stringify(path)});
     sqlite.exec('BEGIN IMMEDIATE');
     console.log('locked');
     process.stdin.on('data', () => process.exit(0));`;

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { driverFolder } from '../../src/store/sqlite/driver-package.ts';
 import { systemRandom } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
@@ -46,7 +47,7 @@ const options = (path: string) => mirrorOptions({ path, migrations, clock, rando
 
 /** Another process that has the file open. */
 async function readerOf(path: string, statements: string): Promise<ChildProcess> {
-  const program = `const sqlite = new (require('better-sqlite3'))(${JSON.stringify(path)});
+  const program = `const sqlite = new (require(${JSON.stringify(driverFolder)}))(${JSON.stringify(path)});
     sqlite.exec(${JSON.stringify(statements)});
     console.log('reading');
     setInterval(() => undefined, 1_000);`;

@@ -1,4 +1,4 @@
-import Driver from 'better-sqlite3';
+import { Driver } from '../../src/store/sqlite/driver-package.ts';
 import { once } from 'node:events';
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';

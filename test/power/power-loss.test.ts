@@ -1,9 +1,9 @@
-import Driver from 'better-sqlite3';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
+import { Driver, driverFolder } from '../../src/store/sqlite/driver-package.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { asked } from '../support/test-size.ts';
 import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
@@ -23,7 +23,7 @@ const seed = asked('SEED', 1);
 /** What SQLite would do were it not told otherwise: a commit is on disk some time after it was promised. */
 const lazySync = `data:text/javascript,${encodeURIComponent(`
 import { createRequire } from 'node:module';
-const { prototype } = createRequire(${JSON.stringify(join(packageRoot, 'package.json'))})('better-sqlite3');
+const { prototype } = createRequire(${JSON.stringify(join(packageRoot, 'package.json'))})(${JSON.stringify(driverFolder)});
 const { exec, pragma } = prototype;
 const lazily = (source) => source.replace('synchronous = FULL', 'synchronous = NORMAL');
 prototype.exec = function (source) {

@@ -2,7 +2,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../src/store/sqlite/driver-package.ts';
+import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { Database, type DatabaseOptions } from '../../src/store/sqlite/database.ts';
@@ -84,7 +85,7 @@ export async function openingError(path: string, from = migrations): Promise<unk
 }
 
 /** A connection of another program, closed with the test. */
-export function otherConnection(path: string): Driver.Database {
+export function otherConnection(path: string): Sqlite {
   const other = new Driver(path, { timeout: 0 });
   onTestFinished(() => void other.close());
   return other;

@@ -3,8 +3,8 @@
  * it; in this process no signal would be handled until then.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { MirrorError } from '../../domain/errors.ts';
+import { driverFolder } from '../sqlite/driver-package.ts';
 import { SqliteError } from '../sqlite/driver.ts';
 import { childEnvironment, parentGuard } from './ends-with-parent.ts';
 
@@ -38,8 +38,6 @@ const program = `
     }
   });
   process.on('disconnect', () => process.exit());`;
-
-const driver = createRequire(import.meta.url).resolve('better-sqlite3');
 
 /** The most rows of one request. */
 const mostPerRequest = 250;
@@ -103,7 +101,7 @@ export class RowProcess {
       };
       this.#child.once('message', onAnswer);
       this.#child.once('close', fail);
-      this.#child.send({ driver, ...this.#asked, most });
+      this.#child.send({ driver: driverFolder, ...this.#asked, most });
     });
   }
 }

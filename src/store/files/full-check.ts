@@ -3,10 +3,10 @@
  * damage: so it runs in a child process.
  */
 import { execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import { MirrorError } from '../../domain/errors.ts';
 import { noteDamage } from './damage-note.ts';
+import { driverFolder } from '../sqlite/driver-package.ts';
 import { faultsIn } from '../sqlite/integrity.ts';
 
 /** Plain JavaScript, because it is not compiled. Prints the rows of `integrity_check`, or SQLite's error. */
@@ -20,8 +20,6 @@ const program = `
     console.log(JSON.stringify([{ fault: error.message }]));
   }`;
 
-const driver = createRequire(import.meta.url).resolve('better-sqlite3');
-
 /**
  * The result of SQLite's check; empty where the file is sound. Damage leaves a marker for the next daemon.
  * @throws MirrorError `interrupted` where the signal was aborted, `database_unusable` where the file could not be checked.
@@ -30,11 +28,16 @@ export async function checkWholeFile(path: string, signal: AbortSignal): Promise
   const faults = await new Promise<string[]>((resolve, reject) => {
     // The environment may contain secrets.
     const options = { signal, env: {}, killSignal: 'SIGKILL' } as const;
-    const child = execFile(process.execPath, ['--eval', program, '--', driver, path], options, (error, stdout) => {
-      if (!error) resolve(faultsIn(JSON.parse(stdout)));
-      else if (signal.aborted) reject(new MirrorError('interrupted', `The check of ${path} was interrupted.`));
-      else reject(new MirrorError('database_unusable', `${path} could not be checked: ${error.message}`));
-    });
+    const child = execFile(
+      process.execPath,
+      ['--eval', program, '--', driverFolder, path],
+      options,
+      (error, stdout) => {
+        if (!error) resolve(faultsIn(JSON.parse(stdout)));
+        else if (signal.aborted) reject(new MirrorError('interrupted', `The check of ${path} was interrupted.`));
+        else reject(new MirrorError('database_unusable', `${path} could not be checked: ${error.message}`));
+      },
+    );
     lowerPriority(child.pid);
   });
   if (faults.length > 0) noteDamage(path);

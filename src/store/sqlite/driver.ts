@@ -2,14 +2,12 @@
  * Connections of better-sqlite3: durable, with short waits, and of a version without known faults. The version is read by `prepare` itself,
  * because statements are built on what this file opens.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import Driver from 'better-sqlite3';
+import type BetterSqlite3 from 'better-sqlite3';
 import { MirrorError } from '../../domain/errors.ts';
+import { Driver, driverFolder } from './driver-package.ts';
 
 export const SqliteError = Driver.SqliteError;
-export type Sqlite = Driver.Database;
+export type Sqlite = BetterSqlite3.Database;
 
 /** How long opening a file may block the event loop while another connection holds the lock, in milliseconds. */
 const lockWait = 100;
@@ -17,43 +15,15 @@ const lockWait = 100;
 /** In older versions, concurrent checkpoints can corrupt the file. */
 const oldestSqlite = '3.51.3';
 
-/** Older versions of Node.js have no headers that make a driver unsafe, and newer versions of the driver do not run on them. */
-const firstUnsafe = 22;
-
-/** What an unsafe driver calls when one of its objects is collected as garbage. Outside of JavaScript, Node.js ends the process for it. */
-const unsafeCall = 'RemoveEnvironmentCleanupHook';
-
-/**
- * Whether the driver ends the process at random when garbage is collected. better-sqlite3 12 does where it is compiled with the
- * `node_object_wrap.h` of Node.js 24.19 or newer; version 13 does not use that header, and nothing of it is compiled.
- */
-export function endsProcessAtRandom(version = process.version, file = compiledPart()): boolean {
-  const major = Number.parseInt(version.slice(1), 10);
-  return major >= firstUnsafe && existsSync(file) && readFileSync(file).includes(unsafeCall);
-}
-
-function compiledPart(): string {
-  const entry = createRequire(import.meta.url).resolve('better-sqlite3');
-  return join(dirname(entry), '../build/Release/better_sqlite3.node');
-}
-
-let isSafe = false;
-
-/** @throws MirrorError `driver_unusable` where the driver is unsafe, or its native part cannot be loaded, which happens with the first connection. */
-function connect(path: string, options: Driver.Options): Sqlite {
-  if (!isSafe && endsProcessAtRandom())
-    throw new MirrorError(
-      'driver_unusable',
-      `The SQLite driver (better-sqlite3 12) ends processes of Node.js ${process.version} at random.`,
-    );
-  isSafe = true;
+/** @throws MirrorError `driver_unusable` where the driver is refused, or its native part cannot be loaded, which happens with the first connection. */
+function connect(path: string, options: BetterSqlite3.Options): Sqlite {
   try {
     return new Driver(path, options);
   } catch (error) {
     if (!(error instanceof Error) || !isOfLoading(error)) throw error;
     throw new MirrorError(
       'driver_unusable',
-      `The SQLite driver (better-sqlite3) cannot be loaded by Node.js ${process.version}: it was built for another one, or not at all.`,
+      `The SQLite driver in ${driverFolder} cannot be loaded by Node.js ${process.version} on this system: ${error.message.split('\n', 1).join()}`,
       { cause: error },
     );
   }
@@ -61,7 +31,8 @@ function connect(path: string, options: Driver.Options): Sqlite {
 
 function isOfLoading(error: Error): boolean {
   const code = 'code' in error ? error.code : undefined;
-  return code === 'ERR_DLOPEN_FAILED' || error.message.startsWith('Could not locate the bindings file');
+  const isMissing = code === 'MODULE_NOT_FOUND' || error.message.startsWith('Could not locate the bindings file');
+  return code === 'ERR_DLOPEN_FAILED' || isMissing;
 }
 
 /** Opens a writing connection that waits `wait` milliseconds for a lock. Reads nothing yet. @throws SqliteError. */

@@ -3,7 +3,7 @@
  * arrived in a turn of the event loop, with the same rows.
  */
 import { createServer, type ServerResponse } from 'node:http';
-import type Driver from 'better-sqlite3';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import { Secret } from '../../../src/domain/log.ts';
 import { parseForm } from '../../../src/webhook/receive/form.ts';
 import { isSigned } from '../../../src/webhook/receive/signature.ts';
@@ -48,7 +48,7 @@ export async function job({ folder }: Place): Promise<JobResult> {
   return { result, answer: () => Promise.resolve(), stop };
 }
 
-function deliveryWriter(sqlite: Driver.Database): (forms: readonly Form[]) => void {
+function deliveryWriter(sqlite: Sqlite): (forms: readonly Form[]) => void {
   const deliver = sqlite.prepare(
     "INSERT INTO deliveries (account_id, received_at, name, object_id, business_id, identity_id, user_id, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, 'pending')",
   );

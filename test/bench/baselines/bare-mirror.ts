@@ -1,10 +1,11 @@
 /** A new file with the mirror's tables, as durable as the mirror, and nothing between it and its driver. */
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import { migrate, readMigrations } from '../../../src/store/sqlite/migrate.ts';
 import { migrations } from '../setup/installation.ts';
 
-export function bareMirror(folder: string): Driver.Database {
+export function bareMirror(folder: string): Sqlite {
   const sqlite = new Driver(join(folder, 'bare.db'));
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');

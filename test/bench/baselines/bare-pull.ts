@@ -3,7 +3,8 @@
  * transactions: one before each request, which numbers it and waits for no disk, and a durable one for all pages that arrived in one turn of
  * the event loop.
  */
-import type Driver from 'better-sqlite3';
+import type BetterSqlite3 from 'better-sqlite3';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import { withoutSync } from '../../../src/store/sqlite/driver.ts';
 import { textFields } from '../../../src/domain/vendor.ts';
 import { eachPage, type WireVendor } from './bare-get.ts';
@@ -56,8 +57,8 @@ function now(): string {
 
 type Write = (vendor: WireVendor, at: string, readSeq: number) => void;
 
-function bareWriter(sqlite: Driver.Database): Write {
-  const insert = (table: string, columns: readonly string[]): Driver.Statement =>
+function bareWriter(sqlite: Sqlite): Write {
+  const insert = (table: string, columns: readonly string[]): BetterSqlite3.Statement =>
     sqlite.prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`);
   const vendor = insert('vendors', [
     ...['account_id', 'vendorid', ...textFields, 'is_1099', 'vis_state', 'first_seen_at', 'changed_at', 'source'],

@@ -1,6 +1,6 @@
 /** What somebody would write instead of this program: every page fetched, its vendors inserted or updated in one table. No history, and no proof. */
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { textFields } from '../../../src/domain/vendor.ts';
 import { eachPage, type WireVendor } from './bare-get.ts';
 import { timed } from './bare-mirror.ts';

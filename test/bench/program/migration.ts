@@ -1,5 +1,5 @@
 /** What it takes to bring a mirror of version 0.1.0 up to date, and to write the same file anew without changing it. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
 /** How long the event loop stands still while the daemon removes old rows, and while it does nothing. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as later } from 'node:timers/promises';
 import { createMaintenance } from '../../../src/app/background/maintenance.ts';

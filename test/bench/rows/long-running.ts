@@ -1,6 +1,6 @@
 /** What large files cost: a start after a daemon was killed, the removal of old rows, an update from the first version. */
-import Driver from 'better-sqlite3';
 import { join } from 'node:path';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { inTurn, type Row, type Sizes } from './figures.ts';
 import { daemonSettings, startDaemon } from '../setup/daemon.ts';
 import { withFolder } from '../setup/folder.ts';

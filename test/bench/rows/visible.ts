@@ -1,6 +1,6 @@
 /** How soon a reader of the mirror sees what a delivery announced. */
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { inTurn, median, type Figures, type Row, type Sizes } from './figures.ts';
 import { withListener } from './deliveries.ts';
 import { withService } from './pulls.ts';

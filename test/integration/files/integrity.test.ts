@@ -1,5 +1,6 @@
 /** A daemon on a mirror that may be damaged: when it checks the integrity of the file, and what it does meanwhile. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkWholeFile } from '../../../src/store/files/full-check.ts';
@@ -47,7 +48,7 @@ function statements(): string[] {
   const run: string[] = [];
   for (const method of ['exec', 'pragma', 'prepare'] as const) {
     const original = Reflect.get(Driver.prototype, method) as (...args: unknown[]) => never;
-    vi.spyOn(Driver.prototype, method).mockImplementation(function (this: Driver.Database, ...args: unknown[]) {
+    vi.spyOn(Driver.prototype, method).mockImplementation(function (this: Sqlite, ...args: unknown[]) {
       run.push(String(args[0]));
       return original.apply(this, args);
     });

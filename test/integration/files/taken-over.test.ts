@@ -1,5 +1,5 @@
 /** A daemon whose lock beside the mirror was removed, so that another one could start; and one whose files were written over. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { copyFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
+import { driverFolder } from '../../../src/store/sqlite/driver-package.ts';
 import { packageRoot, temporaryFolder, vendor, version, writeMirror } from '../../support/mirror-file.ts';
 import { build } from '../../support/testbed/build.ts';
 
@@ -11,8 +12,11 @@ const { dependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json
   dependencies: Record<string, string>;
 };
 
+/** The driver of this Node.js, by the name that npm gives it in a package. */
+const fitting = (modules: string): void => symlinkSync(driverFolder, join(modules, 'better-sqlite3'));
+
 /** A folder in which the package is installed, with a mirror of two vendors in `data/vendors.db`. */
-async function installed(): Promise<string> {
+async function installed(installDriver = fitting): Promise<string> {
   const folder = temporaryFolder();
   const modules = join(folder, 'node_modules');
   const itself = join(modules, 'vendor-mirror');
@@ -24,6 +28,7 @@ async function installed(): Promise<string> {
   execFileSync('tar', ['-xzf', join(folder, packed.trim()), '--strip-components=1', '-C', itself]);
   for (const name of Object.keys(dependencies))
     symlinkSync(join(packageRoot, 'node_modules', name), join(modules, name));
+  installDriver(modules);
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   mkdirSync(join(folder, 'data'));
   await writeMirror(join(folder, 'data/vendors.db'), systemClock, {
@@ -101,6 +106,31 @@ describe('the package, installed elsewhere', () => {
     expect([status, stdout, stderr]).toEqual([0, 'ReaderError,openMirror\n', '']);
     const inside = run(folder, '--input-type=module', '-e', `await import('vendor-mirror/dist/cmd/main.js')`);
     expect(inside.stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+
+  describe('L30 without the driver of this Node.js', () => {
+    /** A driver of another version, which would end the process. */
+    const other = (modules: string): void => {
+      const folder = join(modules, 'better-sqlite3');
+      mkdirSync(folder);
+      const version = Number.parseInt(process.versions.node, 10) < 22 ? '13.2.0' : '12.11.1';
+      writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'better-sqlite3', version }));
+      writeFileSync(join(folder, 'index.js'), 'process.abort();');
+    };
+
+    it.each([
+      ['left out', () => undefined, /better-sqlite3 \d+, which is not installed/],
+      ['another version', other, /better-sqlite3 \d+, and 1[23]\.\d+\.\d+ is installed/],
+    ])('(%s) says so, and loads nothing', async (_, installDriver, sentence) => {
+      const folder = await installed(installDriver);
+      const command = run(folder, 'node_modules/vendor-mirror/dist/cmd/main.js', 'sync', '--sandbox', '--json');
+      expect(command.status, command.stderr).toBe(74);
+      expect(command.stderr).toMatch(sentence);
+      expect(command.stderr).toContain('Install the packages again with npm');
+      expect(JSON.parse(command.stdout)).toMatchObject({ ok: false, error: { code: 'driver_unusable' } });
+      const open = `import('vendor-mirror').then(({ openMirror }) => openMirror('data/vendors.db')).catch(({ code }) => console.log(code))`;
+      expect(run(folder, '-e', open)).toMatchObject({ status: 0, stdout: 'driver_unusable\n', stderr: '' });
+    });
   });
 
   it('passes the type check of a strict program, which finds what is wrong', async () => {

@@ -1,6 +1,6 @@
-import Driver from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { defaultWorld } from '../../../src/sandbox/core/worlds.ts';
 import { program } from '../../support/testbed/build.ts';
 import { ended, type Ended } from '../../support/testbed/program.ts';

@@ -2,8 +2,8 @@
 import { copyFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
 import { expect, it } from 'vitest';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { asked } from '../../support/test-size.ts';
 import { ask, temporaryFolder } from '../../support/mirror-file.ts';
 import { fillVersions, migrationsBefore, writeOlder } from '../../support/mirror/older-file.ts';

@@ -1,5 +1,5 @@
 /** What the log says last, when a daemon ends. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -97,13 +97,13 @@ it('K26 a driver that was built for another Node.js is reported as such, with a 
     preload,
     `const open = process.dlopen;
      process.dlopen = (module, file, ...rest) =>
-       open.call(process, module, file.includes('better_sqlite3') ? ${JSON.stringify(binary)} : file, ...rest);`,
+       open.call(process, module, /better[_-]sqlite3.*\\.node$/.test(file) ? ${JSON.stringify(binary)} : file, ...rest);`,
   );
   for (const command of ['sync', 'serve', 'status', 'vendors list']) {
     const started = at.execute(process.execPath, '--require', preload, program, ...command.split(' '), '--json');
     const { status, stdout, stderr } = await ended(started);
     expect(status, stderr).toBe(74);
-    expect(stderr).toMatch(/built for another one[^]+Run `npm rebuild better-sqlite3`/);
+    expect(stderr).toMatch(/cannot be loaded by Node\.js v\d[^]+Install the packages again with npm/);
     expect(stderr).not.toContain('fault of vendor-mirror');
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'driver_unusable' } });
   }

@@ -2,9 +2,9 @@
  * Watches every transaction of every connection in this process, from outside of the program: where a process dies between
  * two statements, where the disk is full, and where somebody else holds the lock.
  */
-import Driver from 'better-sqlite3';
-
-type Sqlite = Driver.Database;
+import type BetterSqlite3 from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 
 /** What a simulation does at the transactions of one folder's files. */
 export interface Tap {
@@ -73,7 +73,7 @@ prototype.transaction = function (this: Sqlite, work: (...values: unknown[]) => 
   return { immediate: carryOut('immediate'), deferred: carryOut('deferred') };
 } as typeof transaction;
 
-type Edges = Readonly<Record<'immediate' | 'deferred' | 'commit' | 'rollback', Driver.Statement>>;
+type Edges = Readonly<Record<'immediate' | 'deferred' | 'commit' | 'rollback', BetterSqlite3.Statement>>;
 const edges = new WeakMap<Sqlite, Edges>();
 
 /** What the driver's own transactions do. */

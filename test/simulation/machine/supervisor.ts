@@ -1,5 +1,5 @@
 /** Keeps a process running, as a service manager does: starts it, restarts it when it died, and lets it die. */
-import type Driver from 'better-sqlite3';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import type { Settings } from '../../../src/settings/parse.ts';
 import type { RunReport } from '../../../src/sync/run/run.ts';
 import { ProcessClock } from './process-clock.ts';
@@ -38,7 +38,7 @@ export class Supervisor {
   readonly verdicts = new Map<string, number>();
   readonly #options: SupervisorOptions;
   readonly #untap: () => void;
-  readonly #connections = new Map<Driver.Database, ProcessClock>();
+  readonly #connections = new Map<Sqlite, ProcessClock>();
   #clock: ProcessClock;
   #number = 0;
   /** The process dies at so many more edges of transactions. */

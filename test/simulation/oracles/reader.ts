@@ -1,11 +1,13 @@
 /** Somebody who reads the file while the program writes it: one connection, on which each question is prepared once. */
-import Driver from 'better-sqlite3';
+import type BetterSqlite3 from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 
 type Value = string | number;
 
 export class Reader {
-  readonly #sqlite: Driver.Database;
-  readonly #questions = new Map<string, Driver.Statement<Value[]>>();
+  readonly #sqlite: Sqlite;
+  readonly #questions = new Map<string, BetterSqlite3.Statement<Value[]>>();
 
   constructor(path: string) {
     this.#sqlite = new Driver(path, { readonly: true, fileMustExist: true });
@@ -24,7 +26,7 @@ export class Reader {
     this.#sqlite.close();
   }
 
-  #ask(sql: string): Driver.Statement<Value[]> {
+  #ask(sql: string): BetterSqlite3.Statement<Value[]> {
     const question = this.#questions.get(sql) ?? this.#sqlite.prepare(sql);
     this.#questions.set(sql, question);
     return question;

@@ -3,6 +3,7 @@ import { spawn, spawnSync, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { driverFolder } from '../../../src/store/sqlite/driver-package.ts';
 import { packageRoot } from '../mirror-file.ts';
 
 export const hasShell = spawnSync('sqlite3', ['--version']).status === 0;
@@ -25,8 +26,8 @@ export async function shells(path: string, sql: string, over: AbortSignal): Prom
 
 /** Opens the file, asks, and closes it; and asks through a connection that stays open. As fast as it goes. */
 const endlessReader = `
-  const Driver = require('better-sqlite3');
-  const [path, sql] = process.argv.slice(1);
+  const [driver, path, sql] = process.argv.slice(1);
+  const Driver = require(driver);
   const open = () => new Driver(path, { readonly: true, timeout: 1000 });
   const ask = (sqlite) => console.log(sqlite.prepare(sql).pluck().get());
   const staying = open();
@@ -43,7 +44,7 @@ const endlessReader = `
 
 /** The driver in a program of its own, until `over`. @returns every value that was shown. */
 export async function drivers(path: string, sql: string, over: AbortSignal): Promise<Set<string>> {
-  const child = spawn(process.execPath, ['-e', endlessReader, path, sql], { cwd: packageRoot });
+  const child = spawn(process.execPath, ['-e', endlessReader, driverFolder, path, sql], { cwd: packageRoot });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [printed, complaint] = [text(child.stdout), text(child.stderr)];
   over.addEventListener('abort', () => child.kill('SIGTERM'));

@@ -1,6 +1,6 @@
 /** A mirror to which readings are handed one by one, with time moved by hand. */
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openMirror, ReaderError, type Mirror } from '../../../src/reader/index.ts';

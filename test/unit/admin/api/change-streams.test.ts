@@ -1,7 +1,7 @@
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChangeStreams } from '../../../../src/admin/api/change-streams.ts';
 import type { Query } from '../../../../src/store/sqlite/query.ts';

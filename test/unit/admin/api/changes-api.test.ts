@@ -1,6 +1,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { resolveCursor } from '../../../../src/store/feed/feed-cursor.ts';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
 import { compiled } from '../../../support/source/compiled.ts';
 import { ask as sql, vendor, version, type Rows } from '../../../support/mirror-file.ts';
@@ -102,7 +103,7 @@ describe('a cursor that leads nowhere', () => {
   it('is answered with 410 and where to begin: after which changes were removed', async () => {
     const { get, path, ask } = await over(history);
     const { changes } = await get('');
-    await remove(path, 2);
+    remove(path, 2);
     const { status, body } = await ask(`/api/changes?since=${String(changes[0]?.cursor)}`);
     expect([status, JSON.parse(body)]).toMatchObject([410, { reason: 'removed', oldest: changes[1]?.cursor }]);
     expect(numbers(await get(`?since=${String(changes[1]?.cursor)}`))).toEqual([3, 4]);
@@ -110,8 +111,7 @@ describe('a cursor that leads nowhere', () => {
 });
 
 /** As a person's copy does: another program removes rows. */
-async function remove(path: string, seq: number): Promise<void> {
-  const { default: Driver } = await import('better-sqlite3');
+function remove(path: string, seq: number): void {
   const other = new Driver(path);
   other.prepare('DELETE FROM _vendor_versions WHERE seq <= ?').run(seq);
   other.close();

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   badPublicationSchedules,

@@ -1,6 +1,6 @@
-import Driver from 'better-sqlite3';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 

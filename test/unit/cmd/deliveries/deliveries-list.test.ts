@@ -1,4 +1,4 @@
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Row } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';

@@ -1,6 +1,6 @@
 /** Faults that were planted one by one: `doctor` names the cause of each, and the remedy for that cause. */
-import Driver from 'better-sqlite3';
 import { chmodSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /** Targets that an export refuses, and targets behind links. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { vendor } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 

@@ -1,4 +1,4 @@
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';

@@ -1,7 +1,7 @@
-import Driver from 'better-sqlite3';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { temporaryFolder, vendor } from '../../../support/mirror-file.ts';
 import { testbed } from '../../../support/testbed.ts';
 

@@ -1,6 +1,6 @@
 /** Writes whose answer is lost, or is not what was asked for. */
-import Driver from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
 import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';

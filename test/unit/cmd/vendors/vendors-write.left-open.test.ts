@@ -1,5 +1,5 @@
 /** Edits of which nobody knows what became of them: the next command on the vendor looks before it sends anything. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
 import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';

@@ -1,5 +1,5 @@
 /** Two writes to one vendor at once: the service may carry them out in another order than they were sent and are answered in. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { expect, it } from 'vitest';
 import { testbed } from '../../../support/testbed.ts';
 

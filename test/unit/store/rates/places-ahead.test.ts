@@ -1,6 +1,6 @@
 /** The places that a short run takes with its begin. */
-import Driver from 'better-sqlite3';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
 import type { Run } from '../../../../src/store/records/run-record.ts';
 import type { Store } from '../../../../src/store/store.ts';

@@ -1,6 +1,6 @@
 /** One rate limit for all processes of a mirror, now and earlier. */
-import Driver from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
 import { ask, newPath } from '../../../support/mirror-file.ts';
 import { alive, demand, openAs, period } from '../../../support/mirror/rates.ts';

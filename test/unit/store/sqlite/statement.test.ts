@@ -1,11 +1,12 @@
 /** What SQLite receives of a statement: it keeps its plan only if no bound value could have led to another. */
-import Driver from 'better-sqlite3';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
+import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runQuery, boundLimit, mirrorSql, statement } from '../../../../src/store/sqlite/statement.ts';
 import { collect, sourceTree } from '../../../support/source/source-tree.ts';
 
-function deliveries(): Driver.Database {
+function deliveries(): Sqlite {
   const sqlite = new Driver(':memory:');
   onTestFinished(() => void sqlite.close());
   sqlite.exec('CREATE TABLE deliveries (id INTEGER PRIMARY KEY, account_id TEXT, outcome TEXT)');

@@ -1,5 +1,5 @@
-import Driver from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { deadProcess, livingProcess } from '../../../support/testbed/account.ts';
