@@ -7,7 +7,6 @@ import { ownProcesses } from './jobs/host.ts';
 interface Asked {
   readonly only: readonly string[];
   readonly json?: boolean;
-  readonly picture?: string;
   readonly vendors: number;
   readonly perPage: number;
   readonly samples: number;
@@ -18,33 +17,22 @@ interface Asked {
 const {
   only,
   json = false,
-  picture,
   ...sizes
 } = new Command('npm run bench --')
   .description('Measures what the program does against a baseline that does the same with nothing around it.')
-  .addOption(
-    new Option('--only <row...>', 'what to measure').choices([...rows.map(({ name }) => name), 'growth']).default(
-      [],
-      `all but ${rows
-        .filter(({ onlyNamed }) => onlyNamed)
-        .map(({ name }) => name)
-        .join()}`,
-    ),
-  )
+  .addOption(new Option('--only <row...>', 'what to measure').choices(rows.map(({ name }) => name)).default([], 'all'))
   .option('--json', 'all samples')
-  .option('--picture <file>', 'measure how costs grow too, and draw it there, as SVG')
   .option('--vendors <count>', 'in a pull', wholeFrom(1), 100_000)
   .option('--per-page <count>', 'rows on a page', wholeFrom(1), 100)
-  .option('--samples <count>', 'of each side, and rounds of growth; 9 of status and help, 1 of memory', wholeFrom(1), 5)
+  .option('--samples <count>', 'of each side; 9 of status and help, 1 of memory', wholeFrom(1), 5)
   .option('--deliveries <count>', 'in a sample', wholeFrom(1), 20_000)
-  .option('--accounts <count>', 'the most of them', wholeFrom(1), 1_000)
+  .option('--accounts <count>', 'of which ten times as many are started', wholeFrom(1), 1_000)
   .parse()
   .opts<Asked>();
 
 await bench({
   only,
   json,
-  picture,
   sizes: { host: ownProcesses, ...sizes },
   print: (text) => process.stdout.write(text),
   printNotice: (text) => process.stderr.write(text),

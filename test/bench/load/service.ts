@@ -7,8 +7,6 @@ import { firstId, textsOf } from '../setup/texts.ts';
 export interface ServiceParams {
   readonly vendors: number;
   readonly perPage: number;
-  /** Whether all vendors were created just now, as after a move from another program. */
-  readonly newborn?: boolean | undefined;
 }
 
 /** `round`: so many of a hundred vendors are edited. `edit`: one vendor is. */
@@ -23,8 +21,8 @@ const noGateways = '{"response":{"result":{"gateways":[],"page":1,"pages":1,"per
 /** Pages whose bytes are kept: those of up to this many vendors. */
 const kept = 200_000;
 
-export async function job({ vendors, perPage, newborn = false }: ServiceParams): Promise<JobResult> {
-  const texts = textsOf(newborn ? Date.now() : undefined);
+export async function job({ vendors, perPage }: ServiceParams): Promise<JobResult> {
+  const texts = textsOf();
   let round = 0;
   const pages = new Map<number, Buffer>();
   const edited = new Set<number>();

@@ -19,8 +19,6 @@ export interface Row {
   readonly work: string;
   readonly baseline: string;
   readonly goal: Goal;
-  /** Measured only where it is named: it installs what others wrote. */
-  readonly onlyNamed?: true;
   readonly measure: (sizes: Sizes) => Promise<Figures>;
 }
 
@@ -33,7 +31,7 @@ export interface Sizes {
   readonly samples: number;
   /** Deliveries of one sample. */
   readonly deliveries: number;
-  /** Accounts at most, for the growth. */
+  /** Ten times as many accounts are started. */
   readonly accounts: number;
 }
 

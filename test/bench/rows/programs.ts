@@ -70,7 +70,7 @@ async function startTimes(sizes: Sizes, args: readonly string[]): ReturnType<Row
 }
 
 /** How long node takes to run to its end, in milliseconds. */
-export async function took(args: readonly string[]): Promise<number> {
+async function took(args: readonly string[]): Promise<number> {
   const begun = performance.now();
   await run(args);
   return performance.now() - begun;
@@ -95,7 +95,7 @@ function writeSettings(baseUrl: string, folder: string, { perPage }: Sizes): str
 }
 
 /** Runs node to its end. @returns what it said on standard error. @throws Error where it fails. */
-export async function run(args: readonly string[]): Promise<string> {
+async function run(args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   if (child.exitCode !== 0) throw new Error(`${args.join(' ')} failed:\n${said}`);

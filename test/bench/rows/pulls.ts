@@ -4,7 +4,6 @@ import { inTurn, median } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
 import type { Place } from '../setup/installation.ts';
 import { finished, type RunningJob } from '../jobs/host.ts';
-import { peerPackage, peerVersion, withPeer, type Peer } from '../setup/peer.ts';
 import type { PullResult } from '../program/pull.ts';
 import type { ServiceParams, ServiceQuestion, ServiceResult } from '../load/service.ts';
 
@@ -12,10 +11,10 @@ import type { ServiceParams, ServiceQuestion, ServiceResult } from '../load/serv
 type Service = RunningJob<ServiceResult, ServiceQuestion, void>;
 
 export async function withService<T>(
-  { host, vendors, perPage, newborn }: Pick<Sizes, 'host'> & ServiceParams,
+  { host, vendors, perPage }: Pick<Sizes, 'host'> & ServiceParams,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const service = (await host.start('service', { vendors, perPage, newborn })) as Service;
+  const service = (await host.start('service', { vendors, perPage })) as Service;
   try {
     return await work(service);
   } finally {
@@ -57,29 +56,14 @@ export const pullRows: readonly Row[] = [
     goal: { atMost: 2 },
     measure: (sizes) => again(sizes, 1),
   },
-  {
-    name: 'peer',
-    work: 'first full pull',
-    baseline: `the same pages fetched, and the upserts of ${peerPackage} ${peerVersion} into PostgreSQL; no history`,
-    goal: { atMost: 1 },
-    onlyNamed: true,
-    measure: (sizes) =>
-      withPeer((peer) =>
-        withService(sizes, ({ result }) => {
-          const inNewFolder = (job: 'pull' | 'peer-pull') => () =>
-            withFolder((folder) => pulled(sizes, job, { ...placeOf(result, folder, sizes), peer }));
-          return compared(sizes, inNewFolder('pull'), inNewFolder('peer-pull'));
-        }),
-      ),
-  },
 ];
 
 const mostOfNaive = 1.6;
 
 type Took = Pick<PullResult, 'ms' | 'cpuMs'>;
-type PullJob = 'pull' | 'bare-pull' | 'naive-pull' | 'peer-pull' | 'bare-fetch';
+type PullJob = 'pull' | 'bare-pull' | 'naive-pull' | 'bare-fetch';
 
-async function pulled({ host }: Sizes, job: PullJob, place: Place & { readonly peer?: Peer }): Promise<PullResult> {
+async function pulled({ host }: Sizes, job: PullJob, place: Place): Promise<PullResult> {
   return (await finished(host, job, place)) as PullResult;
 }
 

@@ -9,7 +9,7 @@ import { openInstallation, type Installation } from '../../../src/app/installati
 import { silentLog } from '../../../src/domain/log.ts';
 import { lockProcess } from '../../../src/store/files/process-lock.ts';
 
-export const packageRoot = fileURLToPath(new URL('../../..', import.meta.url));
+const packageRoot = fileURLToPath(new URL('../../..', import.meta.url));
 /** The compiled program. */
 export const program = join(packageRoot, 'dist/cmd/main.js');
 export const migrations = join(packageRoot, 'migrations');

@@ -17,9 +17,8 @@ export interface Texts {
   page(page: number, perPage: number, total: number, round: number): string;
 }
 
-/** `created` is when every vendor was created, in milliseconds since 1970; default: each at a different time, long ago. */
-export function textsOf(created?: number): Texts {
-  const templates = templatesOf(created);
+export function textsOf(): Texts {
+  const templates = templatesOf();
   const vendor = (index: number, edited: boolean): string => {
     const template = templates[index % different]![edited ? 1 : 0];
     return template.join(`"vendorid":${firstId + index}`);
@@ -37,11 +36,10 @@ export function textsOf(created?: number): Texts {
 }
 
 /** Two readings of each vendor: before it was edited, and after. */
-function templatesOf(created: number | undefined): readonly (readonly [before: Template, after: Template])[] {
+function templatesOf(): readonly (readonly [before: Template, after: Template])[] {
   return Array.from({ length: different }, (_, index) => {
     const world = parseWorld([]);
-    const invented = inventVendor(seed, index, different);
-    const before = created === undefined ? invented : { ...invented, created, updated: created };
+    const before = inventVendor(seed, index, different);
     const random = seededRandom(mix(seed, index));
     const after = {
       ...before,
