@@ -1,6 +1,6 @@
 /** The service's API of bill vendors. */
 import { MirrorError } from '../domain/errors.ts';
-import type { KnownPage, ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts';
+import type { ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts';
 import type { ApiSettings, Caller } from './call/call.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
@@ -22,8 +22,6 @@ export interface ListOptions extends CallOptions {
   readonly visState?: 1 | 2 | undefined;
   /** Rows of a page; the setting by default. The service may ignore it, or return fewer. */
   readonly size?: number | undefined;
-  /** What the page showed before, to recognise unchanged records by their digests. Without it, the page has no digests. */
-  readonly known?: KnownPage | undefined;
 }
 
 export interface VendorsApi {
@@ -51,17 +49,14 @@ export function vendorsApi(
   const excluded = new Set(exclude);
   const readOne = (answered: Answered): VendorReading => readVendor(answered, excluded);
 
-  const page = (
-    number: number,
-    { visState, size = paging.perPage, known, signal }: ListOptions = {},
-  ): Promise<VendorPage> => {
+  const page = (number: number, { visState, size = paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> => {
     const query = {
       [paging.pageParam]: String(number),
       [paging.perPageParam]: String(size),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
     return call({ family: 'vendors', method: 'GET', path: base, query, priority: 'background', signal }, (answered) =>
-      readVendorPage(answered, number, { excluded, known }),
+      readVendorPage(answered, number, excluded),
     );
   };
 

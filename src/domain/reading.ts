@@ -32,40 +32,6 @@ export interface VendorReading {
   readonly row: VendorRow;
 }
 
-/** Neighbouring records of a page, recognised by the digest of their bytes. */
-export interface Stretch {
-  /** Bytes from the first record to the end of the last. */
-  readonly length: number;
-  readonly digest: string;
-  /** The vendors of the records, in their order. */
-  readonly vendorids: readonly number[];
-}
-
-/** A page of the default list, or of the list of one state. */
-export interface PagePlace {
-  readonly visState: 1 | 2 | undefined;
-  readonly page: number;
-}
-
-/** What a page showed when its vendors were last stored as shown; no stretches where nothing is known. */
-export interface KnownPage {
-  readonly place: PagePlace;
-  /** The number of that reading. */
-  readonly readSeq: number;
-  readonly stretches: readonly Stretch[];
-}
-
-/** What a page shows, by digests. */
-export interface PageDigests {
-  readonly place: PagePlace;
-  /** All of its records. */
-  readonly stretches: readonly Stretch[];
-  /** Vendors whose records have the same bytes as in the reading of that number, after which they were stored as shown. */
-  readonly known: { readonly readSeq: number; readonly vendorids: readonly number[] };
-  /** Whether the page shows exactly the known stretches, in their order. */
-  readonly isKnown: boolean;
-}
-
 /** One page of the vendor list. */
 export interface VendorPage {
   readonly stamp: ReadStamp;
@@ -78,6 +44,4 @@ export interface VendorPage {
   readonly rows: readonly VendorRow[];
   /** One reason for each record of the page that has no usable id. */
   readonly rejected?: readonly string[];
-  /** Undefined where they are not needed, or the page cannot be recognised later. */
-  readonly digests?: PageDigests | undefined;
 }

@@ -4,20 +4,12 @@
  */
 import { MirrorError } from '../../domain/errors.ts';
 import { JsonCursor } from '../../domain/json/json-cursor.ts';
-import type { Stretch } from '../../domain/reading.ts';
 
 /** The byte range of one record, and its id as written (`7`, `"7"`); undefined where it has none or several. */
 export interface RecordSlice {
   readonly start: number;
   readonly end: number;
   readonly id: string | undefined;
-  /** Several known records, which were not parsed and have no id here. */
-  readonly stretch?: Stretch;
-}
-
-/** Known records, by the byte at which they begin. */
-export interface KnownRecords {
-  at(start: number): Stretch | undefined;
 }
 
 /** The records at a path, and the byte range of the whole value. */
@@ -43,7 +35,6 @@ export function sliceRecords(
   from: number,
   path: readonly string[],
   idKey: string,
-  known?: KnownRecords,
 ): Slices | undefined {
   const cursor = new JsonCursor(bytes, from);
   const idName = Buffer.from(idKey);
@@ -65,25 +56,15 @@ export function sliceRecords(
     };
   };
 
-  const stretchAt = (start: number): RecordSlice | undefined => {
-    const stretch = known?.at(start);
-    if (!stretch) return undefined;
-    cursor.advance(stretch.length);
-    return { start, end: cursor.at, id: undefined, stretch };
-  };
-
   const collect = (): Slices | undefined => {
     const start = cursor.nextStart();
     const array = cursor.onArray();
     const records: RecordSlice[] = [];
     if (array) {
-      let count = 0;
       cursor.elements(() => {
-        const slice = stretchAt(cursor.nextStart()) ?? record();
-        count += slice.stretch?.vendorids.length ?? 1;
-        if (count > mostRecords)
+        if (records.length === mostRecords)
           throw new MirrorError('answer_too_large', `The answer contains more than ${mostRecords} records.`);
-        records.push(slice);
+        records.push(record());
       });
     } else if (cursor.onObject()) records.push(record());
     else cursor.skip();

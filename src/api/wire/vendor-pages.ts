@@ -1,16 +1,12 @@
 /** Reads vendors from answers, one or a page; each keeps its original bytes. */
 import { MirrorError } from '../../domain/errors.ts';
-import type { KnownPage, PageDigests, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
+import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 import { withoutMembers } from '../../domain/json/without-members.ts';
 import { parseJson, parseSuccess, startOfText, unlessRefused, type Answered } from './document.ts';
 import { identifier, member, wholeNumber } from './json.ts';
 import { sliceRecords, type RecordSlice } from './json-slices.ts';
-import { StretchFinder, StretchRecords, stretchesOf } from './stretches.ts';
 import { vendorOf } from './vendor-fields.ts';
-
-/** The bytes of a record, or where to find them on demand. */
-type RecordBytes = Uint8Array | (() => Uint8Array);
 
 /**
  * A row whose text is decoded on demand. Its `raw` is known to be valid JSON only after `vendor()` returned; unparsed, it may be trusted
@@ -20,11 +16,11 @@ type RecordBytes = Uint8Array | (() => Uint8Array);
 class SlicedRow implements VendorRow {
   readonly vendorid: number;
   readonly excluded: ReadonlySet<string>;
-  readonly #record: RecordBytes;
+  readonly #record: Uint8Array;
   #kept: Uint8Array | undefined;
   #raw: string | undefined;
 
-  constructor(vendorid: number, record: RecordBytes, excluded: ReadonlySet<string>) {
+  constructor(vendorid: number, record: Uint8Array, excluded: ReadonlySet<string>) {
     this.vendorid = vendorid;
     this.excluded = excluded;
     this.#record = record;
@@ -37,27 +33,16 @@ class SlicedRow implements VendorRow {
   }
 
   get bytes(): Uint8Array {
-    this.#kept ??= this.#cut(this.#record instanceof Uint8Array ? this.#record : this.#record());
+    this.#kept ??= this.excluded.size === 0 ? this.#record : withoutMembers(this.#record, this.excluded);
     return this.#kept;
   }
 
   vendor(): Vendor {
     return vendorOf(this.vendorid, this.raw);
   }
-
-  #cut(record: Uint8Array): Uint8Array {
-    return this.excluded.size === 0 ? record : withoutMembers(record, this.excluded);
-  }
 }
 
 const noFields: ReadonlySet<string> = new Set();
-
-export interface PageOptions {
-  /** Fields that are cut out of every record. */
-  readonly excluded?: ReadonlySet<string> | undefined;
-  /** What the page showed before, where its digests are wanted. */
-  readonly known?: KnownPage | undefined;
-}
 
 /**
  * Reads a page of the vendor list. `requested` is used where the answer has no page number; `excluded` fields are removed from every
@@ -67,12 +52,10 @@ export interface PageOptions {
 export function readVendorPage(
   { bytes, stamp, servedAt }: Answered,
   requested: number,
-  { excluded = noFields, known }: PageOptions = {},
+  excluded = noFields,
 ): VendorPage {
   const from = startOfText(bytes);
-  const isDigested = known !== undefined && excluded.size === 0;
-  const finder = isDigested ? new StretchFinder(bytes, known.stretches) : undefined;
-  const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid', finder);
+  const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid');
   if (!slices?.array) {
     parseSuccess(bytes);
     throw new MirrorError(
@@ -88,12 +71,6 @@ export function readVendorPage(
   const rows: SlicedRow[] = [];
   const rejected: string[] = [];
   for (const slice of slices.records) {
-    if (slice.stretch) {
-      const records = new StretchRecords(recordIn(bytes, slice));
-      for (const [index, vendorid] of slice.stretch.vendorids.entries())
-        rows.push(new SlicedRow(vendorid, () => records.at(index), excluded));
-      continue;
-    }
     try {
       const name = `Row ${rows.length + rejected.length + 1} of page ${requested}`;
       rows.push(new SlicedRow(idOf(slice, name), recordIn(bytes, slice), excluded));
@@ -102,24 +79,7 @@ export function readVendorPage(
       rejected.push(error.message);
     }
   }
-  const digests = isDigested && rejected.length === 0 ? digestsOf(bytes, slices.records, known) : undefined;
-  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected, digests };
-}
-
-/** Undefined where a vendor is on the page twice: which of its records counts is decided row by row. */
-function digestsOf(bytes: Uint8Array, slices: readonly RecordSlice[], known: KnownPage): PageDigests | undefined {
-  const stretches = stretchesOf(bytes, slices, (slice) => idOf(slice, 'A vendor'));
-  const isKnown =
-    stretches.length === known.stretches.length &&
-    stretches.every((stretch, index) => stretch === known.stretches[index]);
-  // A page with a vendor twice is never known.
-  if (!isKnown && hasTwice(stretches.flatMap(({ vendorids }) => vendorids))) return undefined;
-  const vendorids = slices.flatMap(({ stretch }) => stretch?.vendorids ?? []);
-  return { place: known.place, stretches, known: { readSeq: known.readSeq, vendorids }, isKnown };
-}
-
-function hasTwice(vendorids: readonly number[]): boolean {
-  return new Set(vendorids).size < vendorids.length;
+  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected };
 }
 
 /** Reads the answer to a read, create or edit of one vendor. @throws MirrorError as `readVendorPage`, and `row_unusable`. */

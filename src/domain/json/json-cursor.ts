@@ -99,11 +99,6 @@ export class JsonCursor {
     return nowhere;
   }
 
-  /** Moves past this many bytes, which are known to be complete values. */
-  advance(bytes: number): void {
-    this.#at += bytes;
-  }
-
   /** Throws unless nothing but white space is left. */
   end(): void {
     if (this.#next() !== undefined) throw this.#malformed();

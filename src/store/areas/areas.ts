@@ -1,6 +1,6 @@
 /** The operations of the mirror, by area. Each area is implemented by a class: `Queue` by `SqliteQueue`, and so on. */
 import type { MirrorError } from '../../domain/errors.ts';
-import type { KnownPage, PagePlace, ReadStamp, VendorRow, VendorReading, VendorPage } from '../../domain/reading.ts';
+import type { ReadStamp, VendorRow, VendorReading, VendorPage } from '../../domain/reading.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import type { NewDelivery, SettledOutcome, ParkedDeliveries, OpenDelivery } from '../records/delivery-record.ts';
 import type { Finding, ObservedFields } from '../records/finding-record.ts';
@@ -27,8 +27,6 @@ export interface Readings {
     context: SweepContext,
     counts: (applied: readonly Verdicts[]) => RunCounts,
   ): Promise<Verdicts[]>;
-  /** What a page showed when its vendors were last stored as it showed them. */
-  knownPage(accountId: string, place: PagePlace): Promise<KnownPage>;
   /** What the rows would change if all were accepted. Writes nothing. */
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts>;
   applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict>;

@@ -5,7 +5,6 @@ import type { VendorKey } from '../tables/vendor-tables.ts';
 import { balanceKinds } from '../vendor/child-rows.ts';
 import { ofVendor } from '../vendor/of-vendor.ts';
 import { repairedRaw } from '../vendor/stored-json.ts';
-import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
@@ -27,7 +26,6 @@ export function forgetFields(sqlite: Sqlite, names: ReadonlySet<string>, account
   const vendors = accounts.reduce((sum, account) => sum + stripVendors(sqlite, account, names), 0);
   const versions = accounts.reduce((sum, account) => sum + stripVersions(sqlite, account, names), 0);
   for (const account_id of accounts) {
-    dropPageDigests(sqlite, account_id);
     for (const field of columnFields) if (names.has(field)) clearColumn(sqlite, account_id, field);
     for (const field of balanceFields) if (names.has(field)) dropBalances(sqlite, account_id, field);
     if (names.has('tax_defaults'))

@@ -2,7 +2,6 @@
 import { ForgottenVendors } from '../rows/forgotten-vendors.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
 import { ofVendor } from '../vendor/of-vendor.ts';
-import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
@@ -38,7 +37,6 @@ export function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): boolea
         .where('account_id', '=', place('account_id'))
         .where('vendor_name', '=', place('vendor_name')),
     ).run({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
-  dropPageDigests(sqlite, key.account_id);
   for (const table of ofVendors)
     statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
   plainStatement<VendorKey>(

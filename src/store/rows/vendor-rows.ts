@@ -5,7 +5,7 @@ import { columnFields, textFields, type TextField, type Vendor } from '../../dom
 import type { Sqlite } from '../sqlite/driver.ts';
 import { idsAmong, ofVendor, type IdsAmong } from '../vendor/of-vendor.ts';
 import { flag, unknownFieldsOf } from '../vendor/vendor-columns.ts';
-import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { columns, insertion, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable, VendorKey } from '../tables/vendor-tables.ts';
 
@@ -14,23 +14,6 @@ type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 
 /** Also whether the vendor is present with exactly the text of a row: 1 or 0. */
 type LookedUp = StoredState & { readonly same: 0 | 1 };
-
-/** Vendors that are stored as they were at a reading. */
-interface StoredSince {
-  /** Mirror time since which the youngest of them is stored so. */
-  readonly heldSince: number;
-  /** Their states by `vendorid`, unless they are active. */
-  readonly states: Readonly<Record<string, VendorTable['vis_state']>>;
-  /** Those that are not. */
-  readonly others: ReadonlySet<number>;
-}
-
-interface Since {
-  account_id: string;
-  read_seq: number;
-  /** A JSON array. */
-  vendorids: string;
-}
 
 /** All columns but the key and `first_seen_at`. */
 const changing = [
@@ -78,7 +61,6 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
 export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
   readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
-  readonly #storedSince: Statement<Since, { heldSince: number | null; states: string; others: string }>;
   /** Those of the vendors that have a row. */
   readonly among: IdsAmong;
   readonly #insert: (vendor: NewVendor) => void;
@@ -95,19 +77,6 @@ export class VendorRows {
           .select(sql<0 | 1>`presence = 'present' AND raw = CAST(${at('text')} AS TEXT)`.as('same')),
         at,
       ),
-    );
-    // A reading that changes a vendor gives its row its number. The marks are searched only where there are any. Nearly all vendors are
-    // active, so the lists are short.
-    this.#storedSince = plainStatement(
-      sqlite,
-      `
-    SELECT max(v.held_since_ms) AS heldSince,
-      json_group_object(v.vendorid, v.vis_state) FILTER (WHERE v.vendorid IS NOT NULL AND coalesce(v.vis_state, -1) <> 0) AS states,
-      json_group_array(shown.value) FILTER (WHERE v.vendorid IS NULL) AS others
-    FROM json_each(:vendorids) shown LEFT JOIN vendors v ON v.account_id = :account_id AND v.vendorid = shown.value
-      AND v.presence = 'present' AND v.read_seq <= :read_seq
-      AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
-        OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`,
     );
     this.among = idsAmong(sqlite, 'vendors');
     this.#insert = insertion<VendorTable, NewVendor>(sqlite, newRow, (values) =>
@@ -132,16 +101,6 @@ export class VendorRows {
   // Compared as bytes: decoding them costs more than everything else.
   lookUp(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
     return this.#lookUp.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
-  }
-
-  /** Sorts vendors by whether they are present, no reading changed them after the one of that number, and they are not to be read again. */
-  storedSince(account_id: string, vendorids: readonly number[], read_seq: number): StoredSince {
-    const found = this.#storedSince.get({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
-    return {
-      heldSince: found?.heldSince ?? 0,
-      states: JSON.parse(found?.states ?? '{}') as StoredSince['states'],
-      others: new Set(JSON.parse(found?.others ?? '[]') as number[]),
-    };
   }
 
   insert(vendor: NewVendor): void {

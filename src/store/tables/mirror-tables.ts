@@ -177,17 +177,6 @@ export interface VendorCountTable {
   vendors: number;
 }
 
-/** What a page of a list showed, by digests. */
-export interface PageDigestTable {
-  account_id: string;
-  /** The state of the list; -1 for the default list. */
-  list: number;
-  page: number;
-  read_seq: number;
-  /** A JSON array: for each stretch of records its length in bytes, its digest and its vendor ids. */
-  stretches: string;
-}
-
 export interface AccountTable {
   account_id: string;
   added_at: string;
@@ -210,7 +199,6 @@ export interface MirrorTables {
   vendor_versions: VersionTable;
   _vendor_versions: VersionRowTable;
   balance_spans: BalanceSpanTable;
-  _page_digests: PageDigestTable;
   page_confirmations: { read_seq: number; account_id: string; vendorids: string };
   gateways: GatewayTable;
   callbacks: CallbackTable;

@@ -53,7 +53,7 @@ export class ReadingWriter {
     this.#history = new History(sqlite);
     this.#forgotten = new ForgottenVendors(sqlite);
     const confirmations = new Confirmations(sqlite);
-    this.pages = new PageConfirmer(sqlite, { rows: this.#rows, forgotten: this.#forgotten, confirmations });
+    this.pages = new PageConfirmer(this.#rows, this.#forgotten, confirmations);
     this.#guard = new LagGuard(counter, marks, confirmations);
   }
 
@@ -93,7 +93,6 @@ export class ReadingWriter {
       if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
     }
     if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
-    this.pages.remember(page, verdicts, context.accountId);
     return verdicts;
   }
 

@@ -1,6 +1,6 @@
 /** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../../domain/clock.ts';
-import type { KnownPage, PagePlace, ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
+import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { SqliteDeliveries } from '../rows/sqlite-deliveries.ts';
 import type { SqliteFindings } from '../rows/sqlite-findings.ts';
@@ -112,10 +112,6 @@ export class SqliteReadings implements Readings {
     await this.#clock.yield();
     await this.#clock.yield();
     await this.#database.waitForJournalRoom();
-  }
-
-  knownPage(accountId: string, place: PagePlace): Promise<KnownPage> {
-    return this.#database.read(() => this.#writer.pages.known(accountId, place));
   }
 
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {

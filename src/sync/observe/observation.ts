@@ -89,7 +89,6 @@ function sweepPlan(
 ): SweepPlan {
   return {
     vendors,
-    knownPage: (place) => mirror.readings.knownPage(context.accountId, place),
     apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
       const watched = pages.map((page) => ({ ...page, rows: observer.fields.watch(page.rows) }));
       const applied = await mirror.readings.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));

@@ -1,7 +1,7 @@
 /** Reads the pages of one list during a sweep: fetches and applies each, and watches the order of the list and vendors that enter it. */
 import type { VendorsApi } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import type { KnownPage, PagePlace, VendorPage } from '../../domain/reading.ts';
+import type { VendorPage } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { EntryWatch } from './entry-watch.ts';
 import { IdSet } from './id-set.ts';
@@ -20,8 +20,6 @@ export interface SweepProgress {
 
 export interface ListSource {
   readonly vendors: Pick<VendorsApi, 'page'>;
-  /** What a page showed when its vendors were last stored; without it, each record is parsed. */
-  readonly knownPage?: (place: PagePlace) => Promise<KnownPage>;
   /** Applies a page. @returns a verdict for each vendor. */
   readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
   readonly onRequest: () => void;
@@ -72,14 +70,10 @@ export class ListReader {
 
   /** Fetches a page; `size` is the usual number of rows by default. */
   async fetch(page: number, size?: number): Promise<VendorPage> {
-    const { signal, onRequest, vendors, knownPage } = this.#source;
-    const visState = this.#visState;
-    signal.throwIfAborted();
-    // Pages of other sizes begin somewhere else each time.
-    const known = size === undefined ? await knownPage?.({ visState, page }) : undefined;
+    const { signal, onRequest, vendors } = this.#source;
     signal.throwIfAborted();
     onRequest();
-    return vendors.page(page, { visState, size, known, signal });
+    return vendors.page(page, { visState: this.#visState, size, signal });
   }
 
   /** Applies a page and records what it shows of the list. */

@@ -488,20 +488,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ],
   },
   {
-    name: 'known records are told by their length alone',
-    promise: 'P1',
-    seed: 2,
-    replacements: [
-      replacing(
-        'api/wire/stretches.ts',
-        'digestOf',
-        () =>
-          ({ length }) =>
-            String(length),
-      ),
-    ],
-  },
-  {
     name: 'a mark and its deliveries settled in two transactions',
     promise: 'P2',
     seed: 8,

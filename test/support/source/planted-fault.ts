@@ -4,7 +4,6 @@
  */
 import type * as sendOnce from '../../../src/api/call/send-once.ts';
 import type * as rateLimiter from '../../../src/api/http/rate-limiter.ts';
-import type * as stretches from '../../../src/api/wire/stretches.ts';
 import type * as vendorPages from '../../../src/api/wire/vendor-pages.ts';
 import type * as acceptance from '../../../src/store/decide/acceptance.ts';
 import type * as confirmations from '../../../src/store/pages/confirmations.ts';
@@ -44,7 +43,6 @@ import type * as reconciler from '../../../src/webhook/subscribe/reconciler.ts';
 interface Modules {
   'api/call/send-once.ts': typeof sendOnce;
   'api/http/rate-limiter.ts': typeof rateLimiter;
-  'api/wire/stretches.ts': typeof stretches;
   'api/wire/vendor-pages.ts': typeof vendorPages;
   'store/decide/acceptance.ts': typeof acceptance;
   'store/pages/confirmations.ts': typeof confirmations;

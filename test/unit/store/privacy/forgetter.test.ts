@@ -62,15 +62,12 @@ describe('forgotten fields', () => {
     other.close();
     expect(standing(removed)).toEqual([removed]);
 
-    expect(at.query('SELECT 1 FROM _page_digests')).not.toEqual([]);
     const mirror = await forgetter();
     expect(await mirror.fields(['phone', 'street', 'outstanding_balance', 'tax_defaults'])).toEqual({
       vendors: 60,
       versions: 1,
     });
     expect(standing(oldPhone, newPhone, street, removed)).toEqual([]);
-    // They were made of what is forgotten.
-    expect(at.query('SELECT 1 FROM _page_digests')).toEqual([]);
     await mirror.close();
 
     expect([
@@ -123,7 +120,6 @@ describe('a forgotten vendor', () => {
     const mirror = await forgetter();
     expect(await mirror.vendor(account, vendorid)).toBe(true);
     expect(standing(name, oldPhone, newPhone, street)).toEqual([]);
-    expect(at.query('SELECT 1 FROM _page_digests')).toEqual([]);
     await mirror.close();
     const rows = () =>
       ['vendors', 'vendor_versions', 'balance_spans', 'vendor_balances', 'findings', 'dirty_vendors'].filter(
