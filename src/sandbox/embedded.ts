@@ -41,7 +41,8 @@ const sandboxToken = 'sandbox-token';
 export async function startEmbeddedSandbox(options: EmbeddedOptions): Promise<EmbeddedSandbox> {
   const { clock, fetch, host = '127.0.0.1', port = 0, token = sandboxToken } = options;
   const accounts = [options.account ?? sandboxAccount].flat();
-  const world = options.file === undefined ? undefined : openWorldFile(options.file, options.seed ?? '');
+  const world =
+    options.file === undefined ? undefined : openWorldFile(options.file, options.seed ?? '', options.world?.records);
   const sandbox = new Sandbox(
     { ...options, accounts, token, ...(world && { memory: world }) },
     { clock, post: fetchPost(fetch, clock) },

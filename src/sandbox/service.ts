@@ -56,7 +56,7 @@ export interface SandboxOptions {
   readonly churn?: number;
   /** Events a second, about other things than vendors, that happen in each account. */
   readonly events?: number;
-  /** What an earlier start has kept, and where changes are kept. Its seed counts, not the option. */
+  /** What an earlier start has kept, and where changes are kept. Its seed and records count, not the options. */
   readonly memory?: Memory;
 }
 

@@ -6,11 +6,14 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fchownSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { MirrorError } from '../domain/errors.ts';
 import type { Entry, Memory } from './core/memory.ts';
+import { defaultWorld, type World } from './core/worlds.ts';
 
 interface Heading {
   readonly sandbox: 1;
   readonly id: string;
   readonly seed: string;
+  /** What its vendors are like; files of version 0.2.0 and older, whose vendors are odd, do not say it. */
+  readonly records?: World['records'];
   /** How often the sandbox was started with this file. */
   readonly life: number;
 }
@@ -19,12 +22,12 @@ interface Heading {
 const mode = 0o600;
 
 /**
- * Opens a world to continue with it, or creates a new one from `seed`. No other process may have it open.
+ * Opens a world to continue with it, or creates a new one from `seed` with such `records`. No other process may have it open.
  * @throws MirrorError `file_unwritable`, also for a file that is something else.
  */
-export function openWorldFile(path: string, seed: string): WorldFile {
+export function openWorldFile(path: string, seed: string, records: World['records'] = defaultWorld.records): WorldFile {
   try {
-    const { heading, entries } = readWorld(path) ?? { heading: newHeading(seed), entries: [] };
+    const { heading, entries } = readWorld(path) ?? { heading: newHeading(seed, records), entries: [] };
     return new WorldFile(path, { ...heading, life: heading.life + 1 }, entries);
   } catch (error) {
     if (error instanceof MirrorError) throw error;
@@ -39,6 +42,7 @@ export function openWorldFile(path: string, seed: string): WorldFile {
 export class WorldFile implements Memory {
   readonly id: string;
   readonly seed: string;
+  readonly records: World['records'];
   readonly starts: number;
   readonly entries: readonly Entry[];
   readonly #file: number;
@@ -52,6 +56,7 @@ export class WorldFile implements Memory {
     renameSync(draft, path);
     this.id = heading.id;
     this.seed = heading.seed;
+    this.records = heading.records ?? 'odd';
     this.starts = heading.life;
     this.entries = entries;
   }
@@ -72,8 +77,8 @@ function keepOwner(file: number, path: string): void {
   if (before && before.uid !== process.getuid?.()) fchownSync(file, before.uid, before.gid);
 }
 
-function newHeading(seed: string): Heading {
-  return { sandbox: 1, id: randomBytes(8).toString('hex'), seed, life: 0 };
+function newHeading(seed: string, records: World['records']): Heading {
+  return { sandbox: 1, id: randomBytes(8).toString('hex'), seed, records, life: 0 };
 }
 
 function readWorld(path: string): { heading: Heading; entries: Entry[] } | undefined {

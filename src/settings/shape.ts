@@ -166,7 +166,12 @@ export const settingsShape = z.strictObject({
   }),
   shutdownTimeout: duration,
   sandbox: z
-    .strictObject({ vendors: whole(0, 10_000_000), seed: whole(0, 2 ** 31), churn: z.number().min(0).max(1_000) })
+    .strictObject({
+      vendors: whole(0, 10_000_000),
+      seed: whole(0, 2 ** 31),
+      churn: z.number().min(0).max(1_000),
+      records: z.enum(['plain', 'odd'], { error: 'plain or odd' }).default('plain'),
+    })
     .nullable(),
 });
 

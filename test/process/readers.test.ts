@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { parseWorld } from '../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../support/odd-world.ts';
 
 import { askShell, drivers, hasShell, shells } from '../support/mirror/readers.ts';
 import { isMissing } from '../support/needed.ts';
@@ -49,7 +49,7 @@ async function syncWatched(at: Testbed<'program'>, { sandbox }: EmbeddedSandbox)
 describe('readers beside a sync', () => {
   it(`F16 F4 see whole vendors and whole pages, and no lock, by the driver${hasShell ? ' and by the shell' : ''}`, async () => {
     // Every page of such a service is of one size, so that a page that is seen in part shows.
-    const sandbox = await testbed({ level: 'sandbox', vendors: 0, world: parseWorld(['perPage=ignored']) });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 0, world: oddWorld('perPage=ignored') });
     const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     const vendorService = sandbox.sandbox.vendors(sandbox.account);

@@ -8,6 +8,7 @@ import { sleep } from '../../domain/clock.ts';
 import { defaultConnection, type Settings } from '../../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
+import { defaultWorld } from '../../sandbox/core/worlds.ts';
 import { lockFile } from '../../store/files/side-lock.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { printNotice } from '../terminal/print.ts';
@@ -65,7 +66,7 @@ export async function serviceOf(
 /** Starts the sandbox in this process, which holds the lock of its world. */
 async function open(
   settings: Settings,
-  { vendors, seed, churn }: NonNullable<Settings['sandbox']>,
+  { vendors, seed, churn, records }: NonNullable<Settings['sandbox']>,
   context: ProcessContext,
   world: string,
   { stays, unlock }: { stays: boolean; unlock: () => void },
@@ -79,6 +80,7 @@ async function open(
       vendors,
       seed: String(seed),
       churn,
+      world: { ...defaultWorld, records },
       file: world,
       clock: context.clock,
       fetch: context.fetch,

@@ -3,7 +3,8 @@ import { sleep, type Clock } from '../../domain/clock.ts';
 import type { SeededRandom } from '../core/random.ts';
 import { eventNames } from '../core/event-scopes.ts';
 import type { Account } from './account.ts';
-import { inventMoney, inventTexts } from '../vendors/invent.ts';
+import { changeOddly } from './odd-changes.ts';
+import { changePlainly } from './plain-changes.ts';
 import type { VendorService } from '../vendors/vendor-service.ts';
 
 /** Changes `perSecond` things a second until the signal is aborted. */
@@ -57,25 +58,8 @@ async function repeat(perSecond: number, clock: Clock, signal: AbortSignal, act:
   }
 }
 
-/** One random change. */
+/** One random change, such as happens to vendors of this kind. */
 export function changeSomething(vendors: VendorService, random: SeededRandom): void {
-  const id = vendors.someId(random);
-  const kind = random.below(100);
-  if (id === undefined || kind < 12) vendors.create({ ...inventTexts(random) });
-  else if (kind < 52) editSomething(vendors, id, random);
-  else if (kind < 80) moveBalance(vendors, id, random);
-  else if (kind < 85) vendors.archive(id);
-  else if (kind < 90) vendors.delete(id);
-  else vendors.restore(id);
-}
-
-function editSomething(vendors: VendorService, id: number, random: SeededRandom): void {
-  const texts = inventTexts(random);
-  const [key, value] = random.pick(Object.entries(texts));
-  vendors.edit(id, { [key]: value });
-}
-
-function moveBalance(vendors: VendorService, id: number, random: SeededRandom): void {
-  const kind = random.happens(0.7) ? 'outstanding' : 'overdue';
-  vendors.setBalance(id, kind, random.happens(0.2) ? [] : [inventMoney(random, random.pick(['USD', 'EUR', 'CAD']))]);
+  if (vendors.records === 'plain') changePlainly(vendors, random);
+  else changeOddly(vendors, random);
 }

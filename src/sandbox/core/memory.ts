@@ -2,6 +2,7 @@
 import type { CallbackRecord } from './callback-record.ts';
 import type { GatewayRecord } from './gateway-record.ts';
 import type { VendorRecord } from './vendor-record.ts';
+import type { World } from './worlds.ts';
 
 /** The current state of one thing; null if it was removed. A later entry replaces earlier ones about the same thing. */
 export type Entry =
@@ -29,6 +30,8 @@ export interface Memory {
   readonly id: string;
   /** The seed that it was made from. */
   readonly seed: string;
+  /** What its vendors are like: another choice would change those that are still as they were invented. */
+  readonly records: World['records'];
   /** How often it was started, this time included: random values must not repeat after a restart. */
   readonly starts: number;
   /** One for each thing that is known. */

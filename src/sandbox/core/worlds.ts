@@ -19,6 +19,11 @@ const choice = <const Values extends readonly [string, ...string[]]>(
 const amount = (meaning: string, unit: string, initial: number): Amount => ({ meaning, unit, initial });
 
 const axes = {
+  records: choice(
+    "what vendors are like: a real company's; or of every kind that breaks programs, with huge amounts and strange text",
+    'plain',
+    'odd',
+  ),
   paging: choice(
     'the page parameter; `echoed` names the asked page and shows the first',
     'honoured',

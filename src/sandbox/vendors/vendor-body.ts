@@ -1,5 +1,5 @@
 /** Reads the `bill_vendor` object of a create or an edit. */
-import { systemTax, type SystemTax } from './invent.ts';
+import { systemTax, type SystemTax } from './system-taxes.ts';
 import { invalid, type Refusal } from '../core/refusal.ts';
 import { writableTexts, type State, type VendorRecord, type WritableText } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';

@@ -5,6 +5,7 @@
 import { firstState, idOf, indexOf, inventVendor } from './invent.ts';
 import type { VendorEntry } from '../core/memory.ts';
 import type { VendorRecord } from '../core/vendor-record.ts';
+import type { World } from '../core/worlds.ts';
 
 /** The mark of a number: a vis_state, or one of these. */
 export const gone = 255;
@@ -12,6 +13,8 @@ export const unreadable = 254;
 
 export interface BookOptions {
   readonly seed: number;
+  /** What its invented vendors are like. */
+  readonly records: World['records'];
   /** How many vendors the account begins with. */
   readonly count: number;
   /** How many of them the token may not read. */
@@ -65,6 +68,10 @@ export class VendorBook {
       if (entry) this.#put(index, entry);
       else this.#marks[index] = gone;
     }
+  }
+
+  get records(): World['records'] {
+    return this.#options.records;
   }
 
   get length(): number {
@@ -132,7 +139,8 @@ export class VendorBook {
   #invent(index: number): VendorEntry {
     const known = this.#invented.get(index);
     if (known) return known;
-    const held = { record: inventVendor(this.#options.seed, index, this.#options.count), version: 1 };
+    const { seed, count, records } = this.#options;
+    const held = { record: inventVendor(seed, index, count, records), version: 1 };
     if (this.#invented.size < cacheSize) this.#invented.set(index, held);
     return held;
   }

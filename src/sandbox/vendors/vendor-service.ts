@@ -42,6 +42,11 @@ export class VendorService {
     for (const { index } of updated.sort((a, b) => a.at - b.at)) this.#updates.touch(index);
   }
 
+  /** What its vendors are like, new ones and changes of old ones too. */
+  get records(): World['records'] {
+    return this.#book.records;
+  }
+
   /** Every vendor, deleted ones too, as a read by id would show it; without unreadable ones. */
   all(): Wire[] {
     return this.#allAs('single');
@@ -111,6 +116,11 @@ export class VendorService {
   /** A bill moves a balance: no event, and `updated_at` stays. */
   setBalance(id: number, kind: 'outstanding' | 'overdue', amounts: readonly Money[]): Wire | undefined {
     return this.#change(id, [], (held) => ({ ...held, [kind]: amounts }));
+  }
+
+  /** As `setBalance`, both at once. */
+  setBalances(id: number, balances: Pick<VendorRecord, 'outstanding' | 'overdue'>): Wire | undefined {
+    return this.#change(id, [], (held) => ({ ...held, ...balances }));
   }
 
   /** Removes the vendor without a trace or an event: 404 by id. */

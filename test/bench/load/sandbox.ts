@@ -22,7 +22,7 @@ export async function job({ vendors, order, changes }: SandboxParams): Promise<J
     vendors,
     churn: changes,
     rateLimits: null,
-    world: parseWorld(['perPage=honoured', `order=${order}`]),
+    world: parseWorld(['records=odd', 'perPage=honoured', `order=${order}`]),
   });
   const result: ServiceResult = { baseUrl };
   return { result, stop };

@@ -1,6 +1,7 @@
 /** Texts of as many vendors as wanted: some hundreds of different ones, numbered through. */
 import { seededRandom, mix } from '../../../src/sandbox/core/random.ts';
-import { inventMoney, inventVendor } from '../../../src/sandbox/vendors/invent.ts';
+import { inventVendor } from '../../../src/sandbox/vendors/invent.ts';
+import { oddMoney } from '../../../src/sandbox/vendors/odd-vendors.ts';
 import { vendorOnWire } from '../../../src/sandbox/core/vendor-record.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 
@@ -39,11 +40,11 @@ export function textsOf(): Texts {
 function templatesOf(): readonly (readonly [before: Template, after: Template])[] {
   return Array.from({ length: different }, (_, index) => {
     const world = parseWorld([]);
-    const before = inventVendor(seed, index, different);
+    const before = inventVendor(seed, index, different, 'odd');
     const random = seededRandom(mix(seed, index));
     const after = {
       ...before,
-      outstanding: before.outstanding.length > 0 ? [inventMoney(random, 'EUR')] : [],
+      outstanding: before.outstanding.length > 0 ? [oddMoney(random, 'EUR')] : [],
       texts: { ...before.texts, phone: `+49 30 ${random.text(7, '0123456789')}` },
       updated: before.updated + 86_400_000,
     };

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { defaultWorld } from '../../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../../support/odd-world.ts';
 import { program } from '../../support/testbed/build.ts';
 import { ended, type Ended } from '../../support/testbed/program.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const nowhere = { baseUrl: 'http://127.0.0.1:9', token: 'unused' };
-const ignoring = { ...defaultWorld, paging: 'ignored' } as const;
+const ignoring = oddWorld('paging=ignored');
 
 /** How a process comes to each end: the code of its error, what it is about, and its way there. */
 const ends: readonly [number, string, string, () => Promise<Ended>][] = [

@@ -25,7 +25,7 @@ secrets: ${join(folder, 'secrets.db')}
 listener: { host: 127.0.0.1, port: ${await freePort()} }
 admin: { port: ${await freePort()} }
 sync: { lag: 0s, secondLook: 1s }
-sandbox: { vendors: 40, seed: 1, churn: 0 }
+sandbox: { vendors: 40, seed: 1, churn: 0, records: odd }
 `,
   );
   const start = (...argv: string[]) => {

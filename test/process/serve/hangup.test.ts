@@ -93,7 +93,7 @@ database: ${at.database}
 secrets: ${join(at.folder, 'secrets.db')}
 listener: { port: ${at.listenerPort} }
 admin: { port: ${at.adminPort} }
-sandbox: { vendors: 5, seed: 1, churn: 0 }
+sandbox: { vendors: 5, seed: 1, churn: 0, records: odd }
 `,
     );
     const daemon = await at.serveUntilSwept();

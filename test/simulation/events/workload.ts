@@ -1,7 +1,7 @@
 /** What people do in the account: one thing after the other, some of them several within a second. */
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../src/sandbox/account/churn.ts';
-import { inventMoney, inventTexts } from '../../../src/sandbox/vendors/invent.ts';
+import { oddMoney, oddTexts } from '../../../src/sandbox/vendors/odd-vendors.ts';
 import type { VendorService } from '../../../src/sandbox/vendors/vendor-service.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Timeline } from '../machine/timeline.ts';
@@ -44,7 +44,7 @@ export function planWorkload({ plan, nth: account, vendorService, timeline, trac
     }
   if (plan.mass === 'import' || plan.mass === 'both')
     at(random.below(length), 'import', () => {
-      for (let nth = 0; nth < 10 + random.below(20); nth += 1) vendorService.create(inventTexts(random));
+      for (let nth = 0; nth < 10 + random.below(20); nth += 1) vendorService.create(oddTexts(random));
     });
   const deletes = { none: 0, import: 0, delete_few: 3, delete_many: 0.4, both: 0.4 }[plan.mass];
   if (deletes > 0)
@@ -62,7 +62,7 @@ export function planWorkload({ plan, nth: account, vendorService, timeline, trac
 function happen(vendorService: VendorService, random: SeededRandom): void {
   const id = vendorService.someId(random);
   const kind = random.below(100);
-  if (id === undefined || kind < 12) vendorService.create(inventTexts(random));
+  if (id === undefined || kind < 12) vendorService.create(oddTexts(random));
   else if (kind < 22) vendorService.delete(id);
   else if (kind < 26) vendorService.vanish(id);
   else if (kind < 34) vendorService.restore(id);
@@ -78,7 +78,7 @@ function editHot(vendorService: VendorService, hot: number, random: SeededRandom
   const id = Number(wire['vendorid']);
   const kind = random.below(10);
   if (kind < 6) vendorService.edit(id, { account_number: random.text(10, '0123456789') });
-  else if (kind < 8) vendorService.setBalance(id, 'outstanding', [inventMoney(random, 'USD')]);
+  else if (kind < 8) vendorService.setBalance(id, 'outstanding', [oddMoney(random, 'USD')]);
   else if (kind < 9) vendorService.delete(id);
   else vendorService.restore(id);
 }

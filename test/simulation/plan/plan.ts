@@ -11,6 +11,8 @@ type Knob = readonly [Value, ...Value[]];
 
 /** Amounts of worlds, and choices that would leave too little to see if they came as often as others. */
 const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
+  /** Plain records would teach less, and seeds that were kept met odd ones. */
+  records: ['odd'],
   paging: [...Array<string>(12).fill('honoured'), 'ignored', 'echoed'] as unknown as Knob,
   unlistedIds: [0, 0, 2],
   listLag: [0, 0, 2, 4],

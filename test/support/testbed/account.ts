@@ -5,7 +5,7 @@ import type { Settings } from '../../../src/settings/parse.ts';
 import { openInstallation, type Installation, type RunSummary } from '../../../src/app/installation.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
-import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../odd-world.ts';
 import type { PullOptions } from '../../../src/sync/run/run.ts';
 import { directFetch } from '../network/direct-fetch.ts';
 import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
@@ -80,7 +80,7 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
       token,
       ...options,
       accounts,
-      world: parseWorld(options.world ?? []),
+      world: oddWorld(...(options.world ?? [])),
     },
     { clock, post: () => Promise.resolve({ status: 200 }) },
   );

@@ -98,7 +98,7 @@ function serviceSettings(
   settings: string | undefined,
   service: { baseUrl: string; token: string } | undefined,
 ): string {
-  if (!service) return settings ?? 'sandbox: { vendors: 30, seed: 1, churn: 0 }';
+  if (!service) return settings ?? 'sandbox: { vendors: 30, seed: 1, churn: 0, records: odd }';
   const paging = 'paging: { perPage: 5, concurrency: 1 }';
   return `service: { baseUrl: "${service.baseUrl}", auth: { accessToken: ${service.token} }, ${paging} }
 sync: { lag: 0s, breaker: { vendors: 5, percent: 1 } }

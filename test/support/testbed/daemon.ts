@@ -9,7 +9,7 @@ import { createLog } from '../../../src/domain/log.ts';
 import type { Post as HookPost } from '../../../src/http/outgoing/post.ts';
 import type { Post } from '../../../src/sandbox/delivery/delivery-sender.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
-import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../odd-world.ts';
 import type { RunReport } from '../../../src/sync/run/run.ts';
 import { compiled } from '../source/compiled.ts';
 import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
@@ -97,7 +97,7 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
   });
   const carried = options.post?.(carry) ?? carry;
   const sandbox = new Sandbox(
-    { vendors: 40, token, accounts: [account], ...options, world: parseWorld(options.world ?? []) },
+    { vendors: 40, token, accounts: [account], ...options, world: oddWorld(...(options.world ?? [])) },
     {
       clock,
       post: (uri, headers, body, ...rest) => {

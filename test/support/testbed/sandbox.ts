@@ -1,7 +1,8 @@
 /** The sandbox on a port of its own: a service apart from the program, behind real HTTP, that a test can turn against it. */
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { defaultWorld, type World } from '../../../src/sandbox/core/worlds.ts';
+import type { World } from '../../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../odd-world.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 
 export interface SandboxTestbedOptions extends Partial<Omit<EmbeddedOptions, 'world'>> {
@@ -27,7 +28,7 @@ export async function openSandbox({ world, ...options }: SandboxTestbedOptions):
     rateLimits: null,
     clock: systemClock,
     fetch: globalThis.fetch,
-    world: { ...defaultWorld, ...world },
+    world: { ...oddWorld(), ...world },
     ...options,
   });
   onTestFinished(() => sandbox.stop());

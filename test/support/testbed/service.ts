@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Answer } from '../../../src/sandbox/core/reply.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
-import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../odd-world.ts';
 import { account, token } from '../names.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
@@ -106,7 +106,7 @@ export function openService({ world = [], ...options }: ServiceOptions): Promise
       rateLimits: null,
       deliveries: { delay: [0, 0] },
       ...options,
-      world: parseWorld(world),
+      world: oddWorld(...world),
     },
     { clock, post },
   );

@@ -6,7 +6,7 @@ import { systemRandom } from '../../../src/domain/clock.ts';
 import { Secret, silentLog } from '../../../src/domain/log.ts';
 import { startEmbeddedSandbox, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { SandboxOptions } from '../../../src/sandbox/service.ts';
-import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../odd-world.ts';
 import { SubscriptionManager } from '../../../src/webhook/subscribe/subscription-manager.ts';
 import { codeWait } from '../../../src/webhook/subscribe/verification.ts';
 import { account } from '../names.ts';
@@ -50,7 +50,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       vendors: 5,
       rateLimits: null,
       ...options.sandbox,
-      world: parseWorld(options.world ?? []),
+      world: oddWorld(...(options.world ?? [])),
       account,
       clock,
       fetch: globalThis.fetch,

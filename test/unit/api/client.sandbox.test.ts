@@ -4,7 +4,7 @@ import type { ServiceClient } from '../../../src/api/client.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
-import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import { oddWorld } from '../../support/odd-world.ts';
 import { connectTo } from '../../support/network/connect-to.ts';
 import { network } from '../../support/network/intercept.ts';
 
@@ -18,12 +18,13 @@ async function served(options: Partial<EmbeddedOptions> = {}): Promise<ServiceCl
     fetch: network,
     vendors: 230,
     rateLimits: null,
+    world: oddWorld(),
     ...options,
   });
   return connectTo(running, { timeout: 1_000 });
 }
 
-const world = (...pairs: string[]): Partial<EmbeddedOptions> => ({ world: parseWorld(pairs) });
+const world = (...pairs: string[]): Partial<EmbeddedOptions> => ({ world: oddWorld(...pairs) });
 
 async function walk(client: ServiceClient): Promise<Set<number>> {
   const ids = new Set<number>();

@@ -78,7 +78,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
   it('that are missing altogether: the error names both ways to add some; one that is added suffices', async () => {
     const line = await testbed({
       level: 'command',
-      settings: 'accounts: []\nsandbox: { vendors: 3, seed: 1, churn: 0 }',
+      settings: 'accounts: []\nsandbox: { vendors: 3, seed: 1, churn: 0, records: odd }',
     });
     for (const command of ['status', 'sync', 'accounts list'])
       expect(await line.run(...command.split(' '))).toMatchObject({

@@ -26,7 +26,7 @@ const waiting = (name: string, vendorid: number, told: Row = {}): Row => ({
 const parked = { due_at: null, due_ms: null, attempts: 12, since: '2026-11-20 10:00:00.000' };
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
-const settings = `sandbox: { vendors: 30, seed: 1, churn: 0 }
+const settings = `sandbox: { vendors: 30, seed: 1, churn: 0, records: odd }
 notify:
   - { url: "https://hooks.example/private-path?key=private", secret: "${secret}" }
   - { url: "https://new.example", secret: "${secret}" }

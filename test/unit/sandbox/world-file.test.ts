@@ -68,6 +68,18 @@ describe('a world that is kept', () => {
     expect(start(file).vendors.all()).toHaveLength(left[0]!.length + 1);
   });
 
+  it('keeps to plain or odd records, whatever a later start says; one of an older version is odd', () => {
+    const file = place();
+    openWorldFile(file, '1', 'odd').close();
+    const again = openWorldFile(file, '1', 'plain');
+    again.close();
+    expect(again.records).toBe('odd');
+    expect(start(place()).memory.records).toBe('plain');
+    const older = place();
+    writeFileSync(older, '{"sandbox":1,"id":"a1","seed":"1","life":1}\n');
+    expect(start(older).vendors.records).toBe('odd');
+  });
+
   it('K22 repeats no code and no number that it drew before', () => {
     const file = place();
     const codes = [1, 2, 3].map((life) => {

@@ -7,7 +7,7 @@ import { testbed, type Testbed } from '../../../support/testbed.ts';
 const epoch = '0123456789abcdef';
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const settings = `accounts: [6BApk]
-sandbox: { vendors: 30, seed: 1, churn: 0 }
+sandbox: { vendors: 30, seed: 1, churn: 0, records: odd }
 listener: { host: 127.0.0.1, port: 0 }
 admin: { port: 0 }
 notify:

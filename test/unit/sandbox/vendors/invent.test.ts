@@ -5,12 +5,13 @@ import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';
 import { Sandbox } from '../../../../src/sandbox/service.ts';
 import { account } from '../../../support/names.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
+import { oddWorld } from '../../../support/odd-world.ts';
 import { testbed } from '../../../support/testbed.ts';
 import { vendorsPath } from '../../../support/testbed/service.ts';
 
 const invented = (seed: string, vendors: number): Wire[] =>
   new Sandbox(
-    { seed, accounts: [account], vendors },
+    { seed, accounts: [account], vendors, world: oddWorld() },
     { clock: virtualClock(), post: () => Promise.reject(new Error('Nobody is there.')) },
   )
     .vendors(account)

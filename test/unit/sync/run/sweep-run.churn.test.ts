@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom, type SeededRandom } from '../../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../../src/sandbox/account/churn.ts';
-import { inventTexts } from '../../../../src/sandbox/vendors/invent.ts';
+import { oddTexts } from '../../../../src/sandbox/vendors/odd-vendors.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { activeDifferences } from '../../../support/mirror/differences.ts';
@@ -60,7 +60,7 @@ async function history(seed: number): Promise<History> {
 function happen(vendorService: ReturnType<Testbed<'account'>['sandbox']['vendors']>, random: SeededRandom): void {
   const id = vendorService.someId(random);
   const kind = random.below(100);
-  if (id === undefined || kind < 20) vendorService.create(inventTexts(random));
+  if (id === undefined || kind < 20) vendorService.create(oddTexts(random));
   else if (kind < 40) vendorService.delete(id);
   else if (kind < 45) vendorService.vanish(id);
   else if (kind < 55) vendorService.restore(id);

@@ -1,4 +1,4 @@
-/** Names of invented vendors: in many scripts, with characters that break naive programs. */
+/** Names of odd vendors: in many scripts, with characters that break naive programs. */
 
 export interface Locale {
   readonly country: string;
