@@ -19,6 +19,11 @@ const outsideProperties = [
   { object: 'process', property: 'hrtime', message: 'Take a Clock (src/domain/clock.ts).' },
 ];
 
+/** What scripts use of Node.js without importing it. */
+const globals = Object.fromEntries(
+  ['URL', 'console', 'process', 'setTimeout', 'clearTimeout'].map((name) => [name, 'readonly']),
+);
+
 export default defineConfig(
   { ignores: ['dist/', 'data/', 'coverage/'] },
   eslint.configs.recommended,
@@ -64,9 +69,9 @@ export default defineConfig(
     rules: { 'no-console': 'off' },
   },
   {
-    files: ['.config/*.js', '*.config.js'],
+    files: ['.ci/*.js', '.config/*.js', '*.config.js'],
     extends: [tseslint.configs.disableTypeChecked],
-    languageOptions: { globals: { URL: 'readonly', console: 'readonly', process: 'readonly' } },
+    languageOptions: { globals: globals },
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off', 'no-console': 'off' },
   },
 );

@@ -23,14 +23,14 @@ const firstOf = (commands: readonly string[], ...argv: string[]): string | undef
 
 /** Debian's pandas belongs to Debian's own Python. */
 const pythonWithPandas = firstOf(['python3', '/usr/bin/python3'], '-c', 'import pandas');
-const nodeWithSqlite = firstOf([process.execPath, 'node22'], '--input-type=module', '-e', "import 'node:sqlite'");
+const nodeWithSqlite = firstOf([process.execPath, 'node-newer'], '--input-type=module', '-e', "import 'node:sqlite'");
 
 /** Why a program cannot be asked here; undefined where it can. */
 const missing = {
   shell: isThere('sqlite3', '--version') ? undefined : 'no sqlite3',
   python: isThere('python3', '-c', 'import sqlite3') ? undefined : 'no Python with sqlite3',
   pandas: pythonWithPandas === undefined ? 'no Python with pandas (python3-pandas)' : undefined,
-  node: nodeWithSqlite === undefined ? 'no Node.js with node:sqlite (version 22, as node22)' : undefined,
+  node: nodeWithSqlite === undefined ? 'no Node.js with node:sqlite (22 or newer, as node-newer)' : undefined,
   odbc:
     isThere('isql', '--version') && isThere('odbcinst', '-q', '-d', '-n', 'SQLite3')
       ? undefined
