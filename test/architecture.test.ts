@@ -15,6 +15,7 @@ const layers = [
   ['domain'],
   ['settings', 'schedule', 'http'],
   ['api', 'store'],
+  ['health'],
   ['sync', 'webhook', 'notify', 'admin', 'sandbox', 'reader'],
   ['app'],
   ['cmd'],

@@ -1,6 +1,8 @@
 /** The operator's own HTTP server: health, metrics, status, vendors and the pages for people. */
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../settings/parse.ts';
+import { judge, type HealthSource } from '../health/judge.ts';
+import { readinessDocument, statusDocument } from '../health/status-document.ts';
 import { type HttpAnswer, HttpServer } from '../http/server.ts';
 import type { Query } from '../store/sqlite/query.ts';
 import type { Figures } from '../store/figures/figures.ts';
@@ -10,12 +12,9 @@ import { ChangeStreams } from './api/change-streams.ts';
 import { changesApi } from './api/changes-api.ts';
 import { vendorApi, vendorsApi } from './api/vendors-api.ts';
 import { guarded, ownPagesOnly, type Handle } from './guard.ts';
-import type { HealthSource } from './health/health.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { pageRoutes } from './page/page-routes.ts';
-import { examineHealth, readiness } from './health/readiness.ts';
 import { shared } from './health/shared-result.ts';
-import { readinessDocument, statusText } from './health/status-document.ts';
 
 export interface AdminOptions {
   readonly settings: Settings['admin'];
@@ -39,25 +38,23 @@ export interface AdminOptions {
  */
 export function createAdminServer(options: AdminOptions): HttpServer {
   const { settings, source, metrics, query, clock, onFault } = options;
-  const { host, port, publicUrl, token, maxStaleness } = settings;
+  const { host, port, publicUrl, token } = settings;
 
-  const currentHealth = shared(clock, async () =>
-    examineHealth(await source.facts(), { now: clock.now(), maxStaleness }, clock),
-  );
-  const status = shared(clock, async () => statusText(await currentHealth(), clock));
+  const currentHealth = shared(clock, async () => judge(await source.facts(), clock.now()));
+  const status = shared(clock, async () => json(200, statusDocument(await currentHealth())));
   const scrape = shared(clock, async () => metrics.render(await currentHealth()));
 
   const streams = new ChangeStreams({ query, clock, headers: safeguards, onFault });
   const routesOfPages = pageRoutes({ ...options, currentHealth: currentHealth, mayAct: token !== null });
   const pages: Readonly<Record<string, Handle>> = {
     '/metrics': async () => answer(metrics.contentType, await scrape()),
-    '/api/status': async () => answer('application/json; charset=utf-8', await status()),
+    '/api/status': status,
     '/api/changes': safeguarded(changesApi(query, clock, streams)),
     '/api/vendors': safeguarded(vendorsApi(query, clock)),
     '/api/vendors/:account/:id': safeguarded(vendorApi(query)),
     '/readyz': () => {
-      const self = readiness(source.ability());
-      return Promise.resolve(json(self.ready ? 200 : 503, readinessDocument(self)));
+      const document = readinessDocument(source.ability());
+      return Promise.resolve(json(document.ready ? 200 : 503, document));
     },
     ...Object.fromEntries(Object.entries(routesOfPages).map(([path, handle]) => [path, safeguarded(handle)])),
   };

@@ -7,7 +7,7 @@ import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { unusuallySilentFor } from '../domain/unusual-silence.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
-import type { SweepProgressFacts, Watchdog } from '../admin/health/health.ts';
+import type { SweepProgressFacts } from '../health/judge.ts';
 import type { RunTrigger } from '../store/tables/mirror-tables.ts';
 import type { SweepPermits } from './sweep-permits.ts';
 import { RequestedSweeps } from '../sync/run/requested-sweeps.ts';
@@ -45,7 +45,6 @@ export class AccountSupervisor implements Service {
   readonly #worker: Worker;
   readonly #requestedSweeps: RequestedSweeps;
   readonly #stopping = new AbortController();
-  #watchdog: Watchdog;
   #doubt: string | null = null;
   #progress: SweepProgressFacts | null = null;
   #hasDelayed = false;
@@ -60,7 +59,6 @@ export class AccountSupervisor implements Service {
     this.name = `account ${account.accountId}`;
     this.#options = options;
     this.#since = clock.now();
-    this.#watchdog = publicUrl === null ? 'off' : 'receiving';
     this.#runs = new RunService((request) => this.#run(request));
     const sweep = (): Promise<RunReport> => this.#runs.request({ kind: 'pull', trigger: 'queue' });
     this.#worker = new Worker(account, sweep);
@@ -77,11 +75,6 @@ export class AccountSupervisor implements Service {
       withPermit: (work, signal) => options.permits.during(() => whileFilesAreOurs(installation, work), signal),
       onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
     });
-  }
-
-  /** Whether deliveries come, as far as sweeps can tell. */
-  get watchdog(): Watchdog {
-    return this.#watchdog;
   }
 
   /** Why the mirror may not be called fresh although its records say so. */
@@ -105,7 +98,6 @@ export class AccountSupervisor implements Service {
 
   /** Deliveries of this account are on disk. */
   delivered(): void {
-    this.#watchdog = 'receiving';
     this.#worker.wake();
     this.#requestedSweeps.wake();
   }
@@ -226,11 +218,10 @@ export class AccountSupervisor implements Service {
 
   /** If sweeps find changes and no delivery has come for unusually long, the callback may be dead: it is renewed. */
   async #checkSilence(): Promise<void> {
-    if (this.#watchdog === 'off') return;
     const { account, installation, clock, log } = this.#options;
+    if (installation.settings.listener.publicUrl === null) return;
     const received = await installation.mirror.receivedDeliveries(account.accountId);
     const silentFor = unusuallySilentFor(received, clock.now(), this.#since);
-    this.#watchdog = silentFor === undefined ? 'receiving' : 'silent';
     if (silentFor === undefined) return;
     const { missedSince } = received;
     const minutes = Math.round(silentFor / 60_000);

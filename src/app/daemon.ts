@@ -3,10 +3,11 @@ import { logAbandonedCallbacks, type AccountServices } from './account-services.
 import { createAccountWatch } from './account-watch.ts';
 import { daemonServices } from './daemon-services.ts';
 import { Metrics } from '../admin/metrics/metrics.ts';
-import type { HealthFacts, HealthSource } from '../admin/health/health.ts';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { MirrorError } from '../domain/errors.ts';
+import type { HealthSource } from '../health/judge.ts';
+import { settingsFileOf } from '../store/files/own-files.ts';
 import { healthSource, type HealthParts } from './health-source.ts';
 import { createIntegrityCheck, type IntegrityCheck } from './background/integrity-check.ts';
 import { OutgoingWebhooks } from './outgoing-webhooks.ts';
@@ -45,7 +46,7 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly version: string;
   readonly compiled: CompiledParts;
   /** Memory and responsiveness of the process. */
-  readonly machine: () => HealthFacts['process'];
+  readonly machine: HealthParts['machine'];
   /** Sends outgoing webhooks; over the network by default. */
   readonly post?: Post;
   /** Called when a run of an account has ended. */
@@ -160,6 +161,9 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const health: HealthParts = {
     version: dependencies.version,
     startedAt: clock.now(),
+    maxStaleness: settings.admin.maxStaleness,
+    settingsFile: settingsFileOf(settings),
+    awaitsDeliveries: settings.listener.publicUrl !== null,
     clock,
     mirror,
     targets: settings.notify.map(({ name }) => name),
@@ -187,7 +191,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const accountWatch = createAccountWatch({ mirror, clock, log, onChange: (kept) => accounts.applyKept(kept) });
   // The account watch may wait for an account that is being removed; stopping the accounts ends that wait.
   const services = [figures, admin, listener, integrity, publications, webhooks, accountWatch, ...lasting];
-  const watched = healthSource({ ...health, machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }) });
+  const watched = healthSource({ ...health, machine: () => null });
   return new Daemon({ installation, lock, services, accounts, listener, admin, integrity, health: watched });
 }
 

@@ -1,7 +1,8 @@
 /** The state of the mirror and of the process, measured at each scrape. */
 import { Gauge, type Registry } from 'prom-client';
 import { parseInstant } from '../../domain/clock.ts';
-import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';
+import type { AccountHealth, Health } from '../../health/judge.ts';
+import { isPaused } from '../../health/status-document.ts';
 
 /** More labels would overload what collects them: the accounts that most need attention have labels, the totals cover all. */
 const mostLabels = 50;
@@ -62,7 +63,7 @@ const accountGauges: readonly AccountGauge[] = [
   {
     name: 'watchdog_silent',
     help: 'Whether sweeps find changes while no delivery arrives: 1 or 0.',
-    of: ({ facts }) => Number(facts.watchdog === 'silent'),
+    of: ({ deliveries }) => Number(deliveries.state === 'silent'),
   },
   {
     name: 'last_delivery_age_seconds',
@@ -71,8 +72,8 @@ const accountGauges: readonly AccountGauge[] = [
   },
 ];
 
-/** Accounts that are not paused. */
-const notPaused = (accounts: readonly AccountHealth[]): AccountHealth[] => accounts.filter(({ isPaused }) => !isPaused);
+/** Accounts that the settings name and nobody paused. */
+const served = (accounts: readonly AccountHealth[]): AccountHealth[] => accounts.filter(({ isServed }) => isServed);
 
 interface TotalGauge {
   readonly name: string;
@@ -87,12 +88,12 @@ const totalGauges: readonly TotalGauge[] = [
   {
     name: 'accounts',
     help: 'Accounts, including paused ones.',
-    of: ({ accounts }) => accounts.length,
+    of: ({ accounts }) => accounts.filter(({ facts }) => !facts.isLeft).length,
   },
   {
     name: 'accounts_paused',
     help: 'Paused accounts. Besides this one, only vendor_mirror_accounts counts them.',
-    of: ({ accounts }) => accounts.filter(({ isPaused }) => isPaused).length,
+    of: ({ accounts }) => accounts.filter(isPaused).length,
   },
   {
     name: 'accounts_stale',
@@ -103,17 +104,17 @@ const totalGauges: readonly TotalGauge[] = [
     name: 'staleness_max_seconds',
     help: 'The longest time by which what the lists show may lag behind the service; for an account without a complete sweep, the time since the process started.',
     of: ({ accounts, facts, now }) =>
-      most(notPaused(accounts).map(({ staleness }) => staleness ?? Math.max(0, now - facts.startedAt))) / 1_000,
+      most(served(accounts).map(({ staleness }) => staleness ?? Math.max(0, now - (facts.startedAt ?? now)))) / 1_000,
   },
   {
     name: 'queue_oldest_seconds',
     help: 'Age of the oldest open mark of all accounts; 0 where the queue is empty.',
-    of: ({ accounts, now }) => most(notPaused(accounts).map(({ facts }) => since(facts.oldestMark, now) ?? 0)),
+    of: ({ accounts, now }) => most(served(accounts).map(({ facts }) => since(facts.oldestMark, now) ?? 0)),
   },
   {
     name: 'parked',
     help: 'Marked vendors of all accounts that could not be read, until the next reconciliation.',
-    of: ({ accounts }) => notPaused(accounts).reduce((total, { facts }) => total + facts.queue.parked, 0),
+    of: ({ accounts }) => served(accounts).reduce((total, { facts }) => total + facts.queue.parked, 0),
   },
   {
     name: 'disk_free_bytes',
@@ -123,20 +124,20 @@ const totalGauges: readonly TotalGauge[] = [
   {
     name: 'process_ready',
     help: 'Whether the process can accept and store deliveries: 1 or 0.',
-    of: ({ process }) => Number(process.ready),
+    of: ({ process }) => Number(process.length === 0),
   },
   {
     name: 'start_time_seconds',
     help: 'When the process started, seconds since 1970.',
-    of: ({ facts }) => facts.startedAt / 1_000,
+    of: ({ facts }) => (facts.startedAt ?? 0) / 1_000,
   },
   { name: 'database_bytes', help: 'Size of the mirror file.', of: ({ facts }) => facts.files.databaseBytes },
   { name: 'wal_bytes', help: 'Size of the write-ahead log beside it.', of: ({ facts }) => facts.files.walBytes },
-  { name: 'resident_memory_bytes', help: 'Memory of the process.', of: ({ facts }) => facts.process.rssBytes },
+  { name: 'resident_memory_bytes', help: 'Memory of the process.', of: ({ facts }) => facts.process?.rssBytes ?? 0 },
   {
     name: 'event_loop_lag_seconds',
     help: 'Delay of the event loop.',
-    of: ({ facts }) => facts.process.eventLoopLagSeconds,
+    of: ({ facts }) => facts.process?.eventLoopLagSeconds ?? 0,
   },
 ];
 
@@ -184,7 +185,7 @@ export function createGauges(registry: Registry): (health: Health) => void {
   return (health) => {
     version.set({ version: health.facts.version }, 1);
     for (const set of totals) set(health);
-    const labelled = bySeverity(notPaused(health.accounts)).slice(0, mostLabels);
+    const labelled = served(health.bySeverity).slice(0, mostLabels);
     for (const set of ofAccounts) set(labelled, health.now);
     connectionsFailing.reset();
     for (const { connection, failing } of health.facts.connections)

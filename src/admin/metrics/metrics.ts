@@ -5,7 +5,7 @@ import type { FindingKind, RunKind } from '../../store/tables/mirror-tables.ts';
 import { createGauges } from './gauges.ts';
 import { createTargetGauges } from './target-gauges.ts';
 import { processMetrics } from './process-metrics.ts';
-import type { Health } from '../health/readiness.ts';
+import type { Health } from '../../health/judge.ts';
 
 export interface RunFacts {
   readonly kind: RunKind;

@@ -1,13 +1,12 @@
 /** The state of the targets of outgoing webhooks, measured at each scrape. */
 import { Gauge, type Registry } from 'prom-client';
-import { lagOf, type TargetReport } from '../../store/outbox/outbox-report.ts';
-import type { Health } from '../health/readiness.ts';
+import type { Health, TargetStatus } from '../../health/judge.ts';
 
-const gauges: readonly { name: string; help: string; of: (target: TargetReport, now: number) => number }[] = [
+const gauges: readonly { name: string; help: string; of: (target: TargetStatus) => number }[] = [
   {
     name: 'lag_seconds',
     help: 'How long the oldest change that a target has not received has waited, without those that were given up.',
-    of: (target, now) => lagOf(target, now) / 1_000,
+    of: ({ lag_seconds }) => lag_seconds,
   },
   { name: 'waiting', help: 'Vendors with changes that a target has not received.', of: ({ waiting }) => waiting },
   { name: 'parked', help: 'Vendors whose changes were given up for a target.', of: ({ parked }) => parked },
@@ -18,6 +17,9 @@ const gauges: readonly { name: string; help: string; of: (target: TargetReport, 
   },
 ];
 
+/** Nothing is sent to these. */
+const outside = new Set<TargetStatus['state']>(['not begun', 'not in the settings']);
+
 /** Registers the gauges; the returned function sets them all. */
 export function createTargetGauges(registry: Registry): (health: Health) => void {
   const setters = gauges.map(({ name, help, of }) => {
@@ -27,9 +29,10 @@ export function createTargetGauges(registry: Registry): (health: Health) => void
       labelNames: ['target'],
       registers: [registry],
     });
-    return ({ facts, now }: Health) => {
+    return ({ facts }: Health) => {
       gauge.reset();
-      for (const target of facts.targets) gauge.set({ target: target.target }, of(target, now));
+      for (const target of facts.targets)
+        if (!outside.has(target.state)) gauge.set({ target: target.target }, of(target));
     };
   });
   return (health) => {

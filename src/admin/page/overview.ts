@@ -1,8 +1,7 @@
 /** The first page: is my mirror right, what is in it, how well do the webhooks work, what happened. All of one account; others a click away. */
 import { timestamp } from '../../domain/clock.ts';
 import type { Figures } from '../../store/figures/figures.ts';
-import { headline, type Headline } from '../health/headline.ts';
-import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';
+import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
 import { actionSection } from './sections/action-section.ts';
 import { contentsSection } from './sections/contents-section.ts';
 import { page, type Page } from './parts/page-frame.ts';
@@ -26,8 +25,11 @@ export interface OverviewOptions {
 }
 
 /** The account that a page is about; undefined where there is none. */
-export function chosenAccount({ accounts }: Health, account: string | undefined): AccountHealth | undefined {
-  return accounts.find(({ facts }) => facts.account === account) ?? bySeverity(accounts)[0];
+export function chosenAccount(
+  { accounts, bySeverity }: Health,
+  account: string | undefined,
+): AccountHealth | undefined {
+  return accounts.find(({ facts }) => facts.account === account) ?? bySeverity[0];
 }
 
 export function overview(health: Health, options: OverviewOptions): Page {
@@ -39,19 +41,19 @@ export function overview(health: Health, options: OverviewOptions): Page {
     </main>`;
     return page({ title: 'No account', root: './', now, content });
   }
-  const found = headline(chosen, health);
   const { figures, mayAct } = options;
+  const { tone, words } = chosen.verdict;
   const content = html`<main id="main">
-      ${accountList(health, chosen)} ${verdict(found, chosen, now)} ${mayAct ? actionSection(chosen, true) : null}
-      ${contentsSection(chosen.facts, figures)} ${webhookSection(chosen.facts, figures, now)}
+      ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
+      ${contentsSection(chosen.facts, figures)} ${webhookSection(chosen, figures, now)}
       ${targetSection(facts.targets, now)} ${eventSection(chosen.facts, figures, now)}
       ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
-  return page({ title: chosen.isPaused ? 'Paused' : titles[found.tone], root: './', now, content });
+  return page({ title: chosen.isServed ? titles[tone] : words, root: './', now, content });
 }
 
-const titles: Readonly<Record<Headline['tone'], string>> = {
+const titles: Readonly<Record<Tone, string>> = {
   good: 'Correct',
   fair: 'Correct, needs attention',
   bad: 'Needs attention',
@@ -61,12 +63,12 @@ const titles: Readonly<Record<Headline['tone'], string>> = {
 function accountList(health: Health, chosen: AccountHealth): Html | null {
   const { accounts } = health;
   if (accounts.length < 2) return null;
-  const listed = bySeverity(accounts).slice(0, mostListed);
+  const listed = health.bySeverity.slice(0, mostListed);
   const left = accounts.length - listed.length;
   return html`<nav id="accounts" aria-label="Accounts">
     <ul>
       ${listed.map((account) => {
-        const { tone, words } = headline(account, health);
+        const { tone, words } = account.verdict;
         const { account: id } = account.facts;
         return html`<li>
           <a href="./?account=${id}" aria-current="${account === chosen ? 'page' : 'false'}" title="${words}"
@@ -79,30 +81,32 @@ function accountList(health: Health, chosen: AccountHealth): Html | null {
   </nav>`;
 }
 
-function verdict({ tone, words, since, details }: Headline, { facts }: AccountHealth, now: number): Html {
-  const { safe_as_of, listed_as_of, last_complete_sweep } = facts.freshness;
-  const asOf = safe_as_of ?? listed_as_of;
-  const isRight = tone === 'good' || (tone === 'fair' && since === null);
-  const moment = isRight ? asOf : since;
+function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, health: Health): Html {
+  const { now, process, installation } = health;
+  const { tone, words, since, isCorrect } = found;
+  const moment = isCorrect ? asOf : since;
   const when =
     moment === null
       ? '.'
-      : html`${isRight ? ' as of' : ', since'} <strong>${clockTime(now, moment)}</strong>, ${ago(now, moment)}.`;
+      : html`${isCorrect ? ' as of' : ', since'} <strong>${clockTime(now, moment)}</strong>, ${ago(now, moment)}.`;
   const meaning =
     asOf === null
       ? null
       : html`<p class="meaning">
           ${
-            isRight
+            isCorrect
               ? 'Every change up to then is here.'
               : html`Every change up to ${clockTime(now, asOf)}, ${ago(now, asOf)}, is here.`
           }
-          Last complete sweep ${ago(now, last_complete_sweep)}.
+          Last complete sweep ${ago(now, facts.freshness.last_complete_sweep)}.
         </p>`;
   return html`<section id="verdict" class="verdict ${tone}">
     <p class="account">Account <b>${facts.account}</b></p>
     <h1 aria-live="polite">${words}${when}</h1>
-    ${details.map((line) => html`<p class="detail">${sentence(line)}</p>`)} ${meaning}
+    ${[...process, ...problems, ...installation].map(
+      (problem) => html`<p class="detail">${sentence(sentenceOf(problem))}</p>`,
+    )}
+    ${meaning}
   </section>`;
 }
 
@@ -112,7 +116,7 @@ function footer({ version, startedAt, files, next }: Health['facts'], now: numbe
   const entries: readonly (readonly [string, Html | string])[] = [
     ['Next reconciliation', due(next.reconcile)],
     ['Next full pull', due(next.pull)],
-    ['Started', ago(now, timestamp(startedAt))],
+    ['Started', startedAt === null ? 'not running' : ago(now, timestamp(startedAt))],
     ['Database', bytes(files.databaseBytes)],
     ['Version', version],
   ];

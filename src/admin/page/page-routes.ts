@@ -5,7 +5,7 @@ import type { Figures } from '../../store/figures/figures.ts';
 import type { Query } from '../../store/sqlite/query.ts';
 import { FiguresCache } from '../health/figures-cache.ts';
 import type { ApiHandle } from '../api/answers.ts';
-import type { Health } from '../health/readiness.ts';
+import type { Health } from '../../health/judge.ts';
 import { shared } from '../health/shared-result.ts';
 import { assets } from './assets.ts';
 import type { Page } from './parts/page-frame.ts';

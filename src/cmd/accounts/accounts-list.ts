@@ -1,5 +1,5 @@
 /** `accounts list`: which accounts are mirrored, and what the mirror holds of each. */
-import { vendorCounts } from '../../admin/health/vendor-counts.ts';
+import { vendorCounts } from '../../health/status-document.ts';
 import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { connectionNameOf } from '../../settings/account-connections.ts';

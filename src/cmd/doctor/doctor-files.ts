@@ -33,7 +33,7 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
           `${path} is in order, but its journal has grown to ${megabytes(journal)}.`,
           'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
         );
-      if (faults.length === 0) return fine(check, `${path} is in order, ${megabytes(mirror.bytes)}.`);
+      if (faults.length === 0) return fine(check, `${path} is in order, ${megabytes(mirror.sizes.databaseBytes)}.`);
       return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
     } finally {
       await mirror.close();

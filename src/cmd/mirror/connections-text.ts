@@ -1,5 +1,5 @@
 /** The connections, for a person's eye. */
-import type { ConnectionFacts } from '../../admin/health/connection-health.ts';
+import type { ConnectionFacts } from '../../health/judge.ts';
 import { took } from '../../domain/age.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';

@@ -4,11 +4,10 @@ import type { CurrencyTotal } from '../../store/reports/account-reports.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { counted } from '../terminal/counted.ts';
 import { table } from '../terminal/table.ts';
-import type { AccountStatus } from './account-status.ts';
 
 type Total = CurrencyTotal | undefined;
 
-export async function owedTable(context: ProcessContext, { totals }: Pick<AccountStatus, 'totals'>): Promise<string> {
+export async function owedTable(context: ProcessContext, totals: readonly CurrencyTotal[]): Promise<string> {
   const of = (code: string, wanted: CurrencyTotal['kind']): Total =>
     totals.find((total) => total.kind === wanted && total.code === code);
   const rows = [...new Set(totals.map(({ code }) => code))].map((code) => ({

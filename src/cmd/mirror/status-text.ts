@@ -1,37 +1,45 @@
 /** An account's report, for a person's eye. */
 import type {
+  CurrencyTotal,
   ReportedCallback,
   ReportedRefusal,
   ReportedRun,
   RequestFailureReport,
 } from '../../store/reports/account-reports.ts';
 import { age, took } from '../../domain/age.ts';
-import type { AccountStatus } from './account-status.ts';
+import type { AccountFacts } from '../../health/judge.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { facts } from '../terminal/paragraphs.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { owedTable } from './owed-table.ts';
 import { table } from '../terminal/table.ts';
-import { vendorCounts, type VendorCounts } from '../../admin/health/vendor-counts.ts';
+import { vendorCounts, type VendorCounts } from '../../health/status-document.ts';
 
 /** Says how long ago a moment was. */
 type Ago = (moment: string | null) => string;
 
-export async function reportText(context: ProcessContext, report: AccountStatus): Promise<string> {
+/** How many runs of an account are listed. */
+const latestRuns = 5;
+
+export async function reportText(
+  context: ProcessContext,
+  report: AccountFacts,
+  totals: readonly CurrencyTotal[],
+): Promise<string> {
+  const { account, runs: all } = report;
   const ago: Ago = (moment) => age(context.clock, moment);
-  const title = heading(context, `Account ${report.account}`);
+  const title = heading(context, `Account ${account}`);
   const entries = factsOf(report, ago).map(([name, text]) => [name, visible(text)] as const);
-  const runs = report.runs.length === 0 ? [] : ['', await runTable(context, report.runs)];
-  return [title, await owedTable(context, report), '', await facts(context, entries), ...runs].join('\n');
+  const runs = all.length === 0 ? [] : ['', await runTable(context, all.slice(0, latestRuns))];
+  return [title, await owedTable(context, totals), '', await facts(context, entries), ...runs].join('\n');
 }
 
-function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
+function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
   const { counts, freshness, findings, callbacks, refusals, failing } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
     ['vendors', vendorsText(vendorCounts(counts))],
-    ...pausedFact(status, ago),
     ['freshness', freshnessText(freshness, ago)],
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
@@ -47,23 +55,13 @@ function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
   ];
 }
 
-function pausedFact({ account, freshness: { paused_since } }: AccountStatus, ago: Ago): [string, string][] {
-  if (paused_since === null) return [];
-  return [
-    [
-      'paused',
-      `${ago(paused_since)}: nothing is requested from the service, and deliveries are stored; \`vendor-mirror accounts resume ${account}\` resumes it`,
-    ],
-  ];
-}
-
 function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: VendorCounts): string {
   const usual = `${active} active, ${archived} archived, ${deleted} deleted`;
   const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
   return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
 }
 
-function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['freshness'], ago: Ago): string {
+function freshnessText({ safe_as_of, last_complete_sweep }: AccountFacts['freshness'], ago: Ago): string {
   if (last_complete_sweep === null) return 'unknown: no complete sweep yet';
   if (safe_as_of === null) return 'unknown until the next complete sweep: the clock was set back';
   const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
@@ -76,16 +74,15 @@ function failingText({ requests, first_at, last_at, message }: RequestFailureRep
   return `${which}: ${message}`;
 }
 
-function queueText({ queue, receivedDeliveries, parkedFor }: AccountStatus, ago: Ago): string {
+function queueText({ queue, oldestMark, parkedFor }: AccountFacts, ago: Ago): string {
   if (queue.waiting + queue.parked === 0) return 'empty';
   const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no cause was recorded'}`).join('; ');
   const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
-  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(receivedDeliveries.oldestMark)}`;
+  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(oldestMark)}`;
 }
 
-function deliveriesText({ freshness, receivedDeliveries, sweepRequest }: AccountStatus, ago: Ago): string {
+function deliveriesText({ freshness, lastDelivery, missedSince, sweepRequest }: AccountFacts, ago: Ago): string {
   const { oldest_unsettled_delivery: open } = freshness;
-  const { lastDelivery, missedSince } = receivedDeliveries;
   const found = missedSince === 1 ? '1 change' : `${missedSince} changes`;
   const missed = missedSince === 0 ? '' : `; since then sweeps found ${found} that none announced`;
   if (lastDelivery === null) return `none ever arrived${missed.replace('since then ', '')}`;

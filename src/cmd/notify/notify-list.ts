@@ -1,8 +1,9 @@
 /** `notify list`: how far each target of outgoing webhooks is, and what was given up. */
 import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
+import { targetStatuses, type TargetStatus } from '../../health/judge.ts';
 import { inWords } from '../../domain/duration.ts';
-import { lagOf, parkedVendors, targetReports, type ParkedVendor } from '../../store/outbox/outbox-report.ts';
+import { parkedVendors, targetReports, type ParkedVendor } from '../../store/outbox/outbox-report.ts';
 import type { CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
@@ -10,7 +11,6 @@ import { loadSettings } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
-import { targetStatuses, type TargetStatus } from './target-status.ts';
 
 /** Vendors that were given up may be many. */
 const mostShown = 100;
@@ -22,7 +22,11 @@ export const notifyList: CommandHandler = async (call) => {
     reports: targetReports(snapshot),
     parked: parkedVendors(snapshot, mostShown),
   }));
-  const targets = targetStatuses(settings, found?.reports ?? [], context.clock.now());
+  const targets = targetStatuses(
+    settings.notify.map(({ name }) => name),
+    found?.reports ?? [],
+    context.clock.now(),
+  );
   if (options.json) printJson(context, { ok: true, targets, parked: found?.parked ?? [] });
   else if (targets.length === 0) printNotice(context, 'The settings name no targets of outgoing webhooks (`notify`).');
   else await printText(context, targets, found?.parked ?? []);
@@ -34,7 +38,6 @@ async function printText(
   targets: readonly TargetStatus[],
   parked: readonly ParkedVendor[],
 ): Promise<void> {
-  const now = context.clock.now();
   print(
     context,
     await table(
@@ -46,7 +49,7 @@ async function printText(
           title: 'lag',
           right: true,
           dropOrder: 5,
-          cell: (target) => (target.oldest_waiting === null ? 'none' : inWords(lagOf(target, now))),
+          cell: (target) => (target.oldest_waiting === null ? 'none' : inWords(target.lag_seconds * 1_000)),
         },
         { title: 'waiting', right: true, dropOrder: 2, cell: ({ waiting }) => waiting },
         { title: 'parked', right: true, dropOrder: 4, cell: ({ parked }) => parked },

@@ -1,13 +1,12 @@
 /** What `status` says of outgoing webhooks. */
-import { targetAdvice } from '../../admin/health/target-health.ts';
 import { age } from '../../domain/age.ts';
 import { inWords } from '../../domain/duration.ts';
+import type { TargetStatus } from '../../health/judge.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { counted } from '../terminal/counted.ts';
 import { heading } from '../terminal/heading.ts';
 import { paragraph } from '../terminal/paragraphs.ts';
 import { visible } from '../terminal/plain-text.ts';
-import type { TargetStatus } from './target-status.ts';
 
 /** A paragraph about all targets; none where there are none. */
 export async function targetsText(context: ProcessContext, targets: readonly TargetStatus[]): Promise<string[]> {
@@ -23,13 +22,4 @@ function lineOf({ clock }: ProcessContext, target: TargetStatus): string {
   const given = parked === 0 ? [] : [`${counted(parked, 'vendor')} given up`];
   const why = failing_since === null ? [] : [`failing since ${age(clock, failing_since)}: ${last_error ?? ''}`];
   return [state, waits, ...given, `last accepted ${age(clock, delivered_at)}`, ...why].join('; ');
-}
-
-/** What a person should do about the targets. */
-export function adviceForTargets(targets: readonly TargetStatus[], now: number): string[] {
-  return targets.flatMap((target) =>
-    target.state === 'not in the settings'
-      ? [`${target.target} is no longer in the settings: \`vendor-mirror notify forget ${target.target}\` deletes it.`]
-      : targetAdvice(target, now),
-  );
 }

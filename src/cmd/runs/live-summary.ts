@@ -1,6 +1,5 @@
 /** The live summary of `serve` in a terminal: the state of each account and the last events, in a few lines that stay in place. */
-import { examineHealth, type Health } from '../../admin/health/readiness.ts';
-import type { HealthSource } from '../../admin/health/health.ts';
+import { judge, type Health, type HealthSource } from '../../health/judge.ts';
 import { asMirrorError } from '../../domain/errors.ts';
 import type { CommonOptions } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -79,9 +78,7 @@ export class LiveSummary {
   }
 
   async #lines(source: HealthSource, place: SummaryPlace): Promise<string[]> {
-    const { clock } = this.#context;
-    const rules = { now: clock.now(), maxStaleness: place.maxStaleness };
-    this.#last = await examineHealth(await source.facts(), rules, clock);
+    this.#last = judge(await source.facts(), this.#context.clock.now());
     return summaryLines(this.#context, this.#last, { ...place, entries: this.#entries, room: this.#block.room });
   }
 }

@@ -1,24 +1,18 @@
 /** The lines of the live summary: the verdict, a row for each account, what the log said last, and where to look. */
-import { styleText } from 'node:util';
-import { headline, type Tone } from '../../admin/health/headline.ts';
-import { bySeverity, type AccountHealth, type Health } from '../../admin/health/readiness.ts';
-import { vendorCounts } from '../../admin/health/vendor-counts.ts';
+import { sentenceOf, type AccountHealth, type Health } from '../../health/judge.ts';
+import { vendorCounts } from '../../health/status-document.ts';
 import { age } from '../../domain/age.ts';
 import { agoInWords } from '../../domain/duration.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { counted } from '../terminal/counted.ts';
-import { mayStyle } from '../terminal/heading.ts';
 import { facts, paragraph } from '../terminal/paragraphs.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { table } from '../terminal/table.ts';
+import { verdictLine } from '../terminal/verdict-line.ts';
 
 export interface SummaryPlace {
   /** The address of the operator's page. */
   readonly dashboard: string;
-  /** The path of the mirror. */
-  readonly database: string;
-  /** `admin.maxStaleness`, milliseconds. */
-  readonly maxStaleness: number;
 }
 
 export interface SummaryOptions extends SummaryPlace {
@@ -30,14 +24,12 @@ export interface SummaryOptions extends SummaryPlace {
 
 type Terminal = Pick<ProcessContext, 'stdout' | 'env'>;
 
-const colours = { good: 'green', fair: 'yellow', bad: 'red', busy: 'blue' } as const satisfies Record<Tone, string>;
-
 /** Lines that stand around the accounts: the title of the table, and empty ones. */
 const frame = 4;
 
 export async function summaryLines(context: Terminal, health: Health, options: SummaryOptions): Promise<string[]> {
-  const accounts = bySeverity(health.accounts);
-  const head = await verdict(context, health, accounts);
+  const accounts = health.bySeverity;
+  const head = await verdict(context, health);
   const foot = (await facts(context, footer(health, options))).split('\n');
   const entries = await Promise.all(options.entries.map((entry) => firstLine(context, entry)));
   const room = Math.max(1, options.room - frame - head.length - foot.length - entries.length);
@@ -58,32 +50,19 @@ export async function summaryLines(context: Terminal, health: Health, options: S
 
 /** How fresh the mirror is, as the last line after a stop. */
 export function asOfText(health: Health | undefined): string {
-  const served = (health?.accounts ?? []).filter(({ isPaused }) => !isPaused);
+  const served = (health?.accounts ?? []).filter(({ isServed }) => isServed);
   const moments = served.map(({ facts: { freshness } }) => freshness.safe_as_of);
   const [first] = [...moments].sort();
   if (first === undefined || moments.includes(null)) return 'The mirror keeps what was read.';
   return `The mirror holds every change up to ${first?.slice(0, 19)} UTC.`;
 }
 
-async function verdict(
-  context: Terminal,
-  health: Health,
-  [worst, ...others]: readonly AccountHealth[],
-): Promise<string[]> {
-  if (!worst) return ['No account is served.'];
-  const { tone, words, since, details } = headline(worst, health);
-  const whose = others.length === 0 ? '' : `${worst.facts.account}: `;
-  const { safe_as_of, listed_as_of } = worst.facts.freshness;
-  const moment = tone === 'good' ? (safe_as_of ?? listed_as_of) : since;
-  const when = moment === null ? '' : `${tone === 'good' ? ' as of' : ', since'} ${moment.slice(11, 19)} UTC`;
-  const ago = moment === null ? '' : `, ${age({ now: () => health.now }, moment)}`;
-  const text = await paragraph(context, '', visible(`${whose}${words}${when}${ago}.`));
+async function verdict(context: Terminal, health: Health): Promise<string[]> {
+  const { process, installation, bySeverity } = health;
+  const line = await verdictLine(context, health, (moment) => moment.slice(11, 19));
+  const details = [...process, ...(bySeverity[0]?.problems ?? []), ...installation].map(sentenceOf);
   const more = await Promise.all(details.map((detail) => paragraph(context, '  ', visible(detail))));
-  return [...text.split('\n').map((line) => coloured(context, tone, line)), ...more.flatMap((one) => one.split('\n'))];
-}
-
-function coloured({ stdout, env }: Terminal, tone: Tone, line: string): string {
-  return mayStyle(stdout, env) ? styleText(['bold', colours[tone]], line, { validateStream: false }) : line;
+  return [...line.split('\n'), ...more.flatMap((one) => one.split('\n'))];
 }
 
 function accountTable(context: Terminal, { now }: Health, accounts: readonly AccountHealth[]): Promise<string> {
@@ -108,12 +87,12 @@ function accountTable(context: Terminal, { now }: Health, accounts: readonly Acc
 }
 
 /** What is done for an account now. */
-function doing({ isPaused, facts: { runs, progress, queue, watchdog } }: AccountHealth): string {
-  if (isPaused) return 'paused';
+function doing({ isServed, verdict, deliveries, facts: { runs, progress, queue } }: AccountHealth): string {
+  if (!isServed) return verdict.words.toLowerCase();
   const run = runs.find(({ outcome }) => outcome === 'running');
   if (run) return `${run.kind}: ${pageText(progress)}`;
   if (queue.waiting > 0) return 'reads changed vendors';
-  return watchdog === 'off' ? 'waits for the next sweep' : 'listens';
+  return deliveries.state === 'off' ? 'waits for the next sweep' : 'listens';
 }
 
 function pageText(progress: AccountHealth['facts']['progress']): string {
@@ -122,12 +101,12 @@ function pageText(progress: AccountHealth['facts']['progress']): string {
   return `page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}${pass > 1 ? `, walk ${pass}` : ''}`;
 }
 
-function footer({ facts: { next }, now }: Health, place: SummaryPlace): [string, string][] {
+function footer({ facts: { next, database }, now }: Health, place: SummaryPlace): [string, string][] {
   const sweep = Math.min(next.reconcile ?? Infinity, next.pull ?? Infinity);
   return [
     ...(Number.isFinite(sweep) ? [['next sweep', agoInWords(now - sweep)] satisfies [string, string]] : []),
     ['dashboard', place.dashboard],
-    ['mirror', visible(place.database)],
+    ['mirror', visible(database)],
     ['stop', 'Ctrl-C'],
   ];
 }

@@ -27,9 +27,9 @@ export class Reader {
     return this.#database.sqlite.open;
   }
 
-  /** Size of the mirror in bytes. */
-  get bytes(): number {
-    return this.#database.fileSizes()?.databaseBytes ?? 0;
+  /** Sizes in bytes. */
+  get sizes(): { databaseBytes: number; walBytes: number } {
+    return this.#database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 };
   }
 
   /** The result of SQLite's integrity check; empty where the file is sound. */

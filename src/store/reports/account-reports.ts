@@ -56,10 +56,10 @@ export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'bega
 export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 
-export interface AccountReport {
+/** What is stored of an account or found by an index: no sums of money, which need a scan of all vendors. */
+export interface AccountSummary {
   readonly account: string;
   readonly counts: readonly VendorCount[];
-  readonly totals: readonly CurrencyTotal[];
   readonly freshness: Omit<FreshnessView, 'account_id'>;
   readonly queue: QueueReport;
   readonly sweepRequest: SweepRequestReport;
@@ -73,9 +73,6 @@ export interface AccountReport {
   /** Events that the service refused to register. */
   readonly refusals: readonly ReportedRefusal[];
 }
-
-/** A report without sums of money, which need a scan of all vendors; everything else is stored or indexed. */
-export type AccountSummary = Omit<AccountReport, 'totals'>;
 
 /** Prepares summaries of accounts with their `latest` runs; a summary is undefined for an unknown account. */
 export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: string) => AccountSummary | undefined {
@@ -120,22 +117,6 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       refusals: refusals.all({ accountId }).map(withoutBlobs),
     };
   };
-}
-
-/** Reports on all accounts of the mirror, or on one, with their `latest` runs. */
-export function accountReports(sqlite: Sqlite, account: string | undefined, latest: number): AccountReport[] {
-  const accounts = plainStatement<None, { account_id: string }>(
-    sqlite,
-    'SELECT account_id FROM accounts ORDER BY account_id',
-  );
-  const summary = accountSummaries(sqlite, latest);
-  const totals = currencyTotals(sqlite);
-  return accounts
-    .all({})
-    .map(({ account_id }) => account_id)
-    .filter((accountId) => account === undefined || accountId === account)
-    .flatMap((accountId) => summary(accountId) ?? [])
-    .map((found) => ({ ...found, totals: totals(found.account) }));
 }
 
 /** Connections that give no access, by name, including those that the settings no longer name. */
@@ -212,8 +193,8 @@ function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: number }, R
   );
 }
 
-function latestFindings(sqlite: Sqlite): Statement<OfAccount, AccountReport['findings'][number]> {
-  return plainStatement<OfAccount, AccountReport['findings'][number]>(
+function latestFindings(sqlite: Sqlite): Statement<OfAccount, AccountSummary['findings'][number]> {
+  return plainStatement<OfAccount, AccountSummary['findings'][number]>(
     sqlite,
     `
   SELECT kind, count(*) AS count

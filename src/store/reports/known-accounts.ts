@@ -28,6 +28,15 @@ export function accountsNotServed(
   return new Set(left.map(({ account_id }) => account_id));
 }
 
+/** All accounts of the mirror, by id. */
+export function accountIds(sqlite: Sqlite): string[] {
+  const all = plainStatement<object, Pick<AccountTable, 'account_id'>>(
+    sqlite,
+    'SELECT account_id FROM accounts ORDER BY account_id',
+  );
+  return all.all({}).map(({ account_id }) => account_id);
+}
+
 /** Accounts that commands added or paused. */
 export function keptAccounts(sqlite: Sqlite): KeptAccounts {
   return { added: addedAccounts(sqlite), paused: pausedAccounts(sqlite) };

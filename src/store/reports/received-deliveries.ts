@@ -2,27 +2,24 @@
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type OfAccount } from '../sqlite/plain-statement.ts';
 
-export interface DeliveryMoments {
+export interface ReceivedDeliveries {
   /** When the oldest open mark was made; null where the queue is empty. */
   readonly oldestMark: string | null;
   /** When the last signed delivery came; null if none ever did. */
   readonly lastDelivery: string | null;
-}
-
-export interface ReceivedDeliveries extends DeliveryMoments {
-  /** Changes that sweeps found since and no delivery announced; at most 10,000. */
+  /** Changes that sweeps found since and no delivery announced; at most 1,000. */
   readonly missedSince: number;
 }
 
 /** A higher count adds no information, and counting would take long. */
-const mostMissed = 10_000;
+const mostMissed = 1_000;
 
 interface Moment {
   readonly at: string | null;
 }
 
 /** Prepares lookups by index. */
-export function deliveryMoments(sqlite: Sqlite): (accountId: string) => DeliveryMoments {
+export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => ReceivedDeliveries {
   const oldest = plainStatement<OfAccount, Moment>(
     sqlite,
     'SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = :accountId',
@@ -31,14 +28,6 @@ export function deliveryMoments(sqlite: Sqlite): (accountId: string) => Delivery
     sqlite,
     'SELECT max(received_at) AS at FROM deliveries WHERE account_id = :accountId',
   );
-  return (accountId) => ({
-    oldestMark: oldest.get({ accountId })?.at ?? null,
-    lastDelivery: last.get({ accountId })?.at ?? null,
-  });
-}
-
-export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => ReceivedDeliveries {
-  const moments = deliveryMoments(sqlite);
   const missed = plainStatement<OfAccount & { after: string; most: number }, { count: number }>(
     sqlite,
     `
@@ -49,8 +38,8 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
       LIMIT :most)`,
   );
   return (accountId) => {
-    const known = moments(accountId);
-    const found = missed.get({ accountId, after: known.lastDelivery ?? '', most: mostMissed });
-    return { ...known, missedSince: found?.count ?? 0 };
+    const lastDelivery = last.get({ accountId })?.at ?? null;
+    const found = missed.get({ accountId, after: lastDelivery ?? '', most: mostMissed });
+    return { oldestMark: oldest.get({ accountId })?.at ?? null, lastDelivery, missedSince: found?.count ?? 0 };
   };
 }

@@ -87,7 +87,14 @@ describe('an account that is added while a daemon runs', () => {
     at.requests.length = 0;
     await at.clock.pass(3_600_000);
     expect(about(at, other)).toEqual([]);
-    expect(JSON.parse((await at.look('/api/status')).body)).toMatchObject({ accounts: [{ account }] });
+    expect(JSON.parse((await at.look('/api/status')).body)).toMatchObject({
+      fresh: true,
+      advice: [],
+      accounts: [
+        { account, verdict: { code: 'correct' } },
+        { account: other, verdict: { code: 'not_served' }, stale: false },
+      ],
+    });
     await command(at, (accounts) => accounts.add(other, 'default'));
     await at.clock.until('it is served again', () => at.sandbox.callbacks(other).all()[0]?.verified === true);
   });

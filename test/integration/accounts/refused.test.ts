@@ -34,7 +34,8 @@ it.each([
   await at.clock.pass(interval + 60_000);
   expect(await status(at)).toMatchObject({
     ready: true,
-    fresh: false,
+    fresh: true,
+    verdict: { code: 'access_refused', tone: 'bad' },
     accounts: [
       {
         ready: false,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { HealthFacts } from '../../../src/admin/health/health.ts';
+import type { HealthFacts } from '../../../src/health/judge.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { folder, missingPrometheus, prometheus } from '../../support/admin/prometheus.ts';
 import { able, account, before, facts, run, target } from '../../support/admin/sample.ts';
@@ -37,7 +37,10 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
   [
     'the mirror file cannot be written',
     'VendorMirrorNotReady',
-    { ...facts(), ability: { ...able, trouble: 'The mirror cannot be written.' } },
+    {
+      ...facts(),
+      ability: { ...able, trouble: { code: 'file_unwritable', message: 'The mirror cannot be written.' } },
+    },
   ],
   ['the service is down', 'VendorMirrorServiceDown', failing('service_unreachable')],
   ['the token is dead', 'VendorMirrorTokenDead', ended('unauthenticated', { freshness: old })],
@@ -49,7 +52,11 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
     facts([account()]),
     (name) => (name === 'vendor_mirror_disk_free_bytes' ? '50e9-50e6x480' : undefined),
   ],
-  ['webhooks are silent', 'VendorMirrorWebhookSilent', facts([account({ watchdog: 'silent' })])],
+  [
+    'webhooks are silent',
+    'VendorMirrorWebhookSilent',
+    facts([account({ missedSince: 3, lastDelivery: before(3_600_000) })]),
+  ],
   ['the mirror is stale', 'VendorMirrorStale', facts([account({ freshness: old })])],
   ['the queue is stuck', 'VendorMirrorQueueStuck', facts([account({ oldestMark: before(7_200_000) })])],
   [

@@ -1,7 +1,7 @@
 /** An admin server on a free port, and requests to it with any header, `Host` included. */
 import { request, type OutgoingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
-import type { Ability, HealthFacts } from '../../../src/admin/health/health.ts';
+import type { Ability, HealthFacts } from '../../../src/health/judge.ts';
 import { Metrics } from '../../../src/admin/metrics/metrics.ts';
 import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';

@@ -1,7 +1,15 @@
 /** Facts of a made-up installation, at noon of 20 November 2026. */
 import { timestamp } from '../../../src/domain/clock.ts';
-import type { Ability, AccountFacts, HealthFacts, WebhookDay } from '../../../src/admin/health/health.ts';
+import {
+  targetStatuses,
+  type Ability,
+  type AccountFacts,
+  type HealthFacts,
+  type TargetStatus,
+} from '../../../src/health/judge.ts';
 import type { TargetReport } from '../../../src/store/outbox/outbox-report.ts';
+import { unknownState } from '../../../src/store/reports/account-state.ts';
+import type { WebhookDays } from '../../../src/store/reports/webhook-days.ts';
 import type { ReportedRun } from '../../../src/store/reports/account-reports.ts';
 
 export const noon = Date.UTC(2026, 10, 20, 12);
@@ -36,7 +44,8 @@ export function run(id: number, change: Partial<ReportedRun> = {}): ReportedRun 
 
 const losses = [0, 0.012, 0, 0.031, 0, 0, 0.018, 0, 0.046, 0.008, 0, 0, 0.021, 0];
 
-export const days: readonly WebhookDay[] = losses.map((loss_rate, index) => ({
+export const days: WebhookDays = losses.map((loss_rate, index) => ({
+  account_id: '6BApk',
   day: timestamp(noon - (losses.length - 1 - index) * day).slice(0, 10),
   deliveries: 130 + index * 7,
   duplicates: index,
@@ -116,7 +125,10 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     oldestMark: before(9 * second),
     lastDelivery: before(5 * second),
     days,
-    watchdog: 'receiving',
+    missedSince: 0,
+    parkedFor: [],
+    isLeft: false,
+    awaitsDeliveries: true,
     doubt: null,
     progress: null,
     ...change,
@@ -124,8 +136,8 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
 }
 
 /** A receiver of outgoing webhooks that accepts everything. */
-export function target(change: Partial<TargetReport> = {}): TargetReport {
-  return {
+export function target(change: Partial<TargetReport> = {}): TargetStatus {
+  const report = {
     target: 'hooks.example',
     began_at: before(12 * day),
     delivered_at: before(6 * second),
@@ -139,6 +151,7 @@ export function target(change: Partial<TargetReport> = {}): TargetReport {
     oldest_waiting: null,
     ...change,
   };
+  return targetStatuses([report.target], [report], noon)[0]!;
 }
 
 export const able: Ability = { listening: true, trouble: null, diskFreeBytes: 91_000_000_000 };
@@ -146,6 +159,8 @@ export const able: Ability = { listening: true, trouble: null, diskFreeBytes: 91
 export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFacts {
   return {
     version: '0.1.0',
+    database: 'vendors.db',
+    maxStaleness: 7_200_000,
     startedAt: noon - 12 * day,
     accounts,
     ability: able,
@@ -157,32 +172,7 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
   };
 }
 
-/** As `freshness` says it of an account of which nothing is known yet. */
-export const nothingFresh = {
-  last_complete_sweep: null,
-  oldest_unsettled_delivery: null,
-  open_suspects: 0,
-  parked_vendors: 0,
-  callback_verified: null,
-  safe_as_of: null,
-  listed_as_of: null,
-  not_served_since: null,
-  paused_since: null,
-} as const;
-
 /** An account of which nothing is known yet. */
 export function newAccount(name: string): AccountFacts {
-  return account({
-    account: name,
-    counts: [],
-    freshness: nothingFresh,
-    queue: { waiting: 0, parked: 0 },
-    runs: [],
-    findings: [],
-    callbacks: [],
-    oldestMark: null,
-    lastDelivery: null,
-    days: [],
-    watchdog: 'off',
-  });
+  return { ...unknownState(name), isLeft: false, awaitsDeliveries: false, progress: null, doubt: null };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ability, AccountFacts } from '../../../src/admin/health/health.ts';
+import type { Ability, AccountFacts } from '../../../src/health/judge.ts';
 import { catalogue } from '../../../src/domain/errors.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
@@ -20,8 +20,8 @@ interface Status {
 }
 
 /** What `/api/status` says of these accounts. */
-async function statusOf(accounts: readonly AccountFacts[], settings: { maxStaleness?: number } = {}): Promise<Status> {
-  const { ask } = await startAdmin(settings, () => Promise.resolve(facts(accounts)));
+async function statusOf(accounts: readonly AccountFacts[], more: { maxStaleness?: number } = {}): Promise<Status> {
+  const { ask } = await startAdmin({}, () => Promise.resolve({ ...facts(accounts), ...more }));
   const { status, body } = await ask('/api/status');
   expect(status).toBe(200);
   return JSON.parse(body) as Status;
@@ -53,7 +53,11 @@ describe('/readyz', () => {
 
   it.each<[string, Partial<Ability>, string]>([
     ['the listener is closed', { listening: false }, 'The listener is not open.'],
-    ['the file cannot be written', { trouble: '/m.db is not writable.' }, '/m.db is not writable.'],
+    [
+      'the file cannot be written',
+      { trouble: { code: 'file_unwritable', message: '/m.db is not writable.' } },
+      `/m.db is not writable. ${catalogue.file_unwritable.hint}`,
+    ],
   ])('K19 answers 503 while %s, and says so', async (_, ability, reason) => {
     expect(await ready(ability)).toMatchObject({ status: 503, body: { ready: false, reasons: [reason] } });
   });
@@ -70,7 +74,7 @@ describe('/readyz', () => {
     const { ask } = await startAdmin({}, () => Promise.resolve(facts(many)));
     expect((await ask('/readyz')).status).toBe(200);
     const status = JSON.parse((await ask('/api/status')).body) as Status;
-    expect(status).toMatchObject({ ready: true, fresh: false, accounts_stale: 0 });
+    expect(status).toMatchObject({ ready: true, fresh: true, accounts_stale: 0, verdict: { code: 'access_refused' } });
     expect(status.accounts.map(({ account: name, ready: fine }) => [name, fine])).toEqual([
       ['6BApk', true],
       ['refused', false],
@@ -90,7 +94,10 @@ describe('/api/status', () => {
   it('calls no account fresh before its first complete sweep', async () => {
     const status = await statusOf([account(), newAccount('9aaZq')]);
     expect(status).toMatchObject({ ready: true, fresh: false, accounts_stale: 1 });
-    expect(status.accounts[1]).toMatchObject({ reasons: ['No sweep was complete yet.'], staleness_seconds: null });
+    expect(status.accounts[1]).toMatchObject({
+      reasons: ['No sweep was complete yet. The first run is about to begin.'],
+      staleness_seconds: null,
+    });
   });
 
   it('K19 calls an account stale by what lists show: beyond admin.maxStaleness, not at it', async () => {
@@ -99,7 +106,7 @@ describe('/api/status', () => {
     const over = await statusOf([behind], { maxStaleness: 139_999 });
     expect(over).toMatchObject({ fresh: false, accounts_stale: 1 });
     expect(over.accounts[0]?.reasons).toEqual([
-      'Changes of the last 2 min may be missing; admin.maxStaleness allows 2 min.',
+      'Changes of the last 2 min may be missing; admin.maxStaleness allows 2 min. Run `vendor-mirror sync`.',
     ]);
   });
 
@@ -116,7 +123,9 @@ describe('/api/status', () => {
   });
 
   it('shows that the watchdog is silent', async () => {
-    expect((await statusOf([account({ watchdog: 'silent' })])).accounts[0]?.watchdog).toBe('silent');
+    expect((await statusOf([account({ missedSince: 3, lastDelivery: before(3_600_000) })])).accounts[0]?.watchdog).toBe(
+      'silent',
+    );
   });
 
   it('returns the whole state, with the names of the data model', async () => {

@@ -89,7 +89,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     expect((await line.run('sync', '--json')).status).toBe(0);
     expect((await line.run('accounts', 'remove', 'third')).status).toBe(0);
     expect((await line.run('sync')).status).toBe(78);
-    expect((await line.run('status', '--account', 'third')).stdout).toContain('third is no longer in the settings');
+    expect((await line.run('status', '--account', 'third')).stdout).toContain('third: It is no longer in the settings');
   });
 
   it('of the settings win over those of the same name that were added', async () => {
@@ -125,9 +125,9 @@ connections: { berlin: { auth: { accessToken: u } } }`,
       });
     }
     const told = await line.run('status');
-    expect(told.stdout).toContain('; nothing to do; third is paused.');
+    expect(told.stdout).toMatch(/^Your mirror is correct as of .*; nothing to do\.\n {2}third: Paused since /);
     expect(told.stdout).toContain(
-      ': nothing is requested from the service, and deliveries are stored; `vendor-mirror accounts resume third`',
+      ': nothing is requested from the service, and deliveries are stored. `vendor-mirror accounts resume third`',
     );
     expect(JSON.parse((await line.run('status', '--json')).stdout)).toMatchObject({
       advice: [],
@@ -139,7 +139,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
       status: 0,
       stdout: '{"ok":true,"runs":[],"gateways":[]}\n',
     });
-    expect((await line.run('status')).stdout).toMatch(/^2 accounts are paused: nothing keeps the mirror fresh\./);
+    expect((await line.run('status')).stdout).toMatch(/^third: Paused, since .*; nothing to do\.\n/);
     await line.run('accounts', 'resume', '6BApk');
     expect((await line.run('accounts', 'resume', 'third')).stdout).toBe(
       'third is resumed. Run `vendor-mirror sync --account third`, or start the daemon.\n',

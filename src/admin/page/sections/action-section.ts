@@ -1,6 +1,6 @@
 /** What a person may ask the daemon to do about an account; where there is nothing to be asked, why. */
 import { noTokenMessage } from '../../api/actions-api.ts';
-import type { AccountHealth } from '../../health/readiness.ts';
+import type { AccountHealth } from '../../../health/judge.ts';
 import { counted } from '../parts/format.ts';
 import { html, sentence, type Html } from '../parts/html.ts';
 
@@ -13,12 +13,13 @@ interface Button {
   readonly number?: number;
 }
 
-export function actionSection(health: AccountHealth, mayAct: boolean): Html {
-  const { account } = health.facts;
+export function actionSection(health: AccountHealth, mayAct: boolean): Html | null {
+  const { account, isLeft } = health.facts;
+  if (isLeft) return null;
   return html`<section id="actions" aria-labelledby="actions-title">
     <h2 id="actions-title">Actions</h2>
     ${
-      health.isPaused
+      !health.isServed
         ? html`<p class="soft">${sentence(`Paused: \`vendor-mirror accounts resume ${account}\` comes first.`)}</p>`
         : mayAct
           ? html`<p class="buttons">${buttonsOf(health).map((button) => buttonHtml(button, account))}</p>

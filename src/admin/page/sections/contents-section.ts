@@ -1,8 +1,8 @@
 /** What is in the mirror: vendors by state, and what is owed in each currency, today and over time. */
 import { currencyDigits, grouped, money } from '../../../domain/amounts.ts';
 import type { CurrencyFigures, Figures } from '../../../store/figures/figures.ts';
-import type { AccountFacts } from '../../health/health.ts';
-import { vendorCounts } from '../../health/vendor-counts.ts';
+import type { AccountFacts } from '../../../health/judge.ts';
+import { vendorCounts } from '../../../health/status-document.ts';
 import { chart } from '../parts/chart.ts';
 import { count, counted, date } from '../parts/format.ts';
 import { html, type Html } from '../parts/html.ts';

@@ -1,7 +1,7 @@
 /** What happened: today in one sentence, what sweeps met, runs, and gateways. */
 import type { ChangeFigure, Figures, FoundFigure } from '../../../store/figures/figures.ts';
 import { learnedBy, type FieldChange } from '../../../store/reports/field-changes.ts';
-import type { AccountFacts } from '../../health/health.ts';
+import type { AccountFacts } from '../../../health/judge.ts';
 import { ago, counted, findingWords } from '../parts/format.ts';
 import { html, type Html } from '../parts/html.ts';
 import { runTable } from './run-table.ts';

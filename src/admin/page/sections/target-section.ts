@@ -1,12 +1,10 @@
 /** Whether changes reach the receivers of outgoing webhooks; nothing where the settings name none. */
-import type { TargetReport } from '../../../store/outbox/outbox-report.ts';
-import { deliveryState, longFailure, targetAdvice } from '../../health/target-health.ts';
-import type { Tone } from '../../health/headline.ts';
+import { sentenceOf, targetProblems, type TargetStatus, type Tone } from '../../../health/judge.ts';
 import { ago, counted, lasting } from '../parts/format.ts';
 import { html, sentence, type Html } from '../parts/html.ts';
 import { namedValues } from '../parts/named-values.ts';
 
-export function targetSection(targets: readonly TargetReport[], now: number): Html | null {
+export function targetSection(targets: readonly TargetStatus[], now: number): Html | null {
   if (targets.length === 0) return null;
   return html`<section id="targets" aria-labelledby="targets-title">
     <h2 id="targets-title">Outgoing webhooks</h2>
@@ -16,19 +14,19 @@ export function targetSection(targets: readonly TargetReport[], now: number): Ht
   </section>`;
 }
 
-function targetHtml(report: TargetReport, now: number): Html {
-  const { target, failing_since, disabled_at, last_error } = report;
-  const advice = targetAdvice(report, now);
+function targetHtml(report: TargetStatus, now: number): Html {
+  const { target, state, failing_since, last_error } = report;
+  const problems = targetProblems(report, now);
   const failure =
-    failing_since === null || disabled_at !== null || longFailure(report, now).length > 0
+    failing_since === null || state !== 'failing' || problems.some(({ code }) => code === 'receiver_failing')
       ? null
       : html`<p class="trouble">Failing for ${lasting(now, failing_since)}: ${last_error ?? 'no cause is known.'}</p>`;
-  return html`<h3><bdi>${target}</bdi> <span class="pill ${tone(report)}">${deliveryState(report)}</span></h3>
+  return html`<h3><bdi>${target}</bdi> <span class="pill ${tone(report)}">${state}</span></h3>
     <dl class="figures">${namedValues(figures(report, now))}</dl>
-    ${failure} ${advice.map((line) => html`<p class="trouble">${sentence(line)}</p>`)}`;
+    ${failure} ${problems.map((problem) => html`<p class="trouble">${sentence(sentenceOf(problem))}</p>`)}`;
 }
 
-function figures(report: TargetReport, now: number): [string, Html | string][] {
+function figures(report: TargetStatus, now: number): [string, Html | string][] {
   const { waiting, behind, parked, oldest_waiting, delivered_at } = report;
   const further = behind === 0 ? '' : `, and ${counted(behind, 'further change')}`;
   return [
@@ -39,8 +37,7 @@ function figures(report: TargetReport, now: number): [string, Html | string][] {
   ];
 }
 
-function tone(report: TargetReport): Tone {
-  const state = deliveryState(report);
-  if (state === 'delivering') return report.parked > 0 ? 'fair' : 'good';
-  return 'bad';
+function tone({ state, parked }: TargetStatus): Tone {
+  if (state === 'failing' || state === 'disabled') return 'bad';
+  return state === 'delivering' && parked === 0 ? 'good' : 'fair';
 }

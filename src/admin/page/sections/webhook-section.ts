@@ -2,17 +2,19 @@
 import { timestamp } from '../../../domain/clock.ts';
 import { seconds } from '../../../domain/duration.ts';
 import type { Figures, HourFigures } from '../../../store/figures/figures.ts';
-import type { AccountFacts, WebhookDay } from '../../health/health.ts';
+import type { AccountFacts, AccountHealth } from '../../../health/judge.ts';
+import type { WebhookDays } from '../../../store/reports/webhook-days.ts';
 import { chart } from '../parts/chart.ts';
 import { ago, count, counted, date, percent } from '../parts/format.ts';
 import { html, type Html } from '../parts/html.ts';
-import { webhookVerdict } from './webhook-verdict.ts';
 
 const daysDrawn = 14;
 const dayMs = 86_400_000;
 
-export function webhookSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
-  const { tone, words } = webhookVerdict(facts, now);
+type WebhookDay = WebhookDays[number];
+
+export function webhookSection({ facts, deliveries }: AccountHealth, figures: Figures | null, now: number): Html {
+  const { tone, words } = deliveries;
   return html`<section id="webhooks" aria-labelledby="webhooks-title">
     <h2 id="webhooks-title">How well the webhooks work</h2>
     <p class="health">
@@ -27,7 +29,7 @@ export function webhookSection(facts: AccountFacts, figures: Figures | null, now
   </section>`;
 }
 
-export function missedWords(days: readonly WebhookDay[]): string {
+export function missedWords(days: WebhookDays): string {
   const shown = days.slice(-daysDrawn);
   const add = (of: (day: WebhookDay) => number): number => shown.reduce((total, day) => total + of(day), 0);
   const missed = add((day) => day.unannounced_changes);
@@ -98,7 +100,7 @@ function byHour(hours: readonly HourFigures[]): Html {
   </div>`;
 }
 
-function byDay(days: readonly WebhookDay[], now: number): Html {
+function byDay(days: WebhookDays, now: number): Html {
   const known = new Map(days.map((day) => [day.day, day]));
   const names = Array.from({ length: daysDrawn }, (_, index) =>
     timestamp(now - (daysDrawn - 1 - index) * dayMs).slice(0, 10),

@@ -29,7 +29,11 @@ it('K24 an examination handles one account in each turn of the event loop', asyn
   const source = healthSource({
     version: '0',
     startedAt: 0,
+    maxStaleness: 1,
+    settingsFile: '',
+    awaitsDeliveries: false,
     mirror: {
+      path: 'vendors.db',
       accountState: (id) => {
         looked += 1;
         most = Math.max(most, looked);
@@ -42,11 +46,10 @@ it('K24 an examination handles one account in each turn of the event loop', asyn
     targets: [],
     connections: { names: [], of: () => 'default' },
     secrets: { trouble: () => undefined },
-    supervisors: new Map(
-      Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null, progress: null }]),
-    ),
+    supervisors: new Map(Array.from({ length: 100 }, (_, index) => [`a${index}`, { doubt: null, progress: null }])),
     listener: { listening: true },
     clock: {
+      now: () => 0,
       yield: () => {
         [looked, turns] = [0, turns + 1];
         return Promise.resolve();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AccountFacts, HealthFacts } from '../../../../src/admin/health/health.ts';
+import type { AccountFacts, HealthFacts } from '../../../../src/health/judge.ts';
 import { startAdmin, type Admin } from '../../../support/admin/admin-requests.ts';
 import { account, before, facts, newAccount, run, target } from '../../../support/admin/sample.ts';
 
@@ -111,7 +111,7 @@ describe('/metrics', () => {
     );
     const named = [...samples.keys()].filter((key) => key.startsWith('vendor_mirror_ready'));
     expect(named).toHaveLength(50);
-    expect(named.slice(0, 2)).toEqual(['vendor_mirror_ready{account="new"}', 'vendor_mirror_ready{account="b"}']);
+    expect(named.slice(0, 2)).toEqual(['vendor_mirror_ready{account="b"}', 'vendor_mirror_ready{account="new"}']);
   });
 
   it('names everything of ours vendor_mirror_…, and explains it', async () => {

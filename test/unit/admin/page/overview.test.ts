@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AccountFacts } from '../../../../src/admin/health/health.ts';
+import type { AccountFacts } from '../../../../src/health/judge.ts';
 import { grouped } from '../../../../src/domain/amounts.ts';
 import type { Figures } from '../../../../src/store/figures/figures.ts';
 import { startAdmin } from '../../../support/admin/admin-requests.ts';
@@ -100,7 +100,9 @@ describe('the first page', () => {
 
   it('shows an account of which nothing is known yet', async () => {
     const { text } = await shown([newAccount('9aaZq')]);
-    expect(text).toContain('Nothing is mirrored completely yet. The first run is about to begin.');
+    expect(text).toContain(
+      'Nothing is mirrored completely yet. No sweep was complete yet. The first run is about to begin.',
+    );
     expect(text).toContain('Off: listener.publicUrl is not set');
     expect(text).toContain('Last delivery never');
     expect(text).toContain('None yet.');

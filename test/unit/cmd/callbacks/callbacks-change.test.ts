@@ -93,9 +93,9 @@ describe('callbacks', () => {
       callbacks: [{ ...callback, callbackid: 2001, checked_at: '2026-11-20 11:59:00.000' }],
     });
     expect((await line.run('status')).stdout).toContain(
-      'third is no longer in the settings, so nothing keeps it fresh, and its callback is still registered: run `vendor-mirror',
+      'third: It is no longer in the settings, so nothing keeps it fresh, and its callback is still registered. Run `vendor-mirror',
     );
-    expect((await line.run('status', ...third)).stdout).toContain('third is no longer in the settings');
+    expect((await line.run('status', ...third)).stdout).toContain('third: It is no longer in the settings');
     expect((await line.run('status', '--account', '6BApk')).stdout).not.toContain('any more');
     await line.run('callbacks', 'register', 'bill_vendor', `${uri}token`, ...third);
     const { status, stdout } = await line.run('callbacks', 'list', '--json', ...third);

@@ -27,13 +27,13 @@ it('K12 an account of another settings file is still served, and only its own fi
     expect((await line.runBare('status', '-c', file)).stdout).not.toContain('any more');
 
   settingsFor(line, 'fourth');
-  expect((await line.runBare('status', '-c', second)).stdout).toContain('third is no longer in the settings');
+  expect((await line.runBare('status', '-c', second)).stdout).toContain('third: It is no longer in the settings');
   expect((await line.run('sync')).stderr).not.toContain('any more');
   expect(served(line)).toEqual(['6BApk', 'fourth', 'other', 'third']);
   expect((await line.runBare('sync', '-c', second)).stderr).toContain('third is no longer in the settings');
   expect(served(line)).toEqual(['6BApk', 'fourth', 'other']);
   for (const file of [line.settings, second])
-    expect((await line.runBare('status', '-c', file)).stdout).toContain('third is no longer in the settings');
+    expect((await line.runBare('status', '-c', file)).stdout).toContain('third: It is no longer in the settings');
 });
 
 it('K12 an account that moves to another settings file belongs to that one', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { examineHealth } from '../../../../src/admin/health/readiness.ts';
-import type { AccountFacts } from '../../../../src/admin/health/health.ts';
+import { judge, type AccountFacts } from '../../../../src/health/judge.ts';
 import { summaryLines, type SummaryOptions } from '../../../../src/cmd/runs/summary-lines.ts';
 import { LiveSummary, wantsSummary } from '../../../../src/cmd/runs/live-summary.ts';
 import type { ProcessContext } from '../../../../src/cmd/process/process-context.ts';
@@ -9,11 +8,10 @@ import { screenOf } from '../../../support/screen/screen.ts';
 import { collector } from '../../../support/testbed/command.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
-const place = { dashboard: 'http://127.0.0.1:8788', database: 'vendors.db', maxStaleness: 7_200_000 };
+const place = { dashboard: 'http://127.0.0.1:8788' };
 
 async function lines(accounts: AccountFacts[], columns = 100, more: Partial<SummaryOptions> = {}): Promise<string[]> {
-  const clock = virtualClock({ start: noon });
-  const health = await examineHealth(facts(accounts), { now: noon, maxStaleness: place.maxStaleness }, clock);
+  const health = judge(facts(accounts), noon);
   const { stream } = collector(columns);
   const options = { ...place, entries: [], room: 29, ...more };
   return summaryLines({ stdout: stream, env: { NO_COLOR: '1' } }, health, options);
@@ -42,7 +40,7 @@ describe('the live summary', () => {
     };
     const text = (await lines([first])).join('\n');
     expect(text).toMatch(
-      /^The first pull is under way, since .+\n {2}Page 120 of 1,000, walk 1; 12,000 of 100,000 vendors\.$/m,
+      /^The first pull is under way, since .+\n {2}No sweep was .+ Page 120 of 1,000, walk 1; 12,000\s+of 100,000 vendors\.$/m,
     );
     expect(text).toContain('pull: page 120 of 1,000');
   });

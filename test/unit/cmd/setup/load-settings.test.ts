@@ -85,7 +85,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     };
     const sync = `\`vendor-mirror sync -c ${line.settings}\``;
     expect(await said('status')).toContain(`Nothing is mirrored yet. Run ${sync}.`);
-    expect(await said('status', '--json')).toContain(`was never mirrored completely: run ${sync}.`);
+    expect(await said('status', '--json')).toContain(`No sweep was complete yet. Run ${sync}.`);
     expect(await said('doctor')).toContain(`Run ${sync}.`);
     await line.fill({ vendors: [vendor(11)] });
     const old = new Driver(line.database);

@@ -1,9 +1,12 @@
 /** What the page says of missed changes. */
 import { expect, it } from 'vitest';
-import type { WebhookDay } from '../../../../../src/admin/health/health.ts';
+import type { WebhookDays } from '../../../../../src/store/reports/webhook-days.ts';
 import { missedWords } from '../../../../../src/admin/page/sections/webhook-section.ts';
 
+type WebhookDay = WebhookDays[number];
+
 const today: WebhookDay = {
+  account_id: '6BApk',
   day: '2026-11-26',
   deliveries: 13,
   duplicates: 0,

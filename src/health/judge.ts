@@ -1,0 +1,624 @@
+/**
+ * Is the mirror right? The only place that decides it: the dashboard, the live summary of `serve`, `status`, `/api/status`, `/readyz` and the
+ * metrics show what `judge` says, and alerts are built on those. It reads nothing but its facts and the time. The facts come from a running
+ * daemon (`app/health-source.ts`) or from the files alone (`cmd/mirror/status.ts`).
+ *
+ * Each situation is a problem with a code that does not change between versions. An account's verdict is its first problem in this order:
+ *
+ *   code                 tone   when
+ *   listener_closed      bad    the daemon takes no deliveries; of the process, so it comes before anything of an account
+ *   cannot_store         bad    a delivery cannot be stored: the disk is full, or the file cannot be written
+ *   not_served           fair   the settings name the account no longer: nothing else is said of it
+ *   paused               fair   a person paused it: nothing else is said of it
+ *   access_refused       bad    the last run, or the last request, was refused: only a person can end that
+ *   service_failing      bad    requests fail and the mirror is not fresh; fair while it is
+ *   first_pull           busy   no sweep was ever complete, and one is under way
+ *   never_mirrored       bad    no sweep was ever complete; busy where a daemon is about to begin the first
+ *   clock_set_back       bad    the age of the mirror is not known until the next complete sweep
+ *   stale                bad    what lists show is older than admin.maxStaleness
+ *   in_doubt             bad    its records cannot be relied on (a machine slept, a file was restored); only its daemon knows
+ *   last_run             fair   the last run was not complete
+ *   absences_waiting     fair   many vendors are no longer listed, and a person must say whether they are gone
+ *   callback_unverified  fair   no callback is verified, so nothing is delivered
+ *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
+ *   vendors_parked       fair   changed vendors could not be read
+ *   queue_stuck          fair   a changed vendor has waited for half an hour
+ *
+ * then of the installation: no_daemon, connection_refused, receiver_gone, receiver_failing, changes_given_up, receiver_unknown, all of them fair.
+ * A problem that another one already explains is left out. An account is stale or fresh by the age of what lists show alone; it is ready where
+ * it may be relied on, so a refused account is fresh until it is old, and not ready.
+ */
+import { age, took } from '../domain/age.ts';
+import { parseInstant } from '../domain/clock.ts';
+import { inWords, lastInWords } from '../domain/duration.ts';
+import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
+import { unusuallySilentFor } from '../domain/unusual-silence.ts';
+import { lagOf, type TargetReport } from '../store/outbox/outbox-report.ts';
+import type { ConnectionFailure, ReportedRun, RequestFailureReport } from '../store/reports/account-reports.ts';
+import type { AccountState } from '../store/reports/account-state.ts';
+
+/** Where a running daemon's facts come from. */
+export interface HealthSource {
+  /** Everything as it is now. */
+  facts(): Promise<HealthFacts>;
+  /** Whether this process can do its work, which says nothing of any account. */
+  ability(): Ability;
+}
+
+/** What a process needs to take deliveries. */
+export interface Ability {
+  /** Whether the listener takes connections; null to a process that has none. */
+  readonly listening: boolean | null;
+  /** Why no delivery can be stored; null while it can. */
+  readonly trouble: { readonly code: ErrorCode; readonly message: string } | null;
+  /** Bytes that are free beside the mirror. */
+  readonly diskFreeBytes: number;
+}
+
+export interface HealthFacts {
+  readonly version: string;
+  /** The path of the mirror. */
+  readonly database: string;
+  /** Wall time at which the daemon began, milliseconds since 1970; null where none runs. */
+  readonly startedAt: number | null;
+  /** `admin.maxStaleness`, milliseconds. */
+  readonly maxStaleness: number;
+  readonly accounts: readonly AccountFacts[];
+  readonly connections: readonly ConnectionFacts[];
+  readonly ability: Ability;
+  readonly targets: readonly TargetStatus[];
+  readonly files: { readonly databaseBytes: number; readonly walBytes: number };
+  /** Of the daemon's process; null where that is another one. */
+  readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number } | null;
+  /** Wall time of the next scheduled run of any account, milliseconds since 1970; undefined where all are under way, or it is not known. */
+  readonly next: { readonly pull: number | undefined; readonly reconcile: number | undefined };
+}
+
+export interface AccountFacts extends AccountState {
+  /** Whether no settings name it any more. */
+  readonly isLeft: boolean;
+  /** Whether the service is to deliver its changes: `listener.publicUrl`. */
+  readonly awaitsDeliveries: boolean;
+  /** How far the sweep under way has come; null while none is, none of its pages has arrived, or another process runs it. */
+  readonly progress: SweepProgressFacts | null;
+  /** Why the mirror may not be called fresh although its records say so, as a sentence. */
+  readonly doubt: string | null;
+}
+
+/** How far a sweep has come. */
+export interface SweepProgressFacts {
+  /** The last page that arrived, of how many, and the walk that it belongs to. */
+  readonly page: number;
+  readonly pages: number;
+  readonly pass: number;
+  /** Vendors seen, of how many that the list counts. */
+  readonly seen: number;
+  readonly total: number;
+}
+
+export interface ConnectionFacts {
+  readonly connection: string;
+  /** How many accounts it gives access to. */
+  readonly accounts: number;
+  /** Null where the last request was answered. */
+  readonly failing: ConnectionFailure | null;
+}
+
+/** A receiver of outgoing webhooks: of the settings, or one that the mirror still knows. */
+export interface TargetStatus extends TargetReport {
+  readonly state: 'delivering' | 'failing' | 'disabled' | 'not begun' | 'not in the settings';
+  readonly lag_seconds: number;
+}
+
+/** Green, amber, red, and blue for a first pull. */
+export type Tone = 'good' | 'fair' | 'bad' | 'busy';
+
+export type ProblemCode =
+  | 'listener_closed'
+  | 'cannot_store'
+  | keyof typeof headlines
+  | 'last_run'
+  | 'absences_waiting'
+  | 'callback_unverified'
+  | 'deliveries_silent'
+  | 'vendors_parked'
+  | 'queue_stuck'
+  | 'no_daemon'
+  | 'connection_refused'
+  | 'receiver_gone'
+  | 'receiver_failing'
+  | 'changes_given_up'
+  | 'receiver_unknown';
+
+export interface Problem {
+  readonly code: ProblemCode;
+  readonly tone: Exclude<Tone, 'good'>;
+  /** Since when, where that is known. */
+  readonly since: string | null;
+  /** What is wrong: sentences. */
+  readonly message: string;
+  /** What a person should do about it; null where nothing needs to be done. */
+  readonly remedy: string | null;
+}
+
+/** What stands above everything else about an account. */
+export interface Verdict {
+  readonly code: ProblemCode | 'correct';
+  readonly tone: Tone;
+  /** Without a full stop: the moment may follow. */
+  readonly words: string;
+  readonly since: string | null;
+  /** Whether the words say that the mirror is correct: the moment that belongs to them is `asOf`, otherwise it is `since`. */
+  readonly isCorrect: boolean;
+}
+
+export interface AccountHealth {
+  readonly facts: AccountFacts;
+  readonly verdict: Verdict;
+  /** Problems of this account alone, the first decides. */
+  readonly problems: readonly Problem[];
+  /** Paused accounts and those that are no longer served are neither read nor called stale, and no total counts them. */
+  readonly isServed: boolean;
+  /** Whether its part of the mirror may be relied on. */
+  readonly ready: boolean;
+  /** Whether it is too old, or its freshness is in doubt. */
+  readonly stale: boolean;
+  /** How far what the lists show may lag behind the service, in milliseconds; null where that is not known. */
+  readonly staleness: number | null;
+  /** Up to when every change is in the mirror; null where that is not known. */
+  readonly asOf: string | null;
+  /** Why the last run that ended was not complete; undefined where it was. */
+  readonly error: LastError | undefined;
+  readonly deliveries: DeliveryHealth;
+}
+
+/** Whether deliveries arrive, in one sentence. */
+export interface DeliveryHealth {
+  readonly state: 'off' | 'unregistered' | 'unverified' | 'silent' | 'receiving';
+  readonly tone: Tone;
+  readonly words: string;
+}
+
+/** Why the last run that ended was not complete. */
+export interface LastError {
+  readonly run: ReportedRun;
+  /** Null where an older version wrote the run. */
+  readonly code: ErrorCode | null;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+export interface Health {
+  readonly facts: HealthFacts;
+  /** Problems that keep the daemon from taking deliveries; none where it can. */
+  readonly process: readonly Problem[];
+  /** Problems of no single account. */
+  readonly installation: readonly Problem[];
+  /** Those in most need of a person first, those that are not served last. */
+  readonly bySeverity: readonly AccountHealth[];
+  readonly accounts: readonly AccountHealth[];
+  /** The verdict of the account in most need of a person. */
+  readonly verdict: Verdict;
+  /** Wall time of the judgement, milliseconds since 1970. */
+  readonly now: number;
+}
+
+export function judge(facts: HealthFacts, now: number): Health {
+  const process = judgeProcess(facts.ability);
+  const installation = installationProblems(facts, now);
+  const accounts = facts.accounts.map((account) => judgeAccount(account, { facts, process, installation, now }));
+  const bySeverity = [...accounts].sort(moreSevere);
+  const verdict = bySeverity[0]?.verdict ?? verdictOf([...process, ...installation], 'No account is served');
+  return { facts, process, installation, accounts, bySeverity, verdict, now };
+}
+
+/** About the process only: a refused or late account must not take the listener away from the others. */
+export function judgeProcess({ listening, trouble }: Ability): Problem[] {
+  return [
+    listening === false ? problem('listener_closed', 'bad', 'The listener is not open.', null) : [],
+    trouble ? problem('cannot_store', 'bad', trouble.message, catalogue[trouble.code].hint) : [],
+  ].flat();
+}
+
+/** A problem with its remedy, in sentences. */
+export function sentenceOf({ message, remedy }: Problem): string {
+  return remedy === null ? message : `${message} ${remedy}`;
+}
+
+/** A sentence for each problem that is wanted, by default for all of them. */
+export function problemsOf(
+  { accounts, process, installation }: Health,
+  isWanted: (problem: Problem) => boolean = () => true,
+): string[] {
+  const wanted = (problems: readonly Problem[]): string[] => problems.filter(isWanted).map(sentenceOf);
+  const own = accounts.flatMap(({ facts: { account }, problems }) =>
+    wanted(problems).map((text) => `${account}: ${text}`),
+  );
+  return [...wanted(process), ...own, ...wanted(installation)];
+}
+
+/** What a person should do. */
+export function advice(health: Health): string[] {
+  return problemsOf(health, ({ remedy }) => remedy !== null);
+}
+
+interface Surroundings {
+  readonly facts: HealthFacts;
+  readonly process: readonly Problem[];
+  readonly installation: readonly Problem[];
+  readonly now: number;
+}
+
+const headlines = {
+  not_served: 'No longer in the settings',
+  paused: 'Paused',
+  access_refused: 'The service refuses access',
+  service_failing: 'The service does not answer correctly',
+  first_pull: 'The first pull is under way',
+  never_mirrored: 'Nothing is mirrored completely yet',
+  clock_set_back: 'Your mirror may be out of date',
+  stale: 'Your mirror may be out of date',
+  in_doubt: 'Your mirror may be out of date',
+} as const;
+
+function verdictOf([first]: readonly Problem[], correct = 'Your mirror is correct'): Verdict {
+  if (!first) return { code: 'correct', tone: 'good', words: correct, since: null, isCorrect: true };
+  const { code, tone, since } = first;
+  if (code in headlines)
+    return { code, tone, since, words: headlines[code as keyof typeof headlines], isCorrect: false };
+  return tone === 'bad'
+    ? { code, tone, since, words: 'Changes cannot be stored now', isCorrect: false }
+    : { code, tone, since, words: 'Something needs your attention, but your mirror is correct', isCorrect: true };
+}
+
+function problem(
+  code: ProblemCode,
+  tone: Problem['tone'],
+  message: string,
+  remedy: string | null,
+  since: string | null = null,
+): Problem {
+  return { code, tone, since, message, remedy };
+}
+
+function judgeAccount(facts: AccountFacts, around: Surroundings): AccountHealth {
+  const { now, process, installation } = around;
+  const { listed_as_of, safe_as_of, paused_since } = facts.freshness;
+  const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
+  const staleness = listed === undefined ? null : Math.max(0, now - listed);
+  const isServed = !facts.isLeft && paused_since === null;
+  const found = {
+    ...{ facts, now, staleness },
+    maxStaleness: around.facts.maxStaleness,
+    hasDaemon: around.facts.startedAt !== null,
+    error: isServed ? lastError(facts.runs) : undefined,
+    deliveries: judgeDeliveries(facts, now),
+  };
+  const problems = isServed ? rules.flatMap((rule) => rule(found) ?? []) : notServed(facts);
+  const isOld = staleness === null || staleness > found.maxStaleness;
+  return {
+    ...{ facts, problems, isServed, staleness },
+    verdict: verdictOf([...process, ...problems, ...installation]),
+    ready: isServed && problems.every(({ tone }) => tone === 'fair'),
+    stale: isServed && (isOld || facts.doubt !== null),
+    asOf: safe_as_of ?? listed_as_of,
+    error: found.error,
+    deliveries: found.deliveries,
+  };
+}
+
+const tones: readonly Tone[] = ['good', 'fair', 'busy', 'bad'];
+
+function moreSevere(a: AccountHealth, b: AccountHealth): number {
+  const need = ({ isServed, verdict }: AccountHealth): number => (isServed ? tones.indexOf(verdict.tone) : -1);
+  const old = ({ staleness }: AccountHealth): number => staleness ?? Number.MAX_VALUE;
+  return need(b) - need(a) || old(b) - old(a);
+}
+
+function notServed({ account, callbacks, isLeft, freshness }: AccountFacts): Problem[] {
+  const { paused_since, not_served_since } = freshness;
+  if (!isLeft) {
+    const message = `Paused since ${String(paused_since).slice(0, 19)} UTC: nothing is requested from the service, and deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`;
+    return [problem('paused', 'fair', message, null, paused_since)];
+  }
+  const what = 'It is no longer in the settings, so nothing keeps it fresh';
+  const [callback] = callbacks;
+  return [
+    callback
+      ? problem(
+          'not_served',
+          'fair',
+          `${what}, and its callback is still registered.`,
+          `Run \`vendor-mirror callbacks delete ${callback.callbackid} --account ${account}\`.`,
+          not_served_since,
+        )
+      : problem('not_served', 'fair', `${what}.`, null, not_served_since),
+  ];
+}
+
+interface Found {
+  readonly facts: AccountFacts;
+  readonly now: number;
+  readonly maxStaleness: number;
+  readonly hasDaemon: boolean;
+  readonly staleness: number | null;
+  readonly error: LastError | undefined;
+  readonly deliveries: DeliveryHealth;
+}
+
+type Rule = (found: Found) => Problem | undefined;
+
+const accessRefused: Rule = ({ facts: { failing }, error }) => {
+  const run = error?.code && isAccessRefused(error.code) ? error : undefined;
+  const code = run?.code ?? codeOf(failing);
+  if (!code || !isAccessRefused(code)) return undefined;
+  const message = `The service refuses access (${code}). ${(run ? run.run.error : failing?.message) ?? ''}`.trimEnd();
+  const since = failing?.first_at ?? run?.run.started_at ?? null;
+  return problem('access_refused', 'bad', message, catalogue[code].hint, since);
+};
+
+const serviceFailing: Rule = (found) => {
+  const { failing } = found.facts;
+  if (failing === null || accessRefused(found)) return undefined;
+  const { requests, first_at, last_at, message } = failing;
+  const clock = { now: () => found.now };
+  const which = requests === 1 ? 'The last request failed' : `The last ${requests} requests failed`;
+  const times = requests === 1 ? age(clock, last_at) : `since ${age(clock, first_at)}`;
+  const code = codeOf(failing);
+  const isFresh = !neverComplete(found) && !tooOld(found) && found.facts.doubt === null;
+  const remedy = code ? catalogue[code].hint : 'Run `vendor-mirror doctor`.';
+  return problem('service_failing', isFresh ? 'fair' : 'bad', `${which}, ${times}: ${message}`, remedy, first_at);
+};
+
+const neverComplete: Rule = (found) => {
+  const { facts, error, hasDaemon, staleness } = found;
+  if (staleness !== null || facts.freshness.last_complete_sweep !== null) return undefined;
+  const none = 'No sweep was complete yet';
+  const running = facts.runs.find(({ outcome }) => outcome === 'running');
+  if (running) {
+    const message = `${none}: what has been read so far is correct.${progressWords(facts.progress)}`;
+    return problem('first_pull', 'busy', message, null, running.started_at);
+  }
+  if (facts.failing || accessRefused(found)) return problem('never_mirrored', 'bad', `${none}.`, null);
+  if (error) return problem('never_mirrored', 'bad', `${none}. ${ending(error)}`, error.hint, error.run.finished_at);
+  if (hasDaemon) return problem('never_mirrored', 'busy', `${none}. The first run is about to begin.`, null);
+  return problem('never_mirrored', 'bad', `${none}.`, 'Run `vendor-mirror sync`.');
+};
+
+/** Judged by what lists show: vendors that they hide are read again in turn, which takes longer. */
+const tooOld: Rule = (found) => {
+  const { staleness, maxStaleness, error, facts } = found;
+  if (neverComplete(found)) return undefined;
+  // Where something else says what to do, another run alone would only fail again.
+  const remedy = error || facts.failing ? null : 'Run `vendor-mirror sync`.';
+  if (staleness === null) {
+    const unknown = 'The clock was set back, so the age of the mirror is unknown until the next complete sweep.';
+    return problem('clock_set_back', 'bad', unknown, remedy);
+  }
+  if (staleness <= maxStaleness) return undefined;
+  const message = `Changes of the ${lastInWords(staleness)} may be missing; admin.maxStaleness allows ${inWords(maxStaleness)}.`;
+  return problem('stale', 'bad', message, remedy);
+};
+
+const inDoubt: Rule = ({ facts: { doubt } }) => (doubt === null ? undefined : problem('in_doubt', 'bad', doubt, null));
+
+const lastRun: Rule = (found) => {
+  const { error, facts } = found;
+  if (!error || accessRefused(found) || (error.code !== null && error.code === codeOf(facts.failing))) return undefined;
+  if (facts.failing === null && neverComplete(found)?.code === 'never_mirrored') return undefined;
+  return problem('last_run', 'fair', ending(error), error.hint, error.run.finished_at);
+};
+
+const absencesWaiting: Rule = ({ facts, error }) =>
+  facts.findings.some(({ kind }) => kind === 'breaker') && error?.code !== 'breaker_tripped'
+    ? problem(
+        'absences_waiting',
+        'fair',
+        'Many vendors are missing from the list, and none of them was marked gone yet.',
+        catalogue.breaker_tripped.hint,
+      )
+    : undefined;
+
+const callbackUnverified: Rule = ({ facts, deliveries }) => {
+  const isUnregistered = deliveries.state === 'unregistered' && facts.freshness.last_complete_sweep !== null;
+  if (!isUnregistered && facts.freshness.callback_verified !== 0) return undefined;
+  const message = 'No callback is verified, so nothing is delivered.';
+  return problem('callback_unverified', 'fair', message, 'Run `vendor-mirror doctor`.');
+};
+
+const deliveriesSilent: Rule = ({ facts: { lastDelivery, missedSince }, deliveries, now }) => {
+  if (deliveries.state !== 'silent') return undefined;
+  const silent =
+    lastDelivery === null
+      ? 'no delivery ever arrived'
+      : `the last one arrived ${age({ now: () => now }, lastDelivery)}`;
+  const message = `Sweeps found ${missedSince} changes that no delivery announced, and ${silent}.`;
+  return problem('deliveries_silent', 'fair', message, 'Run `vendor-mirror doctor`.', lastDelivery);
+};
+
+const vendorsParked: Rule = ({ facts: { queue } }) => {
+  if (queue.parked === 0) return undefined;
+  const vendors = queue.parked === 1 ? 'One changed vendor' : `${queue.parked} changed vendors`;
+  const message = `${vendors} could not be read; the next reconciliation tries again.`;
+  return problem('vendors_parked', 'fair', message, '`vendor-mirror deliveries retry` tries again at once.');
+};
+
+/** As long as the alert rules allow, in milliseconds. */
+const longestWait = 30 * 60_000;
+
+/** Not where vendors are parked, because one of those may be the oldest, nor where the service explains it. */
+const queueStuck: Rule = (found) => {
+  const { queue, oldestMark, failing } = found.facts;
+  if (queue.waiting === 0 || queue.parked > 0 || oldestMark === null || failing || accessRefused(found))
+    return undefined;
+  const waited = found.now - (parseInstant(oldestMark) ?? found.now);
+  if (waited <= longestWait) return undefined;
+  const message = `A changed vendor has waited ${inWords(waited)} to be read.`;
+  return problem('queue_stuck', 'fair', message, 'Run `vendor-mirror doctor`.', oldestMark);
+};
+
+const rules: readonly Rule[] = [
+  accessRefused,
+  serviceFailing,
+  neverComplete,
+  tooOld,
+  inDoubt,
+  lastRun,
+  absencesWaiting,
+  callbackUnverified,
+  deliveriesSilent,
+  vendorsParked,
+  queueStuck,
+];
+
+const codeOf = (failing: RequestFailureReport | null): ErrorCode | undefined =>
+  failing && failing.code in catalogue ? (failing.code as ErrorCode) : undefined;
+
+const endings: Readonly<Record<string, string>> = {
+  incomplete: 'was incomplete',
+  failed: 'failed',
+  abandoned: 'was cut off',
+};
+
+function lastError(runs: readonly ReportedRun[]): LastError | undefined {
+  const run = runs.find(({ outcome }) => outcome !== 'running');
+  if (!run || !(run.outcome in endings)) return undefined;
+  const code = run.error_code !== null && run.error_code in catalogue ? (run.error_code as ErrorCode) : null;
+  return { run, code, hint: code === null ? 'Run `vendor-mirror sync` again.' : catalogue[code].hint };
+}
+
+function ending({ run: { kind, outcome, error } }: LastError): string {
+  const ended = `The last ${kind} ${endings[outcome] ?? outcome}`;
+  return error === null ? `${ended}.` : `${ended}: ${error}`;
+}
+
+const numbers = new Intl.NumberFormat('en');
+
+function progressWords(progress: SweepProgressFacts | null): string {
+  if (progress === null) return '';
+  const { page, pages, pass, seen, total } = progress;
+  const vendors = total > 0 ? `; ${numbers.format(seen)} of ${numbers.format(total)} vendors` : '';
+  return ` Page ${numbers.format(page)} of ${numbers.format(pages)}, walk ${numbers.format(pass)}${vendors}.`;
+}
+
+/** A delivery younger than this proves that deliveries arrive. */
+const recent = 24 * 3_600_000;
+
+type DeliveryFacts = Pick<
+  AccountFacts,
+  'awaitsDeliveries' | 'callbacks' | 'freshness' | 'lastDelivery' | 'missedSince'
+>;
+
+export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHealth {
+  const { awaitsDeliveries, callbacks, freshness, lastDelivery, missedSince } = facts;
+  const receiving = (tone: Tone, words: string): DeliveryHealth => ({ state: 'receiving', tone, words });
+  if (!awaitsDeliveries)
+    return { state: 'off', tone: 'fair', words: 'Off: listener.publicUrl is not set, so only sweeps find changes' };
+  if (callbacks.length === 0) return { state: 'unregistered', tone: 'bad', words: 'Dead: no callback is registered' };
+  if (freshness.callback_verified === 0)
+    return { state: 'unverified', tone: 'bad', words: 'Dead: no callback is verified' };
+  if (unusuallySilentFor(facts, now, -Infinity) !== undefined)
+    return { state: 'silent', tone: 'bad', words: 'Dead: sweeps find changes that no delivery announced' };
+  if (missedSince > 0) {
+    const since = lastDelivery === null ? 'no delivery ever arrived, and' : 'since the last delivery';
+    const found = missedSince === 1 ? '1 change' : `${numbers.format(missedSince)} changes`;
+    return receiving('fair', `Doubtful: ${since} sweeps found ${found} that should have been announced`);
+  }
+  if (lastDelivery === null)
+    return receiving('fair', 'Not proven: the callback is verified, but no delivery has arrived yet');
+  const silentFor = now - (parseInstant(lastDelivery) ?? 0);
+  if (silentFor < recent) return receiving('good', 'Alive');
+  const silent = `Quiet for ${inWords(silentFor)}: the callback is verified`;
+  return (freshness.last_complete_sweep ?? '') > lastDelivery
+    ? receiving('good', `${silent}, and no sweep found a change that should have been announced`)
+    : receiving('fair', `${silent}, but there was no complete sweep since, so missed changes are unknown`);
+}
+
+function installationProblems({ accounts, connections, targets, startedAt }: HealthFacts, now: number): Problem[] {
+  const isDelivered = accounts.some(({ isLeft, freshness }) => !isLeft && freshness.callback_verified === 1);
+  const noDaemon = 'No daemon runs, so nothing takes the deliveries of the service.';
+  return [
+    startedAt === null && isDelivered ? problem('no_daemon', 'fair', noDaemon, 'Run `vendor-mirror serve`.') : [],
+    // Of a single connection its accounts say it all.
+    connections.length < 2 ? [] : connections.flatMap((connection) => connectionProblem(connection, now) ?? []),
+    targets.flatMap((target) => targetProblems(target, now)),
+  ].flat();
+}
+
+/** The accounts of each connection, and why one gives no access. */
+export function connectionFacts(
+  names: readonly string[],
+  connectionOf: (accountId: string) => string,
+  accounts: readonly string[],
+  failures: readonly ConnectionFailure[],
+): ConnectionFacts[] {
+  const counts = new Map<string, number>();
+  for (const name of accounts.map(connectionOf)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return names.map((connection) => ({
+    connection,
+    accounts: counts.get(connection) ?? 0,
+    failing: failures.find((failure) => failure.connection === connection) ?? null,
+  }));
+}
+
+/** What to do about a connection that gives no access; undefined while it does. */
+export function connectionRemedy({ connection, failing }: ConnectionFacts): string | undefined {
+  if (!failing) return undefined;
+  if (failing.code === 'token_refresh_failed') return `Run \`vendor-mirror login ${connection}\`.`;
+  return failing.code in catalogue ? catalogue[failing.code as ErrorCode].hint : '';
+}
+
+/** Nothing of a problem that may pass without help. */
+function connectionProblem(facts: ConnectionFacts, now: number): Problem | undefined {
+  const { connection, accounts, failing } = facts;
+  if (!failing || !isAccessRefused(failing.code as ErrorCode)) return undefined;
+  const whose = accounts === 1 ? 'its account' : `its ${accounts} accounts`;
+  const message = `The connection ${connection} has given no access to ${whose} for ${took({ now: () => now }, failing.first_at, null)}: ${failing.message}`;
+  return problem('connection_refused', 'fair', message, connectionRemedy(facts) ?? '', failing.first_at);
+}
+
+/** Targets of these names, and those that the mirror still knows. */
+export function targetStatuses(
+  named: readonly string[],
+  reports: readonly TargetReport[],
+  now: number,
+): TargetStatus[] {
+  const known = reports.map((report): TargetStatus => {
+    const { target, disabled_at, failing_since } = report;
+    const state = disabled_at !== null ? 'disabled' : failing_since === null ? 'delivering' : 'failing';
+    return {
+      ...report,
+      state: named.includes(target) ? state : 'not in the settings',
+      lag_seconds: lagOf(report, now) / 1_000,
+    };
+  });
+  const never = { began_at: '', delivered_at: null, failing_since: null, last_error: null, disabled_at: null };
+  const empty = { waiting: 0, parked: 0, parked_error: null, behind: 0, oldest_waiting: null, lag_seconds: 0 };
+  const others = named.filter((name) => !reports.some(({ target }) => target === name));
+  return [...known, ...others.map((target): TargetStatus => ({ target, ...never, ...empty, state: 'not begun' }))];
+}
+
+/** A receiver that accepted nothing for so long, in milliseconds, needs a person: it has been tried once a minute since. */
+const longestFailure = 15 * 60_000;
+
+export function targetProblems(status: TargetStatus, now: number): Problem[] {
+  const { target, state, disabled_at, failing_since, last_error, parked, parked_error } = status;
+  const because = (error: string | null): string => (error === null ? '.' : `: ${error}`);
+  if (state === 'not in the settings') {
+    const remedy = `\`vendor-mirror notify forget ${target}\` deletes it.`;
+    return [problem('receiver_unknown', 'fair', `${target} is no longer in the settings.`, remedy)];
+  }
+  if (state === 'disabled') {
+    const { hint } = catalogue.receiver_gone;
+    return [problem('receiver_gone', 'fair', `${target} answered 410.`, hint, disabled_at)];
+  }
+  const isLong = failing_since !== null && now - (parseInstant(failing_since) ?? now) >= longestFailure;
+  const down = `${target} has accepted nothing since ${failing_since?.slice(0, 19)} UTC${because(last_error)}`;
+  const vendors = parked === 1 ? 'one vendor' : `${parked} vendors`;
+  const givenUp = `${target}: the changes of ${vendors} were given up${because(parked_error)}`;
+  const again = `\`vendor-mirror notify retry ${target}\` sends them again.`;
+  return [
+    isLong ? problem('receiver_failing', 'fair', down, catalogue.receiver_failing.hint, failing_since) : [],
+    parked > 0 ? problem('changes_given_up', 'fair', givenUp, again) : [],
+  ].flat();
+}

@@ -1,0 +1,215 @@
+/**
+ * The one JSON document about the mirror's state: `/api/status` and `status --json` print it, key for key. Public interface, in the names of the
+ * data model. Moments are UTC, `YYYY-MM-DD HH:MM:SS.SSS`. What is not known, never was, or only the daemon's process knows is null.
+ */
+import { timestamp } from '../domain/clock.ts';
+import type { VendorCount } from '../store/reports/account-reports.ts';
+import type { Presence } from '../store/tables/vendor-tables.ts';
+import {
+  advice,
+  connectionRemedy,
+  judgeProcess,
+  sentenceOf,
+  type Ability,
+  type AccountFacts,
+  type AccountHealth,
+  type ConnectionFacts,
+  type Health,
+  type Problem,
+  type TargetStatus,
+  type Verdict,
+} from './judge.ts';
+
+/** Beyond this number, accounts that least need attention are shortened to one line: their latest run, without days. */
+const wholeAccounts = 50;
+
+export interface StatusDocument {
+  /** As in every JSON that a command prints: the document could be made. */
+  readonly ok: true;
+  readonly version: string;
+  readonly database: string;
+  readonly at: string;
+  readonly started_at: string | null;
+  /** Whether a daemon can accept and store deliveries, and why not. */
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  /** Whether no account is stale. */
+  readonly fresh: boolean;
+  readonly accounts_stale: number;
+  readonly accounts_paused: number;
+  readonly verdict: VerdictDocument;
+  /** Of no single account. */
+  readonly problems: readonly ProblemDocument[];
+  /** What a person should do, in sentences. */
+  readonly advice: readonly string[];
+  readonly notify: readonly TargetStatus[];
+  readonly connections: readonly object[];
+  readonly next: { readonly pull: string | null; readonly reconcile: string | null };
+  readonly database_bytes: number;
+  readonly wal_bytes: number;
+  readonly disk_free_bytes: number;
+  readonly rss_bytes: number | null;
+  readonly event_loop_lag_seconds: number | null;
+  readonly accounts: readonly AccountDocument[];
+}
+
+interface VerdictDocument extends Pick<Verdict, 'code' | 'tone' | 'since'> {
+  readonly message: string;
+}
+
+interface ProblemDocument extends Pick<Problem, 'code' | 'tone' | 'since' | 'message'> {
+  readonly what_to_do: string | null;
+}
+
+interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | 'runs' | 'findings'> {
+  readonly verdict: VerdictDocument;
+  readonly problems: readonly ProblemDocument[];
+  /** Whether its part of the mirror may be relied on, and why not. */
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  readonly last_error: object | null;
+  readonly stale: boolean;
+  readonly paused_since: string | null;
+  readonly listed_as_of: string | null;
+  readonly safe_as_of: string | null;
+  readonly staleness_seconds: number | null;
+  readonly watchdog: 'off' | 'receiving' | 'silent';
+  readonly vendors: VendorCounts;
+  readonly queue: object;
+  readonly callbacks: readonly object[];
+  readonly last_delivery: string | null;
+  readonly registration_refusals: AccountFacts['refusals'];
+  readonly sweep_request: AccountFacts['sweepRequest'];
+  readonly request_failures: AccountFacts['failing'];
+  readonly webhook_health: AccountFacts['days'];
+}
+
+/** @param completed completes the commands in a sentence */
+export function statusDocument(health: Health, completed: (text: string) => string = (text) => text): StatusDocument {
+  const { facts, accounts, process, now } = health;
+  const { startedAt, files, next, ability } = facts;
+  const whole = new Set(health.bySeverity.slice(0, wholeAccounts));
+  const stale = accounts.filter((account) => account.stale).length;
+  return {
+    ok: true,
+    version: facts.version,
+    database: facts.database,
+    at: timestamp(now),
+    started_at: startedAt === null ? null : timestamp(startedAt),
+    ready: startedAt !== null && process.length === 0,
+    reasons: startedAt === null ? ['No daemon runs.', ...process.map(sentenceOf)] : process.map(sentenceOf),
+    fresh: stale === 0,
+    accounts_stale: stale,
+    accounts_paused: accounts.filter((account) => isPaused(account)).length,
+    verdict: verdictDocument(health.verdict),
+    problems: [...process, ...health.installation].map(problemDocument),
+    advice: advice(health).map(completed),
+    notify: facts.targets,
+    connections: facts.connections.map(connectionDocument),
+    next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
+    database_bytes: files.databaseBytes,
+    wal_bytes: files.walBytes,
+    disk_free_bytes: ability.diskFreeBytes,
+    rss_bytes: facts.process?.rssBytes ?? null,
+    event_loop_lag_seconds: facts.process?.eventLoopLagSeconds ?? null,
+    accounts: accounts.map((account) => accountDocument(account, whole.has(account))),
+  };
+}
+
+export interface ReadinessDocument extends Pick<StatusDocument, 'ready' | 'reasons' | 'disk_free_bytes'> {
+  readonly listener_open: boolean | null;
+  readonly file_writable: boolean;
+}
+
+/** What `/readyz` answers, about the daemon's process alone: what an orchestrator's log should show when it takes it for not ready. */
+export function readinessDocument(ability: Ability): ReadinessDocument {
+  const problems = judgeProcess(ability);
+  return {
+    ready: problems.length === 0,
+    reasons: problems.map(sentenceOf),
+    listener_open: ability.listening,
+    file_writable: ability.trouble === null,
+    disk_free_bytes: ability.diskFreeBytes,
+  };
+}
+
+/** Of those that the settings name. */
+export function isPaused({ facts: { isLeft, freshness } }: AccountHealth): boolean {
+  return !isLeft && freshness.paused_since !== null;
+}
+
+/** Those that are present, by state; and the others, by presence. */
+export type VendorCounts = Readonly<Record<'active' | 'archived' | 'deleted' | 'unknown' | Presence, number>>;
+
+const states = ['active', 'deleted', 'archived'] as const;
+
+/** How many vendors there are of each sort. */
+export function vendorCounts(counts: readonly VendorCount[]): VendorCounts {
+  const total = { present: 0, active: 0, archived: 0, deleted: 0, unknown: 0, suspect: 0, missing: 0, gone: 0 };
+  for (const { vis_state, presence, vendors } of counts) {
+    total[presence] += vendors;
+    if (presence === 'present') total[vis_state === null ? 'unknown' : states[vis_state]] += vendors;
+  }
+  return total;
+}
+
+function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocument {
+  const { facts, ready, problems, error, staleness, deliveries } = health;
+  const { freshness, queue, runs } = facts;
+  return {
+    account: facts.account,
+    verdict: verdictDocument(health.verdict),
+    problems: problems.map(problemDocument),
+    ready,
+    reasons: ready ? [] : problems.filter(({ tone }) => tone !== 'fair' || !health.isServed).map(sentenceOf),
+    last_error: error
+      ? {
+          code: error.code,
+          message: error.run.error,
+          run: error.run.id,
+          at: error.run.finished_at,
+          what_to_do: error.hint,
+        }
+      : null,
+    stale: health.stale,
+    paused_since: freshness.paused_since,
+    listed_as_of: freshness.listed_as_of,
+    safe_as_of: freshness.safe_as_of,
+    staleness_seconds: staleness === null ? null : staleness / 1_000,
+    watchdog: deliveries.state === 'off' || deliveries.state === 'silent' ? deliveries.state : 'receiving',
+    vendors: vendorCounts(facts.counts),
+    freshness,
+    queue: { ...queue, oldest: facts.oldestMark, parked_for: facts.parkedFor },
+    callbacks: facts.callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
+    last_delivery: facts.lastDelivery,
+    registration_refusals: facts.refusals,
+    sweep_request: facts.sweepRequest,
+    request_failures: facts.failing,
+    webhook_health: isWhole ? facts.days : [],
+    runs: isWhole ? runs : runs.slice(0, 1),
+    findings: facts.findings,
+  };
+}
+
+function verdictDocument({ code, tone, words, since }: Verdict): VerdictDocument {
+  return { code, tone, message: `${words}.`, since };
+}
+
+function problemDocument({ code, tone, since, message, remedy }: Problem): ProblemDocument {
+  return { code, tone, since, message, what_to_do: remedy };
+}
+
+function connectionDocument(facts: ConnectionFacts): object {
+  const { connection, accounts, failing } = facts;
+  if (!failing) return { connection, accounts, failing: null };
+  const { requests, first_at, last_at, code, message } = failing;
+  return {
+    connection,
+    accounts,
+    failing: { requests, first_at, last_at, code, message, what_to_do: connectionRemedy(facts) },
+  };
+}
+
+function moment(ms: number | undefined): string | null {
+  return ms === undefined ? null : timestamp(ms);
+}

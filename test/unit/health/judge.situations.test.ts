@@ -1,0 +1,291 @@
+/** Situations, and what each surface says of it: all of them show one judgement. */
+import { describe, expect, it } from 'vitest';
+import { printText } from '../../../src/cmd/mirror/status.ts';
+import type { ProcessContext } from '../../../src/cmd/process/process-context.ts';
+import { summaryLines } from '../../../src/cmd/runs/summary-lines.ts';
+import { visibleJson } from '../../../src/cmd/terminal/plain-text.ts';
+import { catalogue } from '../../../src/domain/errors.ts';
+import { advice, judge, sentenceOf, type AccountFacts, type HealthFacts } from '../../../src/health/judge.ts';
+import { statusDocument, type StatusDocument } from '../../../src/health/status-document.ts';
+import { startAdmin } from '../../support/admin/admin-requests.ts';
+import { able, account, before, facts, newAccount, noon, run, target } from '../../support/admin/sample.ts';
+import { testbed } from '../../support/testbed.ts';
+import { collector } from '../../support/testbed/command.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const [minute, hour] = [60_000, 3_600_000];
+const { freshness } = account();
+const old = before(5 * hour);
+const failing = (code: string): AccountFacts['failing'] => ({
+  requests: 7,
+  first_at: before(10 * minute),
+  last_at: before(1_000),
+  code,
+  message: 'It failed.',
+});
+const failed = (error_code: string, error = 'It failed.') => run(9, { outcome: 'failed', error, error_code });
+const firstPull = [run(1, { kind: 'pull', outcome: 'running', finished_at: null })];
+const stale = { ...freshness, safe_as_of: old, listed_as_of: old };
+const grant = { requests: 2, first_at: before(hour), last_at: before(1), code: 'token_refresh_failed', message: 'No.' };
+const unstored = (code: 'disk_full' | 'file_unwritable'): Partial<HealthFacts> => ({
+  ability: { ...able, trouble: { code, message: 'Nothing can be stored.' } },
+});
+
+interface Expected {
+  readonly verdict: readonly [code: string, tone: string];
+  readonly ready: boolean;
+  readonly stale: boolean;
+  /** Whether the process is ready. */
+  readonly process?: boolean;
+  /** Part of what is to do; null where there is nothing to do. */
+  readonly todo: string | null;
+}
+
+/** What is expected of a reliable mirror with something to do, of one that is out of date, and so on. */
+const correct = (code: string, todo: string | null): Expected => ({
+  verdict: [code, code === 'correct' ? 'good' : 'fair'],
+  ready: true,
+  stale: false,
+  todo,
+});
+const doubtful = (code: string, todo: string | null, tone = 'bad'): Expected => ({
+  verdict: [code, tone],
+  ready: false,
+  stale: true,
+  todo,
+});
+const refused = (code: keyof typeof catalogue): Expected => ({
+  verdict: ['access_refused', 'bad'],
+  ready: false,
+  stale: false,
+  todo: catalogue[code].hint,
+});
+const unserved = (code: string, todo: string | null): Expected => ({
+  verdict: [code, 'fair'],
+  ready: false,
+  stale: false,
+  todo,
+});
+
+const of = (change: Partial<AccountFacts>, more: Partial<HealthFacts> = {}): HealthFacts => ({
+  ...facts([account(change)]),
+  ...more,
+});
+
+const situations: readonly [title: string, given: HealthFacts, expected: Expected][] = [
+  ['all is well', facts(), correct('correct', null)],
+  ['the token is dead', of({ runs: [failed('unauthenticated')] }), refused('unauthenticated')],
+  [
+    'the token died between two runs',
+    of({ failing: failing('token_refresh_failed') }),
+    refused('token_refresh_failed'),
+  ],
+  ['the account is not that of the token', of({ runs: [failed('access_denied')] }), refused('access_denied')],
+  [
+    'the service has no such account, and nothing was ever mirrored',
+    facts([{ ...newAccount('6BApk'), runs: [failed('not_found')] }]),
+    doubtful('never_mirrored', catalogue.not_found.hint),
+  ],
+  [
+    'nothing was ever mirrored, and the daemon begins',
+    facts([newAccount('6BApk')]),
+    doubtful('never_mirrored', null, 'busy'),
+  ],
+  [
+    'nothing was ever mirrored, and no daemon runs',
+    { ...facts([newAccount('6BApk')]), startedAt: null, ability: { ...able, listening: null } },
+    doubtful('never_mirrored', '`vendor-mirror sync`'),
+  ],
+  [
+    'the first pull is under way',
+    facts([{ ...newAccount('6BApk'), runs: firstPull }]),
+    doubtful('first_pull', null, 'busy'),
+  ],
+  [
+    'the last run was incomplete',
+    of({ runs: [run(9, { outcome: 'incomplete', error: 'Page 3 was cut off.', error_code: 'sweep_incomplete' })] }),
+    correct('last_run', catalogue.sweep_incomplete.hint),
+  ],
+  [
+    'the breaker tripped',
+    of({ runs: [failed('breaker_tripped')], findings: [{ kind: 'breaker', count: 1 }] }),
+    correct('last_run', '--approve-absences N'),
+  ],
+  [
+    'absences wait for approval',
+    of({ findings: [{ kind: 'breaker', count: 1 }] }),
+    correct('absences_waiting', '--approve-absences N'),
+  ],
+  [
+    'the disk is full',
+    of({}, unstored('disk_full')),
+    { ...correct('cannot_store', catalogue.disk_full.hint), verdict: ['cannot_store', 'bad'], process: false },
+  ],
+  [
+    'the listener is closed',
+    of({}, { ability: { ...able, listening: false } }),
+    { ...correct('listener_closed', null), verdict: ['listener_closed', 'bad'], process: false },
+  ],
+  ['the mirror is older than allowed', of({ freshness: stale }), doubtful('stale', '`vendor-mirror sync`')],
+  [
+    'the service fails, and the mirror is still fresh',
+    of({ failing: failing('service_timeout') }),
+    correct('service_failing', catalogue.service_timeout.hint),
+  ],
+  [
+    'the service fails, and the mirror is old',
+    of({ failing: failing('service_timeout'), freshness: stale }),
+    doubtful('service_failing', catalogue.service_timeout.hint),
+  ],
+  [
+    'the clock was set back',
+    of({ freshness: { ...freshness, safe_as_of: null, listed_as_of: null } }),
+    doubtful('clock_set_back', '`vendor-mirror sync`'),
+  ],
+  ['the machine slept', of({ doubt: 'The machine slept for 6 h.' }), doubtful('in_doubt', null)],
+  [
+    'a callback is not verified',
+    of({ freshness: { ...freshness, callback_verified: 0 } }),
+    correct('callback_unverified', '`vendor-mirror doctor`'),
+  ],
+  [
+    'no callback is registered',
+    of({ callbacks: [], freshness: { ...freshness, callback_verified: null } }),
+    correct('callback_unverified', '`vendor-mirror doctor`'),
+  ],
+  [
+    'deliveries are silent',
+    of({ missedSince: 3, lastDelivery: before(hour) }),
+    correct('deliveries_silent', '`vendor-mirror doctor`'),
+  ],
+  [
+    'vendors are parked',
+    of({ queue: { waiting: 0, parked: 2 } }),
+    correct('vendors_parked', '`vendor-mirror deliveries retry`'),
+  ],
+  ['the queue is stuck', of({ oldestMark: before(hour) }), correct('queue_stuck', '`vendor-mirror doctor`')],
+  ['the account is paused', of({ freshness: { ...stale, paused_since: before(hour) } }), unserved('paused', null)],
+  [
+    'the account is no longer served',
+    of({ isLeft: true, callbacks: [], freshness: stale }),
+    unserved('not_served', null),
+  ],
+  [
+    'the account is no longer served, and its callback is registered',
+    of({ isLeft: true, freshness: stale }),
+    unserved('not_served', '`vendor-mirror callbacks delete 2001 --account 6BApk`'),
+  ],
+  [
+    'one of two accounts is refused',
+    facts([account({ account: 'fine' }), account({ runs: [failed('unauthenticated')] })]),
+    refused('unauthenticated'),
+  ],
+  [
+    'one of two connections gives no access',
+    of(
+      {},
+      {
+        connections: [grant, null].map((one, index) => ({
+          connection: `c${index}`,
+          accounts: 1,
+          failing: one && { ...one, connection: 'c0' },
+        })),
+      },
+    ),
+    correct('connection_refused', '`vendor-mirror login c0`'),
+  ],
+  [
+    'a receiver of webhooks has been down for long',
+    of({}, { targets: [target({ failing_since: before(hour), waiting: 1 })] }),
+    correct('receiver_failing', catalogue.receiver_failing.hint),
+  ],
+  [
+    'no daemon takes the deliveries of a callback',
+    of({}, { startedAt: null, ability: { ...able, listening: null }, process: null }),
+    correct('no_daemon', '`vendor-mirror serve`'),
+  ],
+];
+
+const plain = (text: string): string => text.replaceAll('`', '').replaceAll(/\s+/g, ' ').replaceAll("'", '&#39;');
+
+/** What the command prints of these facts. */
+async function statusOf(given: HealthFacts): Promise<string> {
+  const { stream, text } = collector();
+  const context = { stdout: stream, env: {}, clock: virtualClock({ start: noon }) } as unknown as ProcessContext;
+  const totals = new Map(given.accounts.map((one) => [one.account, []]));
+  await printText(context, judge(given, noon), totals);
+  return text();
+}
+
+describe('L44 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
+  it.each(situations)(
+    '%s',
+    async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, todo }) => {
+      const health = judge(given, noon);
+      const { words } = health.verdict;
+      expect([health.verdict.code, health.verdict.tone]).toEqual([code, tone]);
+      const sentences = [...health.process, ...health.bySeverity[0]!.problems, ...health.installation].map(sentenceOf);
+      const toDo = advice(health);
+      if (todo === null) expect(toDo).toEqual([]);
+      else expect(toDo.join('\n')).toContain(todo);
+
+      const text = await statusOf(given);
+      const [first = ''] = text.split('\n');
+      expect(first).toContain(words);
+      for (const line of sentences) expect(text).toContain(line);
+      expect(first).toContain(
+        toDo.length === 0 ? 'nothing to do' : toDo.length === 1 ? 'one thing to do' : 'things to do',
+      );
+
+      const document = JSON.parse(visibleJson(statusDocument(health))) as StatusDocument;
+      const { ask } = await startAdmin({}, () => Promise.resolve(given), undefined, given.ability);
+      const served = JSON.parse((await ask('/api/status')).body) as StatusDocument;
+      expect(served).toEqual(document);
+      expect(served).toMatchObject({
+        ready: process && given.startedAt !== null,
+        fresh: !isStale,
+        accounts_stale: isStale ? 1 : 0,
+        verdict: { code, tone, message: `${words}.` },
+        advice: toDo,
+      });
+      const worst = health.bySeverity[0]!.facts.account;
+      expect(served.accounts.find(({ account: id }) => id === worst)).toMatchObject({ ready, stale: isStale });
+
+      const { stream } = collector(500);
+      const place = { dashboard: 'http://127.0.0.1:8788', entries: [], room: 60 };
+      const summary = await summaryLines({ stdout: stream, env: { NO_COLOR: '1' } }, health, place);
+      expect(summary[0]).toContain(words);
+      for (const line of sentences) expect(summary.join('\n')).toContain(line);
+
+      const html = (await ask('/')).body;
+      const page = html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+      expect(html).toContain(`class="verdict ${tone}"`);
+      expect(page).toContain(words);
+      for (const line of sentences) expect(page).toContain(plain(line));
+
+      const metrics = new Map(
+        (await ask('/metrics')).body.split('\n').map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
+      );
+      const isServed = code !== 'paused' && code !== 'not_served';
+      expect(metrics.get(`vendor_mirror_ready{account="${worst}"}`)).toBe(isServed ? Number(ready) : undefined);
+      expect(metrics.get('vendor_mirror_accounts_stale')).toBe(isStale ? 1 : 0);
+      if (given.startedAt === null) return;
+      expect(metrics.get('vendor_mirror_process_ready')).toBe(Number(process));
+      expect((await ask('/readyz')).status).toBe(process ? 200 : 503);
+    },
+  );
+
+  it('the sandbox was mirrored by a command: status --json has the keys of /api/status, no more and no fewer', async () => {
+    const line = await testbed({ level: 'command', service: { account: ['6BApk', 'other'] } });
+    await line.run('sync');
+    const printed = JSON.parse((await line.run('status', '--json')).stdout) as StatusDocument;
+    const { ask } = await startAdmin();
+    const served = JSON.parse((await ask('/api/status')).body) as StatusDocument;
+    const keys = (document: StatusDocument): string[][] =>
+      [document, document.accounts[0]!, document.accounts[0]!.runs[0]!, document.accounts[0]!.freshness].map((one) =>
+        Object.keys(one).sort(),
+      );
+    expect(keys(printed)).toEqual(keys(served));
+    expect(printed).toMatchObject({ ready: false, fresh: true, verdict: { code: 'correct' }, advice: [] });
+  });
+});
