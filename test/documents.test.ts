@@ -158,7 +158,7 @@ describe('the documents', () => {
   });
 
   it('keeps the README short enough to be read', () => {
-    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(14_336);
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(10_240);
   });
 });
 
