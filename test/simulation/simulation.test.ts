@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asked } from '../support/test-size.ts';
+import { asked, isFew } from '../support/test-size.ts';
 import { packageRoot } from '../support/mirror-file.ts';
 import { startSeedProcesses, outcomes, type SeedProcesses } from './runs/seed-processes.ts';
 import { keptSeeds, usualSeeds } from './plan/kept-seeds.ts';
 import { drawnFrom } from './plan/plan.ts';
 
-const seeds = String(asked('SEEDS', usualSeeds));
+const seeds = String(asked('SEEDS', usualSeeds, 100));
 /** Only against hanging. */
 const hang = 1_800_000;
 
@@ -28,14 +28,18 @@ describe('simulated worlds', () => {
 
     it('have the same trace each time', { timeout: hang }, async () => {
       // In the last of them a run fails whose error names the file.
-      const tasks = [11, 12, 13, 14, 15, 16, 17, 5040].map((seed) => ({ seed }));
+      const seeds = isFew() ? [11, 5040] : [11, 12, 13, 14, 15, 16, 17, 5040];
+      const tasks = seeds.map((seed) => ({ seed }));
       const traces = async (): Promise<Map<number, string>> =>
         new Map((await outcomes(processes, tasks)).map(({ seed, hash }) => [seed, hash]));
       expect(await traces()).toEqual(await traces());
     });
 
     it('no longer break the promises that they once broke', { timeout: hang }, async () => {
-      const tasks = keptSeeds.map(({ seed, knobs }) => ({ seed, knobs: drawnFrom(knobs) }));
+      const tasks = (isFew() ? keptSeeds.slice(-5) : keptSeeds).map(({ seed, knobs }) => ({
+        seed,
+        knobs: drawnFrom(knobs),
+      }));
       expect((await outcomes(processes, tasks)).flatMap(({ broken }) => broken)).toEqual([]);
     });
   });

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { describe, expect, it } from 'vitest';
 import { checkCron, CronSlots } from '../../../src/schedule/cron-slots.ts';
-import { cases } from '../../support/test-size.ts';
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 
@@ -82,7 +81,7 @@ describe('slots through daylight saving', () => {
           expect(days).toHaveLength(365);
         },
       ),
-      { numRuns: cases(25) },
+      { numRuns: 25 },
     );
   });
 
@@ -104,7 +103,7 @@ describe('slots through daylight saving', () => {
             expect(task.match(new Date(between))).toBe(false);
         },
       ),
-      { numRuns: cases(60) },
+      { numRuns: 60 },
     );
   });
 
@@ -123,7 +122,7 @@ describe('slots through daylight saving', () => {
           expect(slots.after(slot)).toBe(new CronSlots(expression, zone).after(slot));
         }
       }),
-      { numRuns: cases(50) },
+      { numRuns: 50 },
     );
   });
 });

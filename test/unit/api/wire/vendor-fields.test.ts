@@ -5,7 +5,6 @@ import { vendorOf } from '../../../../src/api/wire/vendor-fields.ts';
 import { readCallback, readCallbacks, readGateways, readRemoval } from '../../../../src/api/wire/resources.ts';
 import { balanceFields, textFields, vendorFields, type Vendor } from '../../../../src/domain/vendor.ts';
 import { fixture } from '../../../support/network/service-answers.ts';
-import { cases } from '../../../support/test-size.ts';
 
 const read = (record: object): Vendor => vendorOf(1, JSON.stringify(record));
 const answered = (text: string) => ({ bytes: Buffer.from(text), stamp: { readSeq: 1, begun: 0 }, servedAt: undefined });
@@ -161,7 +160,7 @@ describe('a vendor record', () => {
           expect(kept, name).toBe(true);
         }
       }),
-      { numRuns: cases(2_000) },
+      { numRuns: 2_000 },
     );
   });
 });

@@ -4,7 +4,6 @@ import type { Answered } from '../../../../src/api/wire/document.ts';
 import { readVendor, readVendorPage } from '../../../../src/api/wire/vendor-pages.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import { fixture } from '../../../support/network/service-answers.ts';
-import { cases } from '../../../support/test-size.ts';
 
 const stamp = { readSeq: 7, begun: 70 };
 
@@ -198,7 +197,7 @@ describe('a page of vendors', () => {
         expect(page.rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(JSON.parse(JSON.stringify(values)));
         expect(page.rows.map((row) => row.vendorid)).toEqual(values.map((value) => value['vendorid']));
       }),
-      { numRuns: cases(500) },
+      { numRuns: 500 },
     );
   });
 });

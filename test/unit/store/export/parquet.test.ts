@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { ColumnKind } from '../../../../src/store/export/export-job.ts';
 import type { Cell } from '../../../../src/store/export/export-rows.ts';
 import { parquetOf } from '../../../../src/store/export/parquet.ts';
-import { cases } from '../../../support/test-size.ts';
 
 interface Written {
   readonly file: ArrayBuffer;
@@ -148,7 +147,7 @@ describe('rows as Parquet', () => {
         const read = await rowsOf(await written({ a: 'integer', b: 'real', c: 'text' }, rows));
         expect(read).toEqual(rows.map(([a, b, c]) => ({ a, b, c })));
       }),
-      { numRuns: cases(100) },
+      { numRuns: 100 },
     );
   });
 });

@@ -6,7 +6,6 @@ import type { Balance, VisState } from '../../../../src/domain/vendor.ts';
 import { OwedNow } from '../../../../src/store/figures/owed-now.ts';
 import { currencyTotals, type CurrencyTotal } from '../../../../src/store/reports/account-reports.ts';
 import { connectReader } from '../../../../src/store/sqlite/driver.ts';
-import { cases } from '../../../support/test-size.ts';
 import { testbed } from '../../../support/testbed.ts';
 import { account, type StoreTestbed } from '../../../support/testbed/store.ts';
 
@@ -66,7 +65,7 @@ describe('what is owed now', () => {
           expect(now()).toEqual(truth());
         }
       }),
-      { numRuns: cases(30) },
+      { numRuns: 30 },
     );
   });
 

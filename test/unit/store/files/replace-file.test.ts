@@ -16,7 +16,6 @@ import { compiled } from '../../../support/source/compiled.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
 import { replaceBuiltin } from '../../../support/source/builtin.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { cases } from '../../../support/test-size.ts';
 
 const clock = virtualClock({ auto: true });
 const options = {
@@ -218,7 +217,7 @@ describe('a spreadsheet of the mirror', () => {
           ),
         );
       }),
-      { numRuns: cases(25) },
+      { numRuns: 25 },
     );
   });
 });

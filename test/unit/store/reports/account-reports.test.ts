@@ -14,7 +14,6 @@ import {
   type Rows,
 } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { cases } from '../../../support/test-size.ts';
 
 const clock = virtualClock({ auto: true });
 const account = { account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' };
@@ -131,7 +130,7 @@ describe('reports on accounts', () => {
           },
         ]);
       }),
-      { numRuns: cases(30) },
+      { numRuns: 30 },
     );
   });
 

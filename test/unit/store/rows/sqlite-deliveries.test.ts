@@ -5,7 +5,6 @@ import { listDeliveries, type DeliveryFilter } from '../../../../src/store/repor
 import { readMirror, type Row } from '../../../support/mirror-file.ts';
 import { openedMirror } from '../../../support/mirror/opened-mirror.ts';
 import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
-import { cases } from '../../../support/test-size.ts';
 import type { Mark } from '../../../../src/store/records/mark-record.ts';
 import type { NewDelivery } from '../../../../src/store/records/delivery-record.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -93,7 +92,7 @@ describe('accepting deliveries', () => {
         const marked = (await mirror.queue.dueMarks(account, 100)).map(({ vendorid }) => vendorid).sort();
         expect(marked).toEqual([...new Set(ids)].sort());
       }),
-      { numRuns: cases(15) },
+      { numRuns: 15 },
     );
   });
 

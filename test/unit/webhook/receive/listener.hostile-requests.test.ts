@@ -8,7 +8,6 @@ import { delivery, formType, signed } from '../../../support/deliveries/signed-d
 import { post } from '../../../support/network/post.ts';
 import { testbed } from '../../../support/testbed.ts';
 import { isFine, open, pathOf, raw, request } from '../../../support/deliveries/raw-requests.ts';
-import { cases } from '../../../support/test-size.ts';
 
 describe('malformed bodies', () => {
   it('cause no crash and no 5xx, and nothing is stored', async () => {
@@ -55,7 +54,7 @@ describe('malformed bodies', () => {
       answers.add(status);
       return status >= 400 && status < 500;
     });
-    await fc.assert(property, { numRuns: cases(2_000) });
+    await fc.assert(property, { numRuns: 2_000 });
     expect([...answers].filter((status) => ![400, 401, 403, 415].includes(status))).toEqual([]);
     expect([await place.mirror.queue.countMarks('6BApk'), place.called.deliveries]).toEqual([0, 0]);
     expect(await isFine(place)).toBe(true);
