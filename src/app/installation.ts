@@ -37,6 +37,8 @@ export interface InstallationDependencies {
   readonly serviceName?: string | undefined;
   /** Whether the service may be another one than that of the mirror, to compare them. Then nothing may be applied. */
   readonly anyService?: boolean;
+  /** Whether the mirror is a draft, whose commits need not wait for the disk. */
+  readonly isDraft?: boolean;
   /** Called when a file can no longer be trusted; every later operation on it fails. */
   readonly onFatal?: (error: MirrorError) => void;
   /** Receives the progress of a long migration; default: the log. */
@@ -232,7 +234,13 @@ export async function openInstallation(
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
   const { lockProcess, onMigration = migrationLog(log) } = dependencies;
-  const mirror = await openMirror({ ...files, path: settings.database, lockProcess, onMigration });
+  const mirror = await openMirror({
+    ...files,
+    path: settings.database,
+    isDraft: dependencies.isDraft,
+    lockProcess,
+    onMigration,
+  });
   const serviceName = dependencies.serviceName ?? serviceNameOf(baseUrl);
   let secrets: Secrets | undefined;
   try {

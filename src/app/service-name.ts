@@ -8,6 +8,11 @@ export function serviceNameOf(baseUrl: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
+/** A sandbox is known by the name of its world, whatever its port. */
+export function sandboxName(id: string): string {
+  return `sandbox ${id}`;
+}
+
 /** @throws MirrorError `other_service`. */
 export function refuseOtherService(known: string | null, name: string, { path }: Store): void {
   if (known !== null && known !== name)

@@ -35,7 +35,7 @@ export interface EmbeddedSandbox {
 
 const sandboxAccount = '6BApk';
 /** Valid in sandboxes only. */
-const sandboxToken = 'sandbox-token';
+export const sandboxToken = 'sandbox-token';
 
 /** Starts a sandbox. Throws `port_taken`. */
 export async function startEmbeddedSandbox(options: EmbeddedOptions): Promise<EmbeddedSandbox> {

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { Access, requireAccount, unauthenticated } from './core/access.ts';
-import { Account } from './account/account.ts';
+import { Account, type AccountEvent } from './account/account.ts';
 import { promptPlan, type DeliveryPlan } from './delivery/event-dispatcher.ts';
 import {
   allowedMethods,
@@ -78,6 +78,7 @@ export class Sandbox {
   readonly #accounts = new Map<string, Account>();
   readonly #addAccount: (accountId: string) => void;
   readonly #requestListeners = new Set<(request: SandboxRequest) => void>();
+  readonly #eventListeners = new Set<(event: AccountEvent) => void>();
   readonly #changeListeners = new Set<(change: VendorChange) => void>();
   readonly #stopped = new AbortController();
 
@@ -109,6 +110,9 @@ export class Sandbox {
       rateLimits: options.rateLimits === null ? undefined : (options.rateLimits ?? usualLimits),
       onChange: (account: string, vendorid: number, version: number) => {
         for (const listener of this.#changeListeners) listener({ account, vendorid, version });
+      },
+      onEvent: (event: AccountEvent) => {
+        for (const listener of this.#eventListeners) listener(event);
       },
     };
     // Each account listens to it.
@@ -182,6 +186,12 @@ export class Sandbox {
   onChange(listener: (change: VendorChange) => void): () => void {
     this.#changeListeners.add(listener);
     return () => this.#changeListeners.delete(listener);
+  }
+
+  /** Called for each event, whether there is a callback for it or not. */
+  onEvent(listener: (event: AccountEvent) => void): () => void {
+    this.#eventListeners.add(listener);
+    return () => this.#eventListeners.delete(listener);
   }
 
   /** Ends random changes and deliveries. */

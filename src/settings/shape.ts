@@ -170,6 +170,7 @@ export const settingsShape = z.strictObject({
       vendors: whole(0, 10_000_000),
       seed: whole(0, 2 ** 31),
       churn: z.number().min(0).max(1_000),
+      history: whole(0, 365).default(0),
       records: z.enum(['plain', 'odd'], { error: 'plain or odd' }).default('plain'),
     })
     .nullable(),

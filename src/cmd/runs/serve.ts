@@ -34,6 +34,8 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   return withFinalRecord({ log, summary }, async () => {
     const started = loadSettings(call);
     const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
+    if (service.history !== undefined)
+      log.info({ days: service.history }, `the sandbox begins with ${service.history} days that it made up`);
     try {
       return await (options.unregister
         ? unregister(service, context, log)

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { sandboxName } from '../../app/service-name.ts';
 import { sleep } from '../../domain/clock.ts';
 import { defaultConnection, type Settings } from '../../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
@@ -18,6 +19,8 @@ export interface Service {
   readonly settings: Settings;
   /** By what name a mirror knows it; its address where left out. */
   readonly serviceName?: string;
+  /** How many days of history the sandbox and the mirror began with just now. */
+  readonly history?: number;
   /** Called when an account is added later. */
   readonly onAccount?: (accountId: string) => void;
   readonly stop: () => Promise<void>;
@@ -66,7 +69,7 @@ export async function serviceOf(
 /** Starts the sandbox in this process, which holds the lock of its world. */
 async function open(
   settings: Settings,
-  { vendors, seed, churn, records }: NonNullable<Settings['sandbox']>,
+  options: NonNullable<Settings['sandbox']>,
   context: ProcessContext,
   world: string,
   { stays, unlock }: { stays: boolean; unlock: () => void },
@@ -74,6 +77,9 @@ async function open(
   try {
     // One that was killed left it behind.
     rmSync(addressOf(world), { force: true });
+    const { vendors, seed, churn, records, history } = options;
+    const begins = stays && history > 0;
+    const madeUp = begins && (await (await import('./history.ts')).writeHistory({ settings, options, context }, world));
     const { startEmbeddedSandbox } = await import('../../sandbox/embedded.ts');
     const { id, baseUrl, token, sandbox, stop } = await startEmbeddedSandbox({
       account: settings.accounts,
@@ -88,6 +94,7 @@ async function open(
     if (stays) writeAddress(world, { id, baseUrl, token });
     return {
       ...reached(settings, { id, baseUrl, token }),
+      ...(madeUp && { history }),
       onAccount: (account) => sandbox.open(account),
       async stop() {
         rmSync(addressOf(world), { force: true });
@@ -104,7 +111,7 @@ async function open(
 function reached(settings: Settings, { id, baseUrl, token }: Address): Omit<Service, 'stop'> {
   const service = { ...settings.service, baseUrl };
   const connections = new Map([[defaultConnection, { accessToken: new Secret(token) }]]);
-  return { settings: { ...settings, service, connections }, serviceName: `sandbox ${id}` };
+  return { settings: { ...settings, service, connections }, serviceName: sandboxName(id) };
 }
 
 function makeFolder(path: string): void {

@@ -11,6 +11,12 @@ import { RateMeter, type RateLimits } from '../core/rate-limit.ts';
 import { VendorService, type OnChange } from '../vendors/vendor-service.ts';
 import type { World } from '../core/worlds.ts';
 
+/** Something that happened, as a delivery would name it. */
+export interface AccountEvent extends Sender {
+  readonly event: string;
+  readonly objectId: number;
+}
+
 /** What all accounts of a sandbox have in common. */
 export interface AccountDependencies {
   readonly world: World;
@@ -26,6 +32,7 @@ export interface AccountDependencies {
   readonly plan: DeliveryPlan;
   readonly rateLimits: RateLimits | undefined;
   readonly onChange: (account: string, ...change: Parameters<OnChange>) => void;
+  readonly onEvent: (event: AccountEvent) => void;
 }
 
 /** The number of vendors with which the account was created: another number would change the invented vendors. */
@@ -103,6 +110,7 @@ export class Account {
 
   announce(event: string, objectId: number): void {
     this.#dispatcher.announce(event, objectId);
+    this.#dependencies.onEvent({ ...this.#sender, event, objectId });
   }
 
   /** Sends a callback its code: before this resolves or soon after, as the world says. */

@@ -16,6 +16,8 @@ export interface MirrorFileOptions {
   /** How long to retry while another process holds the lock, in milliseconds. */
   readonly lockWait?: number;
   /** As in `DatabaseOptions`. */
+  readonly isDraft?: DatabaseOptions['isDraft'];
+  /** As in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
   /** As in `DatabaseOptions`. */
   readonly onMigration?: DatabaseOptions['onMigration'];

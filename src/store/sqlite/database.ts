@@ -17,6 +17,8 @@ export interface DatabaseOptions {
   readonly random: Random;
   /** How long to retry while another process holds the lock, in milliseconds; 30 s by default. */
   readonly lockWait?: number;
+  /** Whether commits need not wait for the disk, because the file is put in its place, and synced, when it is complete. */
+  readonly isDraft?: boolean | undefined;
   /** Called once when the file can no longer be trusted: it is damaged, or what is on disk is unknown. */
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
   /** Called with the progress of a long migration. */
@@ -38,6 +40,7 @@ export class Database {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #lockWait: number;
+  readonly #isDraft: boolean;
   readonly #inode: number | undefined;
   readonly #onDistrust: DatabaseOptions['onDistrust'];
   #distrust: MirrorError | undefined;
@@ -46,13 +49,17 @@ export class Database {
   /** The error of the last write; undefined where it succeeded. */
   #refused: MirrorError | undefined;
 
-  private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'onDistrust'>) {
+  private constructor(
+    sqlite: Sqlite,
+    options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust'>,
+  ) {
     this.sqlite = sqlite;
     this.#transactions = transactionsOf(sqlite);
     this.path = sqlite.name;
     this.#clock = options.clock;
     this.#random = options.random;
     this.#lockWait = options.lockWait ?? defaultLockWait;
+    this.#isDraft = options.isDraft ?? false;
     this.#onDistrust = options.onDistrust;
     this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
@@ -106,6 +113,7 @@ export class Database {
    * @param lockWait milliseconds, for callers that cannot wait as long as usual
    */
   async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
+    if (this.#isDraft) return this.writeWithoutSync(work, lockWait);
     const claimed = this.#claimed(work);
     return this.#written(this.retryWhileLocked(() => this.#transactions.immediate(claimed), lockWait));
   }

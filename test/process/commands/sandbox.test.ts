@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock, timestamp } from '../../../src/domain/clock.ts';
 import { ask, temporaryFolder } from '../../support/mirror-file.ts';
 import { until, watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
 import { build, program } from '../../support/testbed/build.ts';
@@ -13,7 +14,7 @@ vi.setConfig({ testTimeout: 240_000 });
 
 beforeAll(build);
 
-async function sandboxPlace() {
+async function sandboxPlace(sandbox = '{ vendors: 40, seed: 1, churn: 0, records: odd }') {
   const folder = temporaryFolder();
   const database = join(folder, 'sandbox.db');
   const settings = join(folder, 'mirror.yaml');
@@ -25,7 +26,7 @@ secrets: ${join(folder, 'secrets.db')}
 listener: { host: 127.0.0.1, port: ${await freePort()} }
 admin: { port: ${await freePort()} }
 sync: { lag: 0s, secondLook: 1s }
-sandbox: { vendors: 40, seed: 1, churn: 0, records: odd }
+sandbox: ${sandbox}
 `,
   );
   const start = (...argv: string[]) => {
@@ -104,5 +105,42 @@ it('K22 commands without a daemon take turns with the one world, and a daemon wa
   expect((await at.run('verify')).status).toBe(0);
   expect(await daemon.end()).toBe(0);
   expect(existsSync(`${at.database}.world.address`)).toBe(false);
+  expect((await at.run('verify')).status).toBe(0);
+});
+
+const weeks = (churn: number): string => `{ vendors: 250, seed: 1, churn: ${churn}, history: 14 }`;
+
+it('L84 the first start begins with weeks of history, shows a change soon, and has run only now; the second goes on', async () => {
+  const at = await sandboxPlace(weeks(5));
+  const begun = timestamp(systemClock.now());
+  const first = at.serve();
+  await first.logged('the sandbox begins with 14 days');
+  await first.swept();
+  await until(() => /"msg":"vendor \d+ (changed|is new|was)/.test(first.stderr()));
+  expect(await first.end()).toBe(0);
+  expect(at.query(`SELECT 1 FROM runs WHERE started_at < '${begun}'`)).toEqual([]);
+  const made = at.query(`SELECT seq FROM vendor_versions WHERE valid_from < '${begun}'`);
+  expect(made.length).toBeGreaterThan(500);
+  expect(at.query(`SELECT DISTINCT date(received_at) FROM deliveries`).length).toBeGreaterThan(9);
+
+  const second = at.serve();
+  await second.logged('"msg":"serving"');
+  expect(await second.end()).toBe(0);
+  expect(second.stderr()).not.toContain('the sandbox begins with');
+  expect(at.query(`SELECT seq FROM vendor_versions WHERE valid_from < '${begun}'`)).toEqual(made);
+});
+
+it('L84 a first start that is killed while it makes up its history leaves nothing that the next one minds', async () => {
+  const at = await sandboxPlace(weeks(0));
+  const killed = at.serve();
+  await until(() => existsSync(`${at.database}.history/mirror.db-wal`));
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  expect(existsSync(at.database)).toBe(false);
+  const daemon = at.serve();
+  await daemon.logged('the sandbox begins with 14 days');
+  await daemon.swept();
+  expect(await daemon.end()).toBe(0);
+  expect(existsSync(`${at.database}.history`)).toBe(false);
   expect((await at.run('verify')).status).toBe(0);
 });

@@ -198,7 +198,7 @@ describe('a value that is one variable', () => {
 
   it('K49 inside a value that may be left out, too', () => {
     const text = 'accounts: [a]\nsandbox: { vendors: "${NUMBER}", seed: "${NUMBER}", churn: "${PERCENT}" }';
-    expect(parse(text, env).sandbox).toEqual({ vendors: 12, seed: 12, churn: 2.5, records: 'plain' });
+    expect(parse(text, env).sandbox).toEqual({ vendors: 12, seed: 12, churn: 2.5, records: 'plain', history: 0 });
   });
 
   it.each([

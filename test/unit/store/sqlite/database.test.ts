@@ -56,6 +56,17 @@ describe('an opened file', () => {
     await database.close();
   });
 
+  it('waits for the disk with each commit, unless it is a draft that is synced when it is complete', async () => {
+    const options = { path: newPath(), mode: 0o640, migrations: [], clock, random: systemRandom };
+    for (const isDraft of [false, true]) {
+      const database = await Database.open({ ...options, isDraft });
+      const synchronous = await database.write(() => database.sqlite.pragma('synchronous', { simple: true }));
+      expect(synchronous).toBe(isDraft ? 1 : 2);
+      await database.close();
+      expect(existsSync(`${options.path}-wal`)).toBe(false);
+    }
+  });
+
   it('K19 is reported as not writable after a transaction found no space, until one succeeds', async () => {
     const database = await openDatabase(newPath());
     expect(database.whyNotWritable()).toBeUndefined();
