@@ -18,6 +18,8 @@ export interface ProcessContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly random: Random;
+  /** What the key of an export of secrets costs, where it is less than usual. */
+  readonly sealingCost?: number;
   readonly fetch: Fetch;
   /** The proxy through which requests to an address go; undefined for none. */
   readonly proxyOf: (url: URL) => Promise<URL | undefined>;

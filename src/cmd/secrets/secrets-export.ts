@@ -12,7 +12,8 @@ export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => 
   const [file = ''] = call.args;
   const settings = settingsOfFile(call);
   const passphrase = await newPassphrase(context, options);
-  const counts = await exportSecrets(file, { passphrase, random: context.random, own: settings });
+  const { random, sealingCost: cost } = context;
+  const counts = await exportSecrets(file, { passphrase, random, cost, own: settings });
   if (options.json) printJson(context, { ok: counts !== undefined, file: counts ? file : null, ...counts });
   if (!counts) {
     printNotice(context, `${settings.secrets} does not exist: there are no secrets yet. Run \`vendor-mirror serve\`.`);

@@ -1,7 +1,6 @@
 /** Exports the secrets file, encrypted with a passphrase, to be kept with a copy of the mirror. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { rename, writePrivately } from '../files/durable.ts';
@@ -9,7 +8,7 @@ import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../fil
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
-import { isSealed, seal } from './seal.ts';
+import { isSealed, seal, type Sealing } from './seal.ts';
 
 /** What a secrets file contains. */
 export interface SecretCounts {
@@ -19,9 +18,8 @@ export interface SecretCounts {
   readonly grants: number;
 }
 
-export interface SealOptions {
+export interface SealOptions extends Sealing {
   readonly passphrase: Secret;
-  readonly random: Random;
   /** What the export must not replace. */
   readonly own: OwnFiles;
 }
@@ -32,11 +30,11 @@ export interface SealOptions {
  * @throws MirrorError `usage` where `target` cannot be replaced, `file_unwritable`, and of files.
  */
 export async function exportSecrets(target: string, options: SealOptions): Promise<SecretCounts | undefined> {
-  const { passphrase, random, own } = options;
+  const { passphrase, random, cost, own } = options;
   refuseTarget(target, own);
   if (!existsSync(own.secrets)) return undefined;
   const { image, counts } = read(own.secrets);
-  const text = await seal(image, passphrase, random);
+  const text = await seal(image, passphrase, { random, cost });
   const place = resolvedPath(target);
   const draft = join(dirname(place), `.${basename(place)}.${Buffer.from(random.bytes(6)).toString('hex')}`);
   try {

@@ -10,24 +10,46 @@ import type { Secret } from '../../domain/secret.ts';
 /** Every file of this format begins with it, whatever its version. */
 const formatName = 'vendor-mirror secrets';
 
-/** The only version. A file cannot ask for other costs, because whoever opens it would pay for them. */
-const form = { format: formatName, version: 1, kdf: 'scrypt', N: 2 ** 17, r: 8, p: 1, cipher: 'aes-256-gcm' } as const;
+/** What the key costs, as scrypt's N. A file cannot ask for more, because whoever opens it would pay for it. */
+const usualCost = 2 ** 17;
+
+/** The only version; N may be less in a file. */
+const form = {
+  format: formatName,
+  version: 1,
+  kdf: 'scrypt',
+  N: usualCost,
+  r: 8,
+  p: 1,
+  cipher: 'aes-256-gcm',
+} as const;
 
 interface Header {
   readonly format: string;
   readonly version: number;
+  readonly N: number;
   readonly salt: string;
   readonly nonce: string;
 }
 
 const [saltBytes, nonceBytes, keyBytes, tagBytes] = [16, 12, 32, 16];
 
+export interface Sealing {
+  readonly random: Pick<Random, 'bytes'>;
+  /** What the key costs: a power of two, at most the usual. */
+  readonly cost?: number | undefined;
+}
+
 /** Encrypts bytes, each time with a new salt and nonce. */
-export async function seal(plain: Uint8Array, passphrase: Secret, random: Pick<Random, 'bytes'>): Promise<string> {
+export async function seal(
+  plain: Uint8Array,
+  passphrase: Secret,
+  { random, cost = usualCost }: Sealing,
+): Promise<string> {
   const draw = (count: number): Buffer => Buffer.from(random.bytes(count));
   const [salt, nonce] = [draw(saltBytes), draw(nonceBytes)];
-  const header = JSON.stringify({ ...form, salt: salt.toString('base64'), nonce: nonce.toString('base64') });
-  const cipher = createCipheriv(form.cipher, await keyOf(passphrase, salt), nonce);
+  const header = JSON.stringify({ ...form, N: cost, salt: salt.toString('base64'), nonce: nonce.toString('base64') });
+  const cipher = createCipheriv(form.cipher, await keyOf(passphrase, salt, cost), nonce);
   cipher.setAAD(Buffer.from(header));
   const data = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
   const sealed = `${header}\n${data.toString('base64')}\n`;
@@ -45,7 +67,7 @@ export async function unseal(text: string, passphrase: Secret, name: string): Pr
   if (text !== `${head}\n${data}\n${sum}\n` || sum !== checksum(`${head}\n${data}\n`))
     throw unusable(`${name} is damaged: its checksum does not match.`);
   const sealed = Buffer.from(data, 'base64');
-  const key = await keyOf(passphrase, Buffer.from(header.salt, 'base64'));
+  const key = await keyOf(passphrase, Buffer.from(header.salt, 'base64'), header.N);
   const decipher = createDecipheriv(form.cipher, key, Buffer.from(header.nonce, 'base64'), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(head));
   decipher.setAuthTag(sealed.subarray(-tagBytes));
@@ -74,9 +96,14 @@ function headerOf(line: string, name: string): Header {
       `${name} is of version ${header.version} of this format; this program reads version ${form.version}.`,
     );
   const { salt, nonce, ...rest } = header;
-  if (JSON.stringify(rest) !== JSON.stringify(form) || !isBytes(salt, saltBytes) || !isBytes(nonce, nonceBytes))
+  const isForm = isCost(rest.N) && JSON.stringify(rest) === JSON.stringify({ ...form, N: rest.N });
+  if (!isForm || !isBytes(salt, saltBytes) || !isBytes(nonce, nonceBytes))
     throw unusable(`${name} is damaged: its header is not one of version ${form.version}.`);
   return header;
+}
+
+function isCost(value: unknown): boolean {
+  return typeof value === 'number' && value > 1 && value <= usualCost && Number.isInteger(Math.log2(value));
 }
 
 function isBytes(text: unknown, count: number): boolean {
@@ -84,8 +111,8 @@ function isBytes(text: unknown, count: number): boolean {
 }
 
 /** Normalised, because keyboards encode accents differently. */
-function keyOf(passphrase: Secret, salt: Buffer): Promise<Buffer> {
-  const { N, r, p } = form;
+function keyOf(passphrase: Secret, salt: Buffer, N: number): Promise<Buffer> {
+  const { r, p } = form;
   return new Promise((resolve, reject) => {
     const text = passphrase.reveal().normalize('NFKC');
     // Room for exactly these costs; the default of Node.js is less.

@@ -69,6 +69,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
       env: options.env ?? {},
       clock,
       random: systemRandom,
+      sealingCost: 2 ** 10,
       fetch: options.fetch ?? nodeFetch(),
       proxyOf: options.proxyOf ?? (() => Promise.resolve(undefined)),
       certificateEnd: options.certificateEnd ?? (() => Promise.resolve(undefined)),

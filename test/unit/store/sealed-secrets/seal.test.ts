@@ -5,6 +5,8 @@ import { Secret } from '../../../../src/domain/secret.ts';
 import { isSealed, seal, unseal } from '../../../../src/store/sealed-secrets/seal.ts';
 
 const passphrase = new Secret('correct horse battery');
+/** A usual key takes half a second. */
+const cheap = { random: systemRandom, cost: 2 ** 10 };
 const plain = Buffer.from('the secrets of an installation');
 
 /** The text with another checksum that fits. */
@@ -16,7 +18,7 @@ function resummed(text: string): string {
 describe('a sealed text', () => {
   it('opens with its passphrase, also if accents are typed in another form, and is different each time', async () => {
     const accented = new Secret('pass\u00e9 compos\u00e9!');
-    const [one, two] = [await seal(plain, accented, systemRandom), await seal(plain, accented, systemRandom)];
+    const [one, two] = [await seal(plain, accented, cheap), await seal(plain, accented, cheap)];
     expect(one).not.toBe(two);
     expect(isSealed(one)).toBe(true);
     expect(one).not.toContain(plain.toString());
@@ -25,7 +27,7 @@ describe('a sealed text', () => {
   });
 
   it('can be opened by another program from what its header and the documents say', async () => {
-    const [head = '', data = '', sum] = (await seal(plain, passphrase, systemRandom)).split('\n');
+    const [head = '', data = '', sum] = (await seal(plain, passphrase, { random: systemRandom })).split('\n');
     const { salt, nonce, ...header } = JSON.parse(head) as {
       salt: string;
       nonce: string;
@@ -52,7 +54,7 @@ describe('a sealed text', () => {
   });
 
   it('reports a wrong passphrase, damage and a change by somebody in different words', async () => {
-    const text = await seal(plain, passphrase, systemRandom);
+    const text = await seal(plain, passphrase, cheap);
     const open = (given: string, by = passphrase): Promise<Buffer> => unseal(given, by, 'FILE');
     await expect(open(text, new Secret('correct horse battery.'))).rejects.toMatchObject({
       code: 'wrong_passphrase',
@@ -67,13 +69,17 @@ describe('a sealed text', () => {
     await expect(open('SQLite format 3\0')).rejects.toMatchObject({ message: 'FILE is not an export of secrets.' });
   });
 
-  it('uses only its own version and cost parameters', async () => {
-    const text = await seal(plain, passphrase, systemRandom);
+  it('uses only its own version, and no key that costs more than usual', async () => {
+    const text = await seal(plain, passphrase, cheap);
     const changed = (from: string, to: string): Promise<Buffer> =>
       unseal(resummed(text.replace(from, to)), passphrase, 'FILE');
-    await expect(changed('"N":131072', '"N":1073741824')).rejects.toMatchObject({
-      message: 'FILE is damaged: its header is not one of version 1.',
-    });
+    for (const cost of ['262144', '1073741824', '1000', '1', '0', '-2', '0.5', '"1024"', 'null'])
+      await expect(changed('"N":1024', `"N":${cost}`)).rejects.toMatchObject({
+        message: 'FILE is damaged: its header is not one of version 1.',
+      });
+    await expect(changed('"r":8', '"r":9')).rejects.toMatchObject({ code: 'secrets_export_unusable' });
+    // A cost that is allowed, and not the one that it was sealed with.
+    await expect(changed('"N":1024', '"N":2048')).rejects.toMatchObject({ code: 'wrong_passphrase' });
     await expect(changed('"salt":"', '"salt":"AAAA')).rejects.toMatchObject({ code: 'secrets_export_unusable' });
     await expect(changed('"version":1', '"version":2')).rejects.toMatchObject({
       message: 'FILE is of version 2 of this format; this program reads version 1.',
