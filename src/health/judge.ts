@@ -1,7 +1,7 @@
 /**
- * Is the mirror right? The only place that decides it: the dashboard, the live summary of `serve`, `status`, `/api/status`, `/readyz` and the
+ * Is the mirror right? The only place that decides it: the dashboard, the live summary of `serve`, `status`, `doctor`, `/api/status`, `/readyz` and the
  * metrics show what `judge` says, and alerts are built on those. It reads nothing but its facts and the time. The facts come from a running
- * daemon (`app/health-source.ts`) or from the files alone (`cmd/mirror/status.ts`).
+ * daemon (`app/health-source.ts`) or from the files alone (`cmd/setup/mirror-facts.ts`).
  *
  * Each situation is a problem with a code that does not change between versions. An account's verdict is its first problem in this order:
  *
@@ -387,10 +387,11 @@ const neverComplete: Rule = (found) => {
 
 /** Judged by what lists show: vendors that they hide are read again in turn, which takes longer. */
 const tooOld: Rule = (found) => {
-  const { staleness, maxStaleness, error, facts } = found;
+  const { staleness, maxStaleness, error, facts, hasDaemon } = found;
   if (neverComplete(found)) return undefined;
   // Where something else says what to do, another run alone would only fail again.
-  const remedy = error || facts.failing ? null : 'Run `vendor-mirror sync`.';
+  const sync = hasDaemon ? 'Run `vendor-mirror sync`.' : 'Run `vendor-mirror sync`, or start `vendor-mirror serve`.';
+  const remedy = error || facts.failing ? null : sync;
   if (staleness === null) {
     const unknown = 'The clock was set back, so the age of the mirror is unknown until the next complete sweep.';
     return problem('clock_set_back', 'bad', unknown, remedy);

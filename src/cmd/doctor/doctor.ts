@@ -94,7 +94,7 @@ async function checkAll(call: Call, settings: Settings, report: Report): Promise
             continue;
           }
           for await (const checkup of serviceCheckups(context, installation, account)) await report(checkup, account);
-          for await (const checkup of mirrorCheckups(context, settings, account)) await report(checkup, account);
+          for (const checkup of await mirrorCheckups(context, settings, account)) await report(checkup, account);
         }
       },
       { retryLimits },

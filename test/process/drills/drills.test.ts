@@ -218,7 +218,7 @@ it('K18 the token is refused: the log says so at error, with what to do, and /ap
   expect(errors.filter((line) => line.includes('"kind":"reconcile"'))).not.toEqual([]);
   const answer = await fetch(`http://127.0.0.1:${at.adminPort}/api/status`);
   expect(await answer.json()).toMatchObject({
-    fresh: false,
+    verdict: { code: 'access_refused' },
     accounts: [{ ready: false, last_error: { code: 'unauthenticated', what_to_do: remedy } }],
   });
   await daemon.end();
