@@ -4,11 +4,10 @@ import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
 import { fieldChanges, type FieldChange } from '../reports/field-changes.ts';
-import type { CurrencyTotal } from '../reports/account-reports.ts';
+import { currencyTotals, type CurrencyTotal } from '../reports/account-reports.ts';
 import type { CurrencyFigures, Figures, FoundFigure, GatewayFigure, HourFigures, TodayFigures } from './figures.ts';
 import { LatestChanges } from './latest-changes.ts';
 import { MoneyHistory } from './money-history.ts';
-import { OwedNow } from './owed-now.ts';
 import { ValueCache } from './value-cache.ts';
 
 const hourMs = 3_600_000;
@@ -21,7 +20,10 @@ type Since = OfAccount & { readonly since: string };
 export class AccountFigures {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #history: MoneyHistory;
-  readonly #owed: OwedNow;
+  readonly #totals: (accountId: string) => CurrencyTotal[];
+  readonly #dataVersion: Statement<None, { data_version: number }>;
+  /** The last totals, until another connection writes. */
+  readonly #owed = new Map<string, { readonly dataVersion: number; readonly totals: readonly CurrencyTotal[] }>();
   readonly #received: Statement<Since, { hour: string; deliveries: number }>;
   readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
   readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
@@ -39,7 +41,8 @@ export class AccountFigures {
     this.#clock = clock;
     this.#sqlite = sqlite;
     this.#history = new MoneyHistory(sqlite);
-    this.#owed = new OwedNow(sqlite);
+    this.#totals = currencyTotals(sqlite);
+    this.#dataVersion = plainStatement(sqlite, 'PRAGMA data_version');
     this.#latest = new LatestChanges(sqlite);
     this.#received = plainStatement(
       sqlite,
@@ -104,7 +107,7 @@ export class AccountFigures {
   #money(accountId: string, now: number): CurrencyFigures[] {
     const day = timestamp(now).slice(0, 10);
     const before = this.#history.before(accountId, now);
-    const totals = this.#owed.of(accountId);
+    const totals = this.#owedNow(accountId);
     const codes = new Set([...totals.map(({ code }) => code), ...before.keys()]);
     return [...codes].sort().map((code) => {
       const of = (kind: CurrencyTotal['kind']): CurrencyTotal | undefined =>
@@ -120,6 +123,15 @@ export class AccountFigures {
         days: [...(before.get(code) ?? []), { day, outstanding, overdue }],
       };
     });
+  }
+
+  #owedNow(accountId: string): readonly CurrencyTotal[] {
+    const dataVersion = this.#dataVersion.get({})?.data_version ?? 0;
+    const known = this.#owed.get(accountId);
+    if (known?.dataVersion === dataVersion) return known.totals;
+    const totals = this.#totals(accountId);
+    this.#owed.set(accountId, { dataVersion, totals });
+    return totals;
   }
 
   #hours(accountId: string, now: number): HourFigures[] {

@@ -91,16 +91,16 @@ export function vendorKey({ account_id, vendorid }: ListedVendor): VendorKey {
   return { account_id, vendorid };
 }
 
-/** From the maintained counts; a search would need a scan. */
+/** Counted in an index; a search would need a scan. */
 function counted(sqlite: Sqlite, { account, visState, presence, search }: VendorFilter): number | null {
   if (search !== undefined) return null;
   const [found] = runQuery(
     sqlite,
     mirrorSql
-      .selectFrom('_vendor_counts')
-      .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('vendors'), sql<number>`0`).as('vendors'))
+      .selectFrom('vendors')
+      .select((eb) => eb.fn.countAll<number>().as('vendors'))
       .$if(account !== undefined, (q) => q.where('account_id', '=', account ?? ''))
-      .$if(visState !== undefined, (q) => q.where('vis_state', '=', visState ?? -1))
+      .$if(visState !== undefined, (q) => q.where('vis_state', '=', visState ?? 0))
       .$if(presence !== undefined, (q) => q.where('presence', '=', presence ?? 'present')),
   );
   return found?.vendors ?? 0;

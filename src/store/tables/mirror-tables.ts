@@ -5,7 +5,6 @@ import type {
   BalanceSpanTable,
   BalanceTable,
   VendorKey,
-  Presence,
   TaxDefaultTable,
   VendorTable,
   VersionRowTable,
@@ -170,13 +169,6 @@ export interface IdentityTable {
   daemon_epoch: Generated<number>;
 }
 
-export interface VendorCountTable {
-  account_id: string;
-  presence: Presence;
-  vis_state: number;
-  vendors: number;
-}
-
 export interface AccountTable {
   account_id: string;
   added_at: string;
@@ -208,7 +200,6 @@ export interface MirrorTables {
   findings: FindingTable;
   _creations: CreationTable;
   _edits: EditTable;
-  _vendor_counts: VendorCountTable;
   _requests: RequestTable;
   _daemon_files: DaemonFileTable;
   _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };

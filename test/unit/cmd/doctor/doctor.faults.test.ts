@@ -273,7 +273,7 @@ const faults: readonly Fault[] = [
       const driver = new Driver(line.database);
       driver.unsafeMode();
       driver.pragma('writable_schema = 1');
-      driver.exec("update sqlite_schema set rootpage = 2 where name = 'vendors_not_present'");
+      driver.exec("update sqlite_schema set rootpage = 2 where name = 'vendors_by_state'");
       driver.close();
       return line;
     },

@@ -106,7 +106,7 @@ describe('export', () => {
     [['-', '--format', 'db'], 'A .db cannot go to standard output'],
     [['DIR/a.db', '--view', 'payables'], 'A .db holds the whole mirror'],
     [['-', '--view', 'nothing'], 'The mirror has no view nothing; it has '],
-    [['-', '--view', '_vendor_counts'], 'The mirror has no view _vendor_counts'],
+    [['-', '--view', '_webhook_days'], 'The mirror has no view _webhook_days'],
     [['-', '--query', 'DELETE FROM vendors'], 'it must be a single SELECT, which changes nothing'],
     [['-', '--query', 'WITH x AS (SELECT 1) DELETE FROM vendors'], 'it must be a single SELECT, which changes nothing'],
     [['-', '--query', "ATTACH 'other.db' AS other"], 'it must be a single SELECT, which changes nothing'],

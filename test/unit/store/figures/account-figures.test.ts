@@ -113,6 +113,29 @@ describe('the figures of an account', () => {
     expect(figures.read('6BApk').changes[0]).toMatchObject({ vendor: 'New name', changes: [{ field: 'city' }] });
   });
 
+  it('add up active vendors only, again after each commit of another connection', async () => {
+    const path = await mirrorOf({
+      vendors: [vendor(1), vendor(2), { ...vendor(3), account_id: 'other' }],
+      vendor_balances: [
+        balance(1, 'outstanding', '1', 'EUR'),
+        balance(2, 'outstanding', '50', 'EUR'),
+        { ...balance(3, 'outstanding', '700', 'EUR'), account_id: 'other' },
+      ],
+    });
+    const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
+    const other = otherConnection(path);
+    const owedAfter = (change: string): bigint | undefined => {
+      other.exec(change);
+      return figures.read('6BApk').money[0]?.outstanding;
+    };
+    expect(figures.read('6BApk').money[0]?.outstanding).toBe(5_100n);
+    for (const change of ["presence = 'suspect'", "presence = 'gone'", 'vis_state = 2', 'vis_state = NULL']) {
+      expect(owedAfter(`UPDATE vendors SET ${change} WHERE vendorid = 2`)).toBe(100n);
+      expect(owedAfter("UPDATE vendors SET presence = 'present', vis_state = 0 WHERE vendorid = 2")).toBe(5_100n);
+    }
+    expect(owedAfter('UPDATE vendor_balances SET amount_minor = 200 WHERE vendorid = 1')).toBe(5_200n);
+  });
+
   it('count a vendor that is no longer active for the time it was', async () => {
     const { money } = await figuresOf({
       vendors: [vendor(1), vendor(2, { vis_state: 1 })],
