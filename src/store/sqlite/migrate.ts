@@ -16,8 +16,20 @@ export interface Migration {
   readonly checksum: string;
   /** A query for the free `bytes` that the migration needs beside the file, from a comment in it; undefined where it needs few. */
   readonly space: string | undefined;
+  /**
+   * From a comment in it: the digest of earlier steps with the same result, each of which a file may have recorded instead (`digestOf`). So steps
+   * that were never published become one migration, and files that took all of them continue. Undefined where it replaces none.
+   */
+  readonly replaces: string | undefined;
   /** The version of the program that contains it; null where unknown. */
   readonly program: string | null;
+}
+
+/** What a file needs: migrations to apply, and one of which it holds the result by the steps that it replaces. */
+interface Plan {
+  readonly due: readonly Migration[];
+  readonly adopted: Migration | undefined;
+  readonly steps: readonly Applied[];
 }
 
 /** Progress of a migration that rebuilds a large table. */
@@ -36,6 +48,9 @@ const rowsWorthReporting = 20_000;
 /** Starts the comment with the space that a migration needs. */
 const spaceLine = '-- space: ';
 
+/** Starts the comment with the digest of the steps that a migration replaces. */
+const replacesLine = '-- replaces: ';
+
 /** The migrations of a folder, in order. */
 export function readMigrations(folder: string): Migration[] {
   const program = versionAround(folder);
@@ -45,7 +60,8 @@ export function readMigrations(folder: string): Migration[] {
     .map((name) => {
       const sql = readFileSync(join(folder, name), 'utf8');
       const checksum = createHash('sha256').update(sql).digest('hex');
-      return { number: Number(name.slice(0, 4)), name, sql, checksum, space: spaceIn(sql), program };
+      const [space, replaces] = [commentIn(sql, spaceLine), commentIn(sql, replacesLine)];
+      return { number: Number(name.slice(0, 4)), name, sql, checksum, space, replaces, program };
     });
 }
 
@@ -55,20 +71,26 @@ function versionAround(folder: string): string | null {
   return existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version : null;
 }
 
-function spaceIn(sql: string): string | undefined {
-  const line = sql.split('\n').find((text) => text.startsWith(spaceLine));
-  return line?.slice(spaceLine.length);
+function commentIn(sql: string, start: string): string | undefined {
+  const line = sql.split('\n').find((text) => text.startsWith(start));
+  return line?.slice(start.length);
 }
 
-/** Whether `migrate` would change the file. @throws MirrorError as `migrate` for a file that it must not change. */
+/** Whether `migrate` would change what the file holds. @throws MirrorError as `migrate` for a file that it must not change. */
 export function isBehind(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
-  return pending(sqlite, migrations).length > 0;
+  return planFor(sqlite, migrations).due.length > 0;
+}
+
+/** The migrations of which the file holds the result. @throws MirrorError as `migrate` for a file that it must not change. */
+export function heldBy(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] {
+  const { due } = planFor(sqlite, migrations);
+  return migrations.filter((migration) => !due.includes(migration));
 }
 
 /**
  * Migrates the file, all or nothing: a failed or killed migration leaves nothing behind.
- * @throws MirrorError `database_newer`, `migration_failed`, `database_unusable` for a database of another program, `disk_full` where a
- * migration needs more space than is free; SqliteError where another process holds the lock.
+ * @throws MirrorError `database_newer`, `migration_failed`, `database_unusable` for a database of another program or of a version that was never
+ * published, `disk_full` where a migration needs more space than is free; SqliteError where another process holds the lock.
  */
 export function migrate(
   sqlite: Sqlite,
@@ -78,14 +100,15 @@ export function migrate(
 ): void {
   sqlite
     .transaction(() => {
-      const due = pending(sqlite, migrations);
-      if (due.length === 0) return;
+      const { due, adopted, steps } = planFor(sqlite, migrations);
+      if (adopted) adopt(sqlite, adopted, steps, now);
+      if (due.length === 0 && !adopted) return;
       sqlite.exec(
         'CREATE TABLE IF NOT EXISTS migrations (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TIMESTAMP NOT NULL)',
       );
       for (const migration of due) apply(sqlite, migration, now, onMigration);
-      noteProgram(sqlite, due);
-      const newest = due.at(-1)?.number ?? 0;
+      noteProgram(sqlite, adopted ? [adopted, ...due] : due);
+      const newest = migrations.at(-1)?.number ?? 0;
       sqlite.pragma(`user_version = ${newest}`);
     })
     .immediate();
@@ -110,16 +133,27 @@ function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: O
   try {
     reportProgress(sqlite, migration, onMigration);
     sqlite.exec(migration.sql);
-    plainStatement<Applied & { at: string }>(
-      sqlite,
-      'INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :name, :checksum, :at)',
-    ).run({ ...migration, at: timestamp(now) });
+    record(sqlite, migration, now);
   } catch (error) {
     if (isBusy(error)) throw error;
     throw new MirrorError('migration_failed', `${migration.name} failed: ${asMirrorError(error).message}`, {
       cause: error,
     });
   }
+}
+
+function record(sqlite: Sqlite, migration: Migration, now: number): void {
+  plainStatement<Applied & { at: string }>(
+    sqlite,
+    'INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :name, :checksum, :at)',
+  ).run({ ...migration, at: timestamp(now) });
+}
+
+/** Records the migration instead of the steps that it replaces. */
+function adopt(sqlite: Sqlite, migration: Migration, steps: readonly Applied[], now: number): void {
+  const remove = plainStatement<Pick<Applied, 'number'>>(sqlite, 'DELETE FROM migrations WHERE number = :number');
+  for (const { number } of steps) remove.run({ number });
+  record(sqlite, migration, now);
 }
 
 /** Defines the SQL function `progress(done, total)`, which is always true and reports progress. */
@@ -145,16 +179,39 @@ function assertSpace(sqlite: Sqlite, migration: Migration): void {
 
 const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
-function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] {
+function planFor(sqlite: Sqlite, migrations: readonly Migration[]): Plan {
   const applied = appliedMigrations(sqlite);
+  const known = new Map(migrations.map((migration) => [migration.number, migration]));
   for (const { number, checksum, name } of applied) {
-    const known = migrations.find((migration) => migration.number === number);
-    if (!known) throw new MirrorError('database_newer', newerText(sqlite, name));
-    if (known.name !== name) throw ofAnotherProgram(sqlite, `migration ${name}`);
-    if (known.checksum !== checksum)
+    const migration = known.get(number);
+    if (!migration) continue;
+    if (migration.name !== name) throw ofAnotherProgram(sqlite, `migration ${name}`);
+    if (migration.checksum !== checksum)
       throw new MirrorError('migration_failed', `${sqlite.name}: migration ${name} is not the one that was applied.`);
   }
-  return migrations.filter(({ number }) => !applied.some((done) => done.number === number));
+  const steps = applied.filter(({ number }) => !known.has(number));
+  const adopted = migrations.find(({ replaces }) => replaces !== undefined && replaces === digestOf(steps));
+  const last = steps.at(-1);
+  if (last && !adopted) throw unknownStep(sqlite, last, migrations);
+  const done = new Set(applied.map(({ number }) => number));
+  const due = migrations.filter((migration) => migration !== adopted && !done.has(migration.number));
+  return { due, adopted, steps };
+}
+
+/** The digest of steps that a file has recorded. */
+function digestOf(steps: readonly Applied[]): string {
+  const lines = steps.map(({ name, checksum }) => `${name} ${checksum}\n`);
+  return createHash('sha256').update(lines.join('')).digest('hex');
+}
+
+/** A step after all migrations is of a newer version; one between them, of a version that was never published. */
+function unknownStep(sqlite: Sqlite, { number, name }: Applied, migrations: readonly Migration[]): MirrorError {
+  const newest = migrations.at(-1)?.number ?? 0;
+  if (number > newest) return new MirrorError('database_newer', newerText(sqlite, name));
+  return new MirrorError(
+    'database_unusable',
+    `${sqlite.name} was left between two versions by one that was never published (it holds migration ${name}). Move it away, and run \`vendor-mirror sync\`: it begins a new file.`,
+  );
 }
 
 /** Names the newest version that wrote the file, because that is the one to install. */

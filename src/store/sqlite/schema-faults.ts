@@ -2,8 +2,8 @@
  * Checks that a file still has the tables, indexes, triggers and views of its migrations: SQLite's own check does not compare their SQL.
  */
 import { connectMemory, type Sqlite } from './driver.ts';
+import { heldBy, migrate, type Migration } from './migrate.ts';
 import { plainStatement, type None } from './plain-statement.ts';
-import { migrate, type Migration } from './migrate.ts';
 
 interface Entry {
   readonly type: string;
@@ -11,19 +11,14 @@ interface Entry {
   readonly sql: string | null;
 }
 
-/** What is missing or changed, as text; additions by others do not count. @throws SqliteError. */
+/** What is missing or changed, as text; additions by others do not count. @throws SqliteError, MirrorError as `heldBy`. */
 export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): string[] {
   const there = new Map(entriesOf(sqlite).map((entry) => [keyOf(entry), entry.sql]));
   if (!there.has('table migrations')) return ['table migrations is missing'];
-  const numbers = plainStatement<None, Pick<Migration, 'number'>>(sqlite, 'SELECT number FROM migrations').all({});
-  const applied = new Set(numbers.map(({ number }) => number));
+  const held = heldBy(sqlite, migrations);
   const fresh = connectMemory();
   try {
-    migrate(
-      fresh,
-      migrations.filter(({ number }) => applied.has(number)),
-      0,
-    );
+    migrate(fresh, held, 0);
     return entriesOf(fresh)
       .filter((entry) => there.get(keyOf(entry)) !== entry.sql)
       .map((entry) => `${keyOf(entry)} is missing or was changed`);

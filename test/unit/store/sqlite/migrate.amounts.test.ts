@@ -39,7 +39,7 @@ it('amounts of every currency and form in older files become the numbers that ar
   const older = join(folder, 'migrations');
   mkdirSync(join(older, 'mirror'), { recursive: true });
   for (const name of readdirSync(join(migrations, 'mirror')))
-    if (name < '0019') cpSync(join(migrations, 'mirror', name), join(older, 'mirror', name));
+    if (name < '0004') cpSync(join(migrations, 'mirror', name), join(older, 'mirror', name));
   const path = join(folder, 'vendors.db');
   const { sqlite } = await openDatabase(path, older);
   const addBalance = sqlite.prepare("INSERT INTO vendor_balances VALUES ('6BApk', ?, 'outstanding', ?, ?, ?)");

@@ -1,55 +1,159 @@
-/** Mirrors of every earlier schema, released or not, are migrated; and how other programs recognise a mirror. */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+/**
+ * Files of version 0.1.0, and files that took the steps towards 0.2.0 one by one before these became one migration: both have the schema of a new
+ * file. And how other programs recognise a mirror.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { systemClock, systemRandom } from '../../../../src/domain/clock.ts';
 import { exportToFile } from '../../../../src/store/export/write-export.ts';
-import { mirrorMigrations } from '../../../../src/store/files/mirror-options.ts';
+import { mirrorMigrations, mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
+import { hasDamagedSchema } from '../../../../src/store/files/quarantine.ts';
+import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
+import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
+import { Database } from '../../../../src/store/sqlite/database.ts';
+import { readMigrations } from '../../../../src/store/sqlite/migrate.ts';
 import { compiled } from '../../../support/source/compiled.ts';
-import { ask, migrations, openDatabase, packageRoot, temporaryFolder } from '../../../support/mirror-file.ts';
-import { migrationsBefore } from '../../../support/mirror/older-file.ts';
+import {
+  ask,
+  migrations,
+  namedProcess,
+  openDatabase,
+  openingError,
+  otherConnection,
+  packageRoot,
+  temporaryFolder,
+} from '../../../support/mirror-file.ts';
 import { constantRandom } from '../../../support/random.ts';
 
-const released = join(packageRoot, 'test/fixtures/versions/0.1.0/closed/vendors.db.gz');
-const known = mirrorMigrations(migrations);
-const last = known.at(-1)!.number;
+/** Made by the daemon of 0.1.0, and by that of the last commit before the steps became one; stopped by a signal. */
+const fixtures = { '0.1.0': 'versions/0.1.0/closed', steps: 'unreleased/0.2.0' };
 
-function countsOf(path: string): unknown[] {
-  return ask(
-    path,
-    'SELECT (SELECT count(*) FROM vendors) AS vendors, (SELECT count(*) FROM vendor_versions) AS versions, (SELECT count(*) FROM deliveries) AS deliveries',
-  );
+const mirrorId = (folder: string): string =>
+  ask<{ id: string }>(join(folder, 'vendors.db'), 'SELECT mirror_id AS id FROM mirror_identity')[0]!.id;
+
+/** A folder with both files of a fixture; without one, an empty folder. */
+function folderWith(fixture?: keyof typeof fixtures): string {
+  const folder = temporaryFolder();
+  for (const name of fixture ? ['vendors.db', 'secrets.db'] : []) {
+    const bytes = readFileSync(join(packageRoot, 'test/fixtures', fixtures[fixture!], `${name}.gz`));
+    writeFileSync(join(folder, name), gunzipSync(bytes), { mode: 0o600 });
+  }
+  return folder;
 }
 
-describe('a mirror of an older schema', () => {
-  it('is migrated with its rows, and has the schema of a new one', async () => {
-    const folder = temporaryFolder();
-    const bytes = gunzipSync(readFileSync(released));
-    const first = join(folder, 'first.db');
-    writeFileSync(first, bytes);
-    const before = countsOf(first);
-    const [{ number: from }] = ask<{ number: number }>(first, 'SELECT max(number) AS number FROM migrations') as [
-      { number: number },
-    ];
-    const shapes = new Set<string>();
-    for (const { number } of known.filter((migration) => migration.number >= from)) {
-      const path = join(folder, `${number}.db`);
-      writeFileSync(path, bytes);
-      const older = migrationsBefore(String(number + 1).padStart(4, '0'), mkdtempSync(join(folder, 'migrations-')));
-      await (await openDatabase(path, older)).close();
-      expect(ask(path, 'SELECT max(number) AS number FROM migrations')).toEqual([{ number }]);
-      await (await openDatabase(path)).close();
-      expect(countsOf(path), `schema ${number}`).toEqual(before);
-      expect(ask(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-      expect([ask(path, 'PRAGMA application_id'), ask(path, 'PRAGMA user_version')]).toEqual([
-        [{ application_id: 0x564d4952 }],
-        [{ user_version: last }],
-      ]);
-      shapes.add(JSON.stringify(ask(path, 'SELECT type, name, sql FROM sqlite_schema ORDER BY name')));
-    }
-    expect(shapes.size).toBe(1);
+/** Opens both files as a command does, which migrates them. */
+async function openBoth(folder: string): Promise<void> {
+  const dependencies = { migrations, clock: systemClock, random: systemRandom };
+  const path = join(folder, 'vendors.db');
+  const mirror = await openMirror({ ...dependencies, path, lockProcess: namedProcess() });
+  try {
+    const secrets = await openSecrets({ ...dependencies, path: join(folder, 'secrets.db') });
+    await secrets.claim({ mirrorId: (await mirror.identity()).mirrorId, path });
+    await secrets.close();
+  } finally {
+    await mirror.close();
+  }
+}
+
+function schemaOf(path: string): unknown {
+  return ask(path, 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name');
+}
+
+/** Every row of every table, but for what opening the files writes. */
+function rowsOf(path: string): Record<string, unknown[]> {
+  const tables = ask<{ name: string }>(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  const kept = tables.filter(({ name }) => !['migrations', 'owner', 'sqlite_sequence'].includes(name));
+  return Object.fromEntries(kept.map(({ name }) => [name, ask(path, `SELECT * FROM "${name}"`)]));
+}
+
+describe('a file', () => {
+  it.each(['vendors.db', 'secrets.db'])(
+    '%s has one schema and one data dictionary, whether it is new, of 0.1.0, or took each step',
+    async (name) => {
+      const folders = [folderWith(), folderWith('0.1.0'), folderWith('steps')];
+      for (const folder of folders) await openBoth(folder);
+      const [fresh, ...others] = folders.map((folder) => join(folder, name));
+      for (const other of others) {
+        expect(schemaOf(other)).toEqual(schemaOf(fresh!));
+        expect(ask(other, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+        for (const pragma of ['PRAGMA application_id', 'PRAGMA user_version', 'SELECT number, name FROM migrations'])
+          expect(ask(other, pragma)).toEqual(ask(fresh!, pragma));
+        if (name === 'vendors.db')
+          expect(ask(other, 'SELECT * FROM data_dictionary')).toEqual(ask(fresh!, 'SELECT * FROM data_dictionary'));
+      }
+    },
+  );
+
+  it('F10 of 0.1.0 says what it said before: freshness, webhook health, moves between states, and the numbers of runs', async () => {
+    const folder = folderWith('0.1.0');
+    const path = join(folder, 'vendors.db');
+    const views = ['freshness', 'webhook_health', 'vis_state_changes', 'balance_history'];
+    const told = (): object[][] => views.map((view) => ask<object>(path, `SELECT * FROM ${view} ORDER BY 1, 2, 3`));
+    const before = told();
+    for (const rows of before) expect(rows).not.toEqual([]);
+    const [runs] = ask<{ seq: number }>(path, "SELECT seq FROM sqlite_sequence WHERE name = 'runs'");
+    await openBoth(folder);
+    expect(told()).toMatchObject(before);
+    expect(ask(path, 'SELECT run_id AS seq FROM reading_counter')).toEqual([runs]);
+    // 0.1.0 knew no lists that hide vendors.
+    expect(ask(path, 'SELECT 1 FROM runs WHERE listed_as_of IS NOT safe_as_of')).toEqual([]);
   });
 
+  it('F10 that took each step continues with every row, can be read before, and is not called damaged', async () => {
+    const folder = folderWith('steps');
+    const paths = ['vendors.db', 'secrets.db'].map((name) => join(folder, name));
+    const path = paths[0]!;
+    const [before, id] = [paths.map(rowsOf), mirrorId(folder)];
+    expect(before[0]!['vendors']).toHaveLength(6);
+    expect(before[1]!['verifiers']).toHaveLength(1);
+    const known = mirrorMigrations(migrations);
+    const reader = Database.openToRead(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
+    await reader?.close();
+    expect(hasDamagedSchema(path, known)).toBe(false);
+
+    await openBoth(folder);
+    expect(paths.map(rowsOf)).toEqual(before);
+    expect(ask(paths[1]!, 'SELECT mirror_id, mirror_path FROM owner')).toEqual([{ mirror_id: id, mirror_path: path }]);
+    expect(hasDamagedSchema(path, known)).toBe(false);
+    expect(ask(path, 'SELECT max(number) AS last FROM migrations')).toEqual([{ last: known.at(-1)!.number }]);
+  });
+
+  it.each(['vendors.db', 'secrets.db'])(
+    'F11 %s that took only some of the steps is refused with what to do',
+    async (name) => {
+      const folder = folderWith('steps');
+      const path = join(folder, name);
+      const other = otherConnection(path);
+      other.exec('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)');
+      other.close();
+      const before = [schemaOf(path), rowsOf(path)];
+      await expect(openBoth(folder)).rejects.toMatchObject({
+        code: 'database_unusable',
+        message: expect.stringContaining('Move it away, and run `vendor-mirror sync`: it begins a new file.') as string,
+      });
+      if (name === 'vendors.db') expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);
+      expect([schemaOf(path), rowsOf(path)]).toEqual(before);
+    },
+  );
+
+  it('F11 of this version is refused by an older program, which names this version', async () => {
+    const folder = folderWith();
+    await openBoth(folder);
+    const older = join(folder, 'older');
+    mkdirSync(join(older, 'mirror'), { recursive: true });
+    for (const { name, number } of readMigrations(join(migrations, 'mirror')))
+      if (number <= 3) cpSync(join(migrations, 'mirror', name), join(older, 'mirror', name));
+    const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+    expect(await openingError(join(folder, 'vendors.db'), older)).toMatchObject({
+      code: 'database_newer',
+      message: expect.stringContaining(`It was written by vendor-mirror ${version}.`) as string,
+    });
+  });
+});
+
+describe('a mirror', () => {
   it('is recognised by its application id in a copy too', async () => {
     const folder = temporaryFolder();
     const mirror = await openDatabase(join(folder, 'vendors.db'));
@@ -58,6 +162,6 @@ describe('a mirror of an older schema', () => {
     await exportToFile(mirror, copy, { format: 'db' }, { random: constantRandom(), own, program: compiled.exports });
     expect(readdirSync(folder)).toContain('copy.db');
     expect(ask(copy, 'PRAGMA application_id')).toEqual([{ application_id: 0x564d4952 }]);
-    expect(ask(copy, 'PRAGMA user_version')).toEqual([{ user_version: last }]);
+    expect(ask(copy, 'PRAGMA user_version')).toEqual([{ user_version: mirrorMigrations(migrations).at(-1)!.number }]);
   });
 });

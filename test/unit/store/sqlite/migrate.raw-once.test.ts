@@ -12,7 +12,7 @@ const everyVersion = 'SELECT * FROM vendor_versions ORDER BY seq';
 it('keeps every version readable as before, reuses no number, and reports its progress', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'vendors.db');
-  await writeOlder(path, migrationsBefore('0023', join(folder, 'older')), (sqlite) => {
+  await writeOlder(path, migrationsBefore('0004', join(folder, 'older')), (sqlite) => {
     fillVersions(sqlite, 20_000);
     // Vendors whose record is not that of the current version, or that are not there, must keep the version's.
     sqlite.exec(`UPDATE vendor_versions SET raw = '{"its":"own"}' WHERE valid_to IS NULL AND vendorid = 7;
@@ -38,7 +38,7 @@ it('keeps every version readable as before, reuses no number, and reports its pr
 it('reports nothing for a small file', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'vendors.db');
-  await writeOlder(path, migrationsBefore('0023', join(folder, 'older')), (sqlite) => fillVersions(sqlite, 100));
+  await writeOlder(path, migrationsBefore('0004', join(folder, 'older')), (sqlite) => fillVersions(sqlite, 100));
   const dependencies = { migrations, clock: systemClock, random: systemRandom, lockProcess: namedProcess() };
   const mirror = await openMirror({ ...dependencies, path, onMigration: () => expect.unreachable() });
   await mirror.close();
@@ -47,9 +47,9 @@ it('reports nothing for a small file', async () => {
 it('does not begin without the free space that it says it needs, and changes nothing', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'vendors.db');
-  const older = migrationsBefore('0023', join(folder, 'older'));
+  const older = migrationsBefore('0004', join(folder, 'older'));
   await writeOlder(path, older, (sqlite) => fillVersions(sqlite, 10));
-  const hungry = join(migrationsBefore('0023', join(folder, 'hungry')), 'mirror', '0023_hungry.sql');
+  const hungry = join(migrationsBefore('0004', join(folder, 'hungry')), 'mirror', '0004_hungry.sql');
   writeFileSync(hungry, '-- What it needs, by the rows that are there.\n');
   appendFileSync(
     hungry,
@@ -58,7 +58,7 @@ it('does not begin without the free space that it says it needs, and changes not
   expect(await openingError(path, join(folder, 'hungry'))).toMatchObject({
     code: 'disk_full',
     message: expect.stringMatching(
-      /^To migrate .*vendors\.db \(0023_hungry\.sql\), 10000000000 MB of free space are needed beside it; only \d+ MB are free\.$/,
+      /^To migrate .*vendors\.db \(0004_hungry\.sql\), 10000000000 MB of free space are needed beside it; only \d+ MB are free\.$/,
     ) as string,
   });
   expect(await openingError(path, older)).toBe('opened');
