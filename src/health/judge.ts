@@ -493,13 +493,11 @@ function ending({ run: { kind, outcome, error } }: LastError): string {
   return error === null ? `${ended}.` : `${ended}: ${error}`;
 }
 
-const numbers = new Intl.NumberFormat('en');
-
 function progressWords(progress: SweepProgressFacts | null): string {
   if (progress === null) return '';
   const { page, pages, pass, seen, total } = progress;
-  const vendors = total > 0 ? `; ${numbers.format(seen)} of ${numbers.format(total)} vendors` : '';
-  return ` Page ${numbers.format(page)} of ${numbers.format(pages)}, walk ${numbers.format(pass)}${vendors}.`;
+  const vendors = total > 0 ? `; ${seen.toLocaleString('en')} of ${total.toLocaleString('en')} vendors` : '';
+  return ` Page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}, walk ${pass.toLocaleString('en')}${vendors}.`;
 }
 
 /** A delivery younger than this proves that deliveries arrive. */
@@ -522,7 +520,7 @@ export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHeal
     return { state: 'silent', tone: 'bad', words: 'Dead: sweeps find changes that no delivery announced' };
   if (missedSince > 0) {
     const since = lastDelivery === null ? 'no delivery ever arrived, and' : 'since the last delivery';
-    const found = missedSince === 1 ? '1 change' : `${numbers.format(missedSince)} changes`;
+    const found = missedSince === 1 ? '1 change' : `${missedSince.toLocaleString('en')} changes`;
     return receiving('fair', `Doubtful: ${since} sweeps found ${found} that should have been announced`);
   }
   if (lastDelivery === null)

@@ -73,6 +73,33 @@ describe('the verdict', () => {
     ]);
   });
 
+  it.each<[string, HealthFacts, string[]]>([
+    [
+      'the run that was refused',
+      facts([account({ runs: [run(9, { outcome: 'failed', error: 'No.', error_code: 'access_denied' })] })]),
+      ['access_refused'],
+    ],
+    [
+      'a parked vendor, which has also waited for long',
+      facts([account({ queue: { waiting: 1, parked: 1 }, oldestMark: before(7_200_000) })]),
+      ['vendors_parked'],
+    ],
+    [
+      'a callback of an account that is no longer served, which no daemon is to take deliveries of',
+      { ...facts([account({ isLeft: true })]), startedAt: null, ability: { ...able, listening: null } },
+      ['not_served'],
+    ],
+    [
+      'a closed listener before anything of an account',
+      { ...facts([account({ doubt: 'The machine slept.' })]), ability: { ...able, listening: false } },
+      ['listener_closed', 'in_doubt'],
+    ],
+  ])('reports %s, and what follows from it no second time', (_, given, codes) => {
+    const { verdict, process, accounts, installation } = judge(given, noon);
+    const found = [...process, ...accounts[0]!.problems, ...installation].map(({ code }) => code);
+    expect([verdict.code, found]).toEqual([codes[0], codes]);
+  });
+
   it('puts the account in most need of a person first, those that are not served last', () => {
     const { freshness } = account();
     const health = judge(
