@@ -90,7 +90,8 @@ export class Sandbox {
     /** Seeds of what must not repeat after a restart. */
     const fresh = (...what: string[]) => (life === 1 ? seedOf(seed, ...what) : seedOf(seed, ...what, life));
     this.access = new Access(memory);
-    const world = options.world ?? defaultWorld;
+    const chosen = options.world ?? defaultWorld;
+    const world = { ...chosen, records: memory?.records ?? chosen.records };
     this.world = world;
     this.#clock = outside.clock;
     this.#random = seededRandom(fresh('service'));

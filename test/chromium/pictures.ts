@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { Money } from '../../src/sandbox/core/vendor-record.ts';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
-import type { VendorService } from '../../src/sandbox/vendors/vendor-service.ts';
+import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { runProgram } from '../../src/cmd/program.ts';
 import { launchChromium, look } from '../support/screen/chromium.ts';
@@ -28,36 +27,12 @@ const [columns, width] = [100, 1120];
 const schemes = ['light', 'dark'] as const;
 /** First there was a sync now and then, and at the end a daemon, whose every minute takes long to imitate. */
 const [daysOfSyncs, daysBetweenSyncs, daysOfDaemon] = [58, 2, 2];
-const [dayMs, stepsADay] = [86_400_000, 24];
+const [dayMs, stepsADay, changesAStep] = [86_400_000, 24, 4];
 
 /** A schedule that falls due just after `now`, so that a sweep is the last that happened. */
 function fourTimesADay(now: number): string {
   const due = new Date(now + 30_000);
   return `${due.getUTCMinutes()} ${due.getUTCHours() % 6}-23/6 * * *`;
-}
-
-/** Gives vendors bills in three currencies; each call of what is returned pays some, adds others, and edits texts. */
-function livingVendors(vendors: VendorService): () => void {
-  const random = seededRandom(seedOf('pictures'));
-  const bill = (id: number): void => {
-    const code = random.pick(['EUR', 'USD', 'USD', 'GBP']);
-    const cents = 20_000 + random.below(900_000);
-    const amount = (share: number): Money[] => [{ code, amount: (Math.round(cents * share) / 100).toFixed(2) }];
-    vendors.setBalance(id, 'outstanding', amount(1));
-    vendors.setBalance(id, 'overdue', random.happens(0.2) ? amount(random.fraction()) : []);
-  };
-  for (const { vendorid } of vendors.all())
-    if (random.happens(0.4)) bill(Number(vendorid));
-    else for (const kind of ['outstanding', 'overdue'] as const) vendors.setBalance(Number(vendorid), kind, []);
-  return () => {
-    const id = vendors.someId(random);
-    if (id === undefined) return;
-    bill(id);
-    for (let edits = random.below(6); edits > 0; edits -= 1)
-      vendors.edit(vendors.someId(random) ?? id, { phone: `+49 221 ${random.text(6, '0123456789')}` });
-    if (random.happens(0.1)) vendors.archive(id);
-    if (random.happens(0.1)) vendors.create({ vendor_name: `Atelier ${random.text(4, 'AEILMNORST')}`, language: 'en' });
-  };
 }
 
 /** A command's output on a terminal, run beside the daemon. */
@@ -107,12 +82,16 @@ describe('the pictures of the README', () => {
       // The page's figures are worked out by the machine's clock.
       begins: now - (daysOfSyncs + daysOfDaemon) * dayMs,
       started: false,
+      world: ['records=plain'],
       vendors: 480,
       seed: 'pictures',
       deliveries: { lose: 0.02, late: 0.02 },
       settings: { schedule: { pull: '0 3 * * *', reconcile: fourTimesADay(now) } },
     });
-    const life = livingVendors(at.sandbox.vendors(account));
+    const random = seededRandom(seedOf('pictures'));
+    const life = (): void => {
+      for (let change = 0; change < changesAStep; change += 1) changeSomething(at.sandbox.vendors(account), random);
+    };
     const { signal } = new AbortController();
     for (let day = 0; day < daysOfSyncs; day += daysBetweenSyncs) {
       for (let step = 0; step < stepsADay * daysBetweenSyncs; step += 1) life();

@@ -89,9 +89,10 @@ async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> 
   });
   const accounts = flags.account ?? [embedded.account];
   if (flags.json) {
-    const { baseUrl, token } = embedded;
-    printJson(context, { base_url: baseUrl, token, accounts, vendors: flags.vendors, seed: flags.seed, world });
-  } else print(context, welcome(embedded, accounts, flags, world));
+    const { baseUrl, token, sandbox } = embedded;
+    const { vendors, seed } = flags;
+    printJson(context, { base_url: baseUrl, token, accounts, vendors, seed, world: sandbox.world });
+  } else print(context, welcome(embedded, accounts, flags, embedded.sandbox.world));
   if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
   await embedded.stop();
   lock?.close();

@@ -88,7 +88,7 @@ export class Account {
     this.vendors = new VendorService(
       {
         seed,
-        records: dependencies.memory?.records ?? world.records,
+        records: world.records,
         count: vendorsAtFirst(id, dependencies.vendors, memory),
         unreadable: world.unlistedIds,
         memory: past,
