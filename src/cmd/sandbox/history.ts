@@ -161,14 +161,15 @@ async function liveThrough(
   { seed, days, signal }: Weeks,
 ): Promise<void> {
   const begin = clock.now();
+  const end = begin + days * dayMs;
   const accounts = installation.accounts.map(
     (id) => new MirroredAccount(installation.account(id), sandbox, clock, signal),
   );
   for (const account of accounts) await account.readAll();
   const random = seededRandom(seedOf(seed, 'history'));
-  for (let day = 0; day < days; day += 1) {
-    const from = begin + day * dayMs;
-    for (const at of momentsOf(from, random)) {
+  for (let midnight = begin - (begin % dayMs); midnight < end; midnight += dayMs) {
+    for (const at of momentsOf(midnight, random)) {
+      if (at < begin || at > end) continue;
       signal.throwIfAborted();
       clock.moveTo(at);
       const account = random.pick(accounts);
@@ -176,21 +177,19 @@ async function liveThrough(
       await account.readEvents();
       await clock.yield();
     }
-    clock.moveTo(from + dayMs - 1);
+    clock.moveTo(midnight + dayMs - 1);
     for (const account of accounts) await account.readBalances();
   }
-  clock.moveTo(begin + days * dayMs);
+  clock.moveTo(end);
 }
 
-/** When something changes in the 24 hours from then on: most of it during the hours of work, which are those of five countries. */
-function momentsOf(from: number, random: SeededRandom): number[] {
-  const weekday = dateOf(from).getUTCDay();
+/** When something changes on a day: most of it during the hours of work, which are those of five countries. */
+function momentsOf(midnight: number, random: SeededRandom): number[] {
+  const weekday = dateOf(midnight).getUTCDay();
   const count = weekday === 0 || weekday === 6 ? calm : busy;
-  const midnight = from - (from % dayMs);
   const moments = Array.from({ length: count }, () => {
     const hour = random.happens(0.9) ? 8 + random.fraction() * 13 : random.fraction() * 24;
-    const at = midnight + hour * hourMs;
-    return Math.floor(at < from ? at + dayMs : at);
+    return Math.floor(midnight + hour * hourMs);
   });
   return moments.sort((a, b) => a - b);
 }

@@ -99,6 +99,19 @@ describe('the history with which a sandbox begins', () => {
     memory.close();
   });
 
+  it('has fewer changes on Saturdays and Sundays', async () => {
+    const at = place({ history: 28 });
+    await at.write();
+    const weekend = at.query<{ day: string; deliveries: number }>(
+      "SELECT day, deliveries FROM webhook_health WHERE strftime('%w', day) IN ('0', '6')",
+    );
+    const all = at.query<{ deliveries: number }>('SELECT deliveries FROM webhook_health');
+    const sum = (rows: readonly { deliveries: number }[]): number =>
+      rows.reduce((total, { deliveries }) => total + deliveries, 0);
+    expect(sum(weekend)).toBeGreaterThan(0);
+    expect(sum(weekend) / sum(all)).toBeLessThan(0.1);
+  });
+
   it('is the same for the same seed, and another for another', async () => {
     const versions = async (seed: number): Promise<unknown> => {
       const at = place({ seed, history: 3 });
