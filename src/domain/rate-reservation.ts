@@ -11,8 +11,6 @@ export interface RateDemand {
   readonly per: number;
   /** The longest time that the request can take, in milliseconds. */
   readonly longest: number;
-  /** Whether nobody waits for it. */
-  readonly isBackground: boolean;
 }
 
 /** A reserved place. It counts until `per` milliseconds after the service may last have seen the request. */

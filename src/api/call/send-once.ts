@@ -64,7 +64,6 @@ async function reservation({ accountId, call, limiter, dependencies, service }: 
     per: limiter.rate.per,
     // One timeout to the headers, and one to the end of the body.
     longest: 2 * service.timeout,
-    isBackground: call.priority === 'background',
   } as const;
   for (;;) {
     const reserved = await dependencies.reserveRequest(demand);

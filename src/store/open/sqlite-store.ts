@@ -110,8 +110,7 @@ class SqliteStore implements Store {
     const counter = new ReadingCounter(sqlite, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
     const rateLedger = new RateLedger(database, { clock, counter, process });
-    const takeAhead = rateLedger.takeAhead.bind(rateLedger);
-    const runs = new SqliteRuns(database, { clock, counter, process, setBacks, takeAhead });
+    const runs = new SqliteRuns(database, { clock, counter, process, setBacks });
     const findings = new SqliteFindings(database, clock);
     const deliveries = new SqliteDeliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const writer = new ReadingWriter(sqlite, clock, counter, marks);

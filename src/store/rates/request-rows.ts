@@ -8,9 +8,7 @@ import type { RequestTable } from '../tables/mirror-tables.ts';
 /** What a rate limit is for. */
 export type RequestScope = Pick<RequestTable, 'account_id' | 'family'>;
 
-export const families = ['accounting', 'events'] as const;
-
-export type RequestKey = RequestScope & Pick<RequestTable, 'read_seq'>;
+type RequestKey = RequestScope & Pick<RequestTable, 'read_seq'>;
 
 export type RequestEnd = RequestKey & Pick<RequestTable, 'counts_until_ms'>;
 

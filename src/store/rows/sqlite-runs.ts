@@ -1,7 +1,6 @@
 /** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { ReadStamp } from '../../domain/reading.ts';
 import type { ReadingCounter, ClockSetBackLog } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { Runs } from '../areas/areas.ts';
@@ -39,8 +38,6 @@ interface RunParts {
   readonly counter: ReadingCounter;
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
-  /** Takes what the first requests of a run need, in the transaction in which it begins; the result is called once that is committed. */
-  readonly takeAhead: (accountId: string, began: ReadStamp) => () => void;
 }
 
 export class SqliteRuns implements Runs {
@@ -48,7 +45,6 @@ export class SqliteRuns implements Runs {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
-  readonly #takeAhead: RunParts['takeAhead'];
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
@@ -69,7 +65,7 @@ export class SqliteRuns implements Runs {
       >
   >;
 
-  constructor(database: Database, { clock, counter, process, setBacks, takeAhead }: RunParts) {
+  constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
     const { sqlite } = database;
     this.#database = database;
     this.#moves = listMoves(sqlite);
@@ -77,7 +73,6 @@ export class SqliteRuns implements Runs {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#takeAhead = takeAhead;
     this.#insert = statement(sqlite, (at) =>
       mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
     );
@@ -155,7 +150,7 @@ export class SqliteRuns implements Runs {
 
   /** Also marks runs of dead processes as abandoned. */
   async beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
-    const { run, keepAhead } = await this.#database.write(() => {
+    return this.#database.write(() => {
       const { id, began } = this.#counter.beginRun();
       const startedAt = this.#clock.now();
       for (const run of this.#running.all({ account_id: accountId }))
@@ -171,11 +166,8 @@ export class SqliteRuns implements Runs {
         began_seq: began.readSeq,
       });
       this.#own.add(id);
-      const run: Run = { id, accountId, kind, startedAt, began };
-      return { run, keepAhead: this.#takeAhead(accountId, began) };
+      return { id, accountId, kind, startedAt, began };
     });
-    keepAhead();
-    return run;
   }
 
   unfinishedRuns(accountId: string, since: number): Promise<number> {

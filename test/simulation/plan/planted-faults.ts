@@ -72,7 +72,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
           requests: Infinity,
           per: 0,
           longest: 0,
-          isBackground: false,
         } as const;
         const now = await dependencies.reserveRequest(turn);
         return read('stamp' in now ? { ...answered, stamp: now.stamp } : answered);

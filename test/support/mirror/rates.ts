@@ -14,7 +14,6 @@ export const demand: RateDemand = {
   requests: 5,
   per: period,
   longest: 10_000,
-  isBackground: false,
 };
 
 /** Processes that live. */
