@@ -1,4 +1,5 @@
 /** Received deliveries of an account, and changes that none announced. In plain SQL, so that commands need not load the query builder. */
+import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type OfAccount } from '../sqlite/plain-statement.ts';
 
@@ -40,6 +41,7 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
   return (accountId) => {
     const lastDelivery = last.get({ accountId })?.at ?? null;
     const found = missed.get({ accountId, after: lastDelivery ?? '', most: mostMissed });
-    return { oldestMark: oldest.get({ accountId })?.at ?? null, lastDelivery, missedSince: found?.count ?? 0 };
+    const oldestMark = oldest.get({ accountId })?.at ?? null;
+    return withoutBlobs({ oldestMark, lastDelivery, missedSince: found?.count ?? 0 });
   };
 }

@@ -38,33 +38,33 @@ interface Expected {
   /** Whether the process is ready. */
   readonly process?: boolean;
   /** Part of what is to do; null where there is nothing to do. */
-  readonly todo: string | null;
+  readonly remedy: string | null;
 }
 
 /** What is expected of a reliable mirror with something to do, of one that is out of date, and so on. */
-const correct = (code: string, todo: string | null): Expected => ({
+const correct = (code: string, remedy: string | null): Expected => ({
   verdict: [code, code === 'correct' ? 'good' : 'fair'],
   ready: true,
   stale: false,
-  todo,
+  remedy,
 });
-const doubtful = (code: string, todo: string | null, tone = 'bad'): Expected => ({
+const doubtful = (code: string, remedy: string | null, tone = 'bad'): Expected => ({
   verdict: [code, tone],
   ready: false,
   stale: true,
-  todo,
+  remedy,
 });
 const refused = (code: keyof typeof catalogue): Expected => ({
   verdict: ['access_refused', 'bad'],
   ready: false,
   stale: false,
-  todo: catalogue[code].hint,
+  remedy: catalogue[code].hint,
 });
-const unserved = (code: string, todo: string | null): Expected => ({
+const unserved = (code: string, remedy: string | null): Expected => ({
   verdict: [code, 'fair'],
   ready: false,
   stale: false,
-  todo,
+  remedy,
 });
 
 const of = (change: Partial<AccountFacts>, more: Partial<HealthFacts> = {}): HealthFacts => ({
@@ -220,14 +220,14 @@ async function statusOf(given: HealthFacts): Promise<string> {
 describe('L44 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
   it.each(situations)(
     '%s',
-    async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, todo }) => {
+    async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, remedy }) => {
       const health = judge(given, noon);
       const { words } = health.verdict;
       expect([health.verdict.code, health.verdict.tone]).toEqual([code, tone]);
       const sentences = [...health.process, ...health.bySeverity[0]!.problems, ...health.installation].map(sentenceOf);
       const toDo = advice(health);
-      if (todo === null) expect(toDo).toEqual([]);
-      else expect(toDo.join('\n')).toContain(todo);
+      if (remedy === null) expect(toDo).toEqual([]);
+      else expect(toDo.join('\n')).toContain(remedy);
 
       const text = await statusOf(given);
       const [first = ''] = text.split('\n');

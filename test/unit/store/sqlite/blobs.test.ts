@@ -62,7 +62,11 @@ it.each([['vendors', 'list'], ['vendors', 'show', '11'], ['changes'], ['gateways
 
 it('K51 status and doctor work although blobs are in text columns', async () => {
   expect((await line.run('status')).status).toBe(0);
-  expect(JSON.parse((await line.run('status', '--json')).stdout)).toMatchObject({ accounts: [{ account: '6BApk' }] });
+  const { stdout } = await line.run('status', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    accounts: expect.arrayContaining([expect.objectContaining({ account: '6BApk' })]) as unknown,
+  });
+  expect(stdout).not.toContain('"Buffer"');
 });
 
 it('K51 a blob in a text column is shown as a blob in a spreadsheet', async () => {
