@@ -1,6 +1,7 @@
 /**
  * Limits the requests in any period: prompt ones before background ones, otherwise first come, first served. A part of the rate is reserved
- * for prompt ones.
+ * for prompt ones. The rate that all processes share is counted in the mirror; this one gives its order to the requests of one process and wakes
+ * them when a place is free, for 1 µs of each request.
  *
  * A place is taken before a request is sent and is free again one full period after its answer came. The service sees the request somewhere
  * in between, so two requests that use the same place are at least one period apart for the service, whatever the network delays.

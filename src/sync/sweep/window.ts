@@ -1,6 +1,5 @@
 /** A window: what one page showed of the list at one moment, without its records. */
 import type { VendorPage } from '../../domain/reading.ts';
-import { fitsInFour, type IdArray } from './id-set.ts';
 import type { TimeEdges } from './list-order.ts';
 
 export interface Window {
@@ -8,7 +7,7 @@ export interface Window {
   readonly page: number;
   readonly size: number;
   /** Vendor ids in the order of the page. */
-  readonly ids: IdArray;
+  readonly ids: readonly number[];
   /** The times at both ends; undefined where they were not read. */
   readonly times: TimeEdges | undefined;
   /** `total` and `pages` of the answer. */
@@ -18,11 +17,7 @@ export interface Window {
 
 export function windowOf(page: VendorPage, requested: { page: number; size: number }, times?: TimeEdges): Window {
   const { rows, total, pages } = page;
-  const ids: IdArray = new (rows.every(({ vendorid }) => fitsInFour(vendorid)) ? Uint32Array : Float64Array)(
-    rows.length,
-  );
-  for (const [index, { vendorid }] of rows.entries()) ids[index] = vendorid;
-  return { ...requested, total, pages, times, ids };
+  return { ...requested, total, pages, times, ids: rows.map(({ vendorid }) => vendorid) };
 }
 
 /** The first row of a window, counted from 0 when it was read. */
