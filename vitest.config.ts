@@ -10,14 +10,14 @@ const proofs = [
   'test/integration/people/{alerts,reporting-programs}.test.ts',
   'test/integration/sync/{churn,states}.test.ts',
   'test/unit/store/sqlite/migrate.every-schema.test.ts',
-  'test/unit/sync/run/sweep-run.{churn,ten-thousand}.test.ts',
+  'test/unit/sync/run.{churn,ten-thousand}.test.ts',
 ];
 
 /** Of the proofs, these keep every core busy by themselves. */
 const worlds = ['test/simulation/simulation.test.ts'];
 
 /** What is replaced in these for the whole process would be met by others. */
-const alone = ['test/unit/cmd/doctor/doctor.faults.test.ts', 'test/unit/store/sqlite/file-systems.test.ts'];
+const alone = ['test/unit/cmd/doctor.faults.test.ts', 'test/unit/store/sqlite/file-systems.test.ts'];
 
 /** The proofs that take longest, the longest first. */
 const long = [

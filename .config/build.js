@@ -22,9 +22,9 @@ await build({
   plugins: [kyselyByRequire],
   input: {
     main: 'src/cmd/main.ts',
-    figures: 'src/store/figures/figures-program.ts',
+    figures: 'src/store/reports/figures-program.ts',
     exports: 'src/store/export/export-program.ts',
-    checkpoints: 'src/store/journal/checkpoint-program.ts',
+    checkpoints: 'src/store/sqlite/checkpoint-program.ts',
   },
   platform: 'node',
   external: (id, importer) => isInstalled(id) && (id !== 'kysely' || importer === '\0kysely.cjs'),

@@ -3,10 +3,9 @@ import { isMatchedBy } from '../domain/events.ts';
 import { Secret } from '../domain/log.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { ApiSettings, Call, Caller } from './call/call.ts';
-import { wholeList } from './call/whole-list.ts';
+import { wholeList, readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 import type { CallOptions } from './vendors.ts';
 import { callbacksPath } from './requests.ts';
-import { readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 
 export interface CallbackFilter {
   /** An event (`bill_vendor.create`), or a noun or its plural for all its events. */

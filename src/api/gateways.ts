@@ -1,10 +1,9 @@
 /** The service's API of payment gateways. */
 import type { Gateway } from '../domain/vendor.ts';
 import type { ApiSettings, Caller } from './call/call.ts';
-import { wholeList } from './call/whole-list.ts';
+import { wholeList, readGateways, readRemoval } from './wire/resources.ts';
 import { gatewayRemoval, gatewaysPath } from './requests.ts';
 import type { CallOptions } from './vendors.ts';
-import { readGateways, readRemoval } from './wire/resources.ts';
 
 export interface GatewaysApi {
   /** All enabled gateways. @throws MirrorError `paging_ignored` and what any call throws. */

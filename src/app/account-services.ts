@@ -1,20 +1,18 @@
 /** What runs for all accounts of an installation. Accounts can be added, removed, paused and resumed while it runs, without effect on the others. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Store } from '../store/store.ts';
-import { AccountRunner, type ScheduleKind } from './account-runner.ts';
-import type { AccountSupervisor } from './account-supervisor.ts';
-import type { Metrics } from '../admin/metrics/metrics.ts';
+import type { Store } from '../store/mirror.ts';
+import { AccountRunner, type ScheduleKind, type AccountSupervisor } from './account-supervisor.ts';
+import type { Metrics } from '../admin/metrics.ts';
 import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
 import type { Installation } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log, Secret } from '../domain/log.ts';
 import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
-import { withKept, type KeptAccounts } from '../settings/kept-accounts.ts';
-import type { Settings } from '../settings/parse.ts';
-import type { RunReport } from '../sync/run/run.ts';
+import { withKept, type KeptAccounts, type Settings } from '../settings/parse.ts';
+import type { RunReport } from '../sync/run.ts';
 import { SweepPermits } from './sweep-permits.ts';
-import type { PathTokens } from '../webhook/receive/account-of-path.ts';
-import type { DeliveryReceiverOptions } from '../webhook/receive/delivery-receiver.ts';
+import type { PathTokens } from '../webhook/address.ts';
+import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
 
 export interface AccountServicesOptions {
   readonly installation: Installation;

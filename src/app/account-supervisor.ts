@@ -1,23 +1,26 @@
-/** What runs for one account: its subscription, its queue, its runs, and the check whether deliveries still arrive. */
-import { sleep, type Clock } from '../domain/clock.ts';
+/**
+ * What runs for one account: its subscription, its queue, its runs with their schedules, and the check whether deliveries still arrive.
+ */
+import type { Metrics } from '../admin/metrics.ts';
+import { sleep, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
+import { unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
-import type { Installation, ServedAccount } from './installation.ts';
-import { unlessAborted } from '../domain/async/unless-aborted.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { unusuallySilentFor } from '../domain/unusual-silence.ts';
-import type { Metrics } from '../admin/metrics/metrics.ts';
 import type { SweepProgressFacts } from '../health/judge.ts';
-import type { RunTrigger } from '../store/tables/mirror-tables.ts';
+import { OffsetSlots, type Slots } from '../schedule/cron-slots.ts';
+import { Schedule } from '../schedule/schedule.ts';
+import type { RunTrigger } from '../store/sqlite/schema.ts';
+import { RunService, type RunRequest } from '../sync/run-service.ts';
+import { pull, pullGateways, type RunReport } from '../sync/run.ts';
+import { RequestedSweeps } from '../sync/sweep-requests.ts';
+import { Worker } from '../sync/worker.ts';
+import { SubscriptionManager } from '../webhook/subscription-manager.ts';
+import type { Installation, ServedAccount } from './installation.ts';
 import type { SweepPermits } from './sweep-permits.ts';
-import { RequestedSweeps } from '../sync/run/requested-sweeps.ts';
-import { pullGateways } from '../sync/run/pull-gateways.ts';
-import { pull, type RunReport } from '../sync/run/run.ts';
-import { RunService, type RunRequest } from '../sync/run/run-service.ts';
-import { Worker } from '../sync/queue/worker.ts';
-import { SubscriptionManager } from '../webhook/subscribe/subscription-manager.ts';
 
-export interface AccountSupervisorOptions {
+interface AccountSupervisorOptions {
   readonly account: ServedAccount;
   readonly installation: Installation;
   readonly clock: Clock;
@@ -37,6 +40,7 @@ const crashMemory = 3_600_000;
 const firstCrashDelay = 1_000;
 const longestCrashDelay = 300_000;
 
+/** What runs for one account: its subscription, its queue, its runs, and the check whether deliveries still arrive. */
 export class AccountSupervisor implements Service {
   readonly name: string;
   readonly subscriptions: SubscriptionManager;
@@ -238,4 +242,78 @@ async function whileFilesAreOurs<T>({ mirror, secrets }: Installation, work: () 
   mirror.assertOurs();
   secrets.assertOurs();
   return work();
+}
+
+export type ScheduleKind = 'pull' | 'reconcile';
+
+export interface AccountRunnerOptions extends AccountSupervisorOptions {
+  readonly random: Random;
+  /** When the runs of all accounts are due. */
+  readonly slots: Readonly<Record<ScheduleKind, Slots>>;
+  /** Whether it is the only account: with several, each has its own offset from the schedule. */
+  readonly isAlone: boolean;
+  /** Wall time of its last run in an earlier process; undefined if it never ran, or is to run at once. */
+  readonly lastRun: number | undefined;
+}
+
+/** How long to wait for the service to delete the callbacks of a removed account, in milliseconds. */
+const deletionTimeout = 15_000;
+
+/** What runs for one account: its supervisor and the schedules of its runs. It starts once; an account that was paused gets a new one. */
+export class AccountRunner {
+  readonly supervisor: AccountSupervisor;
+  readonly reconcile: Schedule;
+  readonly pull: Schedule;
+  readonly #options: AccountRunnerOptions;
+
+  constructor(options: AccountRunnerOptions) {
+    this.#options = options;
+    this.supervisor = new AccountSupervisor(options);
+    this.reconcile = this.#schedule('reconcile');
+    this.pull = this.#schedule('pull');
+  }
+
+  /** What runs for several accounts, in the order in which it starts: after the listener, which must be open when the service sends its verification code. */
+  static services(runners: readonly AccountRunner[]): Service[] {
+    return [
+      ...runners.map(({ supervisor }) => supervisor),
+      ...runners.map(({ reconcile }) => reconcile),
+      ...runners.map(({ pull }) => pull),
+    ];
+  }
+
+  /**
+   * Ends for good: stops all requests, and deletes the callbacks of this installation if the service does that within `deletionTimeout`.
+   * @returns how many callbacks were deleted
+   */
+  async retire(stopping: AbortSignal): Promise<number> {
+    const { account, clock, log } = this.#options;
+    await stopAll([this.reconcile, this.pull]);
+    const timeout = new AbortController();
+    const late = sleptThrough(clock, deletionTimeout, AbortSignal.any([timeout.signal, stopping])).then(() => 0);
+    const deleted = this.supervisor.subscriptions.unregister().catch((error: unknown) => {
+      log.warn(
+        { account: account.accountId, err: asMirrorError(error) },
+        'the callbacks of a removed account were not deleted',
+      );
+      return 0;
+    });
+    const count = await Promise.race([late, deleted]);
+    timeout.abort(new Error('The callbacks are deleted.'));
+    await stopAll(AccountRunner.services([this]));
+    return count;
+  }
+
+  #schedule(name: ScheduleKind): Schedule {
+    const { account, isAlone, slots, lastRun, clock, random, log } = this.#options;
+    return new Schedule({
+      name: isAlone ? name : `${name} of ${account.accountId}`,
+      slots: isAlone ? slots[name] : new OffsetSlots(slots[name], account.accountId),
+      clock,
+      random,
+      log,
+      lastRun,
+      run: (signal) => this.supervisor.run(name, 'schedule', signal),
+    });
+  }
 }

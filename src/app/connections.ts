@@ -1,17 +1,18 @@
-/** The connections of an installation: each gives access to some of its accounts with a grant of its own, and fails without the others. */
-import { tokenSource } from '../api/auth/configured-tokens.ts';
-import type { TokenSource } from '../api/auth/token-source.ts';
+/**
+ * The connections of an installation: each gives access to some of its accounts with a grant of its own, and fails without the others.
+ * What keeps failing is recorded, so that status can report it before a run ends.
+ */
+import { tokenSource, type TokenPair } from '../api/auth/oauth-tokens.ts';
+import type { TokenSource } from '../api/auth/token-sources.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';
-import type { TokenPair } from '../api/auth/token-request.ts';
-import { asMirrorError, isAccessRefused, MirrorError } from '../domain/errors.ts';
+import type { Clock } from '../domain/clock.ts';
+import { asMirrorError, isAccessRefused, MirrorError, withMessage } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
-import { withMessage } from '../domain/with-message.ts';
-import { connectionNameOf } from '../settings/account-connections.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
-import type { RequestFailures } from '../store/areas/areas.ts';
+import { connectionNameOf } from '../settings/shape.ts';
+import type { RequestFailures } from '../store/request-failures.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import type { TokenStorage, TokenStoreProcess } from '../store/secrets/token-store.ts';
-import { RequestFailureLog } from './request-failures.ts';
 
 /** The address of the service. @throws MirrorError `settings_invalid` where it is not set, or no connection is. */
 export function serviceAddress({ service: { baseUrl }, connections }: Settings): string {
@@ -38,6 +39,7 @@ interface CachedSource {
   readonly source: TokenSource;
 }
 
+/** The connections of an installation: each gives access to some of its accounts with a grant of its own, and fails without the others. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #failures: RequestFailureLog;
@@ -164,4 +166,96 @@ function describe(name: string): string {
 /** The error, naming the connection where the settings give it a name. */
 function inConnection(name: string, error: MirrorError): MirrorError {
   return name === defaultConnection ? error : withMessage(error, `Connection ${name}: ${error.message}`);
+}
+
+/**
+ * Milliseconds between two writes about one account: failures in between are counted and written together, and a failed write is tried again
+ * after it.
+ */
+const writeInterval = 5_000;
+
+interface Failing {
+  requests: number;
+  last: MirrorError;
+  cancel: (() => void) | undefined;
+  /** Settles when the last write has ended. */
+  written: Promise<void>;
+}
+
+interface Dependencies {
+  readonly failures: RequestFailures;
+  readonly clock: Pick<Clock, 'timer'>;
+  readonly log: Log;
+}
+
+/** Records which accounts' requests keep failing, so that status can report it before the run has ended. */
+export class RequestFailureLog {
+  readonly #failures: RequestFailures;
+  readonly #clock: Pick<Clock, 'timer'>;
+  readonly #log: Log;
+  readonly #failing = new Map<string, Failing>();
+  /** Accounts without a record in the mirror. */
+  readonly #recordedClean = new Set<string>();
+  /** Accounts whose answer could not be recorded, with what cancels the wait before the next try. */
+  readonly #unwritten = new Map<string, () => void>();
+
+  constructor({ failures, clock, log }: Dependencies) {
+    this.#failures = failures;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  failed(accountId: string, error: MirrorError): void {
+    const known = this.#failing.get(accountId);
+    const failing = known ?? { requests: 0, last: error, cancel: undefined, written: Promise.resolve() };
+    failing.requests += 1;
+    failing.last = error;
+    if (known?.cancel) return;
+    this.#failing.set(accountId, failing);
+    this.#write(accountId, failing);
+  }
+
+  /** Never fails: an answer of the service counts even if it cannot be recorded. */
+  async answered(accountId: string): Promise<void> {
+    const failing = this.#failing.get(accountId);
+    failing?.cancel?.();
+    this.#failing.delete(accountId);
+    if (this.#recordedClean.has(accountId)) return;
+    this.#recordedClean.add(accountId);
+    await failing?.written;
+    try {
+      await this.#failures.forget(accountId);
+      this.#unwritten.delete(accountId);
+    } catch (error) {
+      this.#tryLater(accountId, error);
+    }
+  }
+
+  /** Nothing is written any more. */
+  stop(): void {
+    for (const { cancel } of this.#failing.values()) cancel?.();
+    for (const cancel of this.#unwritten.values()) cancel();
+  }
+
+  #tryLater(accountId: string, error: unknown): void {
+    if (!this.#unwritten.has(accountId))
+      this.#log.warn(
+        { account: accountId, err: asMirrorError(error) },
+        'the service answers again, but this could not be recorded: status may still name the old error',
+      );
+    const cancel = this.#clock.timer(writeInterval, () => this.#recordedClean.delete(accountId));
+    this.#unwritten.set(accountId, cancel);
+  }
+
+  #write(accountId: string, failing: Failing): void {
+    const { requests, last } = failing;
+    failing.requests = 0;
+    failing.cancel = this.#clock.timer(writeInterval, () => {
+      failing.cancel = undefined;
+      if (failing.requests > 0) this.#write(accountId, failing);
+    });
+    this.#recordedClean.delete(accountId);
+    // A file that cannot be written is reported by the work that needs it.
+    failing.written = this.#failures.add(accountId, requests, last).catch(() => undefined);
+  }
 }

@@ -1,34 +1,50 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
-import { logAbandonedCallbacks, type AccountServices } from './account-services.ts';
-import { createAccountWatch } from './account-watch.ts';
-import { daemonServices } from './daemon-services.ts';
-import { Metrics } from '../admin/metrics/metrics.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { createAdminServer } from '../admin/admin-server.ts';
-import type { Settings } from '../settings/parse.ts';
-import type { MirrorError } from '../domain/errors.ts';
-import type { HealthSource } from '../health/judge.ts';
-import { settingsFileOf } from '../store/files/own-files.ts';
-import { healthSource, type HealthParts } from './health-source.ts';
-import { createIntegrityCheck, type IntegrityCheck } from './background/integrity-check.ts';
-import { OutgoingWebhooks } from './outgoing-webhooks.ts';
-import type { HttpServer } from '../http/server.ts';
-import type { Post } from '../http/outgoing/post.ts';
-import { operatorActions } from './operator-actions.ts';
-import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
-import { serviceAddress } from './connections.ts';
-import { Publications, refuseBadSchedules, refuseBadSources } from './background/publications.ts';
+import type { Actions } from '../admin/api/actions-api.ts';
+import { Metrics } from '../admin/metrics.ts';
+import { timestamp, type Clock, type Random } from '../domain/clock.ts';
+import { background, repeatedly, SingleFlight } from '../domain/concurrency.ts';
+import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
-import { SingleFlight } from '../domain/async/single-flight.ts';
-import type { RunReport } from '../sync/run/run.ts';
-import { prepareFile } from '../store/sqlite/prepare-file.ts';
-import { mirrorMigrations, mirrorMode } from '../store/files/mirror-options.ts';
-import { quarantineDamaged } from './background/damaged-mirror.ts';
-import { isDamageNoted } from '../store/files/damage-note.ts';
-import { hasDamagedSchema } from '../store/files/quarantine.ts';
-import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';
+import type { Log } from '../domain/log.ts';
+import {
+  connectionFacts,
+  targetStatuses,
+  type Ability,
+  type AccountFacts,
+  type HealthFacts,
+  type HealthSource,
+} from '../health/judge.ts';
+import { Poster, type Post } from '../http/post.ts';
+import type { HttpServer } from '../http/server.ts';
+import { createNotifier } from '../notify/target-sender.ts';
+import type { KeptAccounts, Settings } from '../settings/parse.ts';
+import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
+import { takeSideLock, type SideLock } from '../store/files/locks.ts';
+import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
+import type { Store } from '../store/mirror.ts';
+import { mirrorMigrations, mirrorMode } from '../store/reader.ts';
+import { connectionFailures } from '../store/reports/account-reports.ts';
+import { FiguresThread } from '../store/reports/figures.ts';
+import { accountsNotServed } from '../store/reports/known-accounts.ts';
+import { targetReports } from '../store/reports/outbox-report.ts';
+import type { Secrets } from '../store/secrets/secrets.ts';
+import { prepareFile } from '../store/sqlite/file-systems.ts';
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
-import { FiguresThread } from '../store/figures/figures-thread.ts';
-import { createListener } from '../webhook/receive/listener.ts';
+import type { RunReport } from '../sync/run.ts';
+import { createListener } from '../webhook/listener.ts';
+import { AccountServices, logAbandonedCallbacks, type AccountServicesOptions } from './account-services.ts';
+import type { AccountSupervisor } from './account-supervisor.ts';
+import { serviceAddress, type Connections } from './connections.ts';
+import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
+import {
+  createClockJumpDetector,
+  createIntegrityCheck,
+  createMaintenance,
+  type IntegrityCheck,
+} from './maintenance.ts';
+import { Publications, refuseBadSchedules, refuseBadSources } from './publications.ts';
 
 /** Parts of the program that are compiled separately. */
 export interface CompiledParts {
@@ -251,4 +267,203 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
     await installation.close();
     throw error;
   }
+}
+
+/** What a daemon runs besides its servers: the accounts, the clock jump detector, and maintenance. */
+export interface DaemonServices {
+  readonly accounts: AccountServices;
+  /** In the order in which they start. */
+  readonly services: readonly Service[];
+}
+
+/** Builds all of it; nothing runs yet. */
+export async function daemonServices(options: AccountServicesOptions): Promise<DaemonServices> {
+  const { installation, clock, log } = options;
+  const { mirror, secrets, settings } = installation;
+  const accounts = await AccountServices.open(options);
+  const onJump = (ms: number): void => {
+    const seconds = Math.round(ms / 1_000);
+    log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
+    accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
+  };
+  const maintenance = createMaintenance({ mirror, secrets, retention: settings.retention, clock, log });
+  return { accounts, services: [accounts, createClockJumpDetector({ clock, onJump }), maintenance] };
+}
+
+/** What the operator's pages show, gathered from the mirror and from what runs. */
+
+interface HealthParts {
+  readonly version: string;
+  readonly startedAt: number;
+  readonly maxStaleness: number;
+  /** The file that names the accounts. */
+  readonly settingsFile: string;
+  /** Whether `listener.publicUrl` is set. */
+  readonly awaitsDeliveries: boolean;
+  readonly mirror: Pick<Store, 'path' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
+  /** Names of the targets of outgoing webhooks. */
+  readonly targets: readonly string[];
+  readonly connections: Pick<Connections, 'names' | 'of'>;
+  readonly secrets: Pick<Secrets, 'trouble'>;
+  readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'doubt' | 'progress'>>;
+  readonly clock: Pick<Clock, 'now' | 'yield'>;
+  readonly listener: { readonly listening: boolean };
+  readonly machine: () => HealthFacts['process'];
+  readonly next: () => HealthFacts['next'];
+}
+
+export function healthSource(parts: HealthParts): HealthSource {
+  const { mirror, secrets, supervisors, listener, machine, next, clock } = parts;
+  const ability = (): Ability => ({
+    listening: listener.listening,
+    trouble: mirror.trouble() ?? secrets.trouble() ?? null,
+    diskFreeBytes: mirror.sizes().freeBytes,
+  });
+  return {
+    ability,
+    async facts() {
+      const { version, startedAt, maxStaleness, awaitsDeliveries, settingsFile } = parts;
+      const accounts: AccountFacts[] = [];
+      const served = [...supervisors.keys()];
+      const left = await mirror.query((sqlite) => accountsNotServed(sqlite, { accounts: served, settingsFile }));
+      for (const id of [...served, ...left]) {
+        const state = await mirror.accountState(id);
+        const { doubt, progress } = supervisors.get(id) ?? { doubt: null, progress: null };
+        if (state) accounts.push({ ...state, isLeft: !supervisors.has(id), awaitsDeliveries, doubt, progress });
+        // Deliveries come first: only one account is handled in each turn of the event loop. In one turn, 1,000 accounts take 0.11 s.
+        await clock.yield();
+      }
+      const failures = await mirror.query(connectionFailures);
+      const { names } = parts.connections;
+      const connections = connectionFacts(names, (id) => parts.connections.of(id), served, failures);
+      const files = mirror.sizes();
+      const targets = targetStatuses(parts.targets, await mirror.query(targetReports), clock.now());
+      return {
+        version,
+        database: mirror.path,
+        startedAt,
+        maxStaleness,
+        accounts,
+        connections,
+        ability: ability(),
+        targets,
+        files,
+        process: machine(),
+        next: next(),
+      };
+    },
+  };
+}
+
+/** What a person may do on the dashboard: request runs, and retry parked vendors as the command does. */
+
+export interface OperatorParts {
+  readonly accounts: {
+    readonly activeIds: readonly string[];
+    active(accountId: string): Pick<AccountSupervisor, 'requestRun' | 'wakeWorker'> | undefined;
+  };
+  readonly mirror: Pick<Store, 'deliveries'>;
+  readonly log: Log;
+}
+
+function operatorActions({ accounts, mirror, log }: OperatorParts): Actions {
+  return {
+    get accounts() {
+      return accounts.activeIds;
+    },
+    run(account, kind, approved = 0) {
+      log.info({ account, kind, approved }, 'a run was requested on the dashboard');
+      accounts.active(account)?.requestRun(kind, approved);
+    },
+    async retry(account) {
+      const marked = await mirror.deliveries.retryParked({ account });
+      log.info({ account, marked }, 'a retry of parked vendors was requested on the dashboard');
+      accounts.active(account)?.wakeWorker();
+      return marked;
+    },
+  };
+}
+
+export interface OutgoingWebhooksOptions {
+  readonly installation: Installation;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Sends them; over the network by default. */
+  readonly post?: Post;
+}
+
+/** Sends the mirror's changes to the targets of the settings while the daemon runs. */
+class OutgoingWebhooks implements Service {
+  readonly name: string;
+  readonly #poster = new Poster();
+  readonly #notifier: ReturnType<typeof createNotifier>;
+
+  constructor({ installation, metrics, clock, random, log, post }: OutgoingWebhooksOptions) {
+    const { settings, mirror, secrets } = installation;
+    const { outbox } = mirror;
+    this.#notifier = createNotifier({
+      ...{ settings, outbox, positions: secrets.notified, clock, random, log },
+      post: post ?? this.#poster.post,
+      observe: (target, outcome) => metrics.notified(target, outcome),
+    });
+    this.name = this.#notifier.name;
+  }
+
+  start(): Promise<void> {
+    return this.#notifier.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#notifier.stop();
+    this.#poster.close();
+  }
+}
+
+/** Applies what commands changed about accounts to a running daemon, at once. */
+
+export interface AccountWatchOptions {
+  readonly mirror: Pick<Store, 'accountRegister'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called at the start and after each change; called again if it fails. */
+  readonly onChange: (kept: KeptAccounts) => Promise<void>;
+}
+
+/** How often it looks, in milliseconds. */
+const checkEvery = 1_000;
+
+function createAccountWatch({ mirror, clock, log, onChange }: AccountWatchOptions): Service {
+  let known: KeptAccounts | undefined;
+  let isFailing = false;
+  const check = async (): Promise<void> => {
+    try {
+      const kept = await mirror.accountRegister.kept();
+      if (kept === known) return;
+      if (!isDeepStrictEqual(kept, known)) await onChange(kept);
+      known = kept;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ err: asMirrorError(error) }, 'changes of accounts cannot be applied yet');
+      isFailing = true;
+    }
+  };
+  return background('the account watch', (signal) => repeatedly(clock, checkEvery, signal, check));
+}
+
+/** Moves a damaged mirror aside, so that a new one can be filled. */
+
+/** Checks the mirror, and moves it aside if it is damaged. @returns whether it was. */
+async function quarantineDamaged(
+  path: string,
+  { clock, log, migrations }: { readonly clock: Clock; readonly log: Log; readonly migrations: string },
+): Promise<boolean> {
+  const damaged = await quarantineIfDamaged(path, clock, mirrorMigrations(migrations));
+  if (damaged)
+    log.error(
+      { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
+      `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is filled from the service; the history starts again.`,
+    );
+  return damaged !== undefined;
 }

@@ -1,25 +1,21 @@
 /** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
-import { connect, type ServiceClient } from '../api/client.ts';
 import type { ApiDependencies } from '../api/call/call.ts';
+import { connect, type ServiceClient } from '../api/client.ts';
 import type { Clock, Random } from '../domain/clock.ts';
-import type { Settings } from '../settings/parse.ts';
+import { SingleFlight } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
-import { SingleFlight } from '../domain/async/single-flight.ts';
-import { Connections, serviceAddress } from './connections.ts';
-import { migrationLog } from './migration-log.ts';
-import { RequestFailureLog } from './request-failures.ts';
-import { serviceNameOf, refuseOtherService } from './service-name.ts';
+import type { Settings } from '../settings/parse.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
-import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
+import { openMirror, type MirrorFile, type Store } from '../store/mirror.ts';
+import type { RunCounts } from '../store/runs.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
-import type { SyncAccount } from '../sync/account/sync-account.ts';
-import { pullGateways, type GatewayCount } from '../sync/run/pull-gateways.ts';
-import { pull, type PullOptions, type RunReport } from '../sync/run/run.ts';
-import { VendorReader } from '../sync/account/vendor-reader.ts';
-import { verify, type VerifyOptions, type VerifyReport } from '../sync/run/compare.ts';
-import type { RunCounts } from '../store/records/run-record.ts';
-import type { Store } from '../store/store.ts';
+import { verify, type VerifyOptions, type VerifyReport } from '../sync/compare.ts';
+import { pull, pullGateways, type GatewayCount, type PullOptions, type RunReport } from '../sync/run.ts';
+import { VendorReader, type SyncAccount } from '../sync/sync-account.ts';
+import { Connections, RequestFailureLog, serviceAddress } from './connections.ts';
+
+/** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
 
 export type { SweepProgress } from '../sync/sweep/sweep.ts';
 
@@ -255,4 +251,33 @@ export async function openInstallation(
     await mirror.close();
     throw error;
   }
+}
+
+/** The name by which a mirror knows its service. */
+
+/** The address of a service, in one spelling. */
+function serviceNameOf(baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** A sandbox is known by the name of its world, whatever its port. */
+export function sandboxName(id: string): string {
+  return `sandbox ${id}`;
+}
+
+/** @throws MirrorError `other_service`. */
+function refuseOtherService(known: string | null, name: string, { path }: Store): void {
+  if (known !== null && known !== name)
+    throw new MirrorError('other_service', `${path} mirrors ${known}, but the settings name ${name}.`);
+}
+
+/** How far a long migration has come, in the log: a line for every tenth part. */
+function migrationLog(log: Log): NonNullable<MirrorFile['onMigration']> {
+  let reported = -10;
+  return ({ name, percent }) => {
+    if (percent < reported + 10) return;
+    reported = percent - (percent % 10);
+    log.info({ migration: name, percent }, `migrating the mirror: ${percent} %`);
+  };
 }

@@ -1,14 +1,11 @@
 /** Parses the command line, runs the command, and prints errors. */
 import { Command, CommanderError } from 'commander';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
-import type { CommonOptions, CommandHandler } from './process/command.ts';
-import { addCommonOptions, helpOption } from './options/common-options.ts';
+import { type CommonOptions, type CommandHandler, settingsOption } from './process/command.ts';
+import { addCommonOptions, helpOption, examples } from './options.ts';
 import { declareCommands } from './commands.ts';
-import { packageVersion } from './process/package-version.ts';
-import type { ProcessContext } from './process/process-context.ts';
-import { examples } from './terminal/help-text.ts';
-import { settingsOption } from './process/settings-option.ts';
-import { columnsOf } from './process/terminal-size.ts';
+import { packageVersion } from './version.ts';
+import { type ProcessContext, columnsOf } from './process/process-context.ts';
 import { printError, errorReport, printJson, printNotice } from './terminal/print.ts';
 
 /** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */

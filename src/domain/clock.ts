@@ -1,8 +1,14 @@
 /**
+ * Time, timers and randomness, passed in as values: the only file that touches the machine's own. The simulation passes in virtual ones
+ * and runs a year in seconds. Also moments and ages in words.
+ */
+import { randomBytes } from 'node:crypto';
+import { agoInWords, seconds } from './duration.ts';
+
+/**
  * Time, timers and randomness, passed in as values: the only file that touches the machine's own. The simulation passes in virtual ones and
  * runs a year in seconds.
  */
-import { randomBytes } from 'node:crypto';
 
 export interface Clock {
   /** Wall clock in milliseconds since 1970, UTC. For schedules, display and records only: it may jump, so nothing is ordered by it. */
@@ -109,4 +115,19 @@ export function parseInstant(text: string): number | undefined {
   const plain = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?)$/.exec(text);
   const ms = Date.parse(plain ? `${String(plain[1])}T${String(plain[2])}Z` : text);
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Moments and spans of time in words: how long ago, and how long it took. */
+
+/** A timestamp of ours or of the service, relative to now: `3 min ago`; `never` for null; a text that is not a time, unchanged. */
+export function age(clock: Pick<Clock, 'now'>, moment: string | null): string {
+  const instant = moment === null ? undefined : parseInstant(moment);
+  if (instant === undefined) return moment ?? 'never';
+  return agoInWords(clock.now() - instant);
+}
+
+/** The time from one timestamp to another, or to now for null: `0.4 s`, `3 min`. */
+export function took(clock: Pick<Clock, 'now'>, from: string, to: string | null): string {
+  const start = parseInstant(from) ?? clock.now();
+  return seconds((((to === null ? undefined : parseInstant(to)) ?? clock.now()) - start) / 1_000);
 }

@@ -28,14 +28,17 @@
  * A problem that another one already explains is left out. An account is stale or fresh by the age of what lists show alone; it is ready where
  * it may be relied on, so a refused account is fresh until it is old, and not ready.
  */
-import { age, took } from '../domain/age.ts';
-import { parseInstant } from '../domain/clock.ts';
+import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
 import { unusuallySilentFor } from '../domain/unusual-silence.ts';
-import { lagOf, type TargetReport } from '../store/outbox/outbox-report.ts';
-import type { ConnectionFailure, ReportedRun, RequestFailureReport } from '../store/reports/account-reports.ts';
-import type { AccountState } from '../store/reports/account-state.ts';
+import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
+import type {
+  ConnectionFailure,
+  ReportedRun,
+  RequestFailureReport,
+  AccountState,
+} from '../store/reports/account-reports.ts';
 
 /** Where a running daemon's facts come from. */
 export interface HealthSource {

@@ -1,7 +1,10 @@
-/** Limits the connections of a server, so that callers who keep theirs do not keep others out. */
+/**
+ * Limits of an HTTP server: sizes, times, and connections, so that callers who keep theirs do not keep others out.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Limits the connections of a server, so that callers who keep theirs do not keep others out. */
 export interface ConnectionLimits {
   readonly maxConnections: number;
   /** For one remote address. Addresses of this machine are exempt: a local proxy forwards for everybody. */
@@ -77,4 +80,56 @@ function isComplete({ complete }: IncomingMessage): boolean {
 
 function isThisMachine(address = ''): boolean {
   return address === '::1' || address.replace(/^::ffff:/, '').startsWith('127.');
+}
+
+/** Limits of an HTTP server. */
+export interface HttpLimits extends ConnectionLimits {
+  readonly connectionsCheckingInterval: number;
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly maxHeaderSize: number;
+  /** Requests with more headers are refused with 431; proxies add many. */
+  readonly maxHeadersCount: number;
+  readonly maxRequestsPerSocket: number;
+  /** How long a stop waits for answers that are being sent, in milliseconds, before it closes their connections. */
+  readonly stopGrace: number;
+}
+
+/** Times are in milliseconds. Without the short checking interval, Node would enforce no timeout for 15 s. */
+export const defaultLimits: HttpLimits = {
+  connectionsCheckingInterval: 1_000,
+  headersTimeout: 5_000,
+  requestTimeout: 8_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 8_192,
+  maxHeadersCount: 256,
+  maxRequestsPerSocket: 10_000,
+  maxConnections: 256,
+  maxConnectionsPerAddress: 32,
+  maxRequestsWhenBusy: 100,
+  stopGrace: 2_000,
+};
+
+/** Answers requests that break the protocol: a bare status, written to the socket. */
+
+const statuses: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/**
+ * Answers with a status and closes the connection: no timeout of the server applies to it any more, so it would stay open as long as the
+ * caller keeps it.
+ * @returns the status; undefined where the caller is already gone.
+ */
+export function refuseProtocol({ code = '' }: NodeJS.ErrnoException, socket: Socket): number | undefined {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return undefined;
+  }
+  const status = statuses[code] ?? '400 Bad Request';
+  socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.destroySoon();
+  return Number.parseInt(status, 10);
 }

@@ -4,9 +4,15 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
-import { createApp, type AppOptions, type HttpAnswer, type HttpRoute, type HttpTakeover } from './fastify-app.ts';
-import type { HttpRequest } from './incoming-request.ts';
-import { defaultLimits, type HttpLimits } from './limits.ts';
+import {
+  createApp,
+  type AppOptions,
+  type HttpAnswer,
+  type HttpRoute,
+  type HttpTakeover,
+  type HttpRequest,
+} from './fastify-app.ts';
+import { defaultLimits, type HttpLimits } from './connection-limits.ts';
 
 export type { HttpAnswer, HttpLimits, HttpRequest, HttpRoute, HttpTakeover };
 

@@ -1,10 +1,13 @@
-/** The position of one target in the change feed. It is first saved outside the mirror, then in it, and only then is anything sent. */
+/**
+ * The position of one target in the change feed, and the messages made from there: a public interface. The position is first saved outside
+ * the mirror, then in it, and only then is anything sent.
+ */
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Log } from '../domain/log.ts';
-import type { Outbox } from '../store/outbox/outbox.ts';
-import { whyGone, type HistoryGone } from '../store/feed/feed-cursor.ts';
-import type { NotifiedPositions } from '../store/secrets/notified-positions.ts';
-import { goneMessage, type Message } from './message.ts';
+import type { Outbox, PendingNotice } from '../store/outbox.ts';
+import type { FeedChange } from '../store/reports/change-feed.ts';
+import { whyGone, type HistoryGone } from '../store/reports/feed-cursor.ts';
+import type { NotifiedPositions } from '../store/secrets/secrets.ts';
 
 export interface FeedDependencies {
   readonly outbox: Outbox;
@@ -13,6 +16,7 @@ export interface FeedDependencies {
   readonly log: Log;
 }
 
+/** The position of one target in the change feed. It is first saved outside the mirror, then in it, and only then is anything sent. */
 export class Feed {
   readonly #target: string;
   readonly #dependencies: FeedDependencies;
@@ -49,4 +53,30 @@ export class Feed {
     log.warn({ target: this.#target }, `${whyGone(gone)} The receiver of webhooks is told to read all vendors again.`);
     return goneMessage(gone, timestamp(clock.now()));
   }
+}
+
+/** The messages: one for each change, and one where the history that a target followed is gone. A public interface. */
+
+/** A message has the same id in every attempt. */
+export type Message = PendingNotice;
+
+/** The message for a change of the feed; its id is the cursor. */
+export function changeMessage(change: FeedChange): Message {
+  return message(change.cursor, `vendor.${change.kind}`, change.at, change);
+}
+
+/**
+ * The message for a lost history: the receiver may have seen changes that do not exist here, or missed some, and should read all vendors
+ * again. `at` is when that was detected, UTC.
+ */
+function goneMessage(gone: HistoryGone, at: string): Message {
+  const { reason, oldest, latest } = gone;
+  const goesOn = reason === 'removed' ? oldest : latest;
+  const text = `${whyGone(gone)} Read all vendors again; what follows begins after \`goes_on_after\`.`;
+  const data = { reason, message: text, goes_on_after: goesOn };
+  return message(`gone:${goesOn}`, 'history.gone', at, data);
+}
+
+function message(id: string, type: string, at: string, data: unknown): Message {
+  return { id, body: JSON.stringify({ type, timestamp: `${at.replace(' ', 'T')}Z`, data }) };
 }

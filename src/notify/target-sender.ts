@@ -1,23 +1,19 @@
 /**
- * Sends the outbox of one target: for each vendor one message at a time, in order, and several vendors concurrently. Failures are retried
- * with the delays of marked vendors, and parked when those are used up.
+ * Sends the outbox of each target: for each vendor one message at a time, in order, and several vendors concurrently. A receiver that is
+ * down is told from one that refuses single vendors. No sender waits for another, and nothing else waits for them.
  */
-import type { Clock, Random } from '../domain/clock.ts';
-import { sleptThrough } from '../domain/clock.ts';
-import { ArrivalSignal } from '../domain/async/arrival-signal.ts';
-import { queuePause, retryDelay } from '../domain/retry/backoff.ts';
-import { background } from '../domain/async/background.ts';
-import { asMirrorError, type MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
+import { Webhook } from 'standardwebhooks';
+import { networkCode, unreachable } from '../api/http/request.ts';
+import { dateOf, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
+import { ArrivalSignal, background } from '../domain/concurrency.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
-import type { Post } from '../http/outgoing/post.ts';
-import type { NotifyTarget } from '../settings/parse.ts';
-import type { Outbox } from '../store/outbox/outbox.ts';
-import type { DueVendor } from '../store/records/outbox-record.ts';
-import { deliver, type Outcome } from './deliver.ts';
-import type { Feed } from './feed.ts';
-import { changeMessage, type Message } from './message.ts';
-import { ReceiverHealth } from './receiver-health.ts';
+import { queuePause, retryDelay } from '../domain/retry.ts';
+import { AddressRefused, type Post } from '../http/post.ts';
+import { isLoopback, type NotifyTarget, type Settings } from '../settings/parse.ts';
+import type { DueVendor, Outbox } from '../store/outbox.ts';
+import { changeMessage, Feed, type FeedDependencies, type Message } from './feed.ts';
 
 /** Concurrent messages to one target. */
 const mostConcurrent = 4;
@@ -25,7 +21,7 @@ const mostConcurrent = 4;
 /** How often the feed is polled, in milliseconds. */
 const pollInterval = 500;
 
-export interface TargetSenderOptions {
+interface TargetSenderOptions {
   readonly target: NotifyTarget;
   readonly feed: Feed;
   readonly outbox: Outbox;
@@ -39,6 +35,10 @@ export interface TargetSenderOptions {
   readonly observe: (target: string, outcome: Outcome['kind']) => void;
 }
 
+/**
+ * Sends the outbox of one target: for each vendor one message at a time, in order, and several vendors concurrently. Failures are retried
+ * with the delays of marked vendors, and parked when those are used up.
+ */
 export class TargetSender implements Service {
   readonly name: string;
   readonly #options: TargetSenderOptions;
@@ -202,4 +202,162 @@ export class TargetSender implements Service {
 
 function keyOf({ account_id, vendorid }: DueVendor): string {
   return `${account_id} ${vendorid}`;
+}
+
+type Outcome =
+  | { readonly kind: 'accepted' }
+  /** The receiver answered 410: it wants no more messages. */
+  | { readonly kind: 'gone'; readonly error: MirrorError }
+  | { readonly kind: 'failed'; readonly error: MirrorError };
+
+/** One attempt to deliver a message: signs it, sends it and interprets the answer. */
+export interface DeliveryDependencies {
+  readonly post: Post;
+  readonly clock: Clock;
+}
+
+/** Sends a message to a target once. @throws the signal's reason where it is aborted; the message may have arrived then. */
+async function deliver(
+  target: NotifyTarget,
+  { id, body }: Message,
+  { post, clock }: DeliveryDependencies,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const url = new URL(target.url);
+  const late = new AbortController();
+  const cancel = clock.timer(target.timeout, () => late.abort(new Error('Too late.')));
+  const sentAt = dateOf(clock.now());
+  try {
+    const status = await post({
+      url,
+      reach: isLoopback(url.hostname) ? 'loopback' : 'public',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'vendor-mirror',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+        'webhook-signature': signatures(target, id, sentAt, body),
+      },
+      body,
+      signal: AbortSignal.any([late.signal, signal]),
+    });
+    return outcomeOf(target, status);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (late.signal.aborted) return failed(`${target.name} did not answer within ${target.timeout / 1_000} s.`);
+    const refused = addressRefused(error);
+    return failed(refused ? `${refused}.` : unreachable(url.host, error).message);
+  } finally {
+    cancel();
+  }
+}
+
+/** One by each secret: while a secret is replaced, receivers may know either. */
+function signatures({ secret }: NotifyTarget, id: string, sentAt: Date, body: string): string {
+  const signed = secret
+    .reveal()
+    .split(' ')
+    .map((one) => new Webhook(one).sign(id, sentAt, body));
+  return signed.join(' ');
+}
+
+function outcomeOf({ name }: NotifyTarget, status: number): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'accepted' };
+  if (status === 410)
+    return {
+      kind: 'gone',
+      error: new MirrorError('receiver_gone', `${name} answered 410: it wants no more messages.`),
+    };
+  const redirect = status >= 300 && status < 400 ? ', and redirects are not followed' : '';
+  return failed(`${name} answered ${status}${redirect}.`);
+}
+
+function failed(message: string): Outcome {
+  return { kind: 'failed', error: new MirrorError('receiver_failing', message) };
+}
+
+/** Why the address was refused; Node's request may wrap the error as its cause. */
+function addressRefused(error: unknown): string | undefined {
+  if (error instanceof AddressRefused) return error.message;
+  return networkCode(error) === '' && error instanceof Error && error.cause instanceof AddressRefused
+    ? error.cause.message
+    : undefined;
+}
+
+/** A receiver is down when messages of this many vendors failed and none was accepted in between. */
+const vendorsUntilDown = 3;
+
+/**
+ * Tells a receiver that is down from one that refuses single vendors. Where several vendors failed in a row and none was accepted, the
+ * receiver is down: sending pauses, ever longer, then one message is tried, and its failures do not count against vendors.
+ */
+class ReceiverHealth {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #failed = new Set<string>();
+  #pauses = 0;
+  #pausedUntil = 0;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  get isDown(): boolean {
+    return this.#failed.size >= vendorsUntilDown;
+  }
+
+  /** Milliseconds until sending may continue. */
+  get pauseLeft(): number {
+    return Math.max(0, this.#pausedUntil - this.#clock.monotonic());
+  }
+
+  /** A message was accepted. @returns whether the receiver was down. */
+  accepted(): boolean {
+    const wasDown = this.isDown;
+    this.#failed.clear();
+    this.#pauses = 0;
+    this.#pausedUntil = 0;
+    return wasDown;
+  }
+
+  failed(vendor: string): void {
+    this.#failed.add(vendor);
+    if (this.isDown) this.pause();
+  }
+
+  /** Pauses sending: longer each time, until a message is accepted. */
+  pause(): void {
+    this.#pauses += 1;
+    this.#pausedUntil = this.#clock.monotonic() + queuePause(this.#pauses);
+  }
+}
+
+/**
+ * All outgoing webhooks: one sender for each target of the settings. No sender waits for another, and nothing else in the program waits for
+ * them.
+ */
+
+export interface NotifierOptions
+  extends Omit<FeedDependencies, 'clock'>, Omit<TargetSenderOptions, 'target' | 'feed' | 'grace'> {
+  readonly settings: Pick<Settings, 'notify' | 'shutdownTimeout'>;
+}
+
+/** The part of `shutdownTimeout` for which messages under way may go on. */
+const shareOfShutdown = 1 / 4;
+
+export function createNotifier(options: NotifierOptions): Service {
+  const { notify, shutdownTimeout } = options.settings;
+  const grace = shutdownTimeout * shareOfShutdown;
+  const senders = notify.map(
+    (target) => new TargetSender({ ...options, target, feed: new Feed(target.name, options), grace }),
+  );
+  return {
+    name: 'outgoing webhooks',
+    async start() {
+      for (const sender of senders) await sender.start();
+    },
+    async stop() {
+      const stops = await Promise.allSettled(senders.map((sender) => stopAll([sender])));
+      for (const stop of stops) if (stop.status === 'rejected') throw stop.reason;
+    },
+  };
 }

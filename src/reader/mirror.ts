@@ -2,19 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { sleep, systemClock, systemRandom } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
-import { latestCursor, whyGone, type HistoryGone } from '../store/feed/feed-cursor.ts';
-import { isCursor } from '../store/feed/cursor-text.ts';
-import { mirrorOptions } from '../store/files/mirror-options.ts';
-import { readTimeline } from '../store/reports/change-feed.ts';
-import { changePage, withValues } from '../store/reports/change-page.ts';
+import { latestCursor, whyGone, type HistoryGone, isCursor } from '../store/reports/feed-cursor.ts';
+import { mirrorOptions, Reader } from '../store/reader.ts';
+import { readTimeline, changePage, withValues } from '../store/reports/change-feed.ts';
 import { userQuery } from '../store/sqlite/user-query.ts';
-import { storedDetails } from '../store/reports/vendor-detail.ts';
-import { vendorDocument } from '../store/reports/vendor-document.ts';
-import { inState } from '../store/reports/vendor-list.ts';
-import type { VendorKey } from '../store/tables/vendor-tables.ts';
-import { vendorPage } from '../store/reports/vendor-page.ts';
-import { Reader } from '../store/open/reader.ts';
-import type { Query, Snapshot } from '../store/sqlite/query.ts';
+import { storedDetails, vendorDocument } from '../store/reports/vendor-detail.ts';
+import { inState, vendorPage } from '../store/reports/vendor-list.ts';
+import type { VendorKey } from '../store/sqlite/schema.ts';
+import type { Query, Snapshot } from '../store/sqlite/plain-statement.ts';
 import { asReaderError, ReaderError } from './reader-error.ts';
 import type {
   ChangeFilter,

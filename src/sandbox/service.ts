@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { Access, requireAccount, unauthenticated } from './core/access.ts';
-import { Account, type AccountEvent } from './account/account.ts';
+import { Account, type AccountEvent, type GatewayBook, usualLimits, type RateLimits } from './account/account.ts';
 import { promptPlan, type DeliveryPlan } from './delivery/event-dispatcher.ts';
 import {
   allowedMethods,
@@ -16,21 +16,24 @@ import { answerCallbacks } from './endpoints/callback-endpoints.ts';
 import type { CallbackBook } from './delivery/callback-book.ts';
 import { seededRandom, seedOf, type SeededRandom } from './core/random.ts';
 import { changeByItself } from './account/churn.ts';
-import type { FaultKind } from './faults/fault-kinds.ts';
-import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults/faults.ts';
-import type { GatewayBook } from './account/gateway-book.ts';
-import { answerGateways } from './endpoints/gateway-endpoints.ts';
+import { type FaultKind, defaultWorld, type World } from './core/worlds.ts';
+import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults.ts';
+import { answerGateways, answerVendors } from './endpoints/vendor-endpoints.ts';
 import type { Memory } from './core/memory.ts';
 import { answerManual, isManualPath } from './endpoints/manual-endpoints.ts';
 import { DeliverySender, type Attempt, type Post } from './delivery/delivery-sender.ts';
-import { usualLimits, type RateLimits } from './core/rate-limit.ts';
-import { areaOf, nothingThere, Refusal, refusalReply } from './core/refusal.ts';
-import { encodeReply, preflight, type Answer, type Reply } from './core/reply.ts';
-import { answerAuthorize, authorizePath } from './endpoints/authorize-page.ts';
-import { answerToken, tokenPath, type TokenTerms } from './endpoints/token-endpoint.ts';
+import {
+  areaOf,
+  nothingThere,
+  Refusal,
+  refusalReply,
+  encodeReply,
+  preflight,
+  type Answer,
+  type Reply,
+} from './core/reply.ts';
+import { answerAuthorize, authorizePath, answerToken, tokenPath, type TokenTerms } from './endpoints/token-endpoint.ts';
 import type { VendorService } from './vendors/vendor-service.ts';
-import { answerVendors } from './endpoints/vendor-endpoints.ts';
-import { defaultWorld, type World } from './core/worlds.ts';
 
 export interface SandboxOptions {
   /** Same seed, same service. */

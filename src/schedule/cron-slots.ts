@@ -1,6 +1,6 @@
 /** The times of a cron expression. The only file that imports node-cron, which parses and matches expressions. */
+import { hash } from 'node:crypto';
 import { createTask, parse, validateDetailed } from 'node-cron';
-import { Timezone } from './timezone.ts';
 
 const day = 86_400_000;
 
@@ -94,5 +94,94 @@ export class CronSlots implements Slots {
       if (time !== undefined && this.#task.match(new Date(date + first))) return date + time;
     }
     return Infinity;
+  }
+}
+
+/** Conversion between instants and the local time of a zone, across daylight saving changes. */
+
+/** Local times are milliseconds since 1970 as the zone's clocks show them, read as if they were UTC. */
+class Timezone {
+  readonly #format: Intl.DateTimeFormat;
+
+  /** @throws RangeError if there is no such zone. */
+  constructor(name: string) {
+    this.#format = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
+  }
+
+  /** The zone's offset from UTC at an instant, in milliseconds. */
+  offset(instant: number): number {
+    const text = this.#format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours, minutes, seconds] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
+    const ahead = Number(hours ?? 0) * 3_600_000 + Number(minutes ?? 0) * 60_000 + Number(seconds ?? 0) * 1_000;
+    return sign === '-' ? -ahead : ahead;
+  }
+
+  /** The first instant after `from` and up to `to` at which the offset differs from that at `from`; `to` where it does not change. */
+  change(from: number, to: number): number {
+    const old = this.offset(from);
+    let [same, other] = [from, to];
+    while (other - same > 1) {
+      const middle = Math.floor((same + other) / 2);
+      if (this.offset(middle) === old) same = middle;
+      else other = middle;
+    }
+    return other;
+  }
+
+  /**
+   * The first instant at which the clocks show `local` or later: for a skipped time, the end of the gap; for a repeated one, the first
+   * occurrence. Never falls as `local` rises.
+   */
+  reaches(local: number): number {
+    const [before, after] = [this.offset(local - day), this.offset(local + day)];
+    if (this.offset(local - before) === before) return local - before;
+    if (this.offset(local - after) === after) return local - after;
+    return this.change(local - after, local - before);
+  }
+}
+
+/** The slots of one of several accounts, so that not all begin at once. */
+
+/** Accounts are spread over at most this time after a shared slot, in milliseconds. */
+const longestOffset = 900_000;
+
+/**
+ * Shared slots, each delayed by the account's own share of 15 minutes, or of the time to the next slot where that is shorter. The share is
+ * derived from the account id, so adding or removing an account does not move the others.
+ */
+export class OffsetSlots implements Slots {
+  readonly #shared: Slots;
+  readonly #share: number;
+  #cached = { since: Infinity, slot: -Infinity };
+
+  constructor(shared: Slots, accountId: string) {
+    this.#shared = shared;
+    this.#share = Number.parseInt(hash('sha256', accountId).slice(0, 8), 16) / 2 ** 32;
+  }
+
+  after(instant: number): number {
+    if (instant < this.#cached.since || instant >= this.#cached.slot) {
+      const last = this.#lastSharedBefore(instant);
+      const current = last === undefined ? -Infinity : this.#delayed(last);
+      const slot = current > instant ? current : this.#delayed(this.#shared.after(instant));
+      this.#cached = { since: instant, slot };
+    }
+    return this.#cached.slot;
+  }
+
+  #delayed(slot: number): number {
+    if (!Number.isFinite(slot)) return slot;
+    return slot + Math.floor(this.#share * Math.min(longestOffset, this.#shared.after(slot) - slot));
+  }
+
+  /** The last shared slot up to an instant; undefined where it is further back than the longest offset. */
+  #lastSharedBefore(instant: number): number | undefined {
+    for (let back = 1_000; ; back = Math.min(2 * back, longestOffset)) {
+      let slot = this.#shared.after(instant - back);
+      if (slot > instant && back === longestOffset) return undefined;
+      if (slot > instant) continue;
+      for (let next = this.#shared.after(slot); next <= instant; next = this.#shared.after(next)) slot = next;
+      return slot;
+    }
   }
 }

@@ -2,8 +2,7 @@
  * Runs a job at its slots, however the machine's clock changes. The waiting is ours: node-cron uses the machine's timers, where a simulation
  * has a virtual clock, and does not make up missed slots.
  */
-import { background } from '../domain/async/background.ts';
-import { sharedWait } from '../domain/async/shared-wait.ts';
+import { background, sharedWait } from '../domain/concurrency.ts';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';

@@ -3,17 +3,23 @@ import { isAbsolute } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
-import { publicationProblems } from './publish-list.ts';
-import { allConnections, connectionProblems, defaultConnection, pathOfConnection } from './account-connections.ts';
-import { withKept } from './kept-accounts.ts';
-import { isMap } from './is-map.ts';
-import { settingsShape, type Settings, type Shaped } from './shape.ts';
-import { isLoopback } from './values.ts';
-import { place, problemsOf, type Problem } from './problems.ts';
-import { readSettingsYaml } from './yaml.ts';
+import { Secret } from '../domain/secret.ts';
+import {
+  allConnections,
+  connectionProblems,
+  defaultConnection,
+  isLoopback,
+  pathOfConnection,
+  publicationProblems,
+  settingsShape,
+  type AccountOfConnection,
+  type Settings,
+  type Shaped,
+} from './shape.ts';
+import { isMap, place, problemsOf, readSettingsYaml, type Problem } from './yaml.ts';
 
 export { defaultConnection, isLoopback };
-export type { AuthSettings } from './account-connections.ts';
+export type { AuthSettings } from './shape.ts';
 export type { NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 
 /** Where settings are read from. */
@@ -193,4 +199,68 @@ function overlay(base: unknown, over: unknown): unknown {
     Object.hasOwn(base, key) ? overlay(base[key], value) : value,
   ]);
   return Object.fromEntries([...Object.entries(base), ...laid]) as unknown;
+}
+
+/** Accounts that were added or paused by command: they are kept in the mirror and added to those of the settings file. */
+
+/** Accounts that were added or paused by command. */
+export interface KeptAccounts {
+  /** Added to those of the settings, in the order of their ids. */
+  readonly added: readonly AccountOfConnection[];
+  readonly paused: ReadonlySet<string>;
+}
+
+/** The settings with these accounts, instead of those kept earlier. Where both name an account, the file wins. */
+export function withKept(settings: Settings, { added, paused }: KeptAccounts): Settings {
+  const { accountsOfFile, isRestricted } = settings;
+  const inFile = new Set(accountsOfFile.map(({ id }) => id));
+  const all = [...accountsOfFile, ...added.filter(({ id }) => !inFile.has(id))];
+  const namedAccounts = all.map(({ id }) => id);
+  return {
+    ...settings,
+    accounts: isRestricted ? settings.accounts : namedAccounts,
+    namedAccounts,
+    connectionOf: new Map(all.map(({ id, connection }) => [id, connection])),
+    paused,
+  };
+}
+
+/** Which keys of two settings differ, so that a running daemon can name those that need a restart. */
+
+/** Keys that are derived from others, and those that a running daemon applies. */
+const ignored: Readonly<Record<string, true>> = {
+  accounts: true,
+  isRestricted: true,
+  namedAccounts: true,
+  accountsOfFile: true,
+  connections: true,
+  connectionOf: true,
+  paused: true,
+  readFrom: true,
+  'service.auth': true,
+} satisfies Partial<Record<keyof Settings | 'service.auth', true>>;
+
+/** Keys that need a restart, as a person writes them, such as `listener.port`. Values are compared and never shown. */
+export function changedKeys(before: Settings, after: Settings): string[] {
+  return differing(before, after, '').sort();
+}
+
+function differing(before: unknown, after: unknown, key: string): string[] {
+  if (key in ignored) return [];
+  if (!hasKeys(before) || !hasKeys(after)) return isSame(before, after) ? [] : [key];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => differing(before[name], after[name], key === '' ? name : `${key}.${name}`));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one instanceof Secret || other instanceof Secret)
+    return one instanceof Secret && other instanceof Secret && one.reveal() === other.reveal();
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, index) => isSame(item, other[index]));
+  if (hasKeys(one) && hasKeys(other)) return differing(one, other, '').length === 0;
+  return one === other;
+}
+
+function hasKeys(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
 }

@@ -1,18 +1,143 @@
-/** The shape of the settings, and the human forms of their values. Each rule is worded as what would be right. */
+/**
+ * The shape of the settings: every key with its form, each rule worded as what would be right; connections, accounts and copies for
+ * readers among them.
+ */
 import { z } from 'zod';
-import { eventsInstead } from '../domain/events.ts';
-import { exportFormats } from './export-format.ts';
 import { parseDuration } from '../domain/duration.ts';
+import { eventsInstead } from '../domain/events.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
-import {
-  accountList,
-  auth,
-  connectionMap,
-  type AccountOfConnection,
-  type AuthSettings,
-} from './account-connections.ts';
-import { isLoopback, path, secret, serviceUrl, text } from './values.ts';
+import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
+
+/** The forms of single values that several parts of the settings share. Each rule is worded as what would be right. */
+
+const text = z.string({ error: 'text' }).regex(/^\P{Cc}+$/u, 'text of one line, not empty');
+const path = text.describe('a path');
+const secret = text.regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII').transform((value) => new Secret(value));
+
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
+
+/** Whether a host name means this machine. */
+export function isLoopback(host: string): boolean {
+  return loopbackHosts.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+const serviceUrl = text.transform((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (!url || !secure) context.addIssue('an https address (http only for this machine)');
+  else if (url.username || url.password || url.search || url.hash)
+    context.addIssue('an address without user, query or fragment');
+  return value.replace(/\/+$/, '');
+});
+
+/** Connections, each with its own grant, and the connection of each account. */
+
+/** The connection of `service.auth`, and of accounts that name none. */
+export const defaultConnection = 'default';
+
+const oauth = z.strictObject({
+  tokenUrl: serviceUrl,
+  authorizeUrl: serviceUrl.optional(),
+  clientId: text,
+  clientSecret: secret,
+  redirectUri: text.refine((address) => URL.canParse(address), 'an address, such as http://127.0.0.1:8789/callback'),
+  refreshToken: secret.optional(),
+  scopes: z.array(text).min(1).optional(),
+});
+
+const commandForm = 'a command that prints a token: a text for the shell, or a list of its words';
+const auth = z.union(
+  [
+    z.strictObject({ accessToken: secret }),
+    z.strictObject({ accessTokenFile: path }),
+    z.strictObject({ accessTokenCommand: z.union([text, z.array(text).min(1, commandForm)], { error: commandForm }) }),
+    z.strictObject({ oauth }),
+  ],
+  {
+    error:
+      'exactly one of accessToken, accessTokenFile, accessTokenCommand or oauth {tokenUrl, clientId, clientSecret, redirectUri, authorizeUrl or refreshToken}',
+  },
+);
+
+export type AuthSettings = z.infer<typeof auth>;
+
+const idForm = 'an account id: up to 64 letters, digits, - and _';
+const accountForm = `${idForm}; or {id, connection}`;
+const accountId = z.string({ error: accountForm }).regex(/^[A-Za-z0-9_-]{1,64}$/, accountForm);
+
+/** What an account id should be; undefined where the text is one. */
+export function accountIdInstead(text: string): string | undefined {
+  return accountId.safeParse(text).success ? undefined : idForm;
+}
+
+const connectionForm = 'the name of a connection: up to 32 letters, digits, - and _';
+const connectionName = z.string({ error: connectionForm }).regex(/^[A-Za-z0-9_-]{1,32}$/, connectionForm);
+
+/** An account, and the connection that gives access to it. */
+export interface AccountOfConnection {
+  readonly id: string;
+  readonly connection: string;
+}
+
+const account = z
+  .union([accountId, z.strictObject({ id: accountId, connection: connectionName })], { error: accountForm })
+  .transform((given): AccountOfConnection =>
+    typeof given === 'string' ? { id: given, connection: defaultConnection } : given,
+  );
+
+const accountList = z
+  .array(account)
+  .refine((accounts) => new Set(accounts.map(({ id }) => id)).size === accounts.length, 'each account once');
+
+const connectionMap = z.record(connectionName, z.strictObject({ auth }), {
+  error: 'a map of names to {auth: …}, such as main: {auth: {accessTokenFile: /run/token}}',
+});
+
+interface Given {
+  readonly accounts: readonly AccountOfConnection[];
+  readonly connections: Readonly<Record<string, { readonly auth: AuthSettings }>>;
+  readonly service: { readonly auth: AuthSettings | null };
+}
+
+/** Every connection by its name, the default one included where there is one. */
+export function allConnections({ connections, service: { auth } }: Omit<Given, 'accounts'>): Map<string, AuthSettings> {
+  const named = Object.entries(connections).map(([name, { auth: own }]) => [name, own] as const);
+  return new Map([...(auth === null ? [] : [[defaultConnection, auth] as const]), ...named]);
+}
+
+/** The name of the connection that gives access to an account; the default one for accounts that the settings do not name. */
+export function connectionNameOf(
+  { connectionOf }: { readonly connectionOf: ReadonlyMap<string, string> },
+  account: string,
+): string {
+  return connectionOf.get(account) ?? defaultConnection;
+}
+
+/** Where the settings of a connection stand. */
+export function pathOfConnection(name: string): readonly string[] {
+  return name === defaultConnection ? ['service', 'auth'] : ['connections', name, 'auth'];
+}
+
+/** What no single key shows. */
+export function connectionProblems(given: Given): { readonly path: readonly PropertyKey[]; readonly remedy: string }[] {
+  const known = allConnections(given);
+  const problems = given.accounts.flatMap(({ connection }, index) =>
+    known.has(connection) || connection === defaultConnection
+      ? []
+      : [{ path: ['accounts', index, 'connection'], remedy: `should be one of connections: ${named(known)}` }],
+  );
+  if (Object.hasOwn(given.connections, defaultConnection))
+    return [
+      ...problems,
+      { path: ['connections', defaultConnection], remedy: 'should have another name: service.auth is the default one' },
+    ];
+  return problems;
+}
+
+function named(known: ReadonlyMap<string, unknown>): string {
+  return [...known.keys()].join(', ') || 'there is none';
+}
 
 /** A duration in human form, as milliseconds. */
 const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 90d' }).transform((text, context) => {
@@ -178,6 +303,7 @@ export const settingsShape = z.strictObject({
 
 export type Shaped = z.infer<typeof settingsShape>;
 
+/** The shape of the settings, and the human forms of their values. Each rule is worded as what would be right. */
 export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'service'> {
   readonly service: Omit<Shaped['service'], 'auth'>;
   /** What a command works on: all that are named, or the one to which it is restricted. */
@@ -210,4 +336,27 @@ function isTimezone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Copies for readers, as the settings name them: what no single key shows. */
+
+/** Problems in `publish`, each with its place and remedy. */
+export function publicationProblems(
+  publish: readonly Publication[],
+): { path: readonly PropertyKey[]; remedy: string }[] {
+  return publish.flatMap((publication, index) => {
+    const { path, format, view, query } = publication;
+    const problem = (key: keyof Publication, remedy: string) => [{ path: ['publish', index, key], remedy }];
+    const form = format ?? formatByEnding(path);
+    if (form === undefined) return problem('path', `should end in .${exportFormats.join(', .')}, or have a format`);
+    if (form === 'db' && (view !== undefined || query !== undefined))
+      return problem(
+        view === undefined ? 'query' : 'view',
+        'should be left out for a .db, which holds the whole mirror',
+      );
+    if (view !== undefined && query !== undefined) return problem('query', 'should be left out if a view is named');
+    return publish.findIndex((other) => other.path === path) < index
+      ? problem('path', 'should be another file: it is named twice')
+      : [];
+  });
 }

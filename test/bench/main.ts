@@ -1,6 +1,6 @@
 /** `npm run bench`: measures the rows that are asked for, one after the other, and prints what came out. */
 import { Command, Option } from 'commander';
-import { wholeFrom } from '../../src/cmd/options/option-values.ts';
+import { wholeFrom } from '../../src/cmd/options.ts';
 import { bench, rows } from './bench.ts';
 import { ownProcesses } from './jobs/host.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VendorPage } from '../../src/domain/reading.ts';
 import { walk } from '../../src/sync/sweep/walk.ts';
-import { windowOf } from '../../src/sync/sweep/window.ts';
+import { windowOf } from '../../src/sync/sweep/window-chain.ts';
 import { testbed, type Testbed, type TestbedOptions } from '../support/testbed.ts';
 
 /** An answer of the service, as it may be bent. */

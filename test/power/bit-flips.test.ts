@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
-import { noteDamage } from '../../src/store/files/damage-note.ts';
+import { noteDamage } from '../../src/store/files/own-files.ts';
 import { account } from '../support/names.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 import { asked } from '../support/test-size.ts';

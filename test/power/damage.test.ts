@@ -9,8 +9,8 @@ import { systemRandom } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
 import { SqliteError } from '../../src/store/sqlite/driver.ts';
-import { mirrorMigrations, mirrorOptions } from '../../src/store/files/mirror-options.ts';
-import { quarantineIfDamaged } from '../../src/store/files/quarantine.ts';
+import { mirrorMigrations, mirrorOptions } from '../../src/store/reader.ts';
+import { quarantineIfDamaged } from '../../src/store/files/damage.ts';
 import {
   ask,
   fileClock as clock,

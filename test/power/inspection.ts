@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
-import { mirrorOptions } from '../../src/store/files/mirror-options.ts';
+import { mirrorOptions } from '../../src/store/reader.ts';
 import { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { migrations } from '../support/mirror-file.ts';
 

@@ -1,6 +1,6 @@
 /** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a planted fault, if no seed found it. */
 import { Command, Option } from 'commander';
-import { wholeFrom } from '../../src/cmd/options/option-values.ts';
+import { wholeFrom } from '../../src/cmd/options.ts';
 import { startSeedProcesses } from './runs/seed-processes.ts';
 import { drawnFrom, planOf } from './plan/plan.ts';
 import { account } from './runs/report.ts';

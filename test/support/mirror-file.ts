@@ -7,8 +7,8 @@ import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { Database, type DatabaseOptions } from '../../src/store/sqlite/database.ts';
-import { mirrorMode, mirrorOptions } from '../../src/store/files/mirror-options.ts';
-import type { MirrorFile } from '../../src/store/open/sqlite-store.ts';
+import { mirrorMode, mirrorOptions } from '../../src/store/reader.ts';
+import type { MirrorFile } from '../../src/store/mirror.ts';
 import { memory } from './memory.ts';
 import { virtualClock } from './virtual-clock.ts';
 

@@ -27,3 +27,42 @@ export function answeringBadRequests(handle: ApiHandle): ApiHandle {
     }
   };
 }
+
+/** The parameters of a question to the API, each read by its kind; what is unknown or wrong is refused by name. */
+
+/** Refuses unknown parameters: a misspelt filter must not return everything. */
+export class Parameters {
+  readonly #query: URLSearchParams;
+
+  /** @throws BadQuestion where the query names a parameter that is not among `known`, or one twice. */
+  constructor(query: URLSearchParams, known: readonly string[]) {
+    this.#query = query;
+    for (const name of query.keys()) {
+      if (!known.includes(name)) throw new BadRequest(`Unknown parameter; known are ${known.join(', ')}.`);
+      if (query.getAll(name).length > 1) throw new BadRequest(`${name} may be given once.`);
+    }
+  }
+
+  /** As it was sent; undefined where it was left out or empty. */
+  text(name: string): string | undefined {
+    return this.#query.get(name) || undefined;
+  }
+
+  /** One of a few words. */
+  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const sent = this.text(name);
+    const word = words.find((known) => known === sent);
+    if (sent !== undefined && word === undefined) throw new BadRequest(`${name} should be one of ${words.join(', ')}.`);
+    return word;
+  }
+
+  /** A whole number between two others. */
+  whole(name: string, least: number, most: number): number | undefined {
+    const sent = this.text(name);
+    if (sent === undefined) return undefined;
+    const number = /^\d{1,16}$/.test(sent) ? Number(sent) : NaN;
+    if (!(number >= least && number <= most))
+      throw new BadRequest(`${name} should be a whole number from ${least} to ${most}.`);
+    return number;
+  }
+}

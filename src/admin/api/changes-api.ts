@@ -1,14 +1,12 @@
 /** `/api/changes`: the change feed, as one page of JSON, or as server-sent events that go on for as long as the reader stays. */
-import type { Clock } from '../../domain/clock.ts';
-import { isCursor } from '../../store/feed/cursor-text.ts';
-import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
-import { changePage, currentCursor } from '../../store/reports/change-page.ts';
-import type { HistoryGone } from '../../store/feed/feed-cursor.ts';
-import type { Query } from '../../store/sqlite/query.ts';
-import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
-import type { ChangeStreams } from './change-streams.ts';
-import { goneDocument } from './cursor-gone.ts';
-import { Parameters } from './parameters.ts';
+import type { ServerResponse } from 'node:http';
+import { sleep, type Clock } from '../../domain/clock.ts';
+import { asMirrorError } from '../../domain/errors.ts';
+import type { HttpAnswer, HttpRequest, HttpTakeover } from '../../http/server.ts';
+import { changePage, currentCursor, type ChangePageFilter } from '../../store/reports/change-feed.ts';
+import { isCursor, lastSeq, whyGone, type HistoryGone } from '../../store/reports/feed-cursor.ts';
+import type { Query } from '../../store/sqlite/plain-statement.ts';
+import { answeringBadRequests, BadRequest, jsonAnswer, Parameters, type ApiHandle } from './answers.ts';
 
 /** The largest page. */
 const mostChanges = 200;
@@ -53,4 +51,142 @@ function wantsStream({ method, headers: { accept = '' } }: HttpRequest): boolean
 
 function goneAnswer(gone: HistoryGone): HttpAnswer {
   return jsonAnswer(goneDocument(gone), 410);
+}
+
+export interface ChangeStreamsOptions {
+  readonly query: Query;
+  readonly clock: Clock;
+  /** Goes with every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Called when a stream fails. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Streams at once: each reads the feed for itself. */
+const mostStreams = 16;
+
+/** Milliseconds between two checks for new changes, and between two comments that keep the connection open. */
+const pollEvery = 500;
+const keepAliveEvery = 15_000;
+
+/** How long a reader may leave what was sent to it unread, in milliseconds, before its connection is cut. */
+const longestUnread = 30_000;
+
+/** Changes that are read at once. */
+const atOnce = 50;
+
+/** How soon a reader that lost its stream should reconnect, in milliseconds. */
+const reconnectAfter = 2_000;
+
+/** The change feed as server-sent events. Each stream keeps only its cursor: a slow reader takes no memory, and one that returns misses nothing. */
+export class ChangeStreams {
+  readonly #options: ChangeStreamsOptions;
+  readonly #open = new Map<ServerResponse, AbortController>();
+  #stopped = false;
+
+  constructor(options: ChangeStreamsOptions) {
+    this.#options = options;
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** A stream of what comes after `since`; or 503 where there are too many. */
+  open(filter: Omit<ChangePageFilter, 'limit'>): HttpAnswer | HttpTakeover {
+    if (this.#stopped || this.#open.size >= mostStreams) return { status: 503, headers: { 'retry-after': '5' } };
+    return (response) => void this.#serve(response, filter);
+  }
+
+  /** Ends every stream, so that a stop waits for none. */
+  stop(): void {
+    this.#stopped = true;
+    for (const [response, left] of this.#open) {
+      left.abort(new Error('Stopping.'));
+      response.end();
+    }
+  }
+
+  async #serve(response: ServerResponse, filter: Omit<ChangePageFilter, 'limit'>): Promise<void> {
+    const left = new AbortController();
+    this.#open.set(response, left);
+    response.once('close', () => {
+      this.#open.delete(response);
+      left.abort(new Error('The reader left.'));
+    });
+    response.on('error', () => undefined);
+    try {
+      response.writeHead(200, { ...this.#options.headers, 'content-type': 'text/event-stream; charset=utf-8' });
+      await this.#send(response, `retry: ${reconnectAfter}\n\n`, left.signal);
+      await this.#follow(response, filter, left.signal);
+    } catch (error) {
+      if (!left.signal.aborted) this.#options.onFault(asMirrorError(error));
+    } finally {
+      this.#open.delete(response);
+      response.end();
+    }
+  }
+
+  async #follow(response: ServerResponse, filter: Omit<ChangePageFilter, 'limit'>, signal: AbortSignal): Promise<void> {
+    const { query, clock } = this.#options;
+    let { since } = filter;
+    for (;;) {
+      const seen = await query(lastSeq);
+      const page = await changePage(query, clock, { ...filter, since, limit: atOnce }, signal);
+      if ('reason' in page) {
+        await this.#send(response, `event: gone\ndata: ${JSON.stringify(goneDocument(page))}\n\n`, signal);
+        return;
+      }
+      for (const change of page.changes)
+        await this.#send(response, `id: ${change.cursor}\ndata: ${JSON.stringify(change)}\n\n`, signal);
+      // An id without data moves the reader's cursor past what its filter kept from it.
+      if (since !== page.cursor && page.changes.at(-1)?.cursor !== page.cursor)
+        await this.#send(response, `id: ${page.cursor}\n\n`, signal);
+      since = page.cursor;
+      if (page.more) await clock.yield();
+      else await this.#awaitMore(response, seen, signal);
+    }
+  }
+
+  /** Resolves when there is a change after `seen`; sends a comment now and then. */
+  async #awaitMore(response: ServerResponse, seen: number, signal: AbortSignal): Promise<void> {
+    const { query, clock } = this.#options;
+    let silent = 0;
+    while ((await query(lastSeq)) === seen) {
+      await sleep(clock, pollEvery, signal);
+      silent += pollEvery;
+      if (silent % keepAliveEvery === 0) await this.#send(response, ': alive\n\n', signal);
+    }
+  }
+
+  /** Sends a text, and waits if the reader does not keep up. */
+  async #send(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (response.write(text)) return;
+    await new Promise<void>((resolve, reject) => {
+      const cancel = this.#options.clock.timer(longestUnread, () => response.destroy());
+      const end = (): void => {
+        cancel();
+        response.off('drain', end);
+        signal.removeEventListener('abort', end);
+        if (signal.aborted) reject(signal.reason as Error);
+        else resolve();
+      };
+      response.once('drain', end);
+      signal.addEventListener('abort', end);
+    });
+  }
+}
+
+/** The answer to an invalid cursor, and the end of a stream whose unread changes were removed. */
+function goneDocument(gone: HistoryGone): object {
+  const { reason, oldest, latest } = gone;
+  return {
+    error: 'history_gone',
+    message: `${whyGone(gone)} Take \`latest\`, read all vendors, and go on from it; or begin at \`oldest\`, the first of what is kept.`,
+    reason,
+    oldest,
+    latest,
+  };
 }

@@ -1,16 +1,12 @@
 /** `/api/vendors` and `/api/vendors/{account}/{id}`: what the mirror holds, page by page, and one vendor with its timeline. */
 import type { Clock } from '../../domain/clock.ts';
-import { withValues } from '../../store/reports/change-page.ts';
-import { readTimeline } from '../../store/reports/change-feed.ts';
-import { latestDeliveries } from '../../store/reports/delivery-list.ts';
-import { storedDetails } from '../../store/reports/vendor-detail.ts';
-import { inState } from '../../store/reports/vendor-list.ts';
-import type { VendorKey } from '../../store/tables/vendor-tables.ts';
-import { vendorPage } from '../../store/reports/vendor-page.ts';
-import { vendorDocument } from '../../store/reports/vendor-document.ts';
-import type { Query } from '../../store/sqlite/query.ts';
-import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
-import { Parameters } from './parameters.ts';
+import { withValues, readTimeline } from '../../store/reports/change-feed.ts';
+import { latestDeliveries } from '../../store/deliveries.ts';
+import { storedDetails, vendorDocument } from '../../store/reports/vendor-detail.ts';
+import { inState, vendorPage } from '../../store/reports/vendor-list.ts';
+import type { VendorKey } from '../../store/sqlite/schema.ts';
+import type { Query } from '../../store/sqlite/plain-statement.ts';
+import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle, Parameters } from './answers.ts';
 
 /** The largest page of vendors, and of a timeline. */
 const mostVendors = 200;

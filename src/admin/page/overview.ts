@@ -1,16 +1,12 @@
 /** The first page: is my mirror right, what is in it, how well do the webhooks work, what happened. All of one account; others a click away. */
 import { timestamp } from '../../domain/clock.ts';
-import type { Figures } from '../../store/figures/figures.ts';
+import type { Figures } from '../../store/reports/figures.ts';
 import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
-import { actionSection } from './sections/action-section.ts';
-import { contentsSection } from './sections/contents-section.ts';
-import { page, type Page } from './parts/page-frame.ts';
-import { eventSection } from './sections/event-section.ts';
-import { ago, bytes, clockTime, count } from './parts/format.ts';
-import { html, sentence, type Html } from './parts/html.ts';
-import { namedValues } from './parts/named-values.ts';
-import { targetSection } from './sections/target-section.ts';
-import { webhookSection } from './sections/webhook-section.ts';
+import { actionSection } from './action-section.ts';
+import { contentsSection } from './contents-section.ts';
+import { page, type Page, ago, bytes, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
+import { eventSection } from './event-section.ts';
+import { targetSection, webhookSection } from './webhook-section.ts';
 
 /** Beyond so many accounts, only those in most need of a person are listed. */
 const mostListed = 50;

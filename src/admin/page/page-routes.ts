@@ -1,14 +1,14 @@
 /** The pages for people, by path: the first one, the search, and one for each vendor. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.ts';
-import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
-import type { Figures } from '../../store/figures/figures.ts';
-import type { Query } from '../../store/sqlite/query.ts';
-import { FiguresCache } from '../health/figures-cache.ts';
-import type { ApiHandle } from '../api/answers.ts';
 import type { Health } from '../../health/judge.ts';
-import { shared } from '../health/shared-result.ts';
-import { assets } from './assets.ts';
-import type { Page } from './parts/page-frame.ts';
+import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
+import type { Figures } from '../../store/reports/figures.ts';
+import type { Query } from '../../store/sqlite/plain-statement.ts';
+import type { ApiHandle } from '../api/answers.ts';
+import { FiguresCache, shared } from './figures-cache.ts';
+import type { Page } from './html.ts';
 import { chosenAccount, overview } from './overview.ts';
 import { findVendors, searchPage, searchResults, type Found } from './search-results.ts';
 import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts';
@@ -89,4 +89,26 @@ function pageAnswer({ body, version }: Page, { headers }: Pick<HttpRequest, 'hea
   const etag = `"${version}"`;
   if (headers['if-none-match'] === etag) return { status: 304, headers: { etag } };
   return { status: 200, headers: { 'content-type': html, etag }, body };
+}
+
+/** What pages load besides: style, script and mark, compiled into one folder. */
+export interface Asset {
+  readonly type: string;
+  readonly read: () => Promise<string>;
+}
+
+const types = {
+  'page.css': 'text/css; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const;
+
+/** By its path; each file is read once. */
+function assets(folder: string): ReadonlyMap<string, Asset> {
+  return new Map(
+    Object.entries(types).map(([name, type]) => {
+      let text: Promise<string> | undefined;
+      return [`/${name}`, { type, read: () => (text ??= readFile(join(folder, name), 'utf8')) }];
+    }),
+  );
 }

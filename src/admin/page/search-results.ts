@@ -2,12 +2,10 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';
-import { vendorPage } from '../../store/reports/vendor-page.ts';
-import type { Query } from '../../store/sqlite/query.ts';
-import type { Presence, VendorKey } from '../../store/tables/vendor-tables.ts';
-import { page, type Page } from './parts/page-frame.ts';
-import { amountText, counted } from './parts/format.ts';
-import { html, type Html } from './parts/html.ts';
+import { vendorPage } from '../../store/reports/vendor-list.ts';
+import type { Query } from '../../store/sqlite/plain-statement.ts';
+import type { Presence, VendorKey } from '../../store/sqlite/schema.ts';
+import { page, type Page, amountText, counted, html, type Html } from './html.ts';
 
 /** One that was found. */
 interface Hit {

@@ -1,15 +1,26 @@
 /** The page of one vendor: what it is, what is owed, and its timeline, each change from what to what. */
-import type { Change } from '../../store/reports/change-feed.ts';
-import { readTimeline } from '../../store/reports/change-feed.ts';
-import { fieldChanges, learnedBy, type FieldChange } from '../../store/reports/field-changes.ts';
+import {
+  type Change,
+  readTimeline,
+  fieldChanges,
+  learnedBy,
+  type FieldChange,
+} from '../../store/reports/change-feed.ts';
 import { storedDetails, type StoredDetail } from '../../store/reports/vendor-detail.ts';
-import type { Query } from '../../store/sqlite/query.ts';
-import { changeWords } from './parts/change-words.ts';
-import { changedFields } from './parts/changed-fields.ts';
-import { page, type Page } from './parts/page-frame.ts';
-import { ago, amountText, clockTime, date } from './parts/format.ts';
-import { html, type Html } from './parts/html.ts';
-import { namedValues } from './parts/named-values.ts';
+import type { Query } from '../../store/sqlite/plain-statement.ts';
+import {
+  changeWords,
+  changedFields,
+  page,
+  type Page,
+  ago,
+  amountText,
+  clockTime,
+  date,
+  html,
+  type Html,
+  namedValues,
+} from './html.ts';
 import { stateWords } from './search-results.ts';
 
 /** The latest changes of a vendor that are shown. */

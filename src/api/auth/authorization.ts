@@ -18,7 +18,7 @@ import {
   tokensOf,
   type OAuthSettings,
   type TokenPair,
-} from './token-request.ts';
+} from './oauth-tokens.ts';
 
 /** One login attempt; only the redirect with its `state` belongs to it. */
 export interface AuthorizationRequest {

@@ -1,14 +1,13 @@
 /** The types of a call to the service. */
 import type { Clock, Random } from '../../domain/clock.ts';
-import type { MirrorError } from '../../domain/errors.ts';
-import type { ServiceSettings } from '../../settings/parse.ts';
+import { MirrorError } from '../../domain/errors.ts';
 import type { Log, Secret } from '../../domain/log.ts';
-import type { ReadStamp } from '../../domain/reading.ts';
-import type { ReserveRequest } from '../../domain/rate-reservation.ts';
-import type { RetryLimits } from '../../domain/retry/request-policy.ts';
+import type { ReadStamp, ReserveRequest } from '../../domain/reading.ts';
+import type { RetryLimits } from '../../domain/retry.ts';
+import type { ServiceSettings } from '../../settings/parse.ts';
+import type { TokenSource } from '../auth/token-sources.ts';
 import type { Priority } from '../http/rate-limiter.ts';
 import type { Fetch } from '../http/request.ts';
-import type { TokenSource } from '../auth/token-source.ts';
 import type { Answered } from '../wire/document.ts';
 
 /** Groups of paths. Vendors and gateways of an account share one rate limiter, callbacks have their own. */
@@ -70,3 +69,16 @@ export interface Call {
  * of the call's signal when it is aborted.
  */
 export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;
+
+/** The URL of a call. */
+
+/** The URL of a call, always at the origin and below the path of the base URL, because it receives the token. */
+export function addressOf(call: Pick<Call, 'path' | 'query'>, baseUrl: string): URL {
+  const base = new URL(baseUrl);
+  const path = base.pathname.replace(/\/+$/, '') + call.path;
+  const url = new URL(path, base.origin);
+  if (url.origin !== base.origin || url.pathname !== path)
+    throw new MirrorError('bug', `A request was about to be sent to an address outside ${base.origin}.`);
+  url.search = new URLSearchParams(call.query).toString();
+  return url;
+}

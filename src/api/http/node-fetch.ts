@@ -1,15 +1,24 @@
 /**
+ * The subset of `fetch` that this program needs, with Node's HTTP client and kept connections, at half its cost: through the proxy that
+ * the environment names, where it names one. Redirects are returned like any answer.
+ */
+import http, { type Agent, type AgentOptions, type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { pipeline, type Duplex } from 'node:stream';
+import { connect, type ConnectionOptions } from 'node:tls';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
+import { getProxyForUrl } from 'proxy-from-env';
+import { parseInstant } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { isLoopback } from '../../settings/shape.ts';
+import { ProxyFault, TunnelRefused, type Fetch, type FetchedAnswer, type FetchRequest } from './request.ts';
+
+/**
  * The subset of `fetch` that this program needs, with Node's HTTP client and kept connections, at half its cost. Redirects are returned
  * like any answer. Proxies are asked for a tunnel, so that they see neither token nor data.
  */
+
 // Default imports: their members are looked up at each call, so that tests can replace the network.
-import http from 'node:http';
-import https from 'node:https';
-import { pipeline, type Duplex } from 'node:stream';
-import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { ProxyFault } from './network-errors.ts';
-import { needTunnel, tunnelsThrough, type ProxyOf } from './proxies.ts';
-import type { Fetch, FetchedAnswer, FetchRequest } from './request.ts';
 
 /** An unused connection is kept this long, in milliseconds: less than servers keep theirs. */
 const keptFor = 4_000;
@@ -109,4 +118,95 @@ function joined(value: string | readonly string[] | undefined): string | null {
 /** The service closed a kept connection just as it was reused. */
 function wasClosed(error: Error): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}
+
+/** Proxies between this machine and the service: which one the environment names, and tunnels through it. */
+
+/** The proxy through which requests to an address go; undefined for none. */
+export type ProxyOf = (url: URL) => URL | undefined;
+
+/** The variables that name a proxy for https, in the order of their precedence. */
+const variables = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+
+/**
+ * The proxy that the environment names for an address, as other programs read it: `HTTPS_PROXY` or `ALL_PROXY`, unless `NO_PROXY` lists the
+ * host. This machine is reached without one.
+ * @throws MirrorError `settings_invalid` where the variable names no HTTP proxy.
+ */
+export const environmentProxy: ProxyOf = (url) => {
+  if (url.protocol !== 'https:' || isLoopback(url.hostname) || getProxyForUrl(url.href) === '') return undefined;
+  const variable = variables.find((name) => process.env[name]) ?? '';
+  const named = process.env[variable] ?? '';
+  const address = named.includes('://') ? named : `http://${named}`;
+  const proxy = URL.canParse(address) ? new URL(address) : undefined;
+  // The value is not repeated: it may hold a password.
+  if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:')
+    throw new MirrorError(
+      'settings_invalid',
+      `The environment variable ${variable} names no HTTP proxy; it should be like http://proxy.example.com:3128.`,
+    );
+  return proxy;
+};
+
+/**
+ * Agents that connect through a proxy: one that keeps its connections as `pool` says, and one that does not. User and password of the proxy
+ * become a header alone, because the package may log its address.
+ */
+export async function tunnelsThrough(proxy: URL, pool: AgentOptions): Promise<{ kept: Agent; single: Agent }> {
+  const { HttpsProxyAgent } = await import('https-proxy-agent');
+  const address = new URL(proxy);
+  address.username = address.password = '';
+  const login = [proxy.username, proxy.password].map(unescaped).join(':');
+  const headers = login === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
+  return {
+    kept: new HttpsProxyAgent(address, { ...pool, headers }),
+    single: new HttpsProxyAgent(address, { headers }),
+  };
+}
+
+/** Without its escapes; a text with a bare % has none. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Ends a request for which a proxy gives no tunnel: the proxy's answer would be taken for one of the service. */
+export function needTunnel(request: ClientRequest): void {
+  request.once('proxyConnect', ({ statusCode }: IncomingMessage) => {
+    if (statusCode !== 200) request.destroy(new TunnelRefused(statusCode));
+  });
+}
+
+/** Until when the certificate of an https address is valid. */
+
+/** Milliseconds for a connection and its handshake. */
+const handshakeTimeout = 5_000;
+
+/**
+ * Until when the certificate at an address is valid, in milliseconds since 1970; undefined where the address is not https, or no trusted
+ * connection can be made; a request to the address then says why. `options` are for tests.
+ */
+export function certificateEnd(url: URL, options: ConnectionOptions = {}): Promise<number | undefined> {
+  if (url.protocol !== 'https:') return Promise.resolve(undefined);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    const socket = connect({
+      host,
+      port: Number(url.port || 443),
+      servername: /[^\d.:]/.test(host) ? host : '',
+      ...options,
+    });
+    const end = (moment?: number): void => {
+      socket.destroy();
+      resolve(moment);
+    };
+    socket.setTimeout(handshakeTimeout, () => end());
+    socket.once('error', () => end());
+    socket.once('secureConnect', () => {
+      end(parseInstant(socket.getPeerCertificate().valid_to));
+    });
+  });
 }

@@ -1,7 +1,6 @@
 /** One HTTP exchange, limited in time and size, without redirects and without logging. Every request to the service goes through here. */
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { networkCode, unreachable } from './network-errors.ts';
 
 /** The part of `fetch` that is used. */
 export type Fetch = (url: URL, request: FetchRequest) => Promise<FetchedAnswer>;
@@ -137,4 +136,119 @@ function tooLarge(host: string): MirrorError {
     'answer_too_large',
     `The answer of ${host} is larger than ${largestBody / 1_048_576} MB, which is more than any page can be.`,
   );
+}
+
+/** Network errors in words, and whether the request can have reached the service. */
+
+/** Nobody was reached. */
+const noConnection: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'its name is unknown to the name server',
+  EAI_AGAIN: 'the name server does not answer',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no network',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection was made in time',
+};
+
+/** Whoever was reached did not prove to be the service. */
+const untrusted: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its TLS certificate has expired (or the clock of this machine is wrong)',
+  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet (or the clock of this machine is wrong)',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is signed by an unknown authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate is signed by an unknown authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its TLS certificate is signed by an unknown authority',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
+};
+
+/** Errors before a connection existed: the service has seen nothing of the request. */
+const beforeConnection = { ...noConnection, ...untrusted };
+
+const onConnection: Readonly<Record<string, string>> = {
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_SOCKET: 'the connection was closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the connection was closed early',
+};
+
+/** The code of `TunnelRefused`: the status of the proxy's answer. */
+const tunnelRefused = /^PROXY_(\d+)$/;
+
+/** A `service_unreachable` for whatever fetch threw. The original error is not kept, because it may contain headers. */
+export function unreachable(host: string, error: unknown): MirrorError {
+  const code = networkCode(error);
+  const proxy = error instanceof ProxyFault ? error.proxy : undefined;
+  const where = proxy === undefined ? host : `${host} through the proxy ${proxy}`;
+  return new MirrorError('service_unreachable', `Could not reach ${where}: ${wordsFor(code)}.`, {
+    cause: new NetworkFault(code, proxy),
+  });
+}
+
+function wordsFor(code: string): string {
+  const status = tunnelRefused.exec(code)?.[1];
+  if (status === '407') return 'the proxy requires a user name and a password (407)';
+  if (status !== undefined) return `the proxy made no connection to it and answered ${status}`;
+  return beforeConnection[code] ?? onConnection[code] ?? `the connection failed${code && ` (${code})`}`;
+}
+
+/** The proxy gave no tunnel, but an answer of its own. */
+export class TunnelRefused extends Error {
+  override readonly name = 'TunnelRefused';
+  readonly code: string;
+
+  constructor(status = 0) {
+    super(`The proxy answered ${status}.`);
+    this.code = `PROXY_${status}`;
+  }
+}
+
+/** What went wrong on the way through a proxy, which `proxy` names by host and port. */
+export class ProxyFault extends Error {
+  override readonly name = 'ProxyFault';
+  readonly proxy: string;
+
+  constructor(proxy: string, cause: unknown) {
+    super('The request failed on its way through a proxy.', { cause });
+    this.proxy = proxy;
+  }
+}
+
+/** The code of a network error (ECONNRESET, …) without any data of the request. */
+class NetworkFault extends Error {
+  override readonly name = 'NetworkFault';
+  readonly code: string;
+  readonly proxy: string | undefined;
+
+  constructor(code: string, proxy: string | undefined) {
+    super(code || 'unknown');
+    this.code = code;
+    this.proxy = proxy;
+  }
+}
+
+/** Whether the failed request certainly did not reach the service, so that even a creation may be retried. */
+export function neverArrived(error: MirrorError): boolean {
+  return (
+    error.cause instanceof NetworkFault &&
+    (error.cause.code in beforeConnection || tunnelRefused.test(error.cause.code))
+  );
+}
+
+/** Whether a request that goes through a proxy failed because of it. */
+export function failedAtProxy({ cause }: MirrorError): boolean {
+  if (!(cause instanceof NetworkFault) || cause.proxy === undefined) return false;
+  return cause.code in noConnection || tunnelRefused.test(cause.code);
+}
+
+/** The code of the innermost cause. fetch wraps its errors, and several addresses give an AggregateError. */
+export function networkCode(error: unknown): string {
+  let code = '';
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    const named: unknown = 'code' in at ? at.code : undefined;
+    const bundled: unknown = at instanceof AggregateError ? at.errors[0] : undefined;
+    if (typeof named === 'string' && /^[A-Z][A-Z0-9_]{0,60}$/.test(named)) code = named;
+    else if (bundled instanceof Error) code = networkCode(bundled) || code;
+  }
+  return code;
 }

@@ -1,12 +1,13 @@
-/** Reads gateways and callbacks from answers. */
+/** Gateways and callbacks in answers, and their lists, which are always read completely. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
-import { parseSuccess, type Answered } from './document.ts';
-import { identifier, list, member, text, truth } from './json.ts';
+import { identifier, list, member, parseSuccess, text, truth, type Answered } from './document.ts';
 import { readPaging, type Paging } from './vendor-pages.ts';
 
+/** Reads gateways and callbacks from answers. */
+
 /** One page of a short list. */
-export interface Listing<T> {
+interface Listing<T> {
   readonly paging: Paging;
   readonly items: readonly T[];
 }
@@ -62,4 +63,32 @@ function idOf(item: unknown, name: string): number {
   const id = identifier(member(item, name)) ?? identifier(member(item, 'id'));
   if (id === undefined) throw new MirrorError('row_unusable', `The answer contains a record without a usable ${name}.`);
   return id;
+}
+
+/** Lists that are always read completely: gateways and callbacks. */
+
+/** More pages than any account has of gateways or callbacks. */
+const mostPages = 100;
+
+/**
+ * All items of a list, page by page, without duplicate ids.
+ * @throws MirrorError `paging_ignored` where another page is returned or a further page has nothing new; `answer_too_large` beyond a
+ * hundred pages.
+ */
+export async function wholeList<T>(
+  readPage: (page: number) => Promise<Listing<T>>,
+  idOf: (item: T) => number,
+): Promise<T[]> {
+  const items = new Map<number, T>();
+  for (let page = 1, last = 1; page <= last; page += 1) {
+    if (page > mostPages) throw new MirrorError('answer_too_large', `The list has more than ${mostPages} pages.`);
+    const { paging, items: found } = await readPage(page);
+    const before = items.size;
+    for (const item of found) items.set(idOf(item), item);
+    last = paging.pages;
+    const stuck = paging.page !== page || (page > 1 && found.length > 0 && items.size === before);
+    if (stuck)
+      throw new MirrorError('paging_ignored', `Asked for page ${page} of a list, the service answered with another.`);
+  }
+  return [...items.values()];
 }

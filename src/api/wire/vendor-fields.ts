@@ -1,8 +1,7 @@
 /** Converts a vendor record from the service's JSON, in all its known variants, to a `Vendor`. */
 import { MirrorError } from '../../domain/errors.ts';
 import { byKind, textFields, type Balance, type TaxDefault, type Vendor, type VisState } from '../../domain/vendor.ts';
-import { canonical, identifier, isMap, list, member, text, truth } from './json.ts';
-import { parseJson } from './document.ts';
+import { canonical, identifier, isMap, list, member, text, truth, parseJson } from './document.ts';
 
 /**
  * The vendor of a record. A known field with an unreadable value counts as left out and is kept among the unknown fields, so that it is

@@ -1,5 +1,7 @@
-/** What every command is: one asynchronous function of its call, that answers with an exit status. */
-import type { ExitStatus } from '../../domain/errors.ts';
+/**
+ * What every command is: one asynchronous function of its call, that answers with an exit status; and commands that a message names.
+ */
+import { exitStatus, type ExitStatus } from '../../domain/errors.ts';
 import type { LogLevel } from '../../domain/log.ts';
 import type { ProcessContext } from './process-context.ts';
 
@@ -15,6 +17,7 @@ export interface CommonOptions {
   readonly logLevel?: LogLevel;
 }
 
+/** What every command is: one asynchronous function of its call, that answers with an exit status. */
 export interface Call<Options extends object = object> {
   readonly context: ProcessContext;
   readonly options: CommonOptions & Options;
@@ -32,3 +35,32 @@ export type CommandHandler<Options extends object = object> = (call: Call<Option
 export type LazyAction = <Options extends object>(
   load: () => Promise<CommandHandler<Options>>,
 ) => (...given: unknown[]) => Promise<void>;
+
+/** Commands that a message names, with the option that names the settings in use: pasted as they stand, they meet the same mirror. */
+
+/** The option with which another command finds the same settings; empty if it finds them without one. */
+export function settingsOption({ config, sandbox }: CommonOptions): string {
+  if (config !== undefined) return `-c ${shellWord(config)}`;
+  return sandbox ? '--sandbox' : '';
+}
+
+/** The text, with the commands in it completed. */
+export function withSettings({ settingsOption: option }: Pick<ProcessContext, 'settingsOption'>, text: string): string {
+  if (!option) return text;
+  return text.replace(
+    /`vendor-mirror ([a-z][^`]*)`/g,
+    (_, command: string) => `\`vendor-mirror ${command} ${option}\``,
+  );
+}
+
+/** A word as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The exit status of several results. */
+
+/** The highest of some statuses; `done` if there are none. */
+export function highestExit(statuses: readonly ExitStatus[]): ExitStatus {
+  return statuses.reduce((highest, status) => (status > highest ? status : highest), exitStatus.done);
+}

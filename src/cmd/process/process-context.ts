@@ -52,8 +52,8 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
       network ??= openNetwork();
       return (await network)(...request);
     },
-    proxyOf: async (url) => (await import('../../api/http/proxies.ts')).environmentProxy(url),
-    certificateEnd: async (url) => (await import('../../api/http/certificate.ts')).certificateEnd(url),
+    proxyOf: async (url) => (await import('../../api/http/node-fetch.ts')).environmentProxy(url),
+    certificateEnd: async (url) => (await import('../../api/http/node-fetch.ts')).certificateEnd(url),
     interrupted,
     packageRoot,
     machineSettings: '/etc/vendor-mirror/mirror.yaml',
@@ -63,7 +63,19 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
 async function openNetwork(): Promise<Fetch> {
   const [{ nodeFetch }, { environmentProxy }] = await Promise.all([
     import('../../api/http/node-fetch.ts'),
-    import('../../api/http/proxies.ts'),
+    import('../../api/http/node-fetch.ts'),
   ]);
   return nodeFetch(environmentProxy);
+}
+
+/** The size of a terminal. One without a size, as in some containers and under `script`, says 0. */
+
+/** Characters in a line, or `otherwise` where the terminal does not say. */
+export function columnsOf({ columns }: Output, otherwise: number): number {
+  return columns === undefined || columns === 0 ? otherwise : columns;
+}
+
+/** Lines on the screen, or `otherwise` where the terminal does not say. */
+export function rowsOf({ rows }: Output, otherwise: number): number {
+  return rows === undefined || rows === 0 ? otherwise : rows;
 }

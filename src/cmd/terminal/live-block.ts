@@ -1,7 +1,6 @@
 /** A block of lines at the end of a terminal's output that is redrawn in place; other output appears above it. */
 import { stripVTControlCharacters } from 'node:util';
-import type { Output } from '../process/process-context.ts';
-import { columnsOf, rowsOf } from '../process/terminal-size.ts';
+import { type Output, columnsOf, rowsOf } from '../process/process-context.ts';
 
 /** Where a terminal does not say how high and wide it is. */
 const [usualRows, usualColumns] = [24, 80];

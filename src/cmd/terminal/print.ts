@@ -1,9 +1,8 @@
 /** What commands print: results to standard output, everything else to standard error. */
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { withSettings } from '../process/settings-option.ts';
-import { wrappedLines } from './paragraphs.ts';
-import { visibleJson, visibleLines } from './plain-text.ts';
+import { withSettings } from '../process/command.ts';
+import { wrappedLines, visibleJson, visibleLines } from './text.ts';
 
 /** One line, or several, of a result. */
 export function print({ stdout }: Pick<ProcessContext, 'stdout'>, text: string): void {

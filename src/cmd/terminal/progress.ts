@@ -1,10 +1,12 @@
-/** The progress of a sweep: a bar on a terminal, a line now and then elsewhere. */
+/** The progress of a sweep or of a migration: a bar on a terminal, a line now and then elsewhere. */
 import cliProgress from 'cli-progress';
 import type { SweepProgress } from '../../app/installation.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { inWords } from '../../domain/duration.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { SweepSpeed } from './sweep-speed.ts';
 import { printNotice } from './print.ts';
 
+/** The progress of a sweep: a bar on a terminal, a line now and then elsewhere. */
 export interface Progress {
   show(progress: SweepProgress): void;
   end(): void;
@@ -20,7 +22,7 @@ export function progressOf(account: string, context: ProgressContext): Progress 
 }
 
 /** A bar on a terminal; `format` names what stands around it. */
-export function barOn(stream: ProcessContext['stderr'], format: string): cliProgress.SingleBar {
+function barOn(stream: ProcessContext['stderr'], format: string): cliProgress.SingleBar {
   return new cliProgress.SingleBar({
     stream,
     format,
@@ -94,4 +96,58 @@ class ProgressLines implements Progress {
 
 function passText({ pass }: SweepProgress): string {
   return pass > 1 ? `, walk ${pass}: the list is changing` : '';
+}
+
+/** How fast a sweep goes, and how long the rest of it will take. */
+class SweepSpeed {
+  readonly #clock: Clock;
+  #since: number;
+  #begunAt = 0;
+  #last = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#since = clock.monotonic();
+  }
+
+  /** `, 312/s, 18 s left`, or nothing before the first measurement; a new walk is measured from its own start. */
+  text({ seen, total }: SweepProgress): string {
+    const now = this.#clock.monotonic();
+    if (seen < this.#last) [this.#since, this.#begunAt] = [now, seen];
+    this.#last = seen;
+    const seconds = (now - this.#since) / 1_000;
+    const rate = seconds > 0 ? (seen - this.#begunAt) / seconds : 0;
+    if (rate === 0) return '';
+    const left = total > seen ? `, ${inWords((1_000 * (total - seen)) / rate)} left` : '';
+    return `, ${Math.round(rate)}/s${left}`;
+  }
+}
+
+/** The progress of a long migration of the mirror, on standard error: a bar on a terminal, a line for every tenth part elsewhere. */
+
+type MigrationContext = Pick<ProcessContext, 'stderr' | 'env'>;
+
+/** Called at each percent of a migration, up to a hundred. */
+export function migrationProgress(context: MigrationContext): (progress: { readonly percent: number }) => void {
+  return context.stderr.isTTY && context.env['TERM'] !== 'dumb' ? bar(context) : lines(context);
+}
+
+type Show = ReturnType<typeof migrationProgress>;
+
+function lines(context: MigrationContext): Show {
+  let reported = -10;
+  return ({ percent }) => {
+    if (percent < reported + 10) return;
+    reported = percent - (percent % 10);
+    printNotice(context, `Migrating the mirror: ${percent} %`);
+  };
+}
+
+function bar(context: MigrationContext): Show {
+  const single = barOn(context.stderr, 'Migrating the mirror {bar} {percentage} %');
+  return ({ percent }) => {
+    if (!single.isActive) single.start(100, percent);
+    single.update(percent);
+    if (percent === 100) single.stop();
+  };
 }

@@ -1,8 +1,6 @@
 /** Prints rows in aligned columns. */
-import { rulerFor, widestWord, wrapped, type Ruler } from './cells.ts';
+import { rulerFor, widestWord, wrapped, type Ruler, heading, visible } from './text.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { heading } from './heading.ts';
-import { visible } from './plain-text.ts';
 
 export interface Column<Row> {
   readonly title: string;

@@ -1,11 +1,9 @@
 /** The first line of `status` and of the live summary: whether the mirror is right. */
 import { styleText } from 'node:util';
 import type { Health, Tone } from '../../health/judge.ts';
-import { age } from '../../domain/age.ts';
+import { age } from '../../domain/clock.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { mayStyle } from './heading.ts';
-import { paragraph } from './paragraphs.ts';
-import { visible } from './plain-text.ts';
+import { mayStyle, paragraph, visible } from './text.ts';
 
 type Terminal = Pick<ProcessContext, 'stdout' | 'env'>;
 

@@ -1,15 +1,13 @@
 /** One account of the service: its vendors, gateways and callbacks, and its events. */
 import type { Clock } from '../../domain/clock.ts';
-import { EventDispatcher, type DeliveryPlan } from '../delivery/event-dispatcher.ts';
-import { CallbackBook } from '../delivery/callback-book.ts';
-import { seededRandom, seedOf } from '../core/random.ts';
-import { GatewayBook } from './gateway-book.ts';
-import { verificationDelivery, type Sender } from '../delivery/outgoing-delivery.ts';
-import { accountMemory, type AccountMemory, type Memory } from '../core/memory.ts';
-import type { DeliverySender } from '../delivery/delivery-sender.ts';
-import { RateMeter, type RateLimits } from '../core/rate-limit.ts';
-import { VendorService, type OnChange } from '../vendors/vendor-service.ts';
+import { accountMemory, type AccountMemory, type GatewayRecord, type Memory } from '../core/memory.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../core/random.ts';
+import type { Wire } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
+import { CallbackBook } from '../delivery/callback-book.ts';
+import type { DeliverySender } from '../delivery/delivery-sender.ts';
+import { EventDispatcher, verificationDelivery, type DeliveryPlan, type Sender } from '../delivery/event-dispatcher.ts';
+import { VendorService, type OnChange } from '../vendors/vendor-service.ts';
 
 /** Something that happened, as a delivery would name it. */
 export interface AccountEvent extends Sender {
@@ -119,5 +117,113 @@ export class Account {
     const delivery = verificationDelivery(this.#sender, this.callbacks, callbackId, world);
     if (world.handshakeWhen === 'before') await sender.send(delivery);
     else sender.sendLater(delivery, verificationDelay);
+  }
+}
+
+/** The payment gateways enabled for an account. */
+export class GatewayBook {
+  readonly #gateways = new Map<number, GatewayRecord>();
+  readonly #removed = new Map<number, GatewayRecord>();
+
+  readonly #account: string;
+  #memory: AccountMemory;
+
+  /** Begins with a card processor and the service's own. */
+  constructor(random: SeededRandom, account: string, memory: AccountMemory) {
+    this.#account = account;
+    this.#memory = { entries: [], write: () => undefined };
+    for (const name of ['stripe', 'servicepay'])
+      this.enable({
+        sgid: 1_000_000 + random.below(900_000),
+        connectionid: random.text(32, '0123456789abcdef'),
+        gateway_name: name,
+      });
+    for (const entry of memory.entries) {
+      if (entry.kind !== 'gateway') continue;
+      if (entry.value) this.enable(entry.value);
+      else this.remove(entry.key);
+    }
+    this.#memory = memory;
+  }
+
+  /** As the list shows them. */
+  all(): Wire[] {
+    return [...this.#gateways.values()].map((gateway) => ({ ...gateway, id: gateway.sgid }));
+  }
+
+  /** Only the service's own interface can do this. */
+  enable(gateway: GatewayRecord): void {
+    this.#removed.delete(gateway.sgid);
+    this.#gateways.set(gateway.sgid, gateway);
+    this.#memory.write({ kind: 'gateway', account: this.#account, key: gateway.sgid, value: gateway });
+  }
+
+  /** Enables a removed gateway again, any one by default; undefined if there is none. */
+  enableAgain(sgid?: number): GatewayRecord | undefined {
+    const gateway = sgid === undefined ? this.#removed.values().next().value : this.#removed.get(sgid);
+    if (gateway) this.enable(gateway);
+    return gateway;
+  }
+
+  /** False if there is none. */
+  remove(sgid: number): boolean {
+    const gateway = this.#gateways.get(sgid);
+    if (!gateway) return false;
+    this.#gateways.delete(sgid);
+    this.#removed.set(sgid, gateway);
+    this.#memory.write({ kind: 'gateway', account: this.#account, key: sgid, value: null });
+    return true;
+  }
+}
+
+/** Counts requests against a limit for each account and family. */
+export interface RateLimits {
+  readonly vendors: number;
+  readonly callbacks: number;
+  readonly windowSeconds: number;
+}
+
+export const usualLimits: RateLimits = { vendors: 600, callbacks: 20, windowSeconds: 60 };
+
+/** One family's requests of one account. */
+class RateMeter {
+  readonly #limit: number;
+  readonly #window: number;
+  readonly #sliding: boolean;
+  /** When the counted requests came, in milliseconds; a refused one is not counted. */
+  #times: number[] = [];
+
+  constructor(limit: number, windowSeconds: number, kind: World['rateWindow']) {
+    this.#limit = limit;
+    this.#window = windowSeconds * 1_000;
+    this.#sliding = kind === 'sliding';
+  }
+
+  /** Counts one request. Its headers stand on every answer, on success too. */
+  count(now: number): { allowed: boolean; headers: Record<string, string> } {
+    this.#forget(now);
+    const allowed = this.#times.length < this.#limit;
+    if (allowed) this.#times.push(now);
+    const reset = (this.#times[0] ?? now) + this.#window;
+    return {
+      allowed,
+      headers: {
+        'x-ratelimit-limit': String(this.#limit),
+        'x-ratelimit-remaining': String(this.#limit - this.#times.length),
+        'x-ratelimit-reset': String(Math.ceil(reset / 1_000)),
+        'retry-after': String(Math.max(1, Math.ceil((reset - now) / 1_000))),
+      },
+    };
+  }
+
+  /** A fixed window ends as a whole, a sliding one with each request. */
+  #forget(now: number): void {
+    const expired = (time: number | undefined): boolean => time !== undefined && time <= now - this.#window;
+    if (!this.#sliding) {
+      if (expired(this.#times[0])) this.#times = [];
+      return;
+    }
+    const firstKept = this.#times.findIndex((time) => !expired(time));
+    this.#times.splice(0, firstKept === -1 ? this.#times.length : firstKept);
   }
 }

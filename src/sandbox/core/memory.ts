@@ -1,8 +1,8 @@
-/** What a sandbox keeps between two starts. */
-import type { CallbackRecord } from './callback-record.ts';
-import type { GatewayRecord } from './gateway-record.ts';
+/** What a sandbox keeps between two starts: vendors, gateways, callbacks and tokens. */
 import type { VendorRecord } from './vendor-record.ts';
 import type { World } from './worlds.ts';
+
+/** What a sandbox keeps between two starts. */
 
 /** The current state of one thing; null if it was removed. A later entry replaces earlier ones about the same thing. */
 export type Entry =
@@ -52,4 +52,25 @@ export function accountMemory(memory: Memory | undefined, account: string): Acco
     entries: memory.entries.filter((entry) => 'account' in entry && entry.account === account),
     write: memory.write,
   };
+}
+
+/** A registered callback as the sandbox keeps it. */
+export interface CallbackRecord {
+  readonly id: number;
+  readonly event: string;
+  readonly uri: string;
+  readonly verified: boolean;
+  /** Disabled by the service after a long time of failures only. */
+  readonly disabled: boolean;
+  /** The code sent last: the secret of signatures. */
+  readonly verifier: string;
+  /** Milliseconds since 1970. */
+  readonly updated: number;
+}
+
+/** A payment gateway as the sandbox keeps it. */
+export interface GatewayRecord {
+  readonly sgid: number;
+  readonly connectionid: string;
+  readonly gateway_name: string;
 }

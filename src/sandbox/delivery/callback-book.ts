@@ -1,7 +1,6 @@
 /** The registered callbacks of one account, and their states. */
-import type { CallbackRecord } from '../core/callback-record.ts';
+import type { CallbackRecord, AccountMemory } from '../core/memory.ts';
 import type { SeededRandom } from '../core/random.ts';
-import type { AccountMemory } from '../core/memory.ts';
 
 const firstId = 2_001;
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';

@@ -1,10 +1,11 @@
 /** Delivers the events of an account to its callbacks: late, repeated, lost or forged, as the plan says. */
-import type { CallbackBook } from './callback-book.ts';
+import { createHmac } from 'node:crypto';
+import { isRegisteredFor } from '../core/access.ts';
+import type { CallbackRecord } from '../core/memory.ts';
 import type { SeededRandom } from '../core/random.ts';
-import { isRegisteredFor } from '../core/event-scopes.ts';
-import { eventDelivery, type Sender } from './outgoing-delivery.ts';
-import type { DeliveryKind, DeliverySender } from './delivery-sender.ts';
 import type { World } from '../core/worlds.ts';
+import type { CallbackBook } from './callback-book.ts';
+import type { DeliveryKind, DeliverySender, OutgoingDelivery } from './delivery-sender.ts';
 
 /** Probabilities from 0 to 1, and how long a delivery takes at least and at most, in milliseconds. */
 export interface DeliveryPlan {
@@ -83,4 +84,116 @@ export class EventDispatcher {
     const [from, to] = this.#plan.delay;
     return from + this.#random.below(Math.max(1, to - from + 1));
   }
+}
+
+/** Writes the POSTs that a callback receives: its verification code, and the events it registered for. */
+
+/** Ids that deliveries of an account name. */
+export interface Sender {
+  readonly account: string;
+  readonly businessId: number;
+  readonly identityId: number;
+  readonly userId: number;
+}
+
+const form = 'application/x-www-form-urlencoded';
+const signatureHeader = 'X-Service-Hmac-SHA256';
+
+/** The verification of a callback, with the code it has when it is sent. */
+export function verificationDelivery(
+  sender: Sender,
+  callbacks: CallbackBook,
+  id: number,
+  world: World,
+): OutgoingDelivery {
+  return {
+    account: sender.account,
+    callbackId: id,
+    kind: 'verification',
+    event: 'callback.verify',
+    objectId: id,
+    compose() {
+      const callback = callbacks.get(id);
+      if (!callback || callback.verified) return undefined;
+      const parameters: Parameters = [
+        ['user_id', String(sender.userId)],
+        ['name', 'callback.verify'],
+        ['verifier', callback.verifier],
+        ['object_id', String(id)],
+        ['account_id', sender.account],
+        ['system', 'https://sandbox.example'],
+      ];
+      const asJson = world.handshakeForm === 'json';
+      return {
+        uri: callback.uri,
+        headers: {
+          'content-type': asJson ? 'application/json' : form,
+          ...(world.handshakeSigned === 'yes' ? { [signatureHeader]: sign(parameters, callback.verifier, world) } : {}),
+        },
+        body: asJson ? JSON.stringify(Object.fromEntries(parameters)) : encode(parameters),
+      };
+    },
+  };
+}
+
+/** One event for one callback. A forged one has an invalid signature. */
+function eventDelivery(
+  sender: Sender,
+  callbacks: CallbackBook,
+  callback: CallbackRecord,
+  subject: { readonly kind: DeliveryKind; readonly event: string; readonly objectId: number },
+  random: SeededRandom,
+  world: World,
+): OutgoingDelivery {
+  const objectId = world.objectId === 'callback' ? callback.id : subject.objectId;
+  const parameters = random.shuffle([
+    ['name', subject.event],
+    ['object_id', String(objectId)],
+    ['account_id', sender.account],
+    ['business_id', String(sender.businessId)],
+    ['identity_id', String(sender.identityId)],
+    ['user_id', String(sender.userId)],
+    ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich» / 東京\u007f'] as const] : []),
+  ] as const);
+  const forgedKey = subject.kind === 'forged' ? random.text(32, 'abcdef0123456789') : undefined;
+  return {
+    account: sender.account,
+    callbackId: callback.id,
+    ...subject,
+    compose() {
+      const current = callbacks.get(callback.id);
+      if (!current?.verified || current.disabled) return undefined;
+      const key = forgedKey ?? (world.signAt === 'event' ? callback.verifier : current.verifier);
+      return {
+        uri: current.uri,
+        headers: { 'content-type': form, [signatureHeader]: sign(parameters, key, world) },
+        body: encode(parameters),
+      };
+    },
+  };
+}
+
+function encode(parameters: Parameters): string {
+  return new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString();
+}
+
+/** Signs what is delivered. */
+
+/** Names and values in the order in which they are sent. */
+export type Parameters = readonly (readonly [name: string, value: string])[];
+
+/** The base64 HMAC-SHA256 of the parameters as Python's `json.dumps` writes them, keyed with the verifier. */
+export function sign(parameters: Parameters, verifier: string, world: World): string {
+  const ordered = world.keyOrder === 'sorted' ? [...parameters].sort(([a], [b]) => (a < b ? -1 : 1)) : parameters;
+  return createHmac('sha256', verifier).update(pythonJson(ordered, world.escaping)).digest('base64');
+}
+
+function pythonJson(parameters: Parameters, escaping: World['escaping']): string {
+  const quote = (text: string): string => (escaping === 'ascii' ? asciiQuote(text) : JSON.stringify(text));
+  return `{${parameters.map(([name, value]) => `${quote(name)}: ${quote(value)}`).join(', ')}}`;
+}
+
+/** Python escapes everything outside of space to tilde, one `\uXXXX` for each UTF-16 unit. */
+function asciiQuote(text: string): string {
+  return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

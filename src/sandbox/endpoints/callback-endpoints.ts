@@ -1,12 +1,10 @@
 /** The callback endpoints. */
 import { timestamp } from '../../domain/clock.ts';
-import { requireScope } from '../core/access.ts';
+import { requireScope, filterMatches, scopeOf } from '../core/access.ts';
 import { allowedMethods, bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
-import type { CallbackRecord } from '../core/callback-record.ts';
-import { filterMatches, scopeOf } from '../core/event-scopes.ts';
-import { pageOfRows } from '../core/paging.ts';
-import { invalid, Refusal, unknownResource } from '../core/refusal.ts';
-import { deleted, success, type Reply } from '../core/reply.ts';
+import type { CallbackRecord } from '../core/memory.ts';
+import { pageOfRows } from '../vendors/list-page.ts';
+import { invalid, Refusal, unknownResource, deleted, success, type Reply } from '../core/reply.ts';
 import type { Wire } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
 

@@ -5,9 +5,8 @@
  */
 import type { Account } from '../account/account.ts';
 import { bodyObject, idNumber, type SandboxRequest } from './sandbox-call.ts';
-import { eventNames } from '../core/event-scopes.ts';
-import { invalid, nothingThere, unknownResource, unsupported } from '../core/refusal.ts';
-import { success, type Reply } from '../core/reply.ts';
+import { eventNames } from '../core/access.ts';
+import { invalid, nothingThere, unknownResource, unsupported, success, type Reply } from '../core/reply.ts';
 
 const pattern = /^\/sandbox\/account\/([^/]+)\/(?:(events)|gateways\/([^/]+))$/;
 

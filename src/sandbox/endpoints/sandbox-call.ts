@@ -2,7 +2,7 @@
 import type { Account } from '../account/account.ts';
 import type { Grant } from '../core/access.ts';
 import type { SeededRandom } from '../core/random.ts';
-import { invalid, Refusal, unsupported, type Area } from '../core/refusal.ts';
+import { invalid, Refusal, unsupported, type Area } from '../core/reply.ts';
 import type { World } from '../core/worlds.ts';
 
 /** A request as it came; header names in lower case. */

@@ -1,12 +1,12 @@
-/** The vendor endpoints. */
-import { requireScope, vendorsRead, vendorsWrite } from '../core/access.ts';
-import { bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
-import { denied, unknownResource } from '../core/refusal.ts';
-import { success, type Reply } from '../core/reply.ts';
-import { readVendorInput, requireOnCreate } from '../vendors/vendor-body.ts';
-import { listVendors } from '../vendors/list-page.ts';
+/** The vendor and gateway endpoints. */
+import { gatewaysRead, gatewaysWrite, requireScope, vendorsRead, vendorsWrite } from '../core/access.ts';
+import { deleted, denied, success, unknownResource, type Reply } from '../core/reply.ts';
 import type { Wire } from '../core/vendor-record.ts';
+import { listVendors, pageOfRows } from '../vendors/list-page.ts';
+import { readVendorInput, requireOnCreate } from '../vendors/vendor-service.ts';
+import { bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
 
+/** The vendor endpoints. */
 export function answerVendors(call: Call): Reply {
   const { method } = call.request;
   const { id } = call.target;
@@ -56,4 +56,22 @@ function unknownVendor(id: string): Error {
 /** One of three copies answers: one is current, one lags by half, one by all of `lag` seconds. In milliseconds. */
 function copyAge(lag: number, fraction: number): number {
   return (Math.floor(fraction * 3) / 2) * lag * 1_000;
+}
+
+/** The gateway endpoints. */
+export function answerGateways(call: Call): Reply {
+  const { request, target, account, grant, world } = call;
+  const { id } = target;
+  if (id === undefined && request.method === 'GET') {
+    requireScope(grant, gatewaysRead);
+    const { rows, numbers } = pageOfRows(account.gateways.all(), request.query, world);
+    const { per_page, pages, total, page } = numbers;
+    return success({ per_page, pages, total, gateways: rows, page });
+  }
+  if (id !== undefined && request.method === 'DELETE') {
+    requireScope(grant, world.gatewayScope === 'write' ? gatewaysWrite : gatewaysRead);
+    if (!account.gateways.remove(idNumber(id))) throw unknownResource('gateway', 'sgid', id);
+    return deleted(world.deleteStatus);
+  }
+  throw methodRefused(call);
 }

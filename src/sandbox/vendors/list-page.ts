@@ -1,9 +1,11 @@
-/** One page of the vendor list. */
-import { pageOf, type Page } from '../core/paging.ts';
-import { gone, unreadable, type BookView } from './vendor-book.ts';
-import type { Sequence } from './row-order.ts';
+/** One page of a list: its rows, in one of the orders that a world may have. */
+import type { SeededRandom } from '../core/random.ts';
+import { invalid, unknownResource } from '../core/reply.ts';
 import type { VendorRecord } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
+import { gone, unreadable, type BookView } from './vendor-book.ts';
+
+/** One page of the vendor list. */
 
 /** Rows of the view in the sequence's order. Rows that are counted and not shown leave holes: their page is short. */
 export function listVendors(
@@ -42,4 +44,128 @@ function shownMarks(query: URLSearchParams, world: World): Uint8Array {
     if (world.listDeleted === 'shown') shown[1] = 1;
   } else if (['0', '1', '2'].includes(wanted)) shown[Number(wanted)] = 1;
   return shown;
+}
+
+/** Vendor numbers in an order; -1 at a place that is no longer used. */
+export interface Sequence {
+  readonly length: number;
+  at(position: number): number;
+}
+
+/** Keeps a list in the order of last updates, without sorting again. */
+export class UpdateOrder implements Sequence {
+  #order: number[];
+  /** Where in the order each vendor stands now; its earlier places are void. */
+  readonly #place = new Map<number, number>();
+
+  constructor(count: number, updated: (index: number) => number) {
+    const times = Float64Array.from({ length: count }, (_, index) => updated(index));
+    this.#order = Array.from(times.keys()).sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0));
+    this.#index();
+  }
+
+  get length(): number {
+    return this.#order.length;
+  }
+
+  at(position: number): number {
+    const index = this.#order[position] ?? -1;
+    return this.#place.get(index) === position ? index : -1;
+  }
+
+  /** This vendor has just been updated. */
+  touch(index: number): void {
+    this.#place.set(index, this.#order.length);
+    this.#order.push(index);
+    if (this.#order.length <= 2 * this.#place.size + 64) return;
+    this.#order = this.#order.filter((_, position) => this.at(position) >= 0);
+    this.#index();
+  }
+
+  #index(): void {
+    for (const [position, index] of this.#order.entries()) this.#place.set(index, position);
+  }
+}
+
+/** The sequence of `length` vendors in an order that needs no memory. */
+export function sequenceOf(order: 'id' | 'newest' | 'shuffled', length: number, random: SeededRandom): Sequence {
+  switch (order) {
+    case 'id':
+      return { length, at: (position) => position };
+    case 'newest':
+      return { length, at: (position) => length - 1 - position };
+    case 'shuffled': {
+      const mixed = random.permutation(length);
+      return { length, at: (position) => mixed[position] ?? -1 };
+    }
+  }
+}
+
+/** The orders in which a list may show its rows. */
+export function reversed(sequence: Sequence): Sequence {
+  const { length } = sequence;
+  return { length, at: (position) => sequence.at(length - 1 - position) };
+}
+
+/** Pages of a list. */
+
+/** Which rows to show, and the numbers that stand beside them. */
+interface Page {
+  readonly offset: number;
+  readonly limit: number;
+  readonly numbers: {
+    readonly page: number;
+    readonly pages: number;
+    readonly per_page: number;
+    readonly total: number;
+  };
+}
+
+const defaultPerPage = 15;
+const largestPerPage = 100;
+
+/** The page of `total` rows that the query asks for, as this world understands it. Refuses numbers that are none. */
+function pageOf(query: URLSearchParams, total: number, world: World): Page {
+  const requested = world.paging === 'ignored' ? 1 : positive(query, 'page', 1, 1014);
+  const perPage = perPageOf(query, total, world);
+  const pages = Math.ceil(total / perPage);
+  if (requested > Math.max(pages, 1) && world.pastEnd === '404')
+    throw unknownResource('page', 'page', String(requested));
+  const page = requested > pages && world.pastEnd === 'last' ? Math.max(pages, 1) : requested;
+  const shown = world.paging === 'echoed' ? 1 : page;
+  return {
+    offset: (shown - 1) * perPage,
+    limit: perPage,
+    numbers: { page, pages, per_page: perPage, total },
+  };
+}
+
+function perPageOf(query: URLSearchParams, total: number, world: World): number {
+  switch (world.perPage) {
+    case 'ignored':
+      return defaultPerPage;
+    case 'all':
+      return Math.max(total, defaultPerPage);
+    case 'honoured':
+      return positive(query, 'per_page', defaultPerPage, 1013);
+    case 'capped':
+      return Math.min(positive(query, 'per_page', defaultPerPage, 1013), largestPerPage);
+  }
+}
+
+function positive(query: URLSearchParams, name: string, initial: number, errno: number): number {
+  const text = query.get(name);
+  if (text === null) return initial;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw invalid(errno, 'page', name, `Invalid value for ${name}.`, text);
+}
+
+/** One page of rows that are all at hand. */
+export function pageOfRows<T>(
+  rows: readonly T[],
+  query: URLSearchParams,
+  world: World,
+): { rows: T[]; numbers: Page['numbers'] } {
+  const { offset, limit, numbers } = pageOf(query, rows.length, world);
+  return { rows: rows.slice(offset, offset + limit), numbers };
 }

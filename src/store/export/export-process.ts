@@ -3,8 +3,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { SqliteError } from '../sqlite/driver.ts';
-import { childEnvironment } from './ends-with-parent.ts';
-import type { Exported, ExportJob, JobAnswer, JobFault } from './export-job.ts';
 
 export class ExportProcess {
   readonly #child: ChildProcess;
@@ -64,4 +62,59 @@ export class ExportProcess {
 function errorOf({ of, code, message }: JobFault): Error {
   if (of === 'sqlite') return new SqliteError(message, code);
   return of === 'mirror' ? new MirrorError(code as ErrorCode, message) : new Error(message);
+}
+
+/** Jobs of the export process, and its answers. */
+
+/** The type of a column in a typed format. */
+export type ColumnKind = 'integer' | 'real' | 'boolean' | 'time' | 'text';
+
+export interface TypedColumn {
+  readonly name: string;
+  /** Undefined where it is not declared; then the first values decide. */
+  readonly kind: ColumnKind | undefined;
+}
+
+export type ExportJob =
+  /** Fills the file at `to` with a copy of the mirror at `path`. */
+  | { readonly do: 'copy'; readonly path: string; readonly to: string }
+  /** Opens the copy at `path` like any reader, and checks it. */
+  | { readonly do: 'read back'; readonly path: string }
+  /** Writes the rows of a query as Parquet to standard output. */
+  | {
+      readonly do: 'parquet';
+      readonly path: string;
+      readonly query: string;
+      readonly columns: readonly TypedColumn[];
+    };
+
+/** The result of a successful export. */
+export interface Exported {
+  /** Number of texts in time columns that are not times; a typed format leaves them empty. */
+  readonly noTimes: number;
+}
+
+export interface JobFault {
+  /** What the code belongs to. */
+  readonly of: 'sqlite' | 'mirror' | 'other';
+  readonly code: string;
+  readonly message: string;
+}
+
+export type JobAnswer = { readonly done: Exported } | { readonly fault: JobFault };
+
+/**
+ * The program of a thread that ends its process when the parent, whose process id it gets, has ended: SQLite may be busy for hours, and holds the
+ * mirror's journal as long as it reads.
+ */
+export const parentGuard = `
+  const asking = require('node:worker_threads').workerData;
+  setInterval(() => process.ppid === asking || process.kill(process.pid, 'SIGKILL'), 250);`;
+
+/** What the loader and SQLite look for in the environment; the rest may hold secrets. */
+const passedOn = /^(?:LD_|DYLD_|(?:SQLITE_)?TMPDIR$)/;
+
+/** Processes of an export end with the program that started them. */
+export function childEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)));
 }

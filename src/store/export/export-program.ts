@@ -5,16 +5,14 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import { readBack } from '../files/copy-state.ts';
-import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
+import { readBack } from '../files/replace-file.ts';
+import { cellsWithoutBlobs, plainStatement } from '../sqlite/plain-statement.ts';
 import { connectReader, SqliteError } from '../sqlite/driver.ts';
-import { defaultLockWait } from '../sqlite/lock-wait.ts';
-import { plainStatement } from '../sqlite/plain-statement.ts';
-import { readOnlyStatement } from '../sqlite/read-only-statement.ts';
-import { parentGuard } from './ends-with-parent.ts';
-import type { Exported, ExportJob, JobAnswer, JobFault } from './export-job.ts';
+import { defaultLockWait } from '../sqlite/database.ts';
+import { readOnlyStatement } from '../sqlite/user-query.ts';
+import { parentGuard, type Exported, type ExportJob, type JobAnswer, type JobFault } from './export-process.ts';
 import type { Cell } from './export-rows.ts';
-import { parquetOf } from './parquet.ts';
+import { parquetOf } from './formats.ts';
 
 const nothingToSay: Exported = { noTimes: 0 };
 

@@ -4,17 +4,14 @@ import { extname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../domain/clock.ts';
-import { MirrorError } from '../../domain/errors.ts';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat } from '../../settings/export-format.ts';
+import { replaceFile, type CopyOptions } from '../files/replace-file.ts';
 import type { Database } from '../sqlite/database.ts';
-import { kindOf } from './column-kinds.ts';
-import { copyMirror, type ProcessOptions } from './copy-mirror.ts';
-import { csvOf } from './csv.ts';
-import { replaceFile } from '../files/replace-file.ts';
-import type { Exported } from './export-job.ts';
-import { ExportProcess } from './export-process.ts';
+import { isFailedSync } from '../sqlite/sqlite-errors.ts';
+import { ExportProcess, type Exported } from './export-process.ts';
 import { exportedRows, ofQuery, rowQuery, type ExportedRows, type RowSource } from './export-rows.ts';
-import { jsonOf, ndjsonOf } from './json-rows.ts';
+import { csvOf, jsonOf, kindOf, ndjsonOf } from './formats.ts';
 
 const streams: Readonly<Record<Exclude<ExportFormat, 'db' | 'parquet'>, (rows: ExportedRows) => Readable>> = {
   csv: csvOf,
@@ -155,4 +152,31 @@ async function* inTurns(chunks: AsyncIterable<unknown>, clock: Pick<Clock, 'yiel
     written += 1;
     if (written % chunksPerTurn === 0) await clock.yield();
   }
+}
+
+/** Copies the whole mirror to another file. */
+export interface ProcessOptions extends CopyOptions {
+  /** The compiled process that copies and exports. */
+  readonly program: string;
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, and reads it back.
+ * @throws MirrorError `file_unwritable`, `disk_full`; `database_locked` where another program holds the mirror, or uses the copy that
+ * is at `target`; `usage` where `target` cannot be replaced; `interrupted` by the signal.
+ */
+export async function copyMirror(mirror: Database, target: string, options: ProcessOptions): Promise<void> {
+  const { program, signal } = options;
+  await replaceFile(mirror, target, options, async (draft) => {
+    try {
+      await new ExportProcess(program, { do: 'copy', path: mirror.path, to: draft }, signal).done();
+    } catch (error) {
+      // The copy was not synced; the mirror itself is sound.
+      if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${draft}: ${asMirrorError(error).message}.`);
+      throw mirror.reportError(error);
+    }
+  });
+  await new ExportProcess(program, { do: 'read back', path: target }, signal).done();
 }

@@ -1,12 +1,20 @@
-/** The identity of a mirror, and the service it belongs to. */
+/**
+ * Whose a file is: the service that a mirror belongs to, the daemon that works with it, and whether the file at a path is still the one
+ * that was opened.
+ */
+import { existsSync, statSync } from 'node:fs';
+import type { Selectable } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Claim } from '../sqlite/database.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { isBusy } from '../sqlite/sqlite-errors.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
-import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { IdentityTable } from '../tables/mirror-tables.ts';
-import type { Identity } from '../records/identity-record.ts';
+import type { DaemonFileTable, IdentityTable, SecretTables } from '../sqlite/schema.ts';
+import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
+import { mirrorSql, runQuery, secretSql, statement } from '../sqlite/statement.ts';
+import { isDaemonAt } from './locks.ts';
 
+/** The identity of a mirror, and the service it belongs to. */
 export class IdentityRow {
   readonly #clock: Clock;
   readonly #find: Statement<None, Pick<IdentityTable, 'mirror_id' | 'service'>>;
@@ -54,4 +62,157 @@ export function isMirrorAt(path: string, mirrorId: string): boolean {
   } finally {
     sqlite?.close();
   }
+}
+
+/** The identity of a mirror, and the service it belongs to. */
+export interface Identity {
+  /** A random id from when the file was created. */
+  readonly mirrorId: string;
+  /** The service that the mirror belongs to; null until one has answered. */
+  readonly service: string | null;
+}
+
+/**
+ * The epoch of the daemon in both of its files. The lock beside the mirror excludes a second daemon, but may be removed; and a file can be
+ * overwritten without a change of name or inode. So a daemon takes the next epoch when it starts, and checks it in each transaction.
+ */
+
+/** A mirror, and the number of daemons that have used it. */
+export type DaemonEpoch = Selectable<Pick<IdentityTable, 'mirror_id' | 'daemon_epoch'>>;
+
+/** Takes the next epoch. Runs inside a transaction of the mirror. */
+export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
+  statement(sqlite, () =>
+    mirrorSql.updateTable('mirror_identity').set((row) => ({ daemon_epoch: row('daemon_epoch', '+', 1) })),
+  ).run({});
+  const epoch = inMirror(sqlite).get({});
+  if (!epoch) throw new Error('The mirror has no identity.');
+  return epoch;
+}
+
+/** Records the epoch in the secrets. Runs inside a transaction of the secrets, after the mirror has claimed them. */
+export function enterEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): void {
+  statement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
+    secretSql.updateTable('owner').set({ daemon_epoch: at('daemon_epoch') }),
+  ).run({ daemon_epoch });
+}
+
+export function mirrorClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {
+  return claimOf(sqlite, own, inMirror);
+}
+
+export function secretsClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {
+  return claimOf(sqlite, own, inSecrets);
+}
+
+type EpochQuery = (sqlite: Sqlite) => { get(values: object): DaemonEpoch | undefined };
+
+const inMirror: EpochQuery = (sqlite) =>
+  statement<object, DaemonEpoch>(sqlite, () =>
+    mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'daemon_epoch']),
+  );
+
+const inSecrets: EpochQuery = (sqlite) =>
+  statement<object, DaemonEpoch>(sqlite, () => secretSql.selectFrom('owner').select(['mirror_id', 'daemon_epoch']));
+
+function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: EpochQuery): Claim {
+  const path = sqlite.name;
+  const find = query(sqlite);
+  return { check: () => difference(path, own, find.get({})), checkAtPath: () => foundAt(path, own, query) };
+}
+
+/** Through a new connection, because an existing one would answer from its cache. A locked file counts as ours. */
+function foundAt(path: string, own: DaemonEpoch, query: EpochQuery): MirrorError | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    return difference(path, own, query(sqlite).get({}));
+  } catch (error) {
+    return isBusy(error) ? undefined : difference(path, own, undefined, error);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+function difference(path: string, own: DaemonEpoch, there: DaemonEpoch | undefined, cause?: unknown) {
+  if (there?.mirror_id === own.mirror_id) {
+    if (there.daemon_epoch === own.daemon_epoch) return undefined;
+    if (there.daemon_epoch > own.daemon_epoch)
+      return new MirrorError('already_running', `Another daemon has taken over ${path}; this one writes nothing more.`);
+  }
+  return new MirrorError('database_unusable', `${path} was overwritten with another file while it was in use.`, {
+    cause,
+  });
+}
+
+/**
+ * Checks that the files at their paths are those that the running daemon has open. It would continue to use a deleted or replaced file
+ * while other processes use the new one.
+ */
+
+/** The paths of an installation's two files. */
+export interface FilePaths {
+  readonly database: string;
+  readonly secrets: string;
+}
+
+/**
+ * Records which files the daemon has open. Runs inside a transaction of the mirror.
+ * @returns whether the record of the previous daemon is still there: then it was killed.
+ */
+export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): boolean {
+  const before = runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').select('file'));
+  const put = statement<DaemonFileTable>(sqlite, (at) =>
+    mirrorSql
+      .insertInto('_daemon_files')
+      .values({ file: at('file'), inode: at('inode') })
+      .onConflict((conflict) => conflict.column('file').doUpdateSet({ inode: at('inode') })),
+  );
+  put.run({ file: 'mirror', inode: inodeOf(paths.database) ?? '' });
+  put.run({ file: 'secrets', inode: inodeOf(paths.secrets) ?? '' });
+  return before.length > 0;
+}
+
+/** Records that the daemon stopped normally. Runs inside a transaction of the mirror. */
+export function forgetDaemonFiles(sqlite: Sqlite): void {
+  statement(sqlite, () => mirrorSql.deleteFrom('_daemon_files')).run({});
+}
+
+/**
+ * Fails where a running daemon has other files open than those at these paths; creates no file.
+ * @throws MirrorError `database_unusable` that names the file; as opening the mirror does.
+ */
+export function refuseOtherFiles(paths: FilePaths): void {
+  const other = isDaemonAt(paths.database) ? otherFile(paths) : undefined;
+  if (other !== undefined)
+    throw new MirrorError(
+      'database_unusable',
+      `${other} is not the file that the running daemon has open: it was moved, deleted or replaced. Put it back, or restart the daemon.`,
+    );
+}
+
+function otherFile(paths: FilePaths): string | undefined {
+  if (!existsSync(paths.database)) return paths.database;
+  const opened = new Map(rowsOf(paths.database).map(({ file, inode }) => [file, inode]));
+  const differs = (file: DaemonFileTable['file'], path: string): boolean =>
+    opened.has(file) && opened.get(file) !== inodeOf(path);
+  if (differs('mirror', paths.database)) return paths.database;
+  return differs('secrets', paths.secrets) ? paths.secrets : undefined;
+}
+
+function rowsOf(path: string): DaemonFileTable[] {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    const known = plainStatement(sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'").get({});
+    return known ? runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
+  } catch (error) {
+    throw catalogued(error, path);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+function inodeOf(path: string): string | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString();
 }

@@ -1,7 +1,19 @@
-/** The files of an installation, and those beside them. No export may replace one. */
-import { lstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
+/**
+ * The files of an installation and those beside them, which no export may replace, and the note that the mirror is damaged.
+ */
+import {
+  existsSync,
+  lstatSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  type BigIntStats,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { damageNote } from './damage-note.ts';
+
+/** The files of an installation, and those beside them. No export may replace one. */
 
 /** The paths of an installation's files. */
 export interface OwnFiles {
@@ -69,4 +81,25 @@ function stats(path: string): BigIntStats | undefined {
 
 function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
   return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
+}
+
+/** A marker file beside a damaged mirror: the next daemon checks the file before it opens it. Inside the mirror the note might be lost. */
+
+const damageNote = '.damaged';
+
+/** Creates the marker. Where that fails, the next daemon finds the damage again. */
+export function noteDamage(path: string): void {
+  try {
+    writeFileSync(path + damageNote, '');
+  } catch {
+    // The damage itself is reported by the caller.
+  }
+}
+
+export function isDamageNoted(path: string): boolean {
+  return existsSync(path + damageNote);
+}
+
+export function forgetDamage(path: string): void {
+  rmSync(path + damageNote, { force: true });
 }

@@ -1,13 +1,32 @@
-/** Replaces a file atomically with a copy or an export, which is first written beside it under a draft name. */
-import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+/**
+ * Files replaced whole: written under a draft name, synced, checked and swapped in, although other programs may have the earlier one open.
+ */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import { withoutCompanions } from './copy-state.ts';
-import { syncInBackground, copyModeAndOwner } from './durable.ts';
 import type { Database } from '../sqlite/database.ts';
+import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
+import { catalogued, coarseFaultsOf, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
+import { isDatabase, isMirror } from './damage.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
-import { isDatabase, isMirror } from './quarantine.ts';
+
+/** Replaces a file atomically with a copy or an export, which is first written beside it under a draft name. */
 
 /** Permissions of a new copy, before the umask. */
 const copyMode = 0o640;
@@ -83,4 +102,114 @@ function refuseOthers(target: string, own: OwnFiles): void {
   if (!existsSync(target) || !isDatabase(target)) return;
   if (!isMirror(target)) no('is a database of another program');
   if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon uses');
+}
+
+/** Replaces and checks copies, although other programs may have opened the earlier one. */
+
+/** Files that SQLite would treat as part of a new file of that name. */
+const companions = ['-wal', '-journal', '-shm'];
+
+/**
+ * Replaces the file at `path` while no other program has it open and no journal is beside it: a journal would be applied to the new file.
+ * Where there is none, readers of the old file may continue.
+ * @throws MirrorError `database_locked` where another program uses the file.
+ */
+export function withoutCompanions(path: string, swap: () => void): void {
+  if (!companions.some((suffix) => existsSync(path + suffix))) {
+    swap();
+    return;
+  }
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = lockedWithoutJournal(path);
+    for (const suffix of companions) rmSync(path + suffix, { force: true });
+    swap();
+  } catch (error) {
+    if (isBusy(error))
+      throw new MirrorError('database_locked', `${path} is open in another program, which keeps a journal beside it.`, {
+        cause: error,
+      });
+    throw catalogued(error, path);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+/** An exclusive connection to a file, which then has no journal; undefined where the file is damaged. */
+function lockedWithoutJournal(path: string): Sqlite | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectAlone(path);
+    sqlite.exec('COMMIT');
+    sqlite.pragma('journal_mode = DELETE');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Opens and checks the copy at `path`. @throws MirrorError `file_unwritable` where it is damaged. */
+export function readBack(path: string): void {
+  let sqlite: Sqlite | undefined;
+  const faults: string[] = [];
+  try {
+    sqlite = connectReader(path);
+    faults.push(...coarseFaultsOf(sqlite));
+  } catch (error) {
+    // Another program uses it already.
+    if (isBusy(error)) return;
+    faults.push(error instanceof Error ? error.message : String(error));
+  } finally {
+    sqlite?.close();
+  }
+  if (faults.length > 0)
+    throw new MirrorError('file_unwritable', `${path} was written and cannot be read back: ${faults.join('; ')}.`);
+}
+
+/** Writes files so that they survive a power cut, and keep their owner and mode. */
+
+/** Waits until a file, or the names in a folder, are on the disk. */
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Like `sync`, without blocking: a large file takes long. */
+export async function syncInBackground(path: string): Promise<void> {
+  const handle = openSync(path, 'r');
+  try {
+    await promisify(fsync)(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Writes a new file that only its owner may read; on disk when this returns. */
+export function writePrivately(path: string, content: string | Uint8Array): void {
+  writeFileSync(path, content, { flag: 'wx', mode: 0o600 });
+  sync(path);
+}
+
+/** Renames a file, replacing any file of the new name; on disk when this returns. */
+export function rename(from: string, to: string): void {
+  renameSync(from, to);
+  sync(dirname(to));
+}
+
+/** Gives a draft the mode, and where allowed the owner, of the file that it replaces. */
+function copyModeAndOwner(draft: string, { uid, gid, mode }: Stats): void {
+  const own = statSync(draft);
+  try {
+    if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);
+  } catch {
+    // Only root may give a file away.
+  }
+  chmodSync(draft, mode & 0o777);
 }

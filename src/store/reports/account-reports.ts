@@ -1,13 +1,24 @@
 /**
+ * What the mirror knows of each account: vendors, freshness, runs, deliveries, what is parked. In plain SQL, so that commands such as
+ * `status` need not load the query builder.
+ */
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, withoutBlobs, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
+import type {
+  CallbackTable,
+  FindingKind,
+  FreshnessView,
+  RegistrationRefusalTable,
+  RunTable,
+  VendorTable,
+  WebhookHealthView,
+} from '../sqlite/schema.ts';
+
+/**
  * Reports on accounts: stored vendors, freshness and recent activity. In plain SQL, so that commands such as `status` need not load the
  * query builder.
  */
-import { withoutBlobs } from '../sqlite/blobs.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
-import type { CallbackTable, FindingKind, FreshnessView, RunTable } from '../tables/mirror-tables.ts';
-import type { VendorTable } from '../tables/vendor-tables.ts';
-import type { RegistrationRefusalTable } from '../tables/webhook-tables.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -57,7 +68,7 @@ export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 
 /** What is stored of an account or found by an index: no sums of money, which need a scan of all vendors. */
-export interface AccountSummary {
+interface AccountSummary {
   readonly account: string;
   readonly counts: readonly VendorCount[];
   readonly freshness: Omit<FreshnessView, 'account_id'>;
@@ -205,4 +216,146 @@ function latestFindings(sqlite: Sqlite): Statement<OfAccount, AccountSummary['fi
   GROUP BY kind
   ORDER BY kind`,
   );
+}
+
+/** Everything that is shown of one account but sums of money, which need a scan of all vendors; cheap, however large the mirror is. */
+export interface AccountState extends AccountSummary, ReceivedDeliveries {
+  readonly parkedFor: readonly ParkedReason[];
+  readonly days: WebhookDays;
+}
+
+/** Of an account of which the mirror holds nothing. */
+export function unknownState(account: string): AccountState {
+  return {
+    account,
+    counts: [],
+    freshness: {
+      last_complete_sweep: null,
+      oldest_unsettled_delivery: null,
+      open_suspects: 0,
+      parked_vendors: 0,
+      callback_verified: null,
+      safe_as_of: null,
+      listed_as_of: null,
+      not_served_since: null,
+      paused_since: null,
+    },
+    queue: { waiting: 0, parked: 0 },
+    sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
+    failing: null,
+    runs: [],
+    findings: [],
+    callbacks: [],
+    refusals: [],
+    oldestMark: null,
+    lastDelivery: null,
+    missedSince: 0,
+    parkedFor: [],
+    days: [],
+  };
+}
+
+/** How many runs of an account are shown. */
+const runsShown = 8;
+
+/** Prepares the states of accounts; undefined for an unknown account. */
+export function accountStates(
+  sqlite: Sqlite,
+  clock: Pick<Clock, 'now'>,
+): (accountId: string) => AccountState | undefined {
+  const summary = accountSummaries(sqlite, runsShown);
+  const received = receivedDeliveriesOf(sqlite);
+  const parkedFor = parkedReasons(sqlite);
+  const days = webhookDays(sqlite);
+  return (accountId) => {
+    const found = summary(accountId);
+    if (!found) return undefined;
+    return {
+      ...found,
+      ...received(accountId),
+      parkedFor: found.queue.parked === 0 ? [] : parkedFor(accountId),
+      days: days(accountId, clock.now()),
+    };
+  };
+}
+
+/** Received deliveries of an account, and changes that none announced. In plain SQL, so that commands need not load the query builder. */
+export interface ReceivedDeliveries {
+  /** When the oldest open mark was made; null where the queue is empty. */
+  readonly oldestMark: string | null;
+  /** When the last signed delivery came; null if none ever did. */
+  readonly lastDelivery: string | null;
+  /** Changes that sweeps found since and no delivery announced; at most 1,000. */
+  readonly missedSince: number;
+}
+
+/** A higher count adds no information, and counting would take long. */
+const mostMissed = 1_000;
+
+interface Moment {
+  readonly at: string | null;
+}
+
+/** Prepares lookups by index. */
+export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => ReceivedDeliveries {
+  const oldest = plainStatement<OfAccount, Moment>(
+    sqlite,
+    'SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = :accountId',
+  );
+  const last = plainStatement<OfAccount, Moment>(
+    sqlite,
+    'SELECT max(received_at) AS at FROM deliveries WHERE account_id = :accountId',
+  );
+  const missed = plainStatement<OfAccount & { after: string; most: number }, { count: number }>(
+    sqlite,
+    `
+    SELECT count(*) AS count FROM (
+      SELECT 1 FROM findings
+      WHERE account_id = :accountId AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND explained_at IS NULL AND found_at > :after
+      LIMIT :most)`,
+  );
+  return (accountId) => {
+    const lastDelivery = last.get({ accountId })?.at ?? null;
+    const found = missed.get({ accountId, after: lastDelivery ?? '', most: mostMissed });
+    const oldestMark = oldest.get({ accountId })?.at ?? null;
+    return withoutBlobs({ oldestMark, lastDelivery, missedSince: found?.count ?? 0 });
+  };
+}
+
+/** The latest days of the view `webhook_health`. */
+
+/** Rows of the view, oldest first. */
+export type WebhookDays = readonly WebhookHealthView[];
+
+const day = 86_400_000;
+const latest = 14;
+
+/** Prepares the days with any activity in the two weeks before `now` (milliseconds since 1970), by account. */
+function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => WebhookDays {
+  const days = plainStatement<{ accountId: string; after: string }, WebhookHealthView>(
+    sqlite,
+    'SELECT * FROM webhook_health WHERE account_id = :accountId AND day > :after ORDER BY day',
+  );
+  return (accountId, now) => days.all({ accountId, after: timestamp(now - latest * day).slice(0, 10) });
+}
+
+/** Why vendors are parked. In plain SQL, so that commands need not load the query builder. */
+export interface ParkedReason {
+  /** The error of the last attempt; null where there is none. */
+  readonly error: string | null;
+  readonly vendors: number;
+}
+
+/** Prepares the reasons of an account's parked vendors, the most frequent first. */
+function parkedReasons(sqlite: Sqlite): (accountId: string) => ParkedReason[] {
+  const reasons = plainStatement<{ accountId: string }, ParkedReason>(
+    sqlite,
+    `
+    SELECT last_error AS error, count(*) AS vendors FROM dirty_vendors
+    WHERE account_id = :accountId AND due_at IS NULL
+    GROUP BY last_error
+    ORDER BY vendors DESC, last_error`,
+  );
+  return (accountId) => reasons.all({ accountId });
 }

@@ -1,13 +1,15 @@
-/** Accounts in a mirror, whether or not the settings still name them. */
+/**
+ * The accounts in a mirror, whether or not the settings still name them, and which settings file may end the service of one.
+ */
 import { existsSync } from 'node:fs';
+import type { KeptAccounts } from '../../settings/parse.ts';
+import type { AccountOfConnection } from '../../settings/shape.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { mayStopServing } from '../decide/account-owner.ts';
-import type { AccountOfConnection } from '../../settings/account-connections.ts';
-import type { KeptAccounts } from '../../settings/kept-accounts.ts';
-import type { ServedAccounts } from '../records/served-accounts.ts';
-import type { AccountTable } from '../tables/mirror-tables.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
+import type { AccountTable } from '../sqlite/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
+
+/** Accounts in a mirror, whether or not the settings still name them. */
 
 /** Accounts that no settings file names any more, as far as the file that names `accounts` can decide. */
 export function accountsNotServed(
@@ -98,3 +100,22 @@ function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => T): T | undefin
 
 /** How long to wait for another program's lock, in milliseconds. */
 const beforeOpening = 5_000;
+
+/** Decides which settings file may end the service of an account. Several files may share one mirror, each with its own accounts. */
+
+/**
+ * Whether a settings file that does not name an account may mark it as no longer served: only the file that named it last, or any where
+ * none is known (null).
+ */
+export function mayStopServing(namedLastBy: string | null, settingsFile: string): boolean {
+  return namedLastBy === null || namedLastBy === settingsFile;
+}
+
+/** The accounts that a settings file names. */
+export interface ServedAccounts {
+  readonly accounts: readonly string[];
+  /** The connection of each. */
+  readonly connectionOf: ReadonlyMap<string, string>;
+  /** Real path of the file. */
+  readonly settingsFile: string;
+}

@@ -3,11 +3,13 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { enterEpoch, isMirrorAt, secretsClaim, type DaemonEpoch } from '../files/identity.ts';
 import { Database, movedError, type DatabaseOptions } from '../sqlite/database.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
-import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-claim.ts';
-import { NotifiedPositions } from './notified-positions.ts';
-import { ownerClaim, type Owner } from './owner.ts';
+import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
+import type { SecretTables } from '../sqlite/schema.ts';
+import { secretSql, statement } from '../sqlite/statement.ts';
 import { SqliteTokens, type TokenStorage, type TokenStoreProcess } from './token-store.ts';
 import { SqliteVerifiers, type Verifiers } from './verifiers.ts';
 
@@ -111,5 +113,67 @@ class SqliteSecrets implements Secrets {
     if (this.#renewals.size > 0) await Promise.race([Promise.allSettled(this.#renewals), late]);
     enough.abort();
     await this.#database.close();
+  }
+}
+
+/** The mirror that owns a secrets file. Two mirrors with the same secrets would treat each other's callbacks as their own. */
+
+/** A mirror: its identity and its path. */
+interface Owner {
+  readonly mirrorId: string;
+  readonly path: string;
+}
+
+/**
+ * Returns a function that makes a mirror the owner, if there is none, or if the current one is no longer at its path (moved here, rebuilt
+ * or removed). The function runs inside a transaction.
+ * @throws MirrorError `secrets_taken` while another mirror is the owner.
+ */
+function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => void {
+  const find = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
+  const write = statement<SecretTables['owner']>(sqlite, (at) =>
+    secretSql.replaceInto('owner').values({
+      id: at('id'),
+      mirror_id: at('mirror_id'),
+      mirror_path: at('mirror_path'),
+      daemon_epoch: at('daemon_epoch'),
+    }),
+  );
+  return ({ mirrorId, path }) => {
+    const owner = find.get({});
+    if (owner?.mirror_id === mirrorId && owner.mirror_path === path) return;
+    if (owner && owner.mirror_id !== mirrorId && isMirrorAt(owner.mirror_path, owner.mirror_id))
+      throw new MirrorError('secrets_taken', `${secretsPath} belongs to another mirror, ${owner.mirror_path}.`);
+    write.run({ id: 1, mirror_id: mirrorId, mirror_path: path, daemon_epoch: 0 });
+  };
+}
+
+/**
+ * The positions up to which webhooks may have been sent, saved outside the mirror, so that a mirror that was restored from a copy is
+ * recognised.
+ */
+export class NotifiedPositions {
+  readonly #database: Database;
+  readonly #find: Statement<{ target: string }, { place: string }>;
+  readonly #save: Statement<{ target: string; place: string }>;
+
+  constructor(database: Database) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#find = plainStatement(sqlite, 'SELECT place FROM notified WHERE target = :target');
+    this.#save = plainStatement(
+      sqlite,
+      'INSERT INTO notified (target, place) VALUES (:target, :place) ON CONFLICT (target) DO UPDATE SET place = excluded.place',
+    );
+  }
+
+  /** The saved cursor of a target; undefined where there is none. */
+  find(target: string): Promise<string | undefined> {
+    return this.#database.read(() => this.#find.get({ target })?.place);
+  }
+
+  /** Saves a cursor; on disk when this resolves. */
+  save(target: string, position: string): Promise<void> {
+    return this.#database.write(() => void this.#save.run({ target, place: position }));
   }
 }

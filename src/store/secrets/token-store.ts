@@ -2,7 +2,7 @@
 import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
 import type { Database } from '../sqlite/database.ts';
-import type { ProcessLock } from '../files/process-lock.ts';
+import type { ProcessLock } from '../files/locks.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
 

@@ -2,10 +2,17 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import { connectReader, connectWriter, enterWal, transactionsOf, type Sqlite, type Transactions } from './driver.ts';
-import { shortLockWait, leaveWalWhenIdle, lockRetryDelay, defaultLockWait, type Checkpoints } from './lock-wait.ts';
+import {
+  connectReader,
+  connectWriter,
+  enterWal,
+  leaveWal,
+  transactionsOf,
+  type Sqlite,
+  type Transactions,
+} from './driver.ts';
+import { prepareFile } from './file-systems.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
-import { prepareFile } from './prepare-file.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
 export interface DatabaseOptions {
@@ -252,4 +259,52 @@ export class Database {
 /** The error for a path that leads to another file than the opened one. */
 export function movedError(path: string): MirrorError {
   return new MirrorError('database_unusable', `${path} was moved or deleted while it was in use.`);
+}
+
+/**
+ * Waits of writers: for the lock of another process, room in the journal, or a moment without readers. The driver itself never waits,
+ * because it would block the event loop.
+ */
+
+/** How long to retry by default, in milliseconds. */
+export const defaultLockWait = 30_000;
+
+/** How long to retry where the service waits for an answer, in milliseconds. */
+export const shortLockWait = 2_000;
+
+/** The number of quick retries. */
+const quickTries = 100;
+
+/**
+ * Milliseconds until the next try. Most transactions are short, and another process may leave only moments between two of its own; a lock
+ * that is held for longer is tried less often.
+ */
+function lockRetryDelay(tries: number, random: Random): number {
+  return tries <= quickTries ? 1 + 2 * random.fraction() : 10 + 40 * random.fraction();
+}
+
+/** Runs checkpoints, in place of commits. */
+export interface Checkpoints {
+  /** Called after each commit. */
+  committed(): void;
+  /** Resolves when the journal has room. */
+  waitForRoom(): Promise<void>;
+  /** Resolves when no checkpoint runs any more. */
+  stop(): Promise<void>;
+}
+
+/** How often closing tries to find a moment without readers. */
+const restAttempts = 20;
+
+/** Leaves WAL in a moment without readers; stays in WAL where there is none. @throws SqliteError. */
+async function leaveWalWhenIdle(sqlite: Sqlite, clock: Clock, random: Random): Promise<void> {
+  for (let attempt = 0; attempt < restAttempts; attempt++) {
+    try {
+      leaveWal(sqlite);
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      await sleep(clock, 5 + 45 * random.fraction());
+    }
+  }
 }

@@ -1,6 +1,11 @@
+/**
+ * Where a database file lies: its folder, its permissions, free space, and network file systems, whose locks do not work between machines.
+ */
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+
 /** File systems: free space, and network file systems, whose locks and shared memory do not work between machines. */
-import { statfsSync } from 'node:fs';
-import { MirrorError } from '../../domain/errors.ts';
 
 /** Numbers of file systems on Linux; those of other systems differ from all of these. */
 const networks = new Map([
@@ -52,4 +57,34 @@ export function noSpaceForSweep(free: number, path: string): MirrorError | undef
 export function freeBytes(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;
+}
+
+/** Prepares the place of a database file: its folder, its permissions, and that it has only one name. */
+
+/**
+ * Creates the folder and an empty file with its final permissions, so that it is never readable by others.
+ * @returns the file's real path.
+ * @throws MirrorError `database_unusable`.
+ */
+export function prepareFile(path: string, mode: number): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    if (!existsSync(path)) {
+      closeSync(openSync(path, 'a', mode));
+      chmodSync(path, mode);
+    }
+    const real = realpathSync(path);
+    if (statSync(real).nlink > 1)
+      throw new MirrorError(
+        'database_unusable',
+        `${path} has a second name (a hard link), under which its journal would be missed.`,
+      );
+    refuseNetwork(path, real);
+    return real;
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    throw new MirrorError('database_unusable', `${path} cannot be created or opened: ${asMirrorError(error).message}`, {
+      cause: error,
+    });
+  }
 }

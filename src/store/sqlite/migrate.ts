@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { timestamp } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import type { Sqlite } from './driver.ts';
+import { connectMemory, type Sqlite } from './driver.ts';
 import { freeBytes } from './file-systems.ts';
 import { plainStatement, type None } from './plain-statement.ts';
 import { isBusy } from './sqlite-errors.ts';
@@ -82,7 +82,7 @@ export function isBehind(sqlite: Sqlite, migrations: readonly Migration[]): bool
 }
 
 /** The migrations of which the file holds the result. @throws MirrorError as `migrate` for a file that it must not change. */
-export function heldBy(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] {
+function heldBy(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] {
   const { due } = planFor(sqlite, migrations);
   return migrations.filter((migration) => !due.includes(migration));
 }
@@ -251,4 +251,36 @@ function columnsOf(sqlite: Sqlite): string[] {
 
 function ofAnotherProgram(sqlite: Sqlite, what: string): MirrorError {
   return new MirrorError('database_unusable', `${sqlite.name} is a database of another program (it holds ${what}).`);
+}
+
+/**
+ * Checks that a file still has the tables, indexes, triggers and views of its migrations: SQLite's own check does not compare their SQL.
+ */
+
+interface Entry {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string | null;
+}
+
+/** What is missing or changed, as text; additions by others do not count. @throws SqliteError, MirrorError as `heldBy`. */
+export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): string[] {
+  const there = new Map(entriesOf(sqlite).map((entry) => [keyOf(entry), entry.sql]));
+  if (!there.has('table migrations')) return ['table migrations is missing'];
+  const held = heldBy(sqlite, migrations);
+  const fresh = connectMemory();
+  try {
+    migrate(fresh, held, 0);
+    return entriesOf(fresh)
+      .filter((entry) => there.get(keyOf(entry)) !== entry.sql)
+      .map((entry) => `${keyOf(entry)} is missing or was changed`);
+  } finally {
+    fresh.close();
+  }
+}
+
+const keyOf = ({ type, name }: Entry): string => `${type} ${name}`;
+
+function entriesOf(sqlite: Sqlite): Entry[] {
+  return plainStatement<None, Entry>(sqlite, 'SELECT type, name, sql FROM sqlite_schema').all({});
 }

@@ -15,11 +15,9 @@ import {
   type RawBuilder,
   type RootOperationNode,
 } from 'kysely';
-import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
-import { preparedOnce, type Statement } from './plain-statement.ts';
-import type { SecretTables } from '../tables/secret-tables.ts';
-import type { MirrorTables } from '../tables/mirror-tables.ts';
+import { preparedOnce, withoutBlobs, type Statement } from './plain-statement.ts';
+import type { MirrorTables, SecretTables, VendorKey } from './schema.ts';
 
 /** Constants of the source code: they cannot end a string in SQL. */
 const plainWords = /^[\w %.-]*$/;
@@ -139,4 +137,37 @@ export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
     .prepare<unknown[], Row>(sql)
     .all(...parameters)
     .map(withoutBlobs);
+}
+
+/** How a statement names one vendor, or several. */
+
+/** The key of a row that holds more. */
+export const keyOf = ({ account_id, vendorid }: VendorKey): VendorKey => ({ account_id, vendorid });
+
+interface OneVendor {
+  where(column: 'account_id', operator: '=', value: RawBuilder<string>): this;
+  where(column: 'vendorid', operator: '=', value: RawBuilder<number>): this;
+}
+
+/** Narrows a query to one vendor. */
+export function ofVendor<Q extends object>(query: Q, at: At<VendorKey>): Q {
+  return (query as Q & OneVendor).where('account_id', '=', at('account_id')).where('vendorid', '=', at('vendorid'));
+}
+
+/** Those of the vendors of an account for which something holds. */
+export type IdsAmong = (account_id: string, vendorids: readonly number[]) => ReadonlySet<number>;
+
+/** A query for those of some vendors of an account that have a row in a table. One query costs much less than one for each. */
+export function idsAmong(sqlite: Sqlite, table: 'vendors' | '_forgotten_vendors'): IdsAmong {
+  const find = statement<{ account_id: string; vendorids: string }, { found: string }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom(table)
+      .select(sql<string>`json_group_array(vendorid)`.as('found'))
+      .where('account_id', '=', at('account_id'))
+      .where(sql<boolean>`vendorid IN (SELECT value FROM json_each(${at('vendorids')}))`),
+  );
+  return (account_id, vendorids) => {
+    const found = find.get({ account_id, vendorids: JSON.stringify(vendorids) })?.found ?? '[]';
+    return new Set(JSON.parse(found) as number[]);
+  };
 }

@@ -9,7 +9,7 @@
  *
  * The same argument holds for several passes together while `total` is constant.
  */
-import type { ProofKind } from '../../store/tables/mirror-tables.ts';
+import type { ProofKind } from '../../store/sqlite/schema.ts';
 import { IdSet } from './id-set.ts';
 
 /** The result of one walk over all pages. */

@@ -12,8 +12,7 @@ import { ListReader, type ListSource, type SweepProgress } from './list-reader.t
 import { ObservedOrder } from './list-order.ts';
 import { Passes, type Conclusion } from './passes.ts';
 import { walk, type Walked } from './walk.ts';
-import type { Window } from './window.ts';
-import type { PageRequest } from './window-plan.ts';
+import type { Window, PageRequest } from './window-chain.ts';
 import { joinWindows, type Joined } from './windows.ts';
 
 export type { SweepProgress };

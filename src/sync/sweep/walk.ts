@@ -1,10 +1,10 @@
 /** One pass over all pages of a list, several pages concurrently, each applied when it arrives. */
-import { eachBounded } from '../../domain/async/each-bounded.ts';
+import { eachBounded } from '../../domain/concurrency.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { IdSet } from './id-set.ts';
 import { few, type Pass } from './passes.ts';
-import { holdsEnd, type Window } from './window.ts';
+import { holdsEnd, type Window } from './window-chain.ts';
 
 export interface Walk {
   readonly concurrency: number;

@@ -16,8 +16,8 @@
  * was inserted, removed or moved meanwhile, and in whatever order the windows were read. A vendor that moved while the windows were read
  * may be in none of them; windows.ts handles those.
  */
-import type { ListOrder } from './list-order.ts';
-import { holdsEnd, type Window } from './window.ts';
+import type { VendorPage } from '../../domain/reading.ts';
+import type { ListOrder, TimeEdges } from './list-order.ts';
 
 /** Two neighbouring windows that are not joined; `right` is missing where nothing is known of the rest of the list. */
 export interface Gap {
@@ -119,4 +119,103 @@ function positionIn({ key, descending }: ListOrder): Position {
     first: ({ times }) => sign * (times?.[key].first ?? NaN),
     last: ({ times }) => sign * (times?.[key].last ?? NaN),
   };
+}
+
+/** A window: what one page showed of the list at one moment, without its records. */
+
+export interface Window {
+  /** The requested page, from 1, and its size: the window begins at row `(page - 1) * size`. */
+  readonly page: number;
+  readonly size: number;
+  /** Vendor ids in the order of the page. */
+  readonly ids: readonly number[];
+  /** The times at both ends; undefined where they were not read. */
+  readonly times: TimeEdges | undefined;
+  /** `total` and `pages` of the answer. */
+  readonly total: number;
+  readonly pages: number;
+}
+
+export function windowOf(page: VendorPage, requested: { page: number; size: number }, times?: TimeEdges): Window {
+  const { rows, total, pages } = page;
+  return { ...requested, total, pages, times, ids: rows.map(({ vendorid }) => vendorid) };
+}
+
+/** The first row of a window, counted from 0 when it was read. */
+export function beginOf({ page, size }: Window): number {
+  return (page - 1) * size;
+}
+export function endOf({ page, size }: Window): number {
+  return page * size;
+}
+
+/**
+ * Whether the list ends inside the window. A short page alone proves nothing, because rows may be counted and not shown. The window must be
+ * the last page by its own `pages`; at least half of it must be empty by its own `total`, because both may have been counted at another
+ * moment than the rows; and it may not show more rows than `total` leaves.
+ */
+export function holdsEnd(window: Window): boolean {
+  const left = window.total - beginOf(window);
+  return window.pages === window.page && left <= window.size / 2 && window.ids.length <= left;
+}
+
+/** Chooses page number and size so that a window begins at or before a row and reaches as far as possible. */
+export interface PageRequest {
+  readonly page: number;
+  readonly size: number;
+}
+
+/** The window that begins at or before `row` and reaches farthest, with `cap` rows down to half of that. */
+export function windowFrom(row: number, cap: number): PageRequest {
+  let best: PageRequest = { page: 1, size: cap };
+  for (let size = cap; size >= smallest(cap); size--) {
+    const page = Math.floor(Math.max(0, row) / size) + 1;
+    if (page * size > best.page * best.size) best = { page, size };
+  }
+  return best;
+}
+
+/** The window that begins at or before `row` and would show the end of a list of `total` rows, with at least half of it empty. */
+export function windowOfEnd(row: number, total: number, cap: number): PageRequest | undefined {
+  for (let size = cap; size >= smallest(cap); size--) {
+    const page = Math.ceil(total / size);
+    const begin = (page - 1) * size;
+    if (page > 0 && begin <= row && total - begin <= size / 2) return { page, size };
+  }
+  return undefined;
+}
+
+/**
+ * Windows from `row`, up to which the list is known, to the end of a list of `total` rows; each begins `overlap` rows before the end of the
+ * previous one, or fewer where it must reach further.
+ */
+export function* windowsToEnd(
+  { row, total, cap }: { row: number; total: number; cap: number },
+  overlap: number,
+): Generator<PageRequest> {
+  for (let known = Math.min(row, total); ;) {
+    const end = firstOf(overlap, (shared) => windowOfEnd(known - shared, total, cap));
+    if (end) yield end;
+    if (end) return;
+    const next = firstOf(overlap, (shared) => {
+      const requested = windowFrom(known - shared, cap);
+      return requested.page * requested.size > known ? requested : undefined;
+    });
+    if (!next) return;
+    yield next;
+    known = next.page * next.size;
+  }
+}
+
+function smallest(cap: number): number {
+  return Math.max(1, Math.ceil(cap / 2));
+}
+
+/** The first result, trying from `overlap` shared rows down to one. */
+function firstOf(overlap: number, find: (shared: number) => PageRequest | undefined): PageRequest | undefined {
+  for (let shared = overlap; shared >= 1; shared--) {
+    const found = find(shared);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -5,11 +5,23 @@
  * the start is read again until one window reaches from the first row to what the previous walk showed: all moved vendors are in it. Where
  * they are last, the end is read after everything else.
  */
-import { eachBounded } from '../../domain/async/each-bounded.ts';
+import { eachBounded } from '../../domain/concurrency.ts';
 import type { ObservedOrder } from './list-order.ts';
-import { beginOf, endOf, holdsEnd, type Window } from './window.ts';
-import { chainOf, pieceOf, type Chain, type Gap, type Piece } from './window-chain.ts';
-import { windowFrom, windowOfEnd, windowsToEnd, type PageRequest } from './window-plan.ts';
+import {
+  beginOf,
+  endOf,
+  holdsEnd,
+  type Window,
+  chainOf,
+  pieceOf,
+  type Chain,
+  type Gap,
+  type Piece,
+  windowFrom,
+  windowOfEnd,
+  windowsToEnd,
+  type PageRequest,
+} from './window-chain.ts';
 
 export interface WindowWalk {
   /** The window at the start of the list, read before all others; and other windows that are known. */

@@ -1,10 +1,16 @@
-/** Handles the answer to a write: applies it at once, unless the vendor was read otherwise meanwhile, and compares it with the request. */
-import type { VendorEdit } from '../../api/requests.ts';
+/**
+ * What follows a write: its answer is applied at once, unless the vendor was read otherwise meanwhile, and compared with the request;
+ * where the outcome is unknown, the vendor is read.
+ */
+import type { TaxDefaultFields, VendorEdit } from '../../api/requests.ts';
+import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
-import type { SyncAccount } from '../account/sync-account.ts';
-import { readAfterLag } from './current-vendor.ts';
-import { missingFields, notTaken } from './check-answer.ts';
+import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../domain/vendor.ts';
+import { pull, type PullOptions } from '../run.ts';
+import type { SyncAccount } from '../sync-account.ts';
+
+/** Handles the answer to a write: applies it at once, unless the vendor was read otherwise meanwhile, and compares it with the request. */
 
 /** The result of a write that was carried out. */
 export interface WriteReport {
@@ -47,4 +53,126 @@ export async function applyAnswer(
     notes.push(`It could not be read at once: ${error.message}`);
     return { vendorid, notTaken: notTaken(requested, answered), notes };
   }
+}
+
+/** Compares a write request with what the service shows. */
+
+/** Fields that a complete answer may leave out: the service sends them only if they were ever set, or never. */
+const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
+
+/** Known fields that are missing from an answer. */
+function missingFields(answer: Vendor, excluded?: ReadonlySet<string>): VendorField[] {
+  return vendorFields.filter((field) => !optional.has(field) && !excluded?.has(field) && answer[field] === undefined);
+}
+
+/** The requested fields that the vendor does not show. A missing field counts as null. */
+export function notTaken(requested: VendorEdit, shown: Vendor): string[] {
+  return Object.entries(requested)
+    .filter(([name, value]) => !isShown(name, value, shown))
+    .map(([name]) => name);
+}
+
+function isShown(name: string, value: unknown, shown: Vendor): boolean {
+  if (name === 'tax_defaults') return areSet((value ?? []) as readonly TaxDefaultFields[], shown.tax_defaults ?? []);
+  const now = shown[name as VendorField];
+  // Empty text may be returned as null, and the other way round; NUL is not stored.
+  return plain(value) === plain(now);
+}
+
+function plain(value: unknown): unknown {
+  if (value === null || value === undefined || value === false) return '';
+  return typeof value === 'string' ? value.replaceAll('\0', '') : value;
+}
+
+/** A list of tax defaults replaces the previous one: exactly these must be shown. */
+function areSet(requested: readonly TaxDefaultFields[], shown: readonly TaxDefault[]): boolean {
+  return (
+    requested.length === shown.length && requested.every((tax) => shown.some((candidate) => isTax(tax, candidate)))
+  );
+}
+
+function isTax(requested: TaxDefaultFields, shown: TaxDefault): boolean {
+  return (
+    requested.system_taxid === shown.system_taxid &&
+    (requested.enabled === undefined || requested.enabled === shown.enabled) &&
+    (requested.tax_authorityid === undefined || plain(requested.tax_authorityid) === plain(shown.tax_authorityid))
+  );
+}
+
+/** Reads a vendor's current state at the service, after a write with an unknown outcome. */
+
+/**
+ * Reads a vendor by id after `sync.lag`, when no copy can be older than the write, and applies the answer.
+ * @throws MirrorError as `VendorsApi.read`.
+ */
+export async function readAfterLag(account: SyncAccount, vendorid: number, signal: AbortSignal): Promise<Vendor> {
+  const { mirror, accountId, vendors, clock, sync } = account;
+  await sleep(clock, sync.lag, signal);
+  const reading = await vendors.read(vendorid, { signal });
+  await mirror.readings.applyReading(reading, {
+    accountId,
+    source: 'pull',
+    runId: null,
+    deliveryId: null,
+    lag: sync.lag,
+  });
+  return reading.row.vendor();
+}
+
+/**
+ * The vendor as the service shows it now: read by id, or by a sweep where that is not offered. The stored vendor may be older than the
+ * write.
+ * @throws MirrorError where it is not shown, or without the `fields` in question.
+ */
+export async function currentVendor(
+  account: SyncAccount,
+  vendorid: number,
+  fields: readonly string[],
+  signal: AbortSignal,
+): Promise<Vendor> {
+  try {
+    return await readAfterLag(account, vendorid, signal);
+  } catch (error) {
+    if (!(error instanceof MirrorError) || (error.code !== 'not_found' && error.code !== 'not_supported')) throw error;
+  }
+  let latest: VendorReading | undefined;
+  await sweepNow(account, signal, (pages) => {
+    for (const { stamp, rows } of pages)
+      for (const row of rows)
+        if (row.vendorid === vendorid && stamp.readSeq >= (latest?.stamp.readSeq ?? 0)) latest = { stamp, row };
+  });
+  const shown = latest?.row.vendor();
+  if (!shown) throw new MirrorError('not_found', `The service does not show vendor ${vendorid}.`);
+  const hidden = fields.filter((field) => shown[field as VendorField] === undefined);
+  if (hidden.length === 0) return shown;
+  throw new MirrorError('not_found', `The lists of the service show vendor ${vendorid} without ${hidden.join(', ')}.`);
+}
+
+/** Runs a complete sweep that begins now. @throws MirrorError the error of the run. */
+export async function sweepNow(
+  account: SyncAccount,
+  signal: AbortSignal,
+  onPages: PullOptions['onPages'] = () => undefined,
+): Promise<void> {
+  const { error } = await pull(account, { kind: 'pull', trigger: 'command', signal, onPages });
+  if (error) throw error;
+}
+
+/** Options of writes to the service. */
+export interface WriteOptions {
+  readonly signal: AbortSignal;
+  /** Sends without checking the outcome of an earlier open write. */
+  readonly again: boolean;
+  /** The user's name on this machine, where known. */
+  readonly by: string | null;
+  /**
+   * Called with the report before the write is closed. If the process dies in between, whoever asked may not have been told: the write
+   * stays open, and the next command looks before it sends.
+   */
+  readonly tell: (report: WriteReport) => Promise<void> | void;
+}
+
+/** When an earlier write was sent, and by whom, as text. */
+export function describeSent({ sentAt, sentBy }: { readonly sentAt: string; readonly sentBy: string | null }): string {
+  return `at ${sentAt} UTC${sentBy === null ? '' : ` by ${sentBy}`}`;
 }

@@ -2,17 +2,21 @@
  * Creates a vendor. The creation is recorded on disk before it is sent: where the answer or this process is lost, the service is searched
  * for the vendor before another of its name is created.
  */
-import { withMessage } from '../../domain/with-message.ts';
+import { withMessage, asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { NewVendor } from '../../api/requests.ts';
 import { sleep } from '../../domain/clock.ts';
-import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
-import type { SyncAccount } from '../account/sync-account.ts';
-import { applyAnswer, type WriteReport } from './answer.ts';
-import { readAfterLag, sweepNow } from './current-vendor.ts';
-import { notTaken } from './check-answer.ts';
-import { describeSent, type WriteOptions } from './write-options.ts';
-import type { OpenCreation } from '../../store/records/write-record.ts';
+import type { SyncAccount } from '../sync-account.ts';
+import {
+  applyAnswer,
+  type WriteReport,
+  readAfterLag,
+  sweepNow,
+  notTaken,
+  describeSent,
+  type WriteOptions,
+} from './answer.ts';
+import type { OpenCreation } from '../../store/writes.ts';
 
 /**
  * Creates a vendor at the service and in the mirror, unless an earlier creation has already succeeded, and reports it.

@@ -1,19 +1,20 @@
 /**
+ * Edits a vendor. The edit is recorded on disk before it is sent, and earlier ones with an unknown outcome are settled first, by reading
+ * the vendor.
+ */
+import type { VendorEdit } from '../../api/requests.ts';
+import { MirrorError, withMessage } from '../../domain/errors.ts';
+import type { VendorReading } from '../../domain/reading.ts';
+import { mergeReading, type Vendor } from '../../domain/vendor.ts';
+import type { OpenEdit } from '../../store/writes.ts';
+import type { SyncAccount } from '../sync-account.ts';
+import { applyAnswer, currentVendor, describeSent, notTaken, type WriteOptions, type WriteReport } from './answer.ts';
+
+/**
  * Edits a vendor. The edit is recorded on disk before it is sent. Where the answer leaves open whether it was carried out, or the process
  * died, the vendor is read before anything is sent again; the edit is repeated only if the vendor is unchanged, so that nobody's later
  * change is undone.
  */
-import { withMessage } from '../../domain/with-message.ts';
-import type { VendorEdit } from '../../api/requests.ts';
-import { MirrorError } from '../../domain/errors.ts';
-import type { VendorReading } from '../../domain/reading.ts';
-import { mergeReading, type Vendor } from '../../domain/vendor.ts';
-import type { SyncAccount } from '../account/sync-account.ts';
-import { applyAnswer, type WriteReport } from './answer.ts';
-import { resolveEarlier, retryAdvice } from './earlier-edits.ts';
-import { currentVendor } from './current-vendor.ts';
-import { notTaken } from './check-answer.ts';
-import type { WriteOptions } from './write-options.ts';
 
 /** How often one edit is sent at most. */
 const maxAttempts = 3;
@@ -40,7 +41,7 @@ export async function editVendor(
   await close([id], { ...report, notes: [...earlier.notes, ...report.notes] });
 }
 
-interface OpenEdit {
+interface SentEdit {
   readonly id: number;
   readonly vendorid: number;
   readonly fields: VendorEdit;
@@ -51,7 +52,7 @@ interface OpenEdit {
 /** Sends the edit, and repeats it only where a read showed that nothing has changed. @returns the answer, or a report from the read. */
 async function sendUntilKnown(
   account: SyncAccount,
-  { id, vendorid, fields, before }: OpenEdit,
+  { id, vendorid, fields, before }: SentEdit,
   signal: AbortSignal,
 ): Promise<VendorReading | WriteReport> {
   const { mirror, accountId, vendors } = account;
@@ -83,7 +84,7 @@ async function sendUntilKnown(
 async function lookUpAfter(
   doubt: MirrorError,
   account: SyncAccount,
-  { vendorid, fields }: Pick<OpenEdit, 'vendorid' | 'fields'>,
+  { vendorid, fields }: Pick<SentEdit, 'vendorid' | 'fields'>,
   signal: AbortSignal,
 ): Promise<Vendor> {
   const marked = `Vendor ${vendorid} is marked to be read. ${retryAdvice}`;
@@ -94,4 +95,107 @@ async function lookUpAfter(
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(doubt, `${doubt.message} It could not be read: ${error.message} ${marked}`);
   }
+}
+
+/**
+ * Earlier edits of a vendor with an unknown outcome: the answer was lost, or the process died. The vendor is read before anything else is
+ * sent.
+ */
+
+const retryAdvice = 'The next edit of the vendor reads it first; --again sends without reading.';
+
+type EarlierEdits = NotDone | Done;
+
+interface NotDone {
+  readonly done?: undefined;
+  readonly notes: readonly string[];
+}
+
+/** The vendor already shows what is requested: nothing is sent. */
+interface Done {
+  readonly done: WriteReport;
+  /** Ids of the edits of which the outcome is now known. */
+  readonly answered: readonly number[];
+}
+
+/**
+ * Reads a vendor that has open edits.
+ * @throws MirrorError where it cannot be read, or where the request might undo someone's later change.
+ */
+export async function resolveEarlier(
+  account: SyncAccount,
+  vendorid: number,
+  fields: VendorEdit,
+  { again, signal }: WriteOptions,
+): Promise<EarlierEdits> {
+  const { mirror, accountId } = account;
+  const earlier = await mirror.writes.openEdits(accountId, vendorid);
+  if (earlier.length === 0) return { notes: [] };
+  if (again) {
+    // Edits of other fields stay open: the next command on those still reads first.
+    await mirror.writes.endEdits(idsOf(earlier.filter((edit) => sharesField(edit, fields))));
+    return { notes: [] };
+  }
+  const sent = `${earlier.map(describeEdit).join(' ')} It is not known whether that was carried out.`;
+  const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
+  const concerned = [...Object.keys(fields), ...earlier.flatMap((edit) => edit.fields)];
+  const shown = await lookUp(account, vendorid, { sent, fields: concerned }, signal);
+  const changed = await changedSince(account, vendorid, before, shown);
+  const missing = notTaken(fields, shown);
+  if (missing.length === 0) {
+    const answered = idsOf(earlier.filter((edit) => edit.fields.every((name) => Object.hasOwn(fields, name))));
+    const note = `${sent} The service already shows vendor ${vendorid} as requested; nothing was sent.`;
+    return { done: { vendorid, notTaken: [], notes: [note] }, answered };
+  }
+  if (changed === undefined) {
+    await mirror.writes.endEdits(idsOf(earlier));
+    return { notes: [`${sent} The service shows vendor ${vendorid} as it was before that.`] };
+  }
+  const now =
+    changed.length > 0
+      ? `The service shows vendor ${vendorid} changed since then (${changed.join(', ')})`
+      : `The service shows vendor ${vendorid}, which was not in the mirror then`;
+  if (!earlier.some((edit) => sharesField(edit, fields))) return { notes: [`${sent} ${now}.`] };
+  throw new MirrorError(
+    'not_taken',
+    `${sent} ${now}, and without what is requested (${missing.join(', ')}): somebody may have changed it since. Nothing was sent; --again sends it.`,
+  );
+}
+
+const sharesField = (edit: OpenEdit, fields: VendorEdit): boolean =>
+  edit.fields.some((name) => Object.hasOwn(fields, name));
+
+const idsOf = (edits: readonly OpenEdit[]): number[] => edits.map(({ id }) => id);
+
+function describeEdit(edit: OpenEdit): string {
+  return `An edit (${edit.fields.join(', ')}) was sent ${describeSent(edit)}.`;
+}
+
+async function lookUp(
+  account: SyncAccount,
+  vendorid: number,
+  { sent, fields }: { readonly sent: string; readonly fields: readonly string[] },
+  signal: AbortSignal,
+): Promise<Vendor> {
+  try {
+    return await currentVendor(account, vendorid, fields, signal);
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const words = `${sent} The vendor could not be read: ${error.message} Nothing was sent. ${retryAdvice}`;
+    throw withMessage(error, words);
+  }
+}
+
+/** Fields that changed since the earlier edits; undefined where the vendor is unchanged. */
+async function changedSince(
+  { mirror, accountId }: SyncAccount,
+  vendorid: number,
+  before: Vendor | undefined,
+  shown: Vendor,
+): Promise<string[] | undefined> {
+  const edits = await mirror.writes.openEdits(accountId, vendorid);
+  // A guarded reading is in no stored version yet.
+  const guarded = before ? mergeReading(before, shown).changed : [];
+  if (before && guarded.length === 0 && edits.every(({ isUntouched }) => isUntouched)) return undefined;
+  return [...new Set([...guarded, ...edits.flatMap(({ changed }) => changed)])];
 }

@@ -1,5 +1,5 @@
 /** Signed deliveries, ready to be written to a socket. */
-import { sign, type Parameters } from '../../../src/sandbox/delivery/sign.ts';
+import { sign, type Parameters } from '../../../src/sandbox/delivery/event-dispatcher.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import { account } from '../setup/installation.ts';
 import { firstId } from '../setup/texts.ts';

@@ -2,7 +2,7 @@
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { openDaemon } from '../../../src/app/daemon.ts';
 import { silentLog } from '../../../src/domain/log.ts';
-import { lockProcess } from '../../../src/store/files/process-lock.ts';
+import { lockProcess } from '../../../src/store/files/locks.ts';
 import { compiled } from '../../support/source/compiled.ts';
 import { migrations, settingsOf, type Place } from '../setup/installation.ts';
 import type { JobResult } from '../setup/job.ts';

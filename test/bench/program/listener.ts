@@ -1,8 +1,8 @@
 /** The program's listener over an installation. With a worker beside it, as in the daemon, a delivery leads to a reading. */
 import { systemClock } from '../../../src/domain/clock.ts';
 import { Secret, silentLog } from '../../../src/domain/log.ts';
-import { Worker } from '../../../src/sync/queue/worker.ts';
-import { createListener } from '../../../src/webhook/receive/listener.ts';
+import { Worker } from '../../../src/sync/worker.ts';
+import { createListener } from '../../../src/webhook/listener.ts';
 import { account, open, type Place } from '../setup/installation.ts';
 import { compiledCheckpoints } from '../../support/source/compiled.ts';
 import { verifier, type ListenerResult } from '../load/delivery-load.ts';

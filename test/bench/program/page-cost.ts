@@ -1,7 +1,7 @@
 /** What an open page costs the process that serves it, in processor time, while one vendor changes each second: with one tab, and with many. */
 import { join } from 'node:path';
 import { sleep, systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
+import { mirrorOptions } from '../../../src/store/reader.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { fillYear } from '../setup/year-of-history.ts';
 import { adminOf } from '../setup/admin-of.ts';

@@ -1,11 +1,11 @@
 /** The operator's pages over a mirror that is there, without a daemon around them. */
 import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
-import { Metrics } from '../../../src/admin/metrics/metrics.ts';
-import { healthSource } from '../../../src/app/health-source.ts';
+import { Metrics } from '../../../src/admin/metrics.ts';
+import { healthSource } from '../../../src/app/daemon.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { FiguresThread } from '../../../src/store/figures/figures-thread.ts';
-import { lockProcess } from '../../../src/store/files/process-lock.ts';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
+import { FiguresThread } from '../../../src/store/reports/figures.ts';
+import { lockProcess } from '../../../src/store/files/locks.ts';
+import { openMirror } from '../../../src/store/mirror.ts';
 import { defaultSettings } from '../../support/settings.ts';
 import { compiled } from '../../support/source/compiled.ts';
 import { migrations } from './installation.ts';

@@ -7,7 +7,7 @@ import { systemClock, systemRandom, type Clock } from '../../../src/domain/clock
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { openInstallation, type Installation } from '../../../src/app/installation.ts';
 import { silentLog } from '../../../src/domain/log.ts';
-import { lockProcess } from '../../../src/store/files/process-lock.ts';
+import { lockProcess } from '../../../src/store/files/locks.ts';
 
 const packageRoot = fileURLToPath(new URL('../../..', import.meta.url));
 /** The compiled program. */

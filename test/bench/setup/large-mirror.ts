@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
-import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
+import { mirrorOptions } from '../../../src/store/reader.ts';
 import { migrations } from './installation.ts';
 
 export interface LargeMirror {

@@ -1,6 +1,6 @@
 /** A mirror with a year behind it, filled by SQL alone. */
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
+import { mirrorOptions } from '../../../src/store/reader.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 
 const account = '6BApk';

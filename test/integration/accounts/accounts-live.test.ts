@@ -1,7 +1,6 @@
 /** Accounts that come, go and rest while a daemon runs. */
 import { describe, expect, it } from 'vitest';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { migrations, namedProcess } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
 import { constantRandom } from '../../support/random.ts';

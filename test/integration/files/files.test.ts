@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Database } from '../../../src/store/sqlite/database.ts';
-import { isDaemonAt } from '../../../src/store/files/side-lock.ts';
+import { isDaemonAt } from '../../../src/store/files/locks.ts';
 
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { account } from '../../support/names.ts';

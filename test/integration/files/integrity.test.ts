@@ -3,7 +3,7 @@ import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { checkWholeFile } from '../../../src/store/files/full-check.ts';
+import { checkWholeFile } from '../../../src/store/files/damage.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 

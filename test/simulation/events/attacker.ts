@@ -1,8 +1,8 @@
 /** Somebody who knows our address, and no secret: what they send is true to the form, and must never be taken (P6). */
 import { sleep } from '../../../src/domain/clock.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
-import { sign } from '../../../src/sandbox/delivery/sign.ts';
-import { statusOf, type Outcome } from '../../../src/webhook/receive/outcomes.ts';
+import { sign } from '../../../src/sandbox/delivery/event-dispatcher.ts';
+import { statusOf, type Outcome } from '../../../src/webhook/delivery-receiver.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Timeline } from '../machine/timeline.ts';
 

@@ -1,7 +1,7 @@
 /** What is recorded of a person's commands: what they asked for, what the program sent and looked at for it, and what it told them. */
 import type { VendorEdit } from '../../../src/api/requests.ts';
 import type { VendorsApi } from '../../../src/api/vendors.ts';
-import type { SyncAccount } from '../../../src/sync/account/sync-account.ts';
+import type { SyncAccount } from '../../../src/sync/sync-account.ts';
 
 /** What a person wants, however often they say so; a creation has no number yet. Moments are milliseconds of the timeline. */
 export interface Intent {

@@ -2,7 +2,7 @@
 import { sleep } from '../../../src/domain/clock.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import { targetOf } from '../../../src/sandbox/endpoints/sandbox-call.ts';
-import type { FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
+import type { FaultKind } from '../../../src/sandbox/core/worlds.ts';
 import type { Sandbox } from '../../../src/sandbox/service.ts';
 import { aborted, connectionReset, responseOf } from '../../support/network/sandbox-response.ts';
 import type { ProcessClock } from './process-clock.ts';

@@ -1,7 +1,7 @@
 /** Keeps a process running, as a service manager does: starts it, restarts it when it died, and lets it die. */
 import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import type { Settings } from '../../../src/settings/parse.ts';
-import type { RunReport } from '../../../src/sync/run/run.ts';
+import type { RunReport } from '../../../src/sync/run.ts';
 import { ProcessClock } from './process-clock.ts';
 import { startDaemon, type Daemon } from './process.ts';
 import type { Plan } from '../plan/plan.ts';

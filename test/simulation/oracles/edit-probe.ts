@@ -1,5 +1,5 @@
 /** Whether a change is announced by webhook, and found if it was not announced (P1). */
-import type { CallbackRecord } from '../../../src/sandbox/core/callback-record.ts';
+import type { CallbackRecord } from '../../../src/sandbox/core/memory.ts';
 import type { QuietPhase } from './quiet-phase.ts';
 import { interval } from '../machine/process.ts';
 import { publicUrl } from '../plan/accounts.ts';

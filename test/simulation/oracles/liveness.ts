@@ -1,5 +1,5 @@
 /** The phase without faults: everything comes right within one reconciliation, and a change is told by webhook (P1). */
-import type { RunReport } from '../../../src/sync/run/run.ts';
+import type { RunReport } from '../../../src/sync/run.ts';
 import type { RunSummary } from '../../../src/app/installation.ts';
 import type { QuietPhase } from './quiet-phase.ts';
 import { probeEdit, isReachable, settling } from './edit-probe.ts';

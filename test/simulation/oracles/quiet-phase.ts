@@ -1,6 +1,6 @@
 /** What the phase without faults is given to work with, for one account. */
 import type { Sandbox } from '../../../src/sandbox/service.ts';
-import type { RunReport } from '../../../src/sync/run/run.ts';
+import type { RunReport } from '../../../src/sync/run.ts';
 import type { Auditor } from './auditor.ts';
 import type { EventLog } from './event-log.ts';
 import type { Follower } from './follower.ts';

@@ -1,8 +1,7 @@
 /** What one seed holds: a world, a program's settings, what people do, and what goes wrong. Every point is a knob with a plain value. */
 import { InvalidArgumentError } from 'commander';
 import { seededRandom, seedOf } from '../../../src/sandbox/core/random.ts';
-import { faultKinds, type FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
-import { parseWorld, worldAxes, type World } from '../../../src/sandbox/core/worlds.ts';
+import { faultKinds, type FaultKind, parseWorld, worldAxes, type World } from '../../../src/sandbox/core/worlds.ts';
 
 type Value = string | number;
 

@@ -2,11 +2,11 @@
 import { sql } from 'kysely';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { replacing, type PlantedFault } from '../../support/source/planted-fault.ts';
-import { ofVendor } from '../../../src/store/vendor/of-vendor.ts';
+import { ofVendor } from '../../../src/store/sqlite/statement.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { accounts } from './accounts.ts';
 import type { WriteReport } from '../../../src/sync/write/answer.ts';
-import type { SweepContext } from '../../../src/store/records/reading-record.ts';
+import type { SweepContext } from '../../../src/store/reading-writer.ts';
 
 /** Which promise must find it: another one that breaks besides proves nothing. */
 type PromiseName = `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`;
@@ -50,7 +50,7 @@ const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
 });
 
 /** Requests are still numbered, and take no place in the rate that processes share. */
-const noSharedRate = replacing('store/rates/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
+const noSharedRate = replacing('store/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
   return function (demand) {
     return reserve.call(this, { ...demand, requests: Infinity });
   };
@@ -63,7 +63,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 6,
     knobs: 'slow=lists latency=12000 changes=20 hot=yes vendors=20 rows=100 minutes=22',
     replacements: [
-      replacing('api/call/send-once.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
+      replacing('api/call/caller.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
         const answered = await sendOnce(attempt, (found) => found);
         const { accountId, dependencies } = attempt;
         const turn = {
@@ -83,7 +83,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 1,
     replacements: [
-      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
+      replacing('store/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
         const { before, after } = contradiction.difference;
         return (after.updated_at ?? '') > (before.updated_at ?? '') ? acceptance(contradiction) : 'stale';
       }),
@@ -95,7 +95,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 12,
     knobs: 'slow=lists latency=12000 changes=20 hot=yes bursts=30 vendors=20 rows=100 minutes=22',
     replacements: [
-      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
+      replacing('store/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
         const { before, after } = contradiction.difference;
         return (after.updated_at ?? '') >= (before.updated_at ?? '') ? 'accepted' : acceptance(contradiction);
       }),
@@ -106,7 +106,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P3',
     seed: 83,
     replacements: [
-      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => ({ lag, ...others }) => {
+      replacing('store/acceptance.ts', 'acceptanceOf', (acceptance) => ({ lag, ...others }) => {
         return acceptance({ ...others, lag: lag / 10 });
       }),
     ],
@@ -117,7 +117,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 3,
     knobs: 'writes=3 latency=12000 vendors=1 changes=20 hot=yes bursts=30',
     replacements: [
-      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
+      replacing('store/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
         const accepted = acceptance(contradiction);
         return contradiction.source === 'write' && accepted === 'guarded' ? 'accepted' : accepted;
       }),
@@ -128,7 +128,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P2',
     seed: 1,
     replacements: [
-      replacing('webhook/receive/group-commit.ts', 'GroupCommit.add', (add) => {
+      replacing('webhook/delivery-receiver.ts', 'GroupCommit.add', (add) => {
         const known = new WeakMap<object, Set<string>>();
         return async function (delivery) {
           const all = known.get(this) ?? new Set();
@@ -146,7 +146,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P2',
     seed: 7,
     replacements: [
-      replacing('webhook/receive/group-commit.ts', 'GroupCommit.add', (add) => {
+      replacing('webhook/delivery-receiver.ts', 'GroupCommit.add', (add) => {
         return function (delivery) {
           add.call(this, delivery).catch(() => undefined);
           return Promise.resolve();
@@ -159,7 +159,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P2',
     seed: 4,
     replacements: [
-      replacing('webhook/receive/delivery-receiver.ts', 'DeliveryReceiver.receive', (receive) => {
+      replacing('webhook/delivery-receiver.ts', 'DeliveryReceiver.receive', (receive) => {
         return async function (accountId, request) {
           const outcome = await receive.call(this, accountId, request);
           return outcome === 'unavailable' ? 'accepted' : outcome;
@@ -204,7 +204,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     isCore: true,
     seed: 2,
     replacements: [
-      replacing('domain/retry/mark-policy.ts', 'nextStep', (nextStep) => (mark, result, secondLook) => {
+      replacing('domain/retry.ts', 'nextStep', (nextStep) => (mark, result, secondLook) => {
         if (result.kind === 'nothing_new') return { kind: 'settle', outcome: 'unchanged' };
         return nextStep(mark, result, secondLook);
       }),
@@ -215,7 +215,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 9,
     replacements: [
-      replacing('sync/run/run-service.ts', 'RunService.request', (request) => {
+      replacing('sync/run-service.ts', 'RunService.request', (request) => {
         return function (wish) {
           if (wish.trigger === 'schedule') return Promise.reject(new Error('Schedules are ignored.'));
           return request.call(this, wish);
@@ -227,7 +227,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'the breaker is off',
     promise: 'P4',
     seed: 17,
-    replacements: [replacing('sync/absence/breaker.ts', 'trips', () => () => false)],
+    replacements: [replacing('sync/breaker.ts', 'trips', () => () => false)],
   },
   {
     name: 'an error inside HTTP 200 is an empty list',
@@ -251,7 +251,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P4',
     seed: 1,
     knobs: 'outage=empty_list outageMinutes=6 readOne=405 vendors=3',
-    replacements: [replacing('sync/absence/breaker.ts', 'isBelieved', () => () => true)],
+    replacements: [replacing('sync/breaker.ts', 'isBelieved', () => () => true)],
   },
   {
     name: 'the old key dropped at once',
@@ -265,7 +265,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 6,
     replacements: [
-      replacing('webhook/subscribe/reconciler.ts', 'reconcileCallbacks', (reconcileCallbacks) => async (options) => {
+      replacing('webhook/reconciler.ts', 'reconcileCallbacks', (reconcileCallbacks) => async (options) => {
         const { accountId, mirror, verifiers, renew, onVendorsChecked } = options;
         const known = await mirror.callbacks.knownCallbacks(accountId);
         for (const { callbackid } of known) {
@@ -284,7 +284,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     isCore: true,
     seed: 25,
     replacements: [
-      replacing('store/rows/reading-counter.ts', 'ReadingCounter.advance', (advance) => {
+      replacing('store/reading-counter.ts', 'ReadingCounter.advance', (advance) => {
         let processes = 0;
         const last = new WeakMap<object, number>();
         return function () {
@@ -301,7 +301,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 34,
     replacements: [
-      replacing('store/rows/reading-counter.ts', 'mirrorTime', () => (now) => ({
+      replacing('store/reading-counter.ts', 'mirrorTime', () => (now) => ({
         offset_ms: sql`0`,
         mirror_ms: now,
       })),
@@ -313,23 +313,21 @@ export const plantedFaults: readonly SimulatedFault[] = [
     isCore: true,
     seed: 9,
     knobs: 'readOne=405 vendors=20 concurrency=1 latency=12000 minutes=22 changes=20 rows=15 late=0.2 reorder=0.3',
-    replacements: [
-      replacing('store/transactions/sqlite-queue.ts', 'asMarked', () => (query, at) => ofVendor(query, at)),
-    ],
+    replacements: [replacing('store/queue.ts', 'asMarked', () => (query, at) => ofVendor(query, at))],
   },
   {
     name: 'unseen once is gone',
     promise: 'P4',
     seed: 7,
     replacements: [
-      replacing('sync/absence/by-id.ts', 'readUnseen', (readUnseen) => async (...args) => {
+      replacing('sync/absences.ts', 'readUnseen', (readUnseen) => async (...args) => {
         const [{ mirror }, , { suspects }, , { context, onVerdict }] = args;
         const stamp = await mirror.takeStamp();
         for (const vendorid of suspects)
           onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'gone', stamp, context as SweepContext));
         return readUnseen(...args);
       }),
-      replacing('sync/run/resolve.ts', 'resolveBySweep', (resolveBySweep) => (account, swept, options) => {
+      replacing('sync/resolve.ts', 'resolveBySweep', (resolveBySweep) => (account, swept, options) => {
         const { unseen } = swept;
         return resolveBySweep(
           account,
@@ -346,7 +344,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     knobs:
       'order=updated_newest readDeleted=404 errorForm=html extraParameter=present resentCode=same fault:403=0.1 fault:stall=0.1 fault:empty_list=0.02 accounts=2 vendors=3 extraWalks=never latency=800 slow=lists minutes=10 changes=6 writes=1 outage=empty_list suspends=1 busy=3 forge=0.2',
     replacements: [
-      replacing('sync/absence/absences.ts', 'applyAbsences', (applyAbsences) => async (account, absences, options) => {
+      replacing('sync/absences.ts', 'applyAbsences', (applyAbsences) => async (account, absences, options) => {
         const stamp = await account.mirror.takeStamp();
         return applyAbsences(
           account,
@@ -362,7 +360,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     isCore: true,
     seed: 6,
     replacements: [
-      replacing('sync/queue/attempt.ts', 'tryRead', (tryRead) => async (account, vendorid, options) => {
+      replacing('sync/attempt.ts', 'tryRead', (tryRead) => async (account, vendorid, options) => {
         const found = await tryRead(account, vendorid, options);
         if (found.kind === 'absent')
           await account.mirror.readings.applyAbsence(vendorid, 'gone', found.stamp, options.context as SweepContext);
@@ -375,7 +373,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 7,
     replacements: [
-      replacing('sync/run/run-service.ts', 'RunService.request', (request) => {
+      replacing('sync/run-service.ts', 'RunService.request', (request) => {
         const underWay = new WeakMap<object, ReturnType<typeof request>>();
         return function (wish) {
           const joined = underWay.get(this);
@@ -392,7 +390,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P6',
     seed: 11,
     replacements: [
-      replacing('store/secrets/verifier-statements.ts', 'isUsable', (isUsable) => (row, now) => {
+      replacing('store/secrets/verifiers.ts', 'isUsable', (isUsable) => (row, now) => {
         return row.or([isUsable(row, now), row('state', '=', 'candidate')]);
       }),
     ],
@@ -402,14 +400,14 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 6,
     knobs: 'vendors=20',
-    replacements: [replacing('sync/queue/worker.ts', 'Worker.wake', () => () => undefined)],
+    replacements: [replacing('sync/worker.ts', 'Worker.wake', () => () => undefined)],
   },
   {
     name: 'the order of arrival lost',
     promise: 'P1',
     seed: 1,
     replacements: [
-      replacing('webhook/receive/signature.ts', 'signedForms', (signedForms) => (pairs) => {
+      replacing('webhook/signature.ts', 'signedForms', (signedForms) => (pairs) => {
         return signedForms([...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
       }),
     ],
@@ -420,7 +418,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     isCore: true,
     seed: 3,
     replacements: [
-      replacing('webhook/receive/signature.ts', 'isSigned', () => (_pairs, _signature, verifiers) => {
+      replacing('webhook/signature.ts', 'isSigned', () => (_pairs, _signature, verifiers) => {
         return verifiers.length > 0;
       }),
     ],
@@ -429,7 +427,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'given up for good',
     promise: 'P1',
     seed: 4,
-    replacements: [replacing('sync/queue/parked-marks.ts', 'markParkedAgain', () => () => Promise.resolve([]))],
+    replacements: [replacing('sync/attempt.ts', 'markParkedAgain', () => () => Promise.resolve([]))],
   },
   {
     name: 'a vendor and its children in two transactions',
@@ -438,7 +436,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 19,
     knobs: 'crashes=4 changes=20',
     replacements: [
-      replacing('store/vendor/child-rows.ts', 'ChildRows.replace', (replace) => {
+      replacing('store/vendors.ts', 'ChildRows.replace', (replace) => {
         return function (key, vendor, fresh) {
           if (fresh) replace.call(this, key, vendor, fresh);
           else afterwards(() => replace.call(this, key, vendor, fresh));
@@ -472,7 +470,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ...kept(16646),
     seed: 16501,
     replacements: [
-      replacing('sync/observe/classify-change.ts', 'isNews', (isNews) => (verdict) => {
+      replacing('sync/observation.ts', 'isNews', (isNews) => (verdict) => {
         return verdict.kind === 'stale' || isNews(verdict);
       }),
     ],
@@ -481,7 +479,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'empty pages are a whole list',
     promise: 'P7',
     ...kept(12086),
-    replacements: [replacing('sync/absence/breaker.ts', 'isBlank', () => () => false)],
+    replacements: [replacing('sync/breaker.ts', 'isBlank', () => () => false)],
   },
   {
     name: 'what a page of any account confirmed is newer',
@@ -489,7 +487,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 154,
     knobs: 'accounts=2 lose=1 changes=20 latency=4000 crashes=4',
     replacements: [
-      replacing('store/pages/confirmations.ts', 'Confirmations.hasLater', (passed) => {
+      replacing('store/page-confirmations.ts', 'Confirmations.hasLater', (passed) => {
         return function (key, readSeq) {
           return accounts.some((account_id) => passed.call(this, { ...key, account_id }, readSeq));
         };
@@ -502,7 +500,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 8,
     knobs: 'changes=20 crashes=4',
     replacements: [
-      replacing('store/rows/sqlite-deliveries.ts', 'SqliteDeliveries.settle', (settle) => {
+      replacing('store/deliveries.ts', 'SqliteDeliveries.settle', (settle) => {
         return function (...args) {
           afterwards(() => settle.call(this, ...args));
         };
@@ -514,9 +512,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P9',
     seed: 1,
     knobs: 'writes=3 fault:403=0.1 outage=403 outageMinutes=6 crashes=4',
-    replacements: [
-      replacing('sync/write/earlier-edits.ts', 'resolveEarlier', () => () => Promise.resolve({ notes: [] })),
-    ],
+    replacements: [replacing('sync/write/edit.ts', 'resolveEarlier', () => () => Promise.resolve({ notes: [] }))],
   },
   {
     name: 'what the look after a lost answer shows is ignored',
@@ -525,16 +521,11 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 1,
     knobs: 'writes=3',
     replacements: [
-      replacing(
-        'sync/write/current-vendor.ts',
-        'currentVendor',
-        (currentVendor) =>
-          async (account, vendorid, ...others) => {
-            const held = await account.mirror.writes.storedVendor(account.accountId, vendorid);
-            const shown = await currentVendor(account, vendorid, ...others);
-            return held?.vendor ?? shown;
-          },
-      ),
+      replacing('sync/write/answer.ts', 'currentVendor', (currentVendor) => async (account, vendorid, ...others) => {
+        const held = await account.mirror.writes.storedVendor(account.accountId, vendorid);
+        const shown = await currentVendor(account, vendorid, ...others);
+        return held?.vendor ?? shown;
+      }),
     ],
   },
   {

@@ -1,6 +1,6 @@
 /** How often things must happen at least, in a thousand seeds, for a result without failures to mean something. */
 import { knobs } from '../plan/plan.ts';
-import { faultKinds } from '../../../src/sandbox/faults/fault-kinds.ts';
+import { faultKinds } from '../../../src/sandbox/core/worlds.ts';
 import type { Met } from './coverage.ts';
 import type { Reach } from './reach.ts';
 

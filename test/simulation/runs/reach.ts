@@ -1,5 +1,5 @@
 /** What a simulation came to: without it, a green result may mean that nothing happened. */
-import type { RunReport } from '../../../src/sync/run/run.ts';
+import type { RunReport } from '../../../src/sync/run.ts';
 import type { EventLog } from '../oracles/event-log.ts';
 import type { Follower } from '../oracles/follower.ts';
 import type { Supervisor } from '../machine/supervisor.ts';

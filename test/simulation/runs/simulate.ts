@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../../../src/sandbox/service.ts';
-import type { RunReport } from '../../../src/sync/run/run.ts';
+import type { RunReport } from '../../../src/sync/run.ts';
 import { memory } from '../../support/memory.ts';
 import { Auditor } from '../oracles/auditor.ts';
 import { EventLog } from '../oracles/event-log.ts';

@@ -33,7 +33,7 @@ export const plantedFaults: readonly SweepFault[] = [
     name: 'not full taken for the end',
     seed: 119,
     replacements: [
-      replacing('sync/sweep/window.ts', 'holdsEnd', () => ({ ids, size }) => {
+      replacing('sync/sweep/window-chain.ts', 'holdsEnd', () => ({ ids, size }) => {
         return ids.length < size;
       }),
     ],
@@ -42,7 +42,7 @@ export const plantedFaults: readonly SweepFault[] = [
     name: 'the last of `pages` taken for the end, whatever it holds',
     seed: 30713,
     replacements: [
-      replacing('sync/sweep/window.ts', 'holdsEnd', () => ({ page, pages }) => {
+      replacing('sync/sweep/window-chain.ts', 'holdsEnd', () => ({ page, pages }) => {
         return page === pages;
       }),
     ],

@@ -5,7 +5,7 @@
 import { timestamp, type Clock } from '../../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../../src/domain/reading.ts';
 import { seededRandom, type SeededRandom } from '../../../src/sandbox/core/random.ts';
-import type { Verdict } from '../../../src/store/decide/verdict.ts';
+import type { Verdict } from '../../../src/store/acceptance.ts';
 import type { VisState } from '../../../src/domain/vendor.ts';
 
 export const orders = [

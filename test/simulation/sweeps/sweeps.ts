@@ -1,6 +1,6 @@
 /** Sweeps of scripted lists: each run asks whether a vendor that stood still was missed by a sweep that calls itself complete. */
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
-import type { ProofKind } from '../../../src/store/tables/mirror-tables.ts';
+import type { ProofKind } from '../../../src/store/sqlite/schema.ts';
 import { sweep } from '../../../src/sync/sweep/sweep.ts';
 import { orders, ScriptedList, type Change, type ListWorld, type Script } from './scripted-list.ts';
 

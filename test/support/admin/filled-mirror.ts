@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
-import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
+import { mirrorOptions } from '../../../src/store/reader.ts';
 import { adminOf } from '../../bench/setup/admin-of.ts';
 import { fillYear } from '../../bench/setup/year-of-history.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';

@@ -1,6 +1,6 @@
 /** Figures of a made-up installation, at noon of 20 November 2026. */
 import { timestamp } from '../../../src/domain/clock.ts';
-import type { CurrencyFigures, Figures } from '../../../src/store/figures/figures.ts';
+import type { CurrencyFigures, Figures } from '../../../src/store/reports/figures.ts';
 import { before, noon } from './sample.ts';
 
 const [hour, day] = [3_600_000, 86_400_000];

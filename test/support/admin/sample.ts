@@ -7,10 +7,8 @@ import {
   type HealthFacts,
   type TargetStatus,
 } from '../../../src/health/judge.ts';
-import type { TargetReport } from '../../../src/store/outbox/outbox-report.ts';
-import { unknownState } from '../../../src/store/reports/account-state.ts';
-import type { WebhookDays } from '../../../src/store/reports/webhook-days.ts';
-import type { ReportedRun } from '../../../src/store/reports/account-reports.ts';
+import type { TargetReport } from '../../../src/store/reports/outbox-report.ts';
+import { unknownState, type WebhookDays, type ReportedRun } from '../../../src/store/reports/account-reports.ts';
 
 export const noon = Date.UTC(2026, 10, 20, 12);
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];

@@ -1,5 +1,5 @@
 /** A delivery about a vendor, as the listener hands it to the store. */
-import type { NewDelivery } from '../../../src/store/records/delivery-record.ts';
+import type { NewDelivery } from '../../../src/store/deliveries.ts';
 import { account } from '../names.ts';
 
 export function newDelivery(vendorid: number, { accountId = account, receivedAt = 0 } = {}): NewDelivery {

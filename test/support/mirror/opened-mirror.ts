@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { migrations, namedProcess, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 
 export async function openedMirror(rows: Rows, clock: Clock): Promise<{ path: string; mirror: Store }> {

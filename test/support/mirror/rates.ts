@@ -1,9 +1,8 @@
 /** A mirror that several processes have open, which share its rate limits. */
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
-import type { RateDemand } from '../../../src/domain/rate-reservation.ts';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { RateDemand } from '../../../src/domain/reading.ts';
+import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { migrations, namedProcess } from '../mirror-file.ts';
 
 export const period = 60_000;

@@ -1,11 +1,10 @@
 /** A client of a service, without a mirror beside it that counts its requests. */
 import type { ApiDependencies, ApiSettings } from '../../../src/api/call/call.ts';
 import { connect, type ServiceClient } from '../../../src/api/client.ts';
-import { fixedToken } from '../../../src/api/auth/token-source.ts';
+import { fixedToken } from '../../../src/api/auth/token-sources.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { Secret, silentLog } from '../../../src/domain/log.ts';
-import type { ReadStamp } from '../../../src/domain/reading.ts';
-import type { ReserveRequest } from '../../../src/domain/rate-reservation.ts';
+import type { ReadStamp, ReserveRequest } from '../../../src/domain/reading.ts';
 import { constantRandom } from '../random.ts';
 import { network } from './intercept.ts';
 import { defaultSettings } from '../settings.ts';

@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { packageRoot } from '../mirror-file.ts';
 
 export interface SourceFile {
-  /** From the root of the repository, as in `src/store/rows/sqlite-runs.ts`. */
+  /** From the root of the repository, as in `src/store/runs.ts`. */
   readonly path: string;
   readonly text: string;
   /** Files of ours that it imports, types included, by their paths. */

@@ -6,7 +6,7 @@ import { openInstallation, type Installation, type RunSummary } from '../../../s
 import { silentLog } from '../../../src/domain/log.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { oddWorld } from '../odd-world.ts';
-import type { PullOptions } from '../../../src/sync/run/run.ts';
+import type { PullOptions } from '../../../src/sync/run.ts';
 import { directFetch } from '../network/direct-fetch.ts';
 import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { account, token } from '../names.ts';

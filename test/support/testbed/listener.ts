@@ -2,17 +2,16 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
-import type { HttpLimits } from '../../../src/http/limits.ts';
+import type { HttpLimits } from '../../../src/http/connection-limits.ts';
 import { silentLog, type Log } from '../../../src/domain/log.ts';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
+import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
-import { createListener } from '../../../src/webhook/receive/listener.ts';
-import type { Outcome } from '../../../src/webhook/receive/outcomes.ts';
+import { createListener } from '../../../src/webhook/listener.ts';
+import type { Outcome } from '../../../src/webhook/delivery-receiver.ts';
 import { knownVerifier } from '../deliveries/signed-delivery.ts';
 import { migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { account } from '../names.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
-import type { Store } from '../../../src/store/store.ts';
 
 export interface ListenerTestbed {
   readonly mirror: Store;

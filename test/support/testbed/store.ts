@@ -4,10 +4,9 @@ import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
-import type { Verdict } from '../../../src/store/decide/verdict.ts';
+import { openMirror, type Store } from '../../../src/store/mirror.ts';
+import type { Verdict } from '../../../src/store/acceptance.ts';
 import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { newDelivery } from '../deliveries/new-delivery.ts';
 
 export const lag = 5_000;

@@ -1,14 +1,14 @@
 /** Files, listener and subscription manager of one installation, and the sandbox that talks to them over real sockets. The manager is made, and not started. */
 import { expect, onTestFinished } from 'vitest';
 import { connect } from '../../../src/api/client.ts';
-import { fixedToken } from '../../../src/api/auth/token-source.ts';
+import { fixedToken } from '../../../src/api/auth/token-sources.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { Secret, silentLog } from '../../../src/domain/log.ts';
 import { startEmbeddedSandbox, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { SandboxOptions } from '../../../src/sandbox/service.ts';
 import { oddWorld } from '../odd-world.ts';
-import { SubscriptionManager } from '../../../src/webhook/subscribe/subscription-manager.ts';
-import { codeWait } from '../../../src/webhook/subscribe/verification.ts';
+import { SubscriptionManager } from '../../../src/webhook/subscription-manager.ts';
+import { codeWait } from '../../../src/webhook/reconciler.ts';
 import { account } from '../names.ts';
 import { defaultSettings } from '../settings.ts';
 import type { VirtualClock } from '../virtual-clock.ts';

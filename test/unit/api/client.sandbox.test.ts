@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceClient } from '../../../src/api/client.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
-import type { FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
+import type { FaultKind } from '../../../src/sandbox/core/worlds.ts';
 import { oddWorld } from '../../support/odd-world.ts';
 import { connectTo } from '../../support/network/connect-to.ts';
 import { network } from '../../support/network/intercept.ts';

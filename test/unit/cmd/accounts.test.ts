@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { takeSideLock } from '../../../src/store/files/side-lock.ts';
+import { takeSideLock } from '../../../src/store/files/locks.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { testbed } from '../../support/testbed.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isMatchedBy, registrableEvents } from '../../../src/domain/events.ts';
-import { eventNames, filterMatches } from '../../../src/sandbox/core/event-scopes.ts';
+import { eventNames, filterMatches } from '../../../src/sandbox/core/access.ts';
 
 const nouns = registrableEvents.filter((event) => !event.includes('.'));
 const plurals = [

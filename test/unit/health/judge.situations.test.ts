@@ -1,9 +1,9 @@
 /** Situations, and what each surface says of it: all of them show one judgement. */
 import { describe, expect, it } from 'vitest';
-import { printText } from '../../../src/cmd/mirror/status.ts';
+import { printText } from '../../../src/cmd/status.ts';
 import type { ProcessContext } from '../../../src/cmd/process/process-context.ts';
-import { summaryLines } from '../../../src/cmd/runs/summary-lines.ts';
-import { visibleJson } from '../../../src/cmd/terminal/plain-text.ts';
+import { summaryLines } from '../../../src/cmd/live-summary.ts';
+import { visibleJson } from '../../../src/cmd/terminal/text.ts';
 import { catalogue } from '../../../src/domain/errors.ts';
 import { advice, judge, sentenceOf, type AccountFacts, type HealthFacts } from '../../../src/health/judge.ts';
 import { statusDocument, type StatusDocument } from '../../../src/health/status-document.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions } from '../../../src/sandbox/embedded.ts';
-import { fetchPost } from '../../../src/sandbox/delivery/fetch-sender.ts';
+import { fetchPost } from '../../../src/sandbox/delivery/delivery-sender.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { callbacksPath, vendorsPath, type Body } from '../../support/testbed/service.ts';
 

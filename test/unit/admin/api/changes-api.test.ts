@@ -1,6 +1,6 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { resolveCursor } from '../../../../src/store/feed/feed-cursor.ts';
+import { resolveCursor } from '../../../../src/store/reports/feed-cursor.ts';
 import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
 import { compiled } from '../../../support/source/compiled.ts';

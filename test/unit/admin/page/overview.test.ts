@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountFacts } from '../../../../src/health/judge.ts';
 import { grouped } from '../../../../src/domain/amounts.ts';
-import type { Figures } from '../../../../src/store/figures/figures.ts';
+import type { Figures } from '../../../../src/store/reports/figures.ts';
 import { startAdmin } from '../../../support/admin/admin-requests.ts';
 import { sampleFigures } from '../../../support/admin/sample-figures.ts';
 import { able, account, facts, newAccount, run } from '../../../support/admin/sample.ts';

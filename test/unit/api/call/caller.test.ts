@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSource } from '../../../../src/api/auth/token-source.ts';
+import type { TokenSource } from '../../../../src/api/auth/token-sources.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import { createLog, Secret } from '../../../../src/domain/log.ts';
 import { failureOf } from '../../../support/failure.ts';

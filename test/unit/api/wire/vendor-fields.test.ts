@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { member } from '../../../../src/api/wire/json.ts';
+import { member } from '../../../../src/api/wire/document.ts';
 import { vendorOf } from '../../../../src/api/wire/vendor-fields.ts';
 import { readCallback, readCallbacks, readGateways, readRemoval } from '../../../../src/api/wire/resources.ts';
 import { balanceFields, textFields, vendorFields, type Vendor } from '../../../../src/domain/vendor.ts';

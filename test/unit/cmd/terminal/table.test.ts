@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { rulerFor, wrapped } from '../../../../src/cmd/terminal/cells.ts';
-import { visible } from '../../../../src/cmd/terminal/plain-text.ts';
+import { rulerFor, wrapped, visible } from '../../../../src/cmd/terminal/text.ts';
 import { Table, table, type Column } from '../../../../src/cmd/terminal/table.ts';
 import { collector } from '../../../support/testbed/command.ts';
 

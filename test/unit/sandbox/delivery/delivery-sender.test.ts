@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sign } from '../../../../src/sandbox/delivery/sign.ts';
+import { sign } from '../../../../src/sandbox/delivery/event-dispatcher.ts';
 import { parseWorld } from '../../../../src/sandbox/core/worlds.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';

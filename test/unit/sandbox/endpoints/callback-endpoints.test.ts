@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventNames } from '../../../../src/sandbox/core/event-scopes.ts';
+import { eventNames } from '../../../../src/sandbox/core/access.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { callbacksPath, type CallbackRow } from '../../../support/testbed/service.ts';

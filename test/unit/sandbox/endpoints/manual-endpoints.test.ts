@@ -1,6 +1,6 @@
 /** What happens in the service without its API: by itself at a rate, or on request. */
 import { describe, expect, it } from 'vitest';
-import { eventNames } from '../../../../src/sandbox/core/event-scopes.ts';
+import { eventNames } from '../../../../src/sandbox/core/access.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { gatewaysPath } from '../../../support/testbed/service.ts';

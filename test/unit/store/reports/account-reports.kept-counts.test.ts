@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountStates } from '../../../../src/store/reports/account-state.ts';
-import { receivedDeliveriesOf } from '../../../../src/store/reports/received-deliveries.ts';
+import { accountStates, receivedDeliveriesOf } from '../../../../src/store/reports/account-reports.ts';
 import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
 import {
   openDatabase,

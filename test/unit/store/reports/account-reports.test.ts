@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { accountSummaries, currencyTotals } from '../../../../src/store/reports/account-reports.ts';
-import { unknownState } from '../../../../src/store/reports/account-state.ts';
+import { accountSummaries, currencyTotals, unknownState } from '../../../../src/store/reports/account-reports.ts';
 import { accountIds } from '../../../../src/store/reports/known-accounts.ts';
 import {
   balance,

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
-import { mirrorClaim, nextEpoch } from '../../../../src/store/files/daemon-claim.ts';
+import { mirrorClaim, nextEpoch } from '../../../../src/store/files/identity.ts';
 import { compareVersions } from '../../../../src/store/sqlite/driver.ts';
-import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
+import { mirrorOptions } from '../../../../src/store/reader.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
 import {
   fileClock as clock,

@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../../../src/domain/clock.ts';
-import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
+import { openMirror } from '../../../../src/store/mirror.ts';
 import { ask, migrations, namedProcess, openingError, temporaryFolder } from '../../../support/mirror-file.ts';
 import { fillVersions, migrationsBefore, writeOlder } from '../../../support/mirror/older-file.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../../../src/domain/clock.ts';
-import { hasDamagedSchema } from '../../../../src/store/files/quarantine.ts';
-import { mirrorMigrations } from '../../../../src/store/files/mirror-options.ts';
-import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
+import { hasDamagedSchema } from '../../../../src/store/files/damage.ts';
+import { mirrorMigrations } from '../../../../src/store/reader.ts';
+import { openMirror } from '../../../../src/store/mirror.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
 import { ask, migrations, namedProcess, packageRoot, temporaryFolder } from '../../../support/mirror-file.ts';
 

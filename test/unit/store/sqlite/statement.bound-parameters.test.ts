@@ -14,20 +14,20 @@ const written = new Set([
   'src/store/sqlite/migrate.ts: migration.sql',
   'src/store/sqlite/migrate.ts: migration.space',
   // Put together from texts of the source alone.
-  'src/store/feed/feed-cursor.ts: endOfEpoch',
-  "src/store/feed/feed-cursor.ts: `SELECT ${epochOf(':seq')} AS epoch`",
-  'src/store/figures/money-history.ts: steps',
-  'src/store/outbox/outbox-statements.ts: text',
-  'src/store/transactions/sqlite-request-failures.ts: any',
-  'src/store/transactions/sqlite-request-failures.ts: forget',
-  'src/store/transactions/sqlite-request-failures.ts: add',
+  'src/store/reports/feed-cursor.ts: endOfEpoch',
+  "src/store/reports/feed-cursor.ts: `SELECT ${epochOf(':seq')} AS epoch`",
+  'src/store/reports/owed.ts: steps',
+  'src/store/outbox.ts: text',
+  'src/store/request-failures.ts: any',
+  'src/store/request-failures.ts: forget',
+  'src/store/request-failures.ts: add',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
-  'src/store/sqlite/read-only-statement.ts: text',
+  'src/store/sqlite/user-query.ts: text',
   'src/store/export/export-rows.ts: true',
   'src/store/export/export-program.ts: true',
   // The names of the tables that a file has, quoted: nothing else says how many rows each holds.
   // A regular expression, and no SQL.
-  'src/store/feed/cursor-text.ts: text',
+  'src/store/reports/feed-cursor.ts: text',
 ]);
 
 /** Constants of the source in a pragma, which knows no parameters. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { VendorPage } from '../../../../src/domain/reading.ts';
 import type { Vendor } from '../../../../src/domain/vendor.ts';
-import type { Verdict } from '../../../../src/store/decide/verdict.ts';
+import type { Verdict } from '../../../../src/store/acceptance.ts';
 import { ObservedOrder } from '../../../../src/sync/sweep/list-order.ts';
 import { ListReader } from '../../../../src/sync/sweep/list-reader.ts';
 

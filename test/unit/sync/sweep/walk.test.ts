@@ -4,7 +4,7 @@ import type { VendorPage } from '../../../../src/domain/reading.ts';
 import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
 import type { Pass } from '../../../../src/sync/sweep/passes.ts';
 import { walk, type Walk } from '../../../../src/sync/sweep/walk.ts';
-import { windowOf } from '../../../../src/sync/sweep/window.ts';
+import { windowOf } from '../../../../src/sync/sweep/window-chain.ts';
 import { testbed } from '../../../support/testbed.ts';
 
 type Answer = Pick<VendorPage, 'page' | 'pages' | 'total'> & { readonly ids: readonly number[] };

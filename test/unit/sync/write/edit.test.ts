@@ -1,7 +1,7 @@
 /** Edits whose outcome is unknown, in virtual time: when the vendor is read, and what other processes have under way. */
 import { expect, it } from 'vitest';
 import type { VendorEdit } from '../../../../src/api/requests.ts';
-import type { FaultKind } from '../../../../src/sandbox/faults/fault-kinds.ts';
+import type { FaultKind } from '../../../../src/sandbox/core/worlds.ts';
 import type { WriteReport } from '../../../../src/sync/write/answer.ts';
 import { editVendor } from '../../../../src/sync/write/edit.ts';
 import { otherConnection } from '../../../support/mirror-file.ts';

@@ -1,0 +1,83 @@
+/** Caches figures for all readers; no page waits for them longer than a moment. */
+import type { Clock } from '../../domain/clock.ts';
+import { SingleFlight } from '../../domain/concurrency.ts';
+import type { Figures } from '../../store/reports/figures.ts';
+
+/** How long a page waits for figures before it shows the last known ones, in milliseconds. */
+const longestWait = 250;
+
+/** Figures older than this are not shown, in milliseconds. */
+const oldestShown = 30_000;
+
+interface Known {
+  readonly refresh: () => Promise<void>;
+  figures: Figures | null;
+  /** Monotonic time at which they were requested. */
+  asOf: number;
+}
+
+export class FiguresCache {
+  readonly #clock: Pick<Clock, 'monotonic' | 'timer'>;
+  readonly #read: (accountId: string) => Promise<Figures>;
+  readonly #onFault: (error: unknown) => void;
+  readonly #accounts = new Map<string, Known>();
+
+  constructor(
+    clock: Pick<Clock, 'monotonic' | 'timer'>,
+    read: (accountId: string) => Promise<Figures>,
+    onFault: (error: unknown) => void,
+  ) {
+    this.#clock = clock;
+    this.#read = read;
+    this.#onFault = onFault;
+  }
+
+  /** The latest figures of an account; null where there are none that are young enough. */
+  async of(accountId: string): Promise<Figures | null> {
+    const known = this.#account(accountId);
+    let cancel = (): void => undefined;
+    const enough = new Promise<void>((resolve) => (cancel = this.#clock.timer(longestWait, resolve)));
+    await Promise.race([known.refresh(), enough]);
+    cancel();
+    return this.#clock.monotonic() - known.asOf > oldestShown ? null : known.figures;
+  }
+
+  #account(accountId: string): Known {
+    const known = this.#accounts.get(accountId);
+    if (known) return known;
+    const look = shared(this.#clock, async () => {
+      const asOf = this.#clock.monotonic();
+      try {
+        added.figures = await this.#read(accountId);
+        added.asOf = asOf;
+      } catch (error) {
+        this.#onFault(error);
+      }
+    });
+    const added: Known = { refresh: look, figures: null, asOf: 0 };
+    this.#accounts.set(accountId, added);
+    return added;
+  }
+}
+
+/** How long a result serves at least, in milliseconds. */
+const shortest = 1_000;
+
+/** How many times as long as it took a result serves at least, so that the work never takes more than a tenth of the time. */
+const restFactor = 9;
+
+/** Work whose result is shared for a while, so that many readers cost no more than one. */
+export function shared<T>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<T>): () => Promise<T> {
+  let until = 0;
+  const flight = new SingleFlight<T>(() => clock.monotonic() < until);
+  const timed = async (): Promise<T> => {
+    const begun = clock.monotonic();
+    try {
+      return await work();
+    } finally {
+      const took = clock.monotonic() - begun;
+      until = begun + Math.max(shortest, took + restFactor * took);
+    }
+  };
+  return () => flight.run(timed);
+}

@@ -1,0 +1,196 @@
+/**
+ * How well webhooks work in both directions: alive or dead in one sentence, deliveries, what was missed and how late; and whether changes
+ * reach the receivers.
+ */
+import { timestamp } from '../../domain/clock.ts';
+import { seconds } from '../../domain/duration.ts';
+import {
+  sentenceOf,
+  targetProblems,
+  type AccountFacts,
+  type AccountHealth,
+  type TargetStatus,
+  type Tone,
+} from '../../health/judge.ts';
+import type { WebhookDays } from '../../store/reports/account-reports.ts';
+import type { Figures, HourFigures } from '../../store/reports/figures.ts';
+import { ago, chart, count, counted, date, html, lasting, namedValues, percent, sentence, type Html } from './html.ts';
+
+/** How well the webhooks work: alive or dead in one sentence, then deliveries, what was missed and how late, by hour and by day. */
+
+const daysDrawn = 14;
+const dayMs = 86_400_000;
+
+type WebhookDay = WebhookDays[number];
+
+export function webhookSection({ facts, deliveries }: AccountHealth, figures: Figures | null, now: number): Html {
+  const { tone, words } = deliveries;
+  return html`<section id="webhooks" aria-labelledby="webhooks-title">
+    <h2 id="webhooks-title">How well the webhooks work</h2>
+    <p class="health">
+      <span class="pill ${tone}">${words}</span> Last delivery <b>${ago(now, facts.lastDelivery)}</b>.
+    </p>
+    <p>${missedWords(facts.days)}</p>
+    ${callbacks(facts, now)}
+    <div class="pair">
+      ${figures === null ? null : byHour(figures.hours)} ${facts.days.length === 0 ? null : byDay(facts.days, now)}
+    </div>
+    ${waiting(facts, now)}
+  </section>`;
+}
+
+export function missedWords(days: WebhookDays): string {
+  const shown = days.slice(-daysDrawn);
+  const add = (of: (day: WebhookDay) => number): number => shown.reduce((total, day) => total + of(day), 0);
+  const missed = add((day) => day.unannounced_changes);
+  const changes = missed + add((day) => day.announced_changes);
+  const late = add((day) => day.late_deliveries);
+  const longest = Math.max(0, ...shown.map((day) => day.latest_seconds ?? 0));
+  if (changes === 0) return `No missed change was found in the last ${daysDrawn} days.`;
+  const lost =
+    missed === 0
+      ? `Of ${counted(changes, 'change')} in ${daysDrawn} days none was missed`
+      : `${count(missed)} of ${counted(changes, 'change')} in ${daysDrawn} days ${missed === 1 ? 'was' : 'were'} missed (${percent(missed / changes)}), and found by a sweep`;
+  return late === 0 ? `${lost}; none came late.` : `${lost}; ${count(late)} came late, by ${seconds(longest)} at most.`;
+}
+
+function callbacks({ callbacks: registered, refusals }: AccountFacts, now: number): Html | null {
+  if (registered.length + refusals.length === 0) return null;
+  return html`<ul class="plain">
+    ${registered.map(
+      ({ event, uri, verified, checked_at }) =>
+        html`<li class="callback">
+          <span class="pill ${verified === 1 ? 'good' : 'bad'}">${verified === 1 ? 'verified' : 'not verified'}</span>
+          <span><b>${event}</b> to</span> <code>${uri}</code> <small>checked ${ago(now, checked_at)}</small>
+        </li>`,
+    )}
+    ${refusals.map(
+      ({ event, refused_at, message }) =>
+        html`<li><span class="pill bad">refused</span> <b>${event}</b> ${ago(now, refused_at)}: ${message}</li>`,
+    )}
+  </ul>`;
+}
+
+function waiting({ queue, oldestMark }: AccountFacts, now: number): Html {
+  if (queue.waiting === 0) return html`<p class="soft queue">Nothing waits to be read again.</p>`;
+  return html`<p class="soft queue">
+    ${counted(queue.waiting, 'vendor')} ${queue.waiting === 1 ? 'waits' : 'wait'} to be read again, the first since
+    ${ago(now, oldestMark)}.
+  </p>`;
+}
+
+function byHour(hours: readonly HourFigures[]): Html {
+  const received = hours.reduce((total, { deliveries }) => total + deliveries, 0);
+  const found = hours.reduce((total, { missed, late }) => total + missed + late, 0);
+  if (received + found === 0)
+    return html`<div>
+      <h3>By hour, two days</h3>
+      <p class="soft">No deliveries and no missed changes.</p>
+    </div>`;
+  return html`<div>
+    <h3>By hour, two days</h3>
+    ${chart({
+      words: `${counted(received, 'delivery', 'deliveries')} in the last two days, hour by hour`,
+      grain: 'hour',
+      kind: 'bars',
+      places: 0,
+      at: hours.map(({ hour }) => hour),
+      series: [
+        { name: 'Deliveries', tone: 'ink-1', values: hours.map(({ deliveries }) => deliveries) },
+        { name: 'Missed', tone: 'ink-2', values: hours.map(({ missed }) => missed) },
+        { name: 'Late', tone: 'ink-3', values: hours.map(({ late }) => late) },
+      ],
+      table: {
+        head: ['Hour (UTC)', 'Deliveries', 'Missed', 'Late', 'Latest by'],
+        rows: [...hours]
+          .reverse()
+          .map((hour) => [`${hour.hour}:00`, ...cells(hour.deliveries, hour.missed, hour.late, hour.latestSeconds)]),
+      },
+    })}
+  </div>`;
+}
+
+function byDay(days: WebhookDays, now: number): Html {
+  const known = new Map(days.map((day) => [day.day, day]));
+  const names = Array.from({ length: daysDrawn }, (_, index) =>
+    timestamp(now - (daysDrawn - 1 - index) * dayMs).slice(0, 10),
+  );
+  const of = (pick: (day: WebhookDay) => number): number[] =>
+    names.map((name) => {
+      const day = known.get(name);
+      return day ? pick(day) : 0;
+    });
+  return html`<div>
+    <h3>By day, two weeks</h3>
+    ${chart({
+      words: `Deliveries, missed and late changes since ${date(names[0] ?? '')}, day by day`,
+      grain: 'day',
+      kind: 'bars',
+      places: 0,
+      at: names,
+      series: [
+        { name: 'Deliveries', tone: 'ink-1', values: of((day) => day.deliveries) },
+        { name: 'Missed', tone: 'ink-2', values: of((day) => day.unannounced_changes) },
+        { name: 'Late', tone: 'ink-3', values: of((day) => day.late_deliveries) },
+      ],
+      table: {
+        head: ['Day (UTC)', 'Deliveries', 'Missed', 'Late', 'Latest by'],
+        rows: [...names].reverse().map((name) => {
+          const day = known.get(name);
+          return [
+            name,
+            ...cells(
+              day?.deliveries ?? 0,
+              day?.unannounced_changes ?? 0,
+              day?.late_deliveries ?? 0,
+              day?.latest_seconds ?? null,
+            ),
+          ];
+        }),
+      },
+    })}
+  </div>`;
+}
+
+function cells(deliveries: number, missed: number, late: number, latest: number | null): string[] {
+  return [count(deliveries), count(missed), count(late), latest === null ? '–' : seconds(latest)];
+}
+
+/** Whether changes reach the receivers of outgoing webhooks; nothing where the settings name none. */
+export function targetSection(targets: readonly TargetStatus[], now: number): Html | null {
+  if (targets.length === 0) return null;
+  return html`<section id="targets" aria-labelledby="targets-title">
+    <h2 id="targets-title">Outgoing webhooks</h2>
+    <ul class="targets">
+      ${targets.map((target) => html`<li>${targetHtml(target, now)}</li>`)}
+    </ul>
+  </section>`;
+}
+
+function targetHtml(report: TargetStatus, now: number): Html {
+  const { target, state, failing_since, last_error } = report;
+  const problems = targetProblems(report, now);
+  const failure =
+    failing_since === null || state !== 'failing' || problems.some(({ code }) => code === 'receiver_failing')
+      ? null
+      : html`<p class="trouble">Failing for ${lasting(now, failing_since)}: ${last_error ?? 'no cause is known.'}</p>`;
+  return html`<h3><bdi>${target}</bdi> <span class="pill ${tone(report)}">${state}</span></h3>
+    <dl class="figures">${namedValues(figures(report, now))}</dl>
+    ${failure} ${problems.map((problem) => html`<p class="trouble">${sentence(sentenceOf(problem))}</p>`)}`;
+}
+
+function figures(report: TargetStatus, now: number): [string, Html | string][] {
+  const { waiting, behind, parked, oldest_waiting, delivered_at } = report;
+  const further = behind === 0 ? '' : `, and ${counted(behind, 'further change')}`;
+  return [
+    ['Lag', oldest_waiting === null ? 'none' : lasting(now, oldest_waiting)],
+    ['Waiting', waiting + behind === 0 ? 'nothing' : `${counted(waiting, 'vendor')}${further}`],
+    ['Given up', parked === 0 ? 'nothing' : counted(parked, 'vendor')],
+    ['Last accepted', ago(now, delivered_at)],
+  ];
+}
+
+function tone({ state, parked }: TargetStatus): Tone {
+  if (state === 'failing' || state === 'disabled') return 'bad';
+  return state === 'delivering' && parked === 0 ? 'good' : 'fair';
+}

@@ -1,0 +1,141 @@
+/** What a daemon does now and then: removes old rows, checks the files, and notices jumps of the clock. */
+import { sleptThrough, type Clock } from '../domain/clock.ts';
+import { background, repeatedly } from '../domain/concurrency.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import type { Service } from '../domain/lifecycle.ts';
+import type { Log } from '../domain/log.ts';
+import type { Settings } from '../settings/parse.ts';
+import { checkWholeFile } from '../store/files/damage.ts';
+import type { Store } from '../store/mirror.ts';
+import type { Secrets } from '../store/secrets/secrets.ts';
+
+/** Periodic maintenance: removes old rows and checks the files. */
+
+export interface MaintenanceOptions {
+  readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs'>;
+  readonly secrets: Pick<Secrets, 'assertOurs'>;
+  readonly retention: Settings['retention'];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How often the file is checked and old rows are removed, in milliseconds. */
+const checkEvery = 60_000;
+const pruneEvery = 3_600_000;
+
+/** How long deliveries and other work have before the next batch of old rows is removed, in milliseconds: many times what a batch takes. */
+const betweenBatches = 50;
+
+/** A journal of this size means that a reader keeps a query open, in bytes. */
+const largeJournal = 64 * 2 ** 20;
+
+export function createMaintenance({ mirror, secrets, retention, clock, log }: MaintenanceOptions): Service {
+  let warned = false;
+
+  const checkFiles = (): void => {
+    try {
+      mirror.assertOurs();
+      secrets.assertOurs();
+    } catch {
+      // The error was reported when it was found.
+      return;
+    }
+    const { walBytes } = mirror.sizes();
+    const large = walBytes > largeJournal;
+    if (large && !warned)
+      log.warn({ bytes: walBytes }, 'the journal of the database grows: a program keeps a query open');
+    warned = large;
+  };
+
+  const prune = async (signal: AbortSignal): Promise<void> => {
+    const since = (age: number | null): number | undefined => (age === null ? undefined : clock.now() - age);
+    const keep = { deliveriesSince: since(retention.deliveries), versionsSince: since(retention.versions) };
+    let removed = 0;
+    for await (const some of mirror.prune(keep)) {
+      removed += some;
+      if (!(await sleptThrough(clock, betweenBatches, signal))) break;
+    }
+    if (removed > 0) log.info({ rows: removed }, 'old rows were removed');
+  };
+
+  const attempt = async (task: () => Promise<void> | void): Promise<void> => {
+    try {
+      await task();
+    } catch (error) {
+      log.warn({ err: asMirrorError(error) }, 'maintenance failed and will be tried again');
+    }
+  };
+
+  return background('the maintenance', (signal) =>
+    Promise.all([
+      repeatedly(clock, checkEvery, signal, () => attempt(checkFiles)),
+      repeatedly(clock, pruneEvery, signal, () => attempt(() => prune(signal))),
+    ]),
+  );
+}
+
+/** Checks the integrity of a mirror that was not closed cleanly, while the daemon already works with it. */
+
+export interface IntegrityCheckOptions {
+  /** The mirror. */
+  readonly path: string;
+  /** Why it must be checked; undefined where it need not be. */
+  readonly reason: string | undefined;
+  readonly log: Log;
+  /** The mirror is damaged: the process must end. The next one moves the file aside. */
+  readonly onFatal: (error: MirrorError) => void;
+}
+
+export interface IntegrityCheck extends Service {
+  /** Whether the file passed the check, or was closed cleanly. */
+  readonly passed: boolean;
+}
+
+export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCheckOptions): IntegrityCheck {
+  let passed = reason === undefined;
+
+  const check = async (signal: AbortSignal): Promise<void> => {
+    log.info({ reason }, 'checking the integrity of the mirror');
+    try {
+      const faults = await checkWholeFile(path, signal);
+      passed = faults.length === 0;
+      if (passed) log.info('the mirror passed the integrity check');
+      else onFatal(new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: asMirrorError(error) }, 'the integrity check could not be finished');
+    }
+  };
+
+  const service = background('the integrity check', check);
+  return {
+    ...service,
+    get passed() {
+      return passed;
+    },
+    start: () => (passed ? Promise.resolve() : service.start()),
+  };
+}
+
+/** Detects jumps of the wall clock: a suspended or stopped machine, or a clock that was set. */
+export interface ClockJumpOptions {
+  readonly clock: Clock;
+  /** Called with how far the wall clock jumped, in milliseconds; negative where it was set back. */
+  readonly onJump: (ms: number) => void;
+}
+
+const tick = 30_000;
+
+/** Delays of a busy machine up to this are not taken for a jump. */
+const tolerance = 2 * tick;
+
+/** Sleeps half a minute at a time, and compares the wall clock with what it should then show. */
+export function createClockJumpDetector({ clock, onJump }: ClockJumpOptions): Service {
+  return background('the clock jump detector', async (signal) => {
+    for (;;) {
+      const expected = clock.now() + tick;
+      if (!(await sleptThrough(clock, tick, signal))) return;
+      const jump = clock.now() - expected;
+      if (Math.abs(jump) > tolerance) onJump(jump);
+    }
+  });
+}

@@ -1,0 +1,206 @@
+/**
+ * `accounts list`, `add`, `remove`, `pause` and `resume`: which accounts are mirrored, beside those of the settings.
+ */
+import { age } from '../domain/clock.ts';
+import { exitStatus, MirrorError } from '../domain/errors.ts';
+import { vendorCounts } from '../health/status-document.ts';
+import { defaultConnection, withKept, type Settings } from '../settings/parse.ts';
+import { accountIdInstead, connectionNameOf } from '../settings/shape.ts';
+import { daemonSince } from '../store/files/locks.ts';
+import { accountSummaries } from '../store/reports/account-reports.ts';
+import { keptAccountsAt } from '../store/reports/known-accounts.ts';
+import { loadSettings, settingsOfFile } from './load-settings.ts';
+import { changeMirror, queryMirror } from './open-mirror.ts';
+import { withSettings, type Call, type CommandHandler } from './process/command.ts';
+import { print, printJson, printText } from './terminal/print.ts';
+import { table } from './terminal/table.ts';
+import { visible } from './terminal/text.ts';
+
+/** `accounts list`: which accounts are mirrored, and what the mirror holds of each. */
+
+interface ListedAccount {
+  readonly account: string;
+  readonly from: 'settings' | 'added';
+  readonly connection: string;
+  /** Since when it is paused; null where it is not. */
+  readonly paused_since: string | null;
+  /** The moment up to which everything is in the mirror; null before the first complete sweep. */
+  readonly as_of: string | null;
+  readonly active_vendors: number;
+}
+
+export const accountsList: CommandHandler = async (call) => {
+  const { context, options } = call;
+  const settings = loadSettings(call);
+  const inFile = new Set(settings.accountsOfFile.map(({ id }) => id));
+  const held = await queryMirror(context, settings, (snapshot) => {
+    const summary = accountSummaries(snapshot, 0);
+    return settings.accounts.flatMap((account) => summary(account) ?? []);
+  });
+  const heldOf = new Map(held?.map((report) => [report.account, report]));
+  const accounts = settings.accounts.map((account): ListedAccount => {
+    const report = heldOf.get(account);
+    return {
+      account,
+      from: inFile.has(account) ? 'settings' : 'added',
+      connection: connectionNameOf(settings, account),
+      paused_since: report?.freshness.paused_since ?? null,
+      as_of: report?.freshness.safe_as_of ?? report?.freshness.listed_as_of ?? null,
+      active_vendors: vendorCounts(report?.counts ?? []).active,
+    };
+  });
+  if (options.json) printJson(context, { ok: true, accounts });
+  else
+    print(
+      context,
+      await table(
+        context,
+        [
+          { title: 'account', cell: ({ account }) => account },
+          { title: 'from', dropOrder: 2, cell: ({ from }) => from },
+          { title: 'connection', dropOrder: 1, cell: ({ connection }) => connection },
+          { title: 'state', dropOrder: 3, cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
+          { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
+          { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
+        ],
+        accounts,
+      ),
+    );
+  return exitStatus.done;
+};
+
+/** `accounts add`, `remove`, `pause` and `resume`: what a person says about accounts beside the settings, kept in the mirror. */
+
+interface AddOptions {
+  readonly connection?: string;
+}
+
+export const accountsAdd: CommandHandler<AddOptions> = async (call) => {
+  const { context, options } = call;
+  const { settings, account } = addable(call);
+  const connection = options.connection ?? defaultConnection;
+  refuseUnknown(settings, connection);
+  if (!(await changeMirror(context, settings, ({ accountRegister }) => accountRegister.add(account, connection))))
+    throw new MirrorError('usage', `${account} was already added; \`vendor-mirror accounts list\` shows it.`);
+  const daemon_running = isDaemonRunning(settings);
+  if (options.json) printJson(context, { ok: true, account, connection, daemon_running });
+  else {
+    const next = daemon_running
+      ? 'The running daemon serves it from now on.'
+      : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
+    printText(context, withSettings(context, `${account} is added. ${next}`));
+  }
+  return exitStatus.done;
+};
+
+export const accountsRemove: CommandHandler = async (call) => {
+  const { context, options } = call;
+  const { settings, account } = addable(call);
+  const isThere = await queryMirror(context, settings, () => true);
+  const removed = isThere
+    ? await changeMirror(context, settings, async ({ accountRegister, callbacks }) =>
+        (await accountRegister.remove(account)) ? await callbacks.knownCallbacks(account) : undefined,
+      )
+    : undefined;
+  if (!removed)
+    throw new MirrorError('usage', `${account} was not added; \`vendor-mirror accounts list\` shows what was.`);
+  const daemon_running = isDaemonRunning(settings);
+  const callbacks = removed.map(({ callbackid }) => callbackid);
+  if (options.json) printJson(context, { ok: true, account, callbacks, daemon_running });
+  else {
+    const lines = [
+      `${account} is removed. Its vendors stay in the mirror, but are no longer updated.`,
+      ...(daemon_running
+        ? [`The running daemon no longer serves it${callbacks.length > 0 ? ', and deletes its callbacks' : ''}.`]
+        : []),
+      ...(daemon_running ? [] : callbacks).map(
+        (id) =>
+          `Its callback ${id} is still registered: \`vendor-mirror callbacks delete ${id} --account ${account}\` deletes it.`,
+      ),
+    ];
+    printText(context, lines.map((line) => withSettings(context, line)).join('\n'));
+  }
+  return exitStatus.done;
+};
+
+export const accountsPause: CommandHandler = async (call) => {
+  const { context, options } = call;
+  const { settings, account } = named(call);
+  if (!settings.namedAccounts.includes(account))
+    throw new MirrorError('usage', `The settings do not name ${account}, and it was not added.`);
+  const changed = await changeMirror(context, settings, ({ accountRegister }) => accountRegister.pause(account));
+  const daemon_running = isDaemonRunning(settings);
+  if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
+  else {
+    const text = changed
+      ? `${account} is paused: nothing is requested from the service about it, and its deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`
+      : `${account} is already paused.`;
+    printText(context, withSettings(context, text));
+  }
+  return exitStatus.done;
+};
+
+export const accountsResume: CommandHandler = async (call) => {
+  const { context, options } = call;
+  const { settings, account } = named(call);
+  const isThere = await queryMirror(context, settings, () => true);
+  const changed = isThere
+    ? await changeMirror(context, settings, ({ accountRegister }) => accountRegister.resume(account))
+    : false;
+  const daemon_running = isDaemonRunning(settings);
+  if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
+  else {
+    const next = daemon_running
+      ? 'The running daemon reads the vendors that were delivered meanwhile and sweeps the account.'
+      : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
+    printText(
+      context,
+      withSettings(context, changed ? `${account} is resumed. ${next}` : `${account} was not paused.`),
+    );
+  }
+  return exitStatus.done;
+};
+
+/** A daemon checks the mirror every second. */
+function isDaemonRunning({ database }: Settings): boolean {
+  return daemonSince(database) !== undefined;
+}
+
+/** The account that the command is about. @throws MirrorError `usage` where it is no account id, or `--account` names another one. */
+function named(call: Call): { readonly settings: Settings; readonly account: string } {
+  const inFile = settingsOfFile(call);
+  const settings = withKept(inFile, keptAccountsAt(inFile.database));
+  const [account = ''] = call.args;
+  const instead = accountIdInstead(account);
+  if (instead !== undefined) throw new MirrorError('usage', `"${visible(account)}" should be ${instead}.`);
+  const { account: other } = call.options;
+  if (other !== undefined && other !== account)
+    throw new MirrorError(
+      'usage',
+      `The command names ${account}, and --account ${visible(other)}: leave --account out.`,
+    );
+  return { settings, account };
+}
+
+/** The same for one that is not the settings' own. @throws MirrorError `usage` where it is. */
+function addable(call: Call): ReturnType<typeof named> {
+  const { settings, account } = named(call);
+  if (settings.accountsOfFile.some(({ id }) => id === account))
+    throw new MirrorError(
+      'usage',
+      `The settings name ${account}: change \`accounts\` there, and send the daemon SIGHUP.`,
+    );
+  return { settings, account };
+}
+
+/** Before the first account, service.auth may be unset where every account has a connection with a name. */
+function refuseUnknown({ connections, sandbox }: Settings, connection: string): void {
+  if (connections.has(connection) || (sandbox && connection === defaultConnection)) return;
+  const known = [...connections.keys()].join(', ') || 'none';
+  throw new MirrorError(
+    'usage',
+    connection === defaultConnection
+      ? `service.auth is not set: name a connection with --connection; the settings have ${known}.`
+      : `The settings have no connection ${visible(connection)}; they have ${known}.`,
+  );
+}

@@ -1,0 +1,222 @@
+/**
+ * `callbacks list`, `register`, `verify`, `resend` and `delete`: straight to the service; where a callback is our own, our records follow.
+ */
+import type { CallbacksApi } from '../api/callbacks.ts';
+import type { Installation } from '../app/installation.ts';
+import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { Secret } from '../domain/log.ts';
+import type { Callback } from '../domain/vendor.ts';
+import { containsToken } from '../webhook/address.ts';
+import { OwnCallbacks } from '../webhook/own-callbacks.ts';
+import { loadSettings, oneAccount } from './load-settings.ts';
+import type { Call, CommandHandler } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { print, printJson, printNotice } from './terminal/print.ts';
+import { isInteractive, prompt, readInput } from './terminal/prompt.ts';
+import { table } from './terminal/table.ts';
+import { withInstallation } from './with-installation.ts';
+
+/** `callbacks list`: all callbacks in the service, those of other programs included. */
+
+interface ListOptions {
+  readonly event?: string;
+  readonly uri?: string;
+  readonly verified?: 'true' | 'false';
+}
+
+export const callbacksList: CommandHandler<ListOptions> = async (call) => {
+  const { context, options } = call;
+  const settings = loadSettings(call);
+  const account = oneAccount(settings);
+  const { event, uri } = options;
+  const verified = options.verified && options.verified === 'true';
+  const callbacks = await withInstallation(call, settings, async (installation) => {
+    const { client } = installation.account(account);
+    const listed = await client.callbacks.list({ event, uri, verified }, { signal: context.interrupted });
+    const own = await isOwn(installation, account);
+    return listed.map((callback) => shownCallback(callback, own(callback)));
+  });
+  if (options.json) printJson(context, { ok: true, account, callbacks });
+  else if (callbacks.length > 0) print(context, await callbackTable(context, callbacks));
+  else printNotice(context, 'No callbacks.');
+  return exitStatus.done;
+};
+
+/** `callbacks register|verify|resend|delete`: straight to the service; where the callback is our own, our records follow. */
+
+export const callbacksRegister: CommandHandler = async (call) => {
+  const [event = '', uri = ''] = call.args;
+  return change(
+    call,
+    ({ callbacks, signal }) => callbacks.register(event, uri, { signal }),
+    ({ callbackid }) =>
+      `The service sends a code to that address; \`vendor-mirror callbacks verify ${callbackid}\` sends it back.`,
+  );
+};
+
+export const callbacksVerify: CommandHandler = async (call) => {
+  const callbackid = Number(call.args[0]);
+  const code = await codeOf(call);
+  return change(call, async ({ callbacks, signal, own }) => {
+    const ours = await own(callbackid);
+    const callback = await callbacks.verify(callbackid, code, { signal });
+    if (!callback.verified)
+      throw new MirrorError('rejected', 'The service accepted the code but still shows the callback as not verified.');
+    await ours?.proven(code);
+    return callback;
+  });
+};
+
+export const callbacksResend: CommandHandler = async (call) => {
+  const callbackid = Number(call.args[0]);
+  return change(
+    call,
+    async ({ callbacks, signal, own }) => {
+      const ours = await own(callbackid);
+      await ours?.awaitCode();
+      const callback = await callbacks.resend(callbackid, { signal });
+      await ours?.unverified();
+      return callback;
+    },
+    () => 'A new code was sent to this address; nothing is delivered until it is verified.',
+  );
+};
+
+export const callbacksDelete: CommandHandler = async (call) => {
+  const callbackid = Number(call.args[0]);
+  return change(call, async ({ callbacks, signal, own }) => {
+    const ours = await own(callbackid);
+    await callbacks.remove(callbackid, { signal });
+    await ours?.deleted();
+    return undefined;
+  });
+};
+
+interface Changing {
+  readonly callbacks: CallbacksApi;
+  readonly signal: AbortSignal;
+  /** What we hold about a callback, if it is ours. */
+  readonly own: (callbackid: number) => Promise<OwnCallback | undefined>;
+}
+
+/** Makes a change at the service, shows the callback that is left of it, and says what comes next. */
+async function change(
+  call: Call,
+  work: (changing: Changing) => Promise<Callback | undefined>,
+  next?: (callback: Callback) => string,
+): Promise<ExitStatus> {
+  const { context, options } = call;
+  const signal = context.interrupted;
+  const settings = loadSettings(call);
+  const account = oneAccount(settings);
+  const callback = await withInstallation(call, settings, async (installation) => {
+    const { callbacks } = installation.account(account).client;
+    const own: Changing['own'] = (callbackid) => ownCallback(installation, account, callbackid, signal);
+    const left = await work({ callbacks, signal, own });
+    return left && shownCallback(left, (await isOwn(installation, account))(left));
+  });
+  if (options.json) printJson(context, { ok: true, account, callback: callback ?? null });
+  else if (callback) print(context, await callbackTable(context, [callback]));
+  else print(context, 'The callback is deleted.');
+  if (!options.json && callback && next) printNotice(context, next(callback));
+  return exitStatus.done;
+}
+
+/** The code from the command line, or better from standard input: arguments can be seen by other users of the machine. */
+async function codeOf({ context, args }: Pick<Call, 'context' | 'args'>): Promise<Secret> {
+  const [, given = '-'] = args;
+  const code = (given === '-' ? await codeFromInput(context) : given).trim();
+  if (code === '') throw new MirrorError('usage', 'There is no verification code on standard input.');
+  return new Secret(code);
+}
+
+function codeFromInput(context: Call['context']): Promise<string> {
+  return isInteractive(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
+}
+
+/** Callbacks as commands show them. */
+
+export interface ShownCallback extends Callback {
+  /** Whether this installation registered it. */
+  readonly own: boolean;
+}
+
+/** The callback without the secret at the end of its address, with which anybody could send to the listener. */
+function shownCallback({ callbackid, event, uri, verified }: Callback, own: boolean): ShownCallback {
+  return { callbackid, event, uri: uri.replace(/(\/webhooks\/[^/?#]+\/)[^/?#]+/, '$1…'), verified, own };
+}
+
+function callbackTable(context: ProcessContext, callbacks: readonly ShownCallback[]): Promise<string> {
+  return table(
+    context,
+    [
+      { title: 'callbackid', right: true, cell: ({ callbackid }) => callbackid },
+      { title: 'event', cell: ({ event }) => event },
+      { title: 'verified', cell: ({ verified }) => (verified ? 'yes' : 'no') },
+      { title: 'own', dropOrder: 1, cell: ({ own }) => (own ? 'yes' : 'no') },
+      { title: 'uri', dropOrder: 2, cell: ({ uri }) => uri },
+    ],
+    callbacks,
+  );
+}
+
+/** The callbacks of this installation: where a person changes one at the service, what we hold about it follows. */
+
+/** Tells which callbacks of an account this installation registered. */
+export async function isOwn(
+  { mirror, secrets }: Installation,
+  account: string,
+): Promise<(callback: Callback) => boolean> {
+  const known = new Set((await mirror.callbacks.knownCallbacks(account)).map(({ callbackid }) => callbackid));
+  const pathToken = await secrets.verifiers.pathToken(account);
+  return ({ callbackid, uri }) => known.has(callbackid) || containsToken(uri, account, pathToken);
+}
+
+/** What the files hold about one of our callbacks. */
+interface OwnCallback {
+  /** A new code is about to be asked for: the listener takes only codes that are awaited. */
+  awaitCode(): Promise<void>;
+  /** The service has sent a new code, and delivers nothing before it comes back. */
+  unverified(): Promise<void>;
+  /** The service has accepted the code: signatures are made with it from now on. */
+  proven(code: Secret): Promise<void>;
+  deleted(): Promise<void>;
+}
+
+/** What the files hold about a callback that the service lists; undefined if another program registered it. */
+async function ownCallback(
+  installation: Installation,
+  account: string,
+  callbackid: number,
+  signal: AbortSignal,
+): Promise<OwnCallback | undefined> {
+  const { mirror, secrets, settings } = installation;
+  const { verifiers } = secrets;
+  const ownCallbacks = new OwnCallbacks({
+    accountId: account,
+    publicUrl: settings.listener.publicUrl ?? '',
+    pathToken: await verifiers.pathToken(account),
+    callbacks: installation.account(account).client.callbacks,
+    mirror,
+    verifiers,
+  });
+  await ownCallbacks.refresh(signal);
+  const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);
+  if (!callback) return undefined;
+  const see = async (verified: boolean): Promise<void> => {
+    ownCallbacks.add({ ...callback, verified });
+    await ownCallbacks.record();
+  };
+  return {
+    awaitCode: () => verifiers.expect(account, callback.event, callbackid),
+    unverified: () => see(false),
+    async proven(code) {
+      await verifiers.prove(account, callback.event, callbackid, code);
+      await see(true);
+    },
+    async deleted() {
+      await ownCallbacks.forget(callbackid);
+      await ownCallbacks.record();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/** The result of one check of `doctor`, and what to do about it. */
+import { failedAtProxy, networkCode } from '../api/http/request.ts';
+import { timestamp } from '../domain/clock.ts';
+import { inWords } from '../domain/duration.ts';
+import { exitStatus, type ErrorCode, type ExitStatus, type MirrorError } from '../domain/errors.ts';
+import type { Settings } from '../settings/parse.ts';
+import { connectionNameOf } from '../settings/shape.ts';
+import type { ProcessContext } from './process/process-context.ts';
+
+/** The result of one check of `doctor`, and what to do about it. */
+
+export interface Checkup {
+  /** What was checked, in a word or two. */
+  readonly check: string;
+  readonly result: 'ok' | 'warning' | 'problem';
+  readonly message: string;
+  /** What to do; null where nothing needs doing. */
+  readonly remedy: string | null;
+  /** With what status a problem ends the command. */
+  readonly exit: ExitStatus;
+  /** The error of a problem, where it has a code. */
+  readonly code?: ErrorCode | undefined;
+}
+
+export function fine(check: string, message: string): Checkup {
+  return { check, result: 'ok', message, remedy: null, exit: exitStatus.done };
+}
+
+/** Something works less well than it could. */
+export function warning(check: string, message: string, remedy: string): Checkup {
+  return { check, result: 'warning', message, remedy, exit: exitStatus.done };
+}
+
+/** Something does not work. */
+export function problem(
+  check: string,
+  { message, hint, exit, code }: Pick<MirrorError, 'message' | 'hint' | 'exit'> & { readonly code?: ErrorCode },
+): Checkup {
+  return { check, result: 'problem', message, remedy: hint, exit, code };
+}
+
+/** What to do about a request that failed, as far as its cause tells more than its code. */
+
+/** Certificates of an unknown authority. */
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+const byCause: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'Check the spelling of the name and the name server of this machine (/etc/resolv.conf).',
+  EAI_AGAIN: 'Check the name server of this machine (/etc/resolv.conf), and its network.',
+  ECONNREFUSED: 'Check the port, and whether a firewall or proxy blocks it.',
+  CERT_HAS_EXPIRED: 'Renew the certificate of the server; if it has not expired, set the clock of this machine.',
+  CERT_NOT_YET_VALID: 'Set the clock of this machine.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Use the host name of the certificate.',
+};
+
+/** The remedy for a connection that failed; undefined where its cause is not known. */
+export function connectionRemedy(error: MirrorError): string | undefined {
+  const code = networkCode(error.cause);
+  if (unknownAuthority.has(code))
+    return 'If you trust its authority, put that certificate into a file, and name the file in the environment variable NODE_EXTRA_CA_CERTS.';
+  if (failedAtProxy(error))
+    return 'Check the proxy in the environment variable HTTPS_PROXY, or list the host in NO_PROXY if it is reached without one.';
+  return byCause[code];
+}
+
+/** Answers that do not come from the service: something else is at the address. */
+const notTheService: ReadonlySet<ErrorCode> = new Set([
+  'not_found',
+  'not_supported',
+  'redirected',
+  'answer_unreadable',
+]);
+
+/** The remedy for the first list of an account that could not be read. */
+export function accessRemedy(error: MirrorError, settings: Settings, account: string): string {
+  if (error.code === 'service_unreachable') return connectionRemedy(error) ?? error.hint;
+  if (notTheService.has(error.code))
+    return `Check the path in service.baseUrl (${settings.service.baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
+  if (error.code === 'access_denied')
+    return `Check the id of the account, ${account}, in the settings. If it is right, the token needs the scope user:bill_vendors:read for it.`;
+  if (error.code !== 'unauthenticated') return error.hint;
+  const auth = settings.connections.get(connectionNameOf(settings, account));
+  if (!auth) return error.hint;
+  if ('accessTokenFile' in auth)
+    return `Put a new token into ${auth.accessTokenFile}, as one line that this user may read; a running daemon reads it automatically.`;
+  if ('oauth' in auth) return 'Run `vendor-mirror login`.';
+  if ('accessToken' in auth) return 'Set a new token as service.auth.accessToken.';
+  return 'Run the command of accessTokenCommand by hand: the service refuses the token that it prints.';
+}
+
+/** `doctor` on certificates: one that is about to expire stops everything on a day that can be known. */
+
+/** How long before its end a certificate should be renewed by now, in milliseconds: those that renew themselves do so 30 days before. */
+const renewalTime = 21 * 86_400_000;
+
+/** The certificate of an https address that was reached; undefined where it has none, or cannot be seen, as through a proxy. */
+export async function certificateCheckup(
+  check: string,
+  { proxyOf, certificateEnd, clock }: ProcessContext,
+  address: string,
+): Promise<Checkup | undefined> {
+  const url = new URL(address);
+  const end = (await proxyOf(url)) ? undefined : await certificateEnd(url);
+  if (end === undefined) return undefined;
+  const day = timestamp(end).slice(0, 10);
+  const left = end - clock.now();
+  const message = `The certificate of ${url.host} is valid until ${day}`;
+  return left > renewalTime
+    ? fine(check, `${message}.`)
+    : warning(
+        check,
+        `${message}: ${inWords(Math.max(left, 0))} from now.`,
+        'Renew it, and check what should renew it automatically.',
+      );
+}

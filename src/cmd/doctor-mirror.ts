@@ -1,0 +1,171 @@
+/** `doctor` on the files, their disk, and what the mirror says of each account. */
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { age } from '../domain/clock.ts';
+import { asMirrorError, catalogue, MirrorError } from '../domain/errors.ts';
+import { vendorFields } from '../domain/vendor.ts';
+import { judge, type AccountHealth, type ProblemCode } from '../health/judge.ts';
+import type { Settings } from '../settings/parse.ts';
+import { refuseOtherFiles } from '../store/files/identity.ts';
+import { storedFields } from '../store/forget.ts';
+import type { ParkedReason } from '../store/reports/account-reports.ts';
+import { freeBytes, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
+import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import { mirrorFacts } from './mirror-facts.ts';
+import { openMirror } from './open-mirror.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { counted } from './terminal/text.ts';
+
+/** `doctor` on the files: the mirror, the secrets, and the disk that they are on. */
+export async function* fileCheckups(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
+  yield await database(context, settings);
+  yield secrets(settings);
+  yield disk(settings);
+  yield await privacy(context, settings);
+}
+
+async function database(context: ProcessContext, settings: Settings): Promise<Checkup> {
+  const check = 'database';
+  const path = settings.database;
+  try {
+    const mirror = openMirror(context, settings);
+    if (!mirror) return warning(check, `${path} does not exist: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
+    try {
+      const faults = await mirror.faults();
+      const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      if (faults.length === 0 && journal > largeJournal)
+        return warning(
+          check,
+          `${path} is in order, but its journal has grown to ${megabytes(journal)}.`,
+          'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
+        );
+      if (faults.length === 0) return fine(check, `${path} is in order, ${megabytes(mirror.sizes.databaseBytes)}.`);
+      return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
+    } finally {
+      await mirror.close();
+    }
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
+}
+
+/** The daemon's log warns of it too, in bytes. */
+const largeJournal = 64 * 1024 ** 2;
+
+function secrets(settings: Settings): Checkup {
+  const check = 'secrets';
+  const path = settings.secrets;
+  try {
+    refuseOtherFiles(settings);
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) return fine(check, `${path} does not exist yet; it is created when it is needed.`);
+  if ((mode & 0o077) === 0) return fine(check, `${path} can be read only by its owner.`);
+  const { exit } = catalogue.database_unusable;
+  return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
+}
+
+/** What should not be in the mirror, and is. */
+async function privacy(context: ProcessContext, settings: Settings): Promise<Checkup> {
+  const check = 'privacy';
+  const { exclude } = settings.vendors;
+  const unknown = exclude.filter((name) => !vendorFields.some((field) => field === name));
+  try {
+    const mirror = openMirror(context, settings);
+    const held = mirror
+      ? await mirror.query((sqlite) => storedFields(sqlite, exclude)).finally(() => mirror.close())
+      : [];
+    if (held.length > 0)
+      return warning(
+        check,
+        `The mirror holds ${held.join(', ')} from before it was excluded (vendors.exclude).`,
+        `Stop the daemon and run \`vendor-mirror forget --field ${held.join(' ')}\`.`,
+      );
+  } catch {
+    return fine(check, 'This cannot be checked while the database cannot be opened.');
+  }
+  if (unknown.length > 0)
+    return warning(
+      check,
+      `vendors.exclude names ${unknown.join(', ')}, which vendor-mirror does not know.`,
+      'Check the spelling; if the service has this field, ignore this warning.',
+    );
+  return fine(check, exclude.length > 0 ? `Excluded: ${exclude.join(', ')}.` : 'No field is excluded.');
+}
+
+/** Less than this should be watched, in bytes. */
+const little = 1024 ** 3;
+
+function disk({ database: path }: Settings): Checkup {
+  const check = 'disk';
+  const free = freeBytes(nearestFolder(resolve(path)));
+  const message = `${megabytes(free)} are free beside the database.`;
+  if (free < spaceForDeliveries) return problem(check, new MirrorError('disk_full', message));
+  return free < little ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
+}
+
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
+}
+
+/** `doctor` on what the mirror says of an account: whether it is paused, how old it is, and what could not be read. */
+export async function mirrorCheckups(context: ProcessContext, settings: Settings, account: string): Promise<Checkup[]> {
+  const health = await healthOf(context, settings, account);
+  return health ? [freshness(context, health), queue(health.facts.parkedFor)] : [];
+}
+
+/** That an account is paused: then nothing is requested about it, not even to check. */
+export async function pausedCheckup(
+  context: ProcessContext,
+  settings: Settings,
+  account: string,
+): Promise<Checkup | undefined> {
+  const health = await healthOf(context, settings, account);
+  const paused = health?.problems.find(({ code }) => code === 'paused');
+  return paused && warning('paused', paused.message, `\`vendor-mirror accounts resume ${account}\` resumes it.`);
+}
+
+async function healthOf(
+  context: ProcessContext,
+  settings: Settings,
+  account: string,
+): Promise<AccountHealth | undefined> {
+  const mirror = openMirror(context, settings);
+  try {
+    return judge(await mirrorFacts(context, settings, mirror, account), context.clock.now()).accounts.find(
+      ({ facts }) => facts.account === account,
+    );
+  } finally {
+    await mirror?.close();
+  }
+}
+
+const ofAge = new Set<ProblemCode>(['first_pull', 'never_mirrored', 'clock_set_back', 'stale']);
+
+function freshness({ clock }: ProcessContext, { facts, problems, error }: AccountHealth): Checkup {
+  const check = 'freshness';
+  const found = problems.find(({ code }) => ofAge.has(code));
+  if (!found) return fine(check, `The lists were read ${age(clock, facts.freshness.listed_as_of)}.`);
+  const why = found.remedy === null && error?.run.error ? ` The last run said: ${error.run.error}` : '';
+  return warning(check, `${found.message}${why}`, found.remedy ?? error?.hint ?? 'Run `vendor-mirror status`.');
+}
+
+function queue(parked: readonly ParkedReason[]): Checkup {
+  const check = 'queue';
+  const [first] = parked;
+  if (!first) return fine(check, 'No changed vendor was given up.');
+  const vendors = parked.reduce((sum, reason) => sum + reason.vendors, 0);
+  const why = first.error === null ? '' : ` Most often: ${first.error}`;
+  return warning(
+    check,
+    `${counted(vendors, 'changed vendor')} could not be read and wait${vendors === 1 ? 's' : ''} for the next reconciliation.${why}`,
+    'Remove the cause; then `vendor-mirror deliveries retry` tries again at once.',
+  );
+}

@@ -1,0 +1,386 @@
+/**
+ * `doctor` on one account of the service: whether it gives access, what it does where its documentation is open, and whether our callbacks
+ * are verified and lead here.
+ */
+import type { Installation, ServedAccount } from '../app/installation.ts';
+import { parseInstant } from '../domain/clock.ts';
+import { inWords } from '../domain/duration.ts';
+import { asMirrorError, MirrorError, type ErrorCode } from '../domain/errors.ts';
+import type { VendorPage, VendorRow } from '../domain/reading.ts';
+import type { Callback } from '../domain/vendor.ts';
+import { addressPrefix } from '../webhook/address.ts';
+import { isOwn } from './callbacks.ts';
+import { accessRemedy, certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { counted } from './terminal/text.ts';
+
+/** `doctor` on one account of the service: whether it gives access, and behaves as the mirror needs it. */
+
+/** Checks an account; where its list cannot be read, nothing further makes sense. */
+export async function* serviceCheckups(
+  context: ProcessContext,
+  installation: Installation,
+  accountId: string,
+): AsyncGenerator<Checkup> {
+  /** What is the same for all accounts is reported for the first one. */
+  const isFirst = installation.accounts[0] === accountId;
+  const account = installation.account(accountId);
+  const signal = context.interrupted;
+  if (isFirst) yield* proxyCheckup(context, installation.settings.service.baseUrl ?? '');
+  let first: VendorPage;
+  try {
+    first = await account.client.vendors.page(1, { signal });
+  } catch (error) {
+    const refusal = asMirrorError(error);
+    const { message, exit } = refusal;
+    yield problem('access', { message, exit, hint: accessRemedy(refusal, installation.settings, accountId) });
+    return;
+  }
+  const { total, pages, perPage } = first;
+  const skew = first.servedAt === undefined ? undefined : context.clock.now() - first.servedAt;
+  if (isFirst) {
+    const certificate = await certificateCheckup('certificate', context, installation.settings.service.baseUrl ?? '');
+    if (certificate) yield certificate;
+  }
+  yield fine('access', `The token can read ${counted(total, 'vendor')}, on ${counted(pages, 'page')} of ${perPage}.`);
+  yield clock(skew);
+  yield await attempt('paging', () => paging(account, first, signal));
+  yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
+  yield await attempt('gateways', () => gateways(account, signal));
+  yield await attempt('callbacks', () => callbackCheckup(installation, account, signal));
+  const objects = await callbackIdCheckup(installation, accountId);
+  if (objects) yield objects;
+  if (isFirst) yield* traitCheckups(account, first, signal);
+}
+
+/** How the service is reached, where that is not directly. */
+async function* proxyCheckup({ proxyOf }: ProcessContext, baseUrl: string): AsyncGenerator<Checkup> {
+  const url = new URL(baseUrl);
+  try {
+    const proxy = await proxyOf(url);
+    if (proxy) yield fine('proxy', `Requests to ${url.host} go through the proxy ${proxy.host}.`);
+  } catch {
+    // The first request fails by the same error.
+  }
+}
+
+async function attempt(check: string, examine: () => Promise<Checkup>): Promise<Checkup> {
+  try {
+    return await examine();
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
+}
+
+/** If the clocks differ by more than this, findings may be wrong about which change was announced when; in milliseconds. */
+const muchSkew = 5_000;
+
+function clock(skew: number | undefined): Checkup {
+  const check = 'clock';
+  if (skew === undefined) return fine(check, 'The service does not send its time.');
+  const seconds = Math.round(Math.abs(skew) / 1_000);
+  if (Math.abs(skew) <= muchSkew) return fine(check, 'The clocks of this machine and of the service agree.');
+  const direction = skew > 0 ? 'ahead of' : 'behind';
+  return warning(
+    check,
+    `The clock of this machine is ${seconds} s ${direction} that of the service.`,
+    'Synchronise the clock of this machine with NTP.',
+  );
+}
+
+async function paging({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'paging';
+  if (first.pages < 2) return fine(check, 'There is only one page, so paging cannot be checked.');
+  const second = await client.vendors.page(2, { signal });
+  const seen = new Set(first.rows.map(({ vendorid }) => vendorid));
+  if (second.page === 2 && second.rows.some(({ vendorid }) => !seen.has(vendorid)))
+    return fine(check, 'The second page differs from the first.');
+  return problem(check, new MirrorError('paging_ignored', 'The service answers the second page with the first.'));
+}
+
+async function readsByNumber(
+  { settings }: Installation,
+  { client }: ServedAccount,
+  { rows: [row] }: VendorPage,
+  signal: AbortSignal,
+): Promise<Checkup> {
+  const check = 'reads by number';
+  const { readOne } = settings.service;
+  if (readOne === 'sweep') return fine(check, 'Not used: service.readOne is sweep.');
+  if (!row) return fine(check, 'There is no vendor to try it with.');
+  try {
+    await client.vendors.read(row.vendorid, { signal });
+    return fine(check, `The service answers for vendor ${row.vendorid}.`);
+  } catch (caught) {
+    const error = asMirrorError(caught);
+    if (!is(error, 'not_found', 'not_supported')) throw error;
+    const { exit } = error;
+    const message = `The service lists vendor ${row.vendorid}, but does not answer when it is read by number.`;
+    if (readOne === 'get') return problem(check, { message, hint: 'Set service.readOne to auto or sweep.', exit });
+    return warning(check, message, 'Nothing to do: vendors named by webhooks are read by a sweep.');
+  }
+}
+
+async function gateways({ client }: ServedAccount, signal: AbortSignal): Promise<Checkup> {
+  const check = 'gateways';
+  try {
+    const listed = await client.gateways.list({ signal });
+    return fine(check, `The token can read ${counted(listed.length, 'gateway')}.`);
+  } catch (caught) {
+    const error = asMirrorError(caught);
+    if (!is(error, 'access_denied')) throw error;
+    return warning(check, error.message, 'To mirror gateways, the token needs the scope user:online_payments:read.');
+  }
+}
+
+function is({ code }: MirrorError, ...codes: readonly ErrorCode[]): boolean {
+  return codes.includes(code);
+}
+
+type TraitCheck = (account: ServedAccount, first: VendorPage, signal: AbortSignal) => Promise<Checkup> | Checkup;
+
+const traits: readonly (readonly [check: string, find: TraitCheck])[] = [
+  ['page size', pageSize],
+  ['filter by state', stateFilter],
+  ['deleted vendors', deletedVendors],
+  ['order of lists', order],
+  ['past the last page', pastTheEnd],
+  ['total', total],
+  ['time stamps', stamps],
+  ['fields', fields],
+];
+
+/**
+ * What `doctor` reports about the points that the service's documentation leaves open, one line each, for the first account. The mirror is correct
+ * with every answer; they help a person to understand what looks odd.
+ */
+async function* traitCheckups(account: ServedAccount, first: VendorPage, signal: AbortSignal): AsyncGenerator<Checkup> {
+  for (const [check, find] of traits) {
+    try {
+      yield await find(account, first, signal);
+    } catch (error) {
+      yield problem(check, asMirrorError(error));
+    }
+  }
+}
+
+async function pageSize({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const size = Math.max(1, Math.floor(first.rows.length / 2));
+  const { rows } = await client.vendors.page(1, { size, signal });
+  const taken = rows.length <= size;
+  return fine(
+    'page size',
+    taken
+      ? 'The service sends pages of the size that is requested.'
+      : `The service chooses the size of a page itself: ${rows.length} rows where ${size} were requested.`,
+  );
+}
+
+async function stateFilter({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'filter by state';
+  const { rows, total: found } = await client.vendors.page(1, { visState: 2, signal });
+  const isHonoured = states(rows).every((state) => state === 2) && (found !== first.total || first.total === 0);
+  if (isHonoured) return fine(check, 'The service lists vendors of one state when asked.');
+  return warning(
+    check,
+    'The service ignores the filter by state (search[vis_state]).',
+    'Nothing to do: vendors that lists hide are read one by one, which takes more requests.',
+  );
+}
+
+async function deletedVendors({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'deleted vendors';
+  const { rows } = await client.vendors.page(1, { visState: 1, signal });
+  const deleted = rows.find((row) => row.vendor().vis_state === 1);
+  const shown = states(first.rows).includes(1)
+    ? 'Lists show deleted vendors.'
+    : 'The first page shows no deleted vendor.';
+  if (!deleted) return fine(check, `${shown} When asked for deleted vendors, the service lists none.`);
+  const read = await client.vendors.read(deleted.vendorid, { signal }).then(
+    () => 'can be read by its number',
+    (error: unknown) => `cannot be read by its number (${asMirrorError(error).code})`,
+  );
+  return fine(check, `${shown} Vendor ${deleted.vendorid}, which is deleted, ${read}.`);
+}
+
+async function order({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'order of lists';
+  const again = await client.vendors.page(1, { signal });
+  const [before, after] = [first, again].map(({ rows }) => rows.map(({ vendorid }) => vendorid).join());
+  if (before !== after && first.total === again.total)
+    return warning(
+      check,
+      'The first page changed when it was requested again.',
+      'Nothing to do: sweeps walk such a list several times. If no vendor changed just now, ask the service for a stable order.',
+    );
+  const found = [
+    ['by number, ascending', isSorted(first.rows, ({ vendorid }) => vendorid)],
+    ['by number, descending', isSorted(first.rows, ({ vendorid }) => -vendorid)],
+    ['by time of change, the oldest first', isSorted(first.rows, (row) => changed(row))],
+    ['by time of change, the newest first', isSorted(first.rows, (row) => -changed(row))],
+  ] as const;
+  const [name] = found.find(([, fits]) => fits) ?? ['in an order of its own'];
+  return fine(
+    check,
+    first.rows.length < 3 ? 'There are too few vendors to tell.' : `The first page is sorted ${name}.`,
+  );
+}
+
+async function pastTheEnd({ client }: ServedAccount, { pages }: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'past the last page';
+  try {
+    const { rows } = await client.vendors.page(pages + 1, { signal });
+    return fine(
+      check,
+      rows.length === 0
+        ? 'The service answers with an empty page.'
+        : `The service answers with ${counted(rows.length, 'row')}; sweeps never request such a page.`,
+    );
+  } catch (error) {
+    const { code } = asMirrorError(error);
+    if (code !== 'not_found' && code !== 'rejected' && code !== 'not_supported') throw error;
+    return fine(check, `The service refuses it (${code}); sweeps never request such a page.`);
+  }
+}
+
+function total(_: ServedAccount, { total: counts, pages, rows }: VendorPage): Checkup {
+  const check = 'total';
+  if (pages > 1) return fine(check, `The service counts ${counted(counts, 'vendor')} on ${counted(pages, 'page')}.`);
+  const shown = counts === rows.length ? 'as many as it shows' : `but shows ${rows.length}`;
+  return fine(check, `The service counts ${counted(counts, 'vendor')}, ${shown}.`);
+}
+
+function stamps(_: ServedAccount, { rows, servedAt }: VendorPage): Checkup {
+  const check = 'time stamps';
+  const newest = Math.max(...rows.map((row) => changed(row)));
+  if (servedAt === undefined)
+    return fine(check, 'The service does not send its time, so timestamps cannot be compared with it.');
+  if (!Number.isFinite(newest)) return fine(check, 'No vendor of the first page says when it was changed.');
+  const ahead = newest - servedAt;
+  if (ahead <= stampTolerance)
+    return fine(
+      check,
+      `The newest one on the first page is ${inWords(-Math.min(ahead, 0))} old by the service's own clock.`,
+    );
+  return warning(
+    check,
+    `The newest one on the first page is ${inWords(ahead)} ahead of the service's own clock: timestamps may be in local time.`,
+    'Nothing to do: the order of readings never depends on them.',
+  );
+}
+
+/** Stamps have whole seconds, and so has a Date header; in milliseconds. */
+const stampTolerance = 5_000;
+
+async function fields({ client }: ServedAccount, { rows: [row] }: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'fields';
+  if (!row) return fine(check, 'There is no vendor to compare.');
+  try {
+    const single = await client.vendors.read(row.vendorid, { signal });
+    const [listed, alone] = [keysOf(row), keysOf(single.row)];
+    const missing = alone.filter((key) => !listed.includes(key));
+    return fine(
+      check,
+      missing.length === 0
+        ? 'Lists carry every field that a read by number does.'
+        : `Lists lack ${missing.join(', ')}, which a read by number carries.`,
+    );
+  } catch (error) {
+    const known = asMirrorError(error);
+    if (!isNotOffered(known)) throw known;
+    return fine(check, 'Vendors cannot be read by number, so there is nothing to compare with.');
+  }
+}
+
+function isNotOffered({ code }: MirrorError): boolean {
+  return code === 'not_found' || code === 'not_supported';
+}
+
+function states(rows: readonly VendorRow[]): unknown[] {
+  return rows.map((row) => row.vendor().vis_state);
+}
+
+/** When a vendor was changed, in milliseconds since 1970; NaN where it does not say. */
+function changed(row: VendorRow): number {
+  return parseInstant(row.vendor().updated_at ?? '') ?? NaN;
+}
+
+function keysOf({ raw }: VendorRow): string[] {
+  return Object.keys(JSON.parse(raw) as object);
+}
+
+function isSorted(rows: readonly VendorRow[], by: (row: VendorRow) => number): boolean {
+  const keys = rows.map(by);
+  return keys.every((key, index) => index === 0 || (keys[index - 1] ?? NaN) <= key);
+}
+
+const check = 'callbacks';
+
+/** `doctor` on the callbacks of an account: whether one of ours is verified, leads here, and is understood. */
+async function callbackCheckup(
+  installation: Installation,
+  { accountId, client }: ServedAccount,
+  signal: AbortSignal,
+): Promise<Checkup> {
+  const listed = await client.callbacks.list({}, { signal });
+  const own = listed.filter(await isOwn(installation, accountId));
+  const { publicUrl } = installation.settings.listener;
+  if (publicUrl === null) return fine(check, `The token can read ${counted(listed.length, 'callback')}.`);
+  const [refusal] = await installation.mirror.callbacks.refusals(accountId);
+  if (refusal)
+    return warning(
+      check,
+      `${refusal.event} could not be registered: ${refusal.message}`,
+      'Give the token the scope of that event, or remove it from listener.events; a running daemon tries again with each reconciliation.',
+    );
+  const here = own.filter(({ uri }) => uri.startsWith(addressPrefix(publicUrl, accountId)));
+  if (here.some(({ verified }) => verified)) return fine(check, 'The callback of this installation is verified.');
+  const [unverified] = here;
+  if (unverified) return await notVerified(installation, accountId, unverified);
+  const [elsewhere] = own;
+  if (elsewhere)
+    return warning(
+      check,
+      `Our callback ${elsewhere.callbackid} leads to ${originOf(elsewhere.uri)}, and listener.publicUrl is ${publicUrl}.`,
+      'If the new address is right, `vendor-mirror serve` registers it and removes the old one by itself; otherwise correct listener.publicUrl.',
+    );
+  return warning(
+    check,
+    'No callback of this installation is registered.',
+    '`vendor-mirror serve` registers and verifies it automatically.',
+  );
+}
+
+async function notVerified({ secrets }: Installation, id: string, { callbackid }: Callback): Promise<Checkup> {
+  const resend = `\`vendor-mirror callbacks resend ${callbackid} --account ${id}\``;
+  const codes = await secrets.verifiers.candidates(id, callbackid);
+  if (codes.length > 0)
+    return warning(
+      check,
+      `Our callback ${callbackid} is not verified: a code came for it, and the service has not accepted it yet.`,
+      `A running daemon sends it back by itself. If this lasts, ${resend} asks for a code; the same one again is taken too.`,
+    );
+  return warning(
+    check,
+    `Our callback ${callbackid} is not verified: no code of the service has arrived for it.`,
+    `The service must be able to send a POST to listener.publicUrl: see "public address" below. Then ${resend}, while the daemon runs.`,
+  );
+}
+
+/** The rest of the address holds a secret. */
+function originOf(uri: string): string {
+  return URL.canParse(uri) ? new URL(uri).origin : 'an address that cannot be read';
+}
+
+/** Says where deliveries name what they are about in a way that costs a sweep each. */
+async function callbackIdCheckup({ mirror }: Installation, accountId: string): Promise<Checkup | undefined> {
+  const named = await mirror.sweepRequests.callbackIds(accountId);
+  return (
+    named &&
+    warning(
+      'deliveries',
+      `The object_id of ${named.deliveries} deliveries was the id of one of our callbacks, the last at ${named.last} UTC: their changes are found by a sweep, not at once.`,
+      'Nothing to do: such deliveries request a sweep, at most one a minute. If the service sends the id of the callback instead of the id of the vendor, ask it to send that.',
+    )
+  );
+}

@@ -1,0 +1,208 @@
+/** `doctor`: checks everything that must be right, one thing after the other. */
+import type { Installation, ServedAccount } from '../app/installation.ts';
+import { asMirrorError, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import type { VendorRow } from '../domain/reading.ts';
+import type { RetryLimits } from '../domain/retry.ts';
+import type { Settings } from '../settings/parse.ts';
+import type { VendorTraits } from '../store/vendors.ts';
+import type { PathTokens } from '../webhook/address.ts';
+import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import { listenerCheckups } from './doctor-listener.ts';
+import { fileCheckups, mirrorCheckups, pausedCheckup } from './doctor-mirror.ts';
+import { serviceCheckups } from './doctor-service.ts';
+import { loadSettings } from './load-settings.ts';
+import { highestExit, withSettings, type Call, type CommandHandler } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { print, printJson } from './terminal/print.ts';
+import { isConfirmed } from './terminal/prompt.ts';
+import { paragraph, visible } from './terminal/text.ts';
+import { withInstallation } from './with-installation.ts';
+
+interface Result extends Checkup {
+  /** Null if it is about the installation as a whole. */
+  readonly account: string | null;
+}
+
+/** Failed requests are tried again soon or not at all. The service may ask for a wait of up to half a minute. */
+const retryLimits: RetryLimits = { attempts: 3, firstWait: 500, longestWait: 30_000, totalWait: 30_000 };
+
+/** Prints the result of a check, or keeps it for the JSON document. */
+type Report = (checkup: Checkup, account?: string | null) => Promise<void>;
+
+interface DoctorOptions {
+  /** Whether to accept the service of the settings for this mirror. */
+  readonly acceptService?: boolean;
+  readonly yes?: boolean;
+}
+
+export const doctor: CommandHandler<DoctorOptions> = async (call) => {
+  const { context, options } = call;
+  const results: Result[] = [];
+  const report: Report = async (checkup, account = null) => {
+    const remedy = checkup.remedy === null ? null : withSettings(context, checkup.remedy);
+    const message = withSettings(context, checkup.message);
+    results.push({ account, ...checkup, message, remedy });
+    if (!options.json) print(context, await lineOf(context, { ...checkup, message, remedy }, account));
+  };
+  const settings = loadSettings(call);
+  await report(
+    fine(
+      'settings',
+      `The settings name ${settings.accounts.length === 1 ? 'one account' : `${settings.accounts.length} accounts`}.`,
+    ),
+  );
+  if (options.acceptService)
+    await report(
+      await withInstallation(call, settings, (installation) => acceptService(context, installation, options.yes), {
+        retryLimits,
+        anyService: true,
+      }),
+    );
+  await checkAll(call, settings, report);
+  const status = highestExit(results.map(({ exit }) => exit));
+  if (options.json) printDocument(call, results, status);
+  return status;
+};
+
+async function checkAll(call: Call, settings: Settings, report: Report): Promise<void> {
+  const { context } = call;
+  let isExplained = false;
+  let isOlder = false;
+  for await (const checkup of fileCheckups(context, settings)) {
+    await report(checkup);
+    isOlder ||= checkup.code === 'database_older';
+    isExplained ||= checkup.result === 'problem' && (checkup.check === 'database' || checkup.check === 'secrets');
+  }
+  if (isOlder) {
+    // To open it for more than reading would migrate it.
+    await report(warning('accounts', 'Not checked, because the database is of an older version.', checkAgain));
+    for await (const checkup of listenerCheckups(context, settings, undefined)) await report(checkup);
+    return;
+  }
+  let tokens: PathTokens | undefined;
+  try {
+    await withInstallation(
+      call,
+      settings,
+      async (installation) => {
+        tokens = await installation.secrets.verifiers.pathTokens(settings.namedAccounts);
+        for (const account of installation.accounts) {
+          const paused = await pausedCheckup(context, settings, account);
+          if (paused) {
+            await report(paused, account);
+            continue;
+          }
+          for await (const checkup of serviceCheckups(context, installation, account)) await report(checkup, account);
+          for (const checkup of await mirrorCheckups(context, settings, account)) await report(checkup, account);
+        }
+      },
+      { retryLimits },
+    );
+  } catch (error) {
+    // Files that cannot be used cannot be opened either, and that was reported.
+    if (!isExplained) await report(problem('opening', asMirrorError(error)));
+  }
+  for await (const checkup of listenerCheckups(context, settings, tokens)) await report(checkup);
+}
+
+const checkAgain = 'Once it is migrated, run `vendor-mirror doctor` again.';
+
+function lineOf(
+  context: ProcessContext,
+  { check, result, message, remedy }: Checkup,
+  account: string | null,
+): Promise<string> {
+  const about = account === null ? check : `${account} ${check}`;
+  const words = remedy === null ? message : `${message} ${remedy}`;
+  return paragraph(context, `${result.padEnd(7)}  `, `${about}: ${words.split('\n').map(visible).join(' ')}`);
+}
+
+function printDocument({ context }: Call, results: readonly Result[], status: ExitStatus): void {
+  printJson(context, {
+    ok: status === 0,
+    checks: results.map(({ account, check, result, message, remedy }) => ({ account, check, result, message, remedy })),
+  });
+}
+
+/** `doctor --accept-service`: lets a mirror belong to a service at another address, once its vendors have been compared. */
+
+/** How the vendors of a sample stand to those of the mirror. */
+interface Comparison {
+  /** The same number, and created at the same time. */
+  readonly alike: number;
+  /** The same number, but a different vendor. */
+  readonly others: number;
+  /** Not in the mirror. */
+  readonly unknown: number;
+}
+
+/**
+ * Compares the first page of each account with the mirror, asks, and makes the mirror belong to the service.
+ * @throws MirrorError of the service; `usage` if there is no terminal to ask on.
+ */
+async function acceptService(
+  context: ProcessContext,
+  installation: Installation,
+  yes: boolean | undefined,
+): Promise<Checkup> {
+  const check = 'service';
+  const { mirror, serviceName } = installation;
+  const { service: known } = await mirror.identity();
+  if (known === null || known === serviceName) return fine(check, `The mirror already belongs to ${serviceName}.`);
+  const compared = await compareAll(installation, context.interrupted);
+  const facts = `The mirror belongs to ${known}. At ${serviceName}, of ${total(compared)} vendors ${compared.alike} are the same, ${compared.others} are different ones with the same number, ${compared.unknown} are not in the mirror.`;
+  const accepted =
+    yes && !isLikely(compared)
+      ? false
+      : await isConfirmed(context, () => Promise.resolve(`${facts} Is it the same service?`), yes);
+  if (!accepted)
+    return problem(check, new MirrorError('other_service', `${facts} It was not accepted as the same service.`));
+  await mirror.acceptService(serviceName);
+  return fine(check, `${facts} From now on the mirror belongs to ${serviceName}.`);
+}
+
+function total({ alike, others, unknown }: Comparison): number {
+  return alike + others + unknown;
+}
+
+/** Whether it is clearly the same service: most of the sample is the same, and almost none is a different vendor. */
+function isLikely(compared: Comparison): boolean {
+  return compared.alike > total(compared) / 2 && compared.others * 20 <= compared.alike;
+}
+
+async function compareAll(installation: Installation, signal: AbortSignal): Promise<Comparison> {
+  const sum = { alike: 0, others: 0, unknown: 0 };
+  for (const id of installation.accounts) {
+    const part = await compare(installation, installation.account(id), signal);
+    sum.alike += part.alike;
+    sum.others += part.others;
+    sum.unknown += part.unknown;
+  }
+  return sum;
+}
+
+async function compare(
+  { mirror }: Installation,
+  { accountId, client }: ServedAccount,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const { rows } = await client.vendors.page(1, { signal });
+  const traits = await mirror.vendors.traits(
+    accountId,
+    rows.map(({ vendorid }) => vendorid),
+  );
+  const known = new Map(traits.map((one) => [one.vendorid, one]));
+  const found = rows.flatMap((row) => {
+    const held = known.get(row.vendorid);
+    return held ? [isSame(row, held)] : [];
+  });
+  const alike = found.filter(Boolean).length;
+  return { alike, others: found.length - alike, unknown: rows.length - found.length };
+}
+
+/** A vendor keeps the time at which it was created; where none is told, its name has to do. */
+function isSame(row: VendorRow, held: VendorTraits): boolean {
+  const { created_at, vendor_name } = row.vendor();
+  if (created_at && held.created_at) return created_at === held.created_at;
+  return vendor_name === held.vendor_name;
+}

@@ -1,0 +1,58 @@
+/** `export FILE`: writes a copy of the mirror, or rows of it in another format. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { exitStatus, MirrorError } from '../domain/errors.ts';
+import type { ExportFormat } from '../settings/export-format.ts';
+import { loadSettings } from './load-settings.ts';
+import { noticeNothingMirrored, openMirror } from './open-mirror.ts';
+import type { CommandHandler } from './process/command.ts';
+import { printJson, printNotice } from './terminal/print.ts';
+import { counted } from './terminal/text.ts';
+
+interface ExportOptions {
+  readonly view?: string;
+  readonly query?: string;
+  readonly format?: ExportFormat;
+}
+
+export const exportTo: CommandHandler<ExportOptions> = async (call) => {
+  const { context, options } = call;
+  const [file = ''] = call.args;
+  const { view, query, format } = options;
+  const toStdout = file === '-';
+  if (toStdout && options.json)
+    throw new MirrorError('usage', 'With -, the rows go to standard output: use --format json for rows in JSON.');
+  const settings = loadSettings(call);
+  const mirror = openMirror(context, settings);
+  if (!mirror) {
+    noticeNothingMirrored(context);
+    if (options.json) printJson(context, { ok: false, file: null, bytes: 0 });
+    return exitStatus.incomplete;
+  }
+  const what = { view, query, format };
+  const { clock, random, interrupted: signal } = context;
+  const program = join(context.packageRoot, 'dist/cmd/exports.js');
+  try {
+    const { noTimes } = toStdout
+      ? await mirror.exportToStream(context.stdout, what, { clock, signal, program })
+      : await mirror.exportToFile(file, what, { random, own: settings, signal, program });
+    if (noTimes > 0) printNotice(context, leftEmpty(noTimes));
+  } catch (error) {
+    // A closed pipe or Ctrl-C needs no message; a full disk was reported already.
+    if (context.interrupted.aborted) return exitStatus.incomplete;
+    throw error;
+  } finally {
+    await mirror.close();
+  }
+  if (toStdout) return exitStatus.done;
+  const bytes = statSync(file).size;
+  if (options.json) printJson(context, { ok: true, file, bytes });
+  else printNotice(context, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);
+  return exitStatus.done;
+};
+
+function leftEmpty(noTimes: number): string {
+  return noTimes === 1
+    ? 'One text in a time column is not a time; it is left empty.'
+    : `${counted(noTimes, 'text')} in time columns are not times; they are left empty.`;
+}

@@ -1,0 +1,136 @@
+/** `forget`: fields or a vendor go from the mirror and its history; nothing is asked of the service. */
+import { join } from 'node:path';
+import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { neededFields } from '../domain/vendor.ts';
+import type { Settings } from '../settings/parse.ts';
+import { Forgetter, olderCopies } from '../store/forget.ts';
+import { vendorDetails } from '../store/reports/vendor-detail.ts';
+import { loadSettings, oneAccount } from './load-settings.ts';
+import { changeMirror, queryMirror } from './open-mirror.ts';
+import type { Call, CommandHandler } from './process/command.ts';
+import { printJson, printNotice, printText } from './terminal/print.ts';
+import { migrationProgress } from './terminal/progress.ts';
+import { isConfirmed } from './terminal/prompt.ts';
+import { counted } from './terminal/text.ts';
+
+interface ForgetFlags {
+  readonly field?: readonly string[];
+  readonly vendor?: number;
+  readonly undo?: boolean;
+  readonly yes?: boolean;
+}
+
+const list = new Intl.ListFormat('en');
+
+export const forget: CommandHandler<ForgetFlags> = async (call) => {
+  const { context, options } = call;
+  const settings = loadSettings(call);
+  const { field, vendor, undo, yes } = options;
+  if (!field && vendor === undefined)
+    throw new MirrorError('usage', 'Name what to forget: --field NAME or --vendor N.');
+  if (field) refuseFields(field, settings);
+  const isThere = await queryMirror(context, settings, () => true);
+  if (!isThere) return exitStatus.done;
+  if (vendor !== undefined && undo) return readmit(call, settings, vendor);
+  const question = (): Promise<string> =>
+    field ? Promise.resolve(fieldQuestion(field, options.account)) : vendorQuestion(call, settings, vendor ?? 0);
+  if (!(await isConfirmed(context, question, yes))) {
+    printNotice(context, 'Nothing was done.');
+    return exitStatus.incomplete;
+  }
+  return field ? forgetFields(call, settings, field) : forgetVendor(call, settings, vendor ?? 0);
+};
+
+/** @throws MirrorError `usage` for fields that must stay, and for those that the next sweep would bring back. */
+function refuseFields(fields: readonly string[], { vendors: { exclude } }: Settings): void {
+  const needed = fields.filter((field) => neededFields.some((name) => name === field));
+  if (needed.length > 0)
+    throw new MirrorError(
+      'usage',
+      `${list.format(needed)} cannot be forgotten: the mirror needs ${needed.length === 1 ? 'it' : 'them'} to stay correct.`,
+    );
+  const kept = fields.filter((field) => !exclude.includes(field));
+  if (kept.length > 0)
+    throw new MirrorError(
+      'usage',
+      `The next sweep would bring ${list.format(kept)} back: add ${kept.length === 1 ? 'it' : 'them'} to vendors.exclude in the settings first, which now names ${exclude.length > 0 ? list.format(exclude) : 'nothing'}.`,
+    );
+}
+
+function fieldQuestion(fields: readonly string[], account: string | undefined): string {
+  const whose = account === undefined ? 'all accounts' : `the account ${account}`;
+  return `Remove ${list.format(fields)} from all vendors of ${whose} and from their history? This cannot be undone.`;
+}
+
+async function vendorQuestion(call: Call, settings: Settings, vendorid: number): Promise<string> {
+  const account = oneAccount(settings);
+  const found = await queryMirror(call.context, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
+  const name = found?.[0]?.vendor.vendor_name ?? 'not in the mirror';
+  return `Forget vendor ${vendorid} (${name}) of ${account}, with its history? This cannot be undone.`;
+}
+
+async function forgetFields(call: Call, settings: Settings, fields: readonly string[]): Promise<ExitStatus> {
+  const { context, options } = call;
+  const { vendors, versions } = await forgetting(call, settings, (mirror) => mirror.fields(fields, options.account));
+  const copies = olderCopies(settings.database, pathsOf(settings));
+  if (options.json) printJson(context, { ok: true, fields, vendors, versions, copies });
+  else {
+    const held = `${counted(vendors, 'vendor')} and ${counted(versions, 'earlier version')}`;
+    printText(context, `${list.format(fields)}: removed from ${held}, and the file was overwritten.`);
+    noticeCopies(call, copies);
+  }
+  return exitStatus.done;
+}
+
+async function forgetVendor(call: Call, settings: Settings, vendorid: number): Promise<ExitStatus> {
+  const { context, options } = call;
+  const account = oneAccount(settings);
+  const isKnown = await forgetting(call, settings, (mirror) => mirror.vendor(account, vendorid));
+  if (!isKnown) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid} of ${account}.`);
+  const copies = olderCopies(settings.database, pathsOf(settings));
+  if (options.json) printJson(context, { ok: true, account, vendorid, copies });
+  else {
+    printText(context, `Vendor ${vendorid} of ${account} is forgotten, and the file was overwritten.`);
+    printNotice(
+      context,
+      `The service still has it; no sweep and no webhook brings it back until \`vendor-mirror forget --undo --vendor ${vendorid} --account ${account}\`.`,
+    );
+    noticeCopies(call, copies);
+  }
+  return exitStatus.done;
+}
+
+async function readmit(call: Call, settings: Settings, vendorid: number): Promise<ExitStatus> {
+  const { context, options } = call;
+  const account = oneAccount(settings);
+  const wasForgotten = await changeMirror(context, settings, ({ vendors }) => vendors.mirrorAgain(account, vendorid));
+  if (!wasForgotten)
+    throw new MirrorError('unknown_vendor', `The mirror has not forgotten vendor ${vendorid} of ${account}.`);
+  if (options.json) printJson(context, { ok: true, account, vendorid });
+  else printText(context, `Vendor ${vendorid} of ${account} is read again by the daemon, or with the next sweep.`);
+  return exitStatus.done;
+}
+
+async function forgetting<T>(
+  { context }: Call,
+  { database: path }: Settings,
+  work: (mirror: Forgetter) => Promise<T>,
+): Promise<T> {
+  const { packageRoot, clock, random } = context;
+  const migrations = join(packageRoot, 'migrations');
+  const mirror = await Forgetter.open({ path, migrations, clock, random, onMigration: migrationProgress(context) });
+  try {
+    return await work(mirror);
+  } finally {
+    await mirror.close();
+  }
+}
+
+function pathsOf({ publish }: Settings): string[] {
+  return publish.map(({ path }) => path);
+}
+
+function noticeCopies({ context }: Call, copies: readonly string[]): void {
+  printNotice(context, 'Exports, backups, and what was sent to receivers and readers of changes still have it.');
+  for (const copy of copies) printNotice(context, `It may still be in ${copy}.`);
+}

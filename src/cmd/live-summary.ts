@@ -1,0 +1,198 @@
+/** The live summary of `serve` in a terminal: the state of each account and the last events, in a few lines that stay in place. */
+import { age } from '../domain/clock.ts';
+import { agoInWords } from '../domain/duration.ts';
+import { asMirrorError } from '../domain/errors.ts';
+import { judge, sentenceOf, type AccountHealth, type Health, type HealthSource } from '../health/judge.ts';
+import { vendorCounts } from '../health/status-document.ts';
+import type { CommonOptions } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { LiveBlock } from './terminal/live-block.ts';
+import { table } from './terminal/table.ts';
+import { counted, facts, paragraph, visible } from './terminal/text.ts';
+import { verdictLine } from './terminal/verdict-line.ts';
+import type { ReadableEntry } from './with-installation.ts';
+
+/** From here on (pino's `warn`) an entry of the log is written above the summary, and stays; others are shown until later ones come. */
+const keptLevel = 40;
+const entriesShown = 5;
+
+/** Milliseconds between two looks, and how many times as long as a look took. */
+const [shortest, restFactor] = [1_000, 9];
+
+/** Whether a terminal is watched on which nothing else was asked for. */
+export function wantsSummary({ stdout, stderr, env }: ProcessContext, options: CommonOptions): boolean {
+  const isTerminal = stdout.isTTY === true && stderr.isTTY === true && env['TERM'] !== 'dumb';
+  return isTerminal && options.logLevel === undefined && options.json !== true;
+}
+
+export class LiveSummary {
+  readonly #context: ProcessContext;
+  readonly #block: LiveBlock;
+  readonly #entries: string[] = [];
+  #cancel = (): void => undefined;
+  #state: 'waiting' | 'watching' | 'stopping' | 'over' = 'waiting';
+  #last: Health | undefined;
+
+  constructor(context: ProcessContext) {
+    this.#context = context;
+    this.#block = new LiveBlock(context.stdout);
+  }
+
+  /** Takes an entry of the log, and all of it as text with a line break at its end. */
+  entry({ level, time, msg, account }: ReadableEntry, text: string): void {
+    if (level >= keptLevel) this.#block.above(text);
+    else {
+      const whose = account !== undefined && (this.#last?.accounts.length ?? 0) > 1 ? `${account}: ` : '';
+      this.#entries.push(`${time.slice(11, 19)} ${whose}${msg}`);
+      if (this.#entries.length > entriesShown) this.#entries.shift();
+    }
+  }
+
+  /** Shows what there is to see from now on, until `end`. */
+  watch(source: HealthSource, place: SummaryPlace): void {
+    this.#state = 'watching';
+    void this.#refresh(source, place);
+  }
+
+  /** Says that the end has begun. */
+  stopping(): void {
+    if (this.#state !== 'watching') return;
+    this.#state = 'stopping';
+    this.#cancel();
+    this.#block.show(['Stopping. Press Ctrl-C again to stop at once.']);
+  }
+
+  /** Leaves one line, or none where something else says why it ended. */
+  end(isGood: boolean): void {
+    this.#state = 'over';
+    this.#cancel();
+    this.#block.clear();
+    if (isGood) this.#block.above(`Stopped. ${asOfText(this.#last)}\n`);
+  }
+
+  async #refresh(source: HealthSource, place: SummaryPlace): Promise<void> {
+    const { clock } = this.#context;
+    const begun = clock.monotonic();
+    const lines = await this.#lines(source, place).catch((error: unknown) => [
+      `The mirror cannot be read now: ${asMirrorError(error).message}`,
+    ]);
+    if (this.#state !== 'watching') return;
+    this.#block.show(lines);
+    const rest = Math.max(shortest, restFactor * (clock.monotonic() - begun));
+    this.#cancel = clock.timer(rest, () => void this.#refresh(source, place));
+  }
+
+  async #lines(source: HealthSource, place: SummaryPlace): Promise<string[]> {
+    this.#last = judge(await source.facts(), this.#context.clock.now());
+    return summaryLines(this.#context, this.#last, { ...place, entries: this.#entries, room: this.#block.room });
+  }
+}
+
+/** The lines of the live summary: the verdict, a row for each account, what the log said last, and where to look. */
+
+interface SummaryPlace {
+  /** The address of the operator's page. */
+  readonly dashboard: string;
+}
+
+export interface SummaryOptions extends SummaryPlace {
+  /** What the log said last, oldest first: a line each, without a line break. */
+  readonly entries: readonly string[];
+  /** How many lines have room. */
+  readonly room: number;
+}
+
+type Terminal = Pick<ProcessContext, 'stdout' | 'env'>;
+
+/** Lines that stand around the accounts: the title of the table, and empty ones. */
+const frame = 4;
+
+export async function summaryLines(context: Terminal, health: Health, options: SummaryOptions): Promise<string[]> {
+  const accounts = health.bySeverity;
+  const head = await verdict(context, health);
+  const foot = (await facts(context, footer(health, options))).split('\n');
+  const entries = await Promise.all(options.entries.map((entry) => firstLine(context, entry)));
+  const room = Math.max(1, options.room - frame - head.length - foot.length - entries.length);
+  const listed = accounts.slice(0, accounts.length > room ? Math.max(1, room - 1) : room);
+  const left = accounts.length - listed.length;
+  const rows = listed.length === 0 ? [] : (await accountTable(context, health, listed)).split('\n');
+  return [
+    ...head,
+    '',
+    ...rows,
+    ...(left === 0 ? [] : [`and ${counted(left, 'account')} more`]),
+    '',
+    ...entries,
+    ...(entries.length === 0 ? [] : ['']),
+    ...foot,
+  ];
+}
+
+/** How fresh the mirror is, as the last line after a stop. */
+function asOfText(health: Health | undefined): string {
+  const served = (health?.accounts ?? []).filter(({ isServed }) => isServed);
+  const moments = served.map(({ facts: { freshness } }) => freshness.safe_as_of);
+  const [first] = [...moments].sort();
+  if (first === undefined || moments.includes(null)) return 'The mirror keeps what was read.';
+  return `The mirror holds every change up to ${first?.slice(0, 19)} UTC.`;
+}
+
+async function verdict(context: Terminal, health: Health): Promise<string[]> {
+  const { process, installation, bySeverity } = health;
+  const line = await verdictLine(context, health, (moment) => moment.slice(11, 19));
+  const details = [...process, ...(bySeverity[0]?.problems ?? []), ...installation].map(sentenceOf);
+  const more = await Promise.all(details.map((detail) => paragraph(context, '  ', visible(detail))));
+  return [...line.split('\n'), ...more.flatMap((one) => one.split('\n'))];
+}
+
+function accountTable(context: Terminal, { now }: Health, accounts: readonly AccountHealth[]): Promise<string> {
+  const ago = (moment: string | null): string => age({ now: () => now }, moment);
+  return table<AccountHealth>(
+    context,
+    [
+      { title: 'account', cell: ({ facts: { account } }) => account },
+      {
+        title: 'active',
+        right: true,
+        dropOrder: 3,
+        cell: (one) => vendorCounts(one.facts.counts).active.toLocaleString('en'),
+      },
+      { title: 'as of', dropOrder: 4, cell: ({ facts: { freshness } }) => ago(freshness.safe_as_of) },
+      { title: 'queue', right: true, dropOrder: 2, cell: ({ facts: { queue } }) => queue.waiting.toLocaleString('en') },
+      { title: 'last delivery', dropOrder: 1, cell: ({ facts: { lastDelivery } }) => ago(lastDelivery) },
+      { title: 'now', cell: doing },
+    ],
+    accounts,
+  );
+}
+
+/** What is done for an account now. */
+function doing({ isServed, verdict, deliveries, facts: { runs, progress, queue } }: AccountHealth): string {
+  if (!isServed) return verdict.words.toLowerCase();
+  const run = runs.find(({ outcome }) => outcome === 'running');
+  if (run) return `${run.kind}: ${pageText(progress)}`;
+  if (queue.waiting > 0) return 'reads changed vendors';
+  return deliveries.state === 'off' ? 'waits for the next sweep' : 'listens';
+}
+
+function pageText(progress: AccountHealth['facts']['progress']): string {
+  if (progress === null) return 'page 1';
+  const { page, pages, pass } = progress;
+  return `page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}${pass > 1 ? `, walk ${pass}` : ''}`;
+}
+
+function footer({ facts: { next, database }, now }: Health, place: SummaryPlace): [string, string][] {
+  const sweep = Math.min(next.reconcile ?? Infinity, next.pull ?? Infinity);
+  return [
+    ...(Number.isFinite(sweep) ? [['next sweep', agoInWords(now - sweep)] satisfies [string, string]] : []),
+    ['dashboard', place.dashboard],
+    ['mirror', visible(database)],
+    ['stop', 'Ctrl-C'],
+  ];
+}
+
+/** An entry of the log in one line; the log of a service has all of it. */
+async function firstLine(context: Terminal, entry: string): Promise<string> {
+  const [line = ''] = (await paragraph(context, '', entry.split('\n')[0] ?? '')).split('\n');
+  return line;
+}

@@ -1,0 +1,162 @@
+/**
+ * Which settings are in force, those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox; and which of their accounts
+ * a command is about.
+ */
+import { accessSync, existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { MirrorError } from '../domain/errors.ts';
+import { readSecretFile, readSettingsFile } from '../settings/file.ts';
+import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
+import { isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
+import { keptAccountsAt, knownConnection } from '../store/reports/known-accounts.ts';
+import type { Call, CommonOptions } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { printNotice } from './terminal/print.ts';
+
+/** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox. */
+
+/**
+ * The settings of this call, with the accounts that were added and paused by command, restricted to `--account` where that is given.
+ * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know,
+ * `database_locked`.
+ */
+export function loadSettings(call: Call): Settings {
+  const { account } = call.options;
+  const inFile = settingsOfFile(call);
+  const settings = withKept(inFile, keptAccountsAt(inFile.database));
+  if (account !== undefined) return restricted(settings, account);
+  refuseNoAccounts(settings);
+  return settings;
+}
+
+/** What the settings file says, alone. @throws MirrorError `settings_unreadable`, `settings_invalid`. */
+export function settingsOfFile({ context, options }: Call): Settings {
+  const name = settingsFile(context, options);
+  const settings = parseSettings({
+    defaults: readSettingsFile(join(context.packageRoot, 'config/default.yaml')),
+    text: readSettingsFile(name),
+    name,
+    env: context.env,
+    readFile: readSecretFile,
+    absolutePaths: name === context.machineSettings,
+  });
+  refuseWrongFolder(name, settings.database, process.cwd());
+  refuseClashes(name, settings);
+  return settings;
+}
+
+function refuseNoAccounts({ accounts, database }: Settings): void {
+  if (accounts.length > 0) return;
+  throw new MirrorError(
+    'settings_invalid',
+    `There is no account to mirror: \`accounts\` in the settings names none, and none was added to ${database}. List them there, such as ["6BApk"], or run \`vendor-mirror accounts add ID\`.`,
+  );
+}
+
+function settingsFile(context: ProcessContext, { config, sandbox }: CommonOptions): string {
+  if (config !== undefined && sandbox) throw new MirrorError('usage', '-c and --sandbox cannot be used together.');
+  const named = config ?? (sandbox ? undefined : context.env['VENDOR_MIRROR_CONFIG'] || machineSettings(context));
+  if (named !== undefined) return named;
+  if (!sandbox)
+    printNotice(
+      context,
+      `No settings file is named (-c FILE), so the built-in sandbox stands in for the service.${existsSync('mirror.yaml') ? ' To use mirror.yaml of this folder, add -c mirror.yaml.' : ''}`,
+    );
+  return join(context.packageRoot, 'config/sandbox.yaml');
+}
+
+/** The settings of this machine; undefined where it has none. What is there and cannot be read is reported when it is read. */
+function machineSettings({ machineSettings: path }: ProcessContext): string | undefined {
+  try {
+    accessSync(path);
+    return path;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : path;
+  }
+}
+
+/** Each file of an installation is one of its own. Nothing is said of a file but the setting that names it. */
+function refuseClashes(name: string, { database, secrets, publish, readFrom }: Settings): void {
+  const named = [
+    { key: 'database', path: database, own: { readFrom } },
+    { key: 'secrets', path: secrets, own: { readFrom, database } },
+    { key: 'database', path: database, own: { secrets } },
+    ...publish.map(({ path }, index) => ({
+      key: `publish.${index}.path`,
+      path,
+      own: { readFrom, database, secrets },
+    })),
+  ];
+  const problems = named.flatMap(({ key, path, own }) => {
+    const what = ownFileAt(path, own);
+    if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
+    return isNotRegularFile(path) ? [`${key}: is not a regular file`] : [];
+  });
+  if (problems.length > 0)
+    throw new MirrorError(
+      'settings_invalid',
+      [`${name} names files that cannot be used:`, ...new Set(problems)].join('\n  '),
+    );
+}
+
+/** The mirror may hold an account that was removed from the settings: it can still be read, and its callbacks deleted. */
+function restricted(settings: Settings, wanted: string): Settings {
+  const { accounts, database, connectionOf } = settings;
+  if (accounts.includes(wanted)) return { ...settings, accounts: [wanted], isRestricted: true };
+  const connection = knownConnection(database, wanted);
+  if (connection !== undefined)
+    return {
+      ...settings,
+      accounts: [wanted],
+      isRestricted: true,
+      connectionOf: new Map([...connectionOf, [wanted, connection]]),
+    };
+  refuseNoAccounts(settings);
+  throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
+}
+
+/** Finds a command that was started in another folder than usual, where it would begin a second mirror. */
+
+/**
+ * A relative path starts at the working directory. Where no mirror is there, but one is at that path beside the settings file, the command
+ * was meant for that one.
+ * @param workingDirectory absolute
+ * @throws MirrorError `settings_invalid`
+ */
+export function refuseWrongFolder(settingsFile: string, database: string, workingDirectory: string): void {
+  if (isAbsolute(database)) return;
+  const folder = dirname(resolve(workingDirectory, settingsFile));
+  const [here, besideSettings] = [resolve(workingDirectory, database), resolve(folder, database)];
+  if (relative(here, besideSettings) === '' || existsSync(here) || !existsSync(besideSettings)) return;
+  throw new MirrorError(
+    'settings_invalid',
+    `There is no mirror ${here}, but there is one beside the settings file: ${besideSettings}. Relative paths start at the working directory: run the command in ${folder}, or name absolute paths in ${settingsFile}.`,
+  );
+}
+
+/** The account of a command that works on one alone. */
+
+/** @throws MirrorError `usage` where the settings name several and `--account` none of them. */
+export function oneAccount({ accounts }: Settings): string {
+  const [account, ...others] = accounts;
+  if (account !== undefined && others.length === 0) return account;
+  throw new MirrorError(
+    'usage',
+    `The settings name several accounts (${accounts.join(', ')}): choose one with --account ID.`,
+  );
+}
+
+/** Which accounts are left for a command that reads whole lists: none that a person paused. */
+
+/** The settings without the accounts that are paused, which a notice names. @throws MirrorError `usage` where `--account` names such a one. */
+export function withoutPaused(context: ProcessContext, settings: Settings): Settings {
+  const { accounts, paused, isRestricted } = settings;
+  const left = accounts.filter((account) => paused.has(account));
+  const [first] = left;
+  if (first === undefined) return settings;
+  if (isRestricted)
+    throw new MirrorError('usage', `${first} is paused: \`vendor-mirror accounts resume ${first}\` resumes it.`);
+  printNotice(context, `Skipped because they are paused: ${left.join(', ')}.`);
+  return { ...settings, accounts: accounts.filter((account) => !paused.has(account)) };
+}

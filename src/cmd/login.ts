@@ -1,0 +1,225 @@
+/**
+ * `login` and `logout`: a person authorizes vendor-mirror in a browser, and the tokens are kept with the secrets until they are forgotten.
+ */
+import { authorizationRequest, redeem, type AuthorizationRequest, type Authorized } from '../api/auth/authorization.ts';
+import type { OAuthSettings } from '../api/auth/oauth-tokens.ts';
+import type { Installation } from '../app/installation.ts';
+import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';
+import { HttpServer } from '../http/server.ts';
+import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
+import { connectionNameOf } from '../settings/shape.ts';
+import { loadSettings } from './load-settings.ts';
+import { newSettings, type NewServiceOptions } from './new-settings.ts';
+import { highestExit, shellWord, type Call, type CommandHandler } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { printError, printJson, printNotice, printText } from './terminal/print.ts';
+import { isInteractive, prompt, readInput } from './terminal/prompt.ts';
+import { visible } from './terminal/text.ts';
+import { withInstallation } from './with-installation.ts';
+
+/** `login`: a person authorizes vendor-mirror in a browser, and the tokens are kept with the secrets. */
+
+/** An account of the settings, and why the new token does not open it. */
+interface Access {
+  readonly account: string;
+  readonly error: MirrorError | undefined;
+}
+
+export const login: CommandHandler<NewServiceOptions> = async (call) => {
+  const { context, options } = call;
+  const created = await newSettings(call);
+  const settings = created?.settings ?? loadSettings(call);
+  const { name, oauth } = oauthConnection(settings, call.args[0]);
+  const request = await authorizationRequest(oauth, context.random);
+  const answer = await answerOf(context, oauth, request);
+  return withInstallation(call, settings, async (installation) => {
+    const { clock, fetch } = context;
+    const authorized = await redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
+    await installation.connections.keepGrant(name, authorized.pair);
+    const wrote = created?.write() ?? [];
+    const access = await accessOf(installation, accountsOf(settings, name), call);
+    if (options.json) printJson(context, { ...document(name, authorized, access), wrote });
+    else {
+      for (const path of wrote) printText(context, `Wrote ${visible(path)}.`);
+      report(context, name, authorized, access);
+      if (created) printText(context, nextSteps(created.name));
+    }
+    return highestExit(access.map(({ error }) => error?.exit ?? exitStatus.done));
+  });
+};
+
+/** Where somebody goes from here who has just begun. */
+function nextSteps(name: string): string {
+  const option = `-c ${shellWord(name)}`;
+  return `Next, \`vendor-mirror doctor ${option}\` checks everything, and \`vendor-mirror serve ${option}\` mirrors it.`;
+}
+
+/** Accounts of the settings that a connection gives access to. */
+function accountsOf(settings: Settings, name: string): string[] {
+  return settings.accounts.filter((account) => connectionNameOf(settings, account) === name);
+}
+
+/** Waits for the browser where it comes back to this machine; otherwise the person, or standard input, brings the address. */
+async function answerOf(
+  context: ProcessContext,
+  { redirectUri }: OAuthSettings,
+  { address, state }: AuthorizationRequest,
+): Promise<URLSearchParams> {
+  const redirect = new URL(redirectUri);
+  const open = `Open this address in a browser and allow access:\n\n  ${address.href}\n`;
+  if (redirect.protocol === 'http:' && isLoopback(redirect.hostname))
+    return awaitRedirect(redirect, state, context, () =>
+      printNotice(context, `${open}\nWaiting for the browser to come back to ${redirectUri} …`),
+    );
+  printNotice(context, open);
+  const question = 'Then paste the address to which the browser was sent (or the code from it):';
+  const text = isInteractive(context) ? await prompt(context, question, { hidden: true }) : await readInput(context);
+  return queryOf(text.trim(), state);
+}
+
+/** A whole address, its query, or the code alone, which a person reads off the page. */
+function queryOf(text: string, state: string): URLSearchParams {
+  if (URL.canParse(text)) return new URL(text).searchParams;
+  if (text.includes('code=')) return new URLSearchParams(text);
+  return new URLSearchParams({ code: text, state });
+}
+
+async function accessOf(installation: Installation, accounts: readonly string[], { context }: Call): Promise<Access[]> {
+  const access: Access[] = [];
+  for (const account of accounts) {
+    const { vendors } = installation.account(account).client;
+    access.push(
+      await vendors.page(1, { size: 1, signal: context.interrupted }).then(
+        () => ({ account, error: undefined }),
+        (error: unknown) => ({ account, error: asMirrorError(error) }),
+      ),
+    );
+  }
+  return access;
+}
+
+function document(connection: string, { scopes }: Authorized, access: readonly Access[]): object {
+  return {
+    ok: access.every(({ error }) => !error),
+    connection,
+    scopes: scopes ?? null,
+    accounts: access.map(({ account, error }) => ({ account, access: !error, ...(error && { error: error.message }) })),
+  };
+}
+
+function report(context: ProcessContext, connection: string, { scopes }: Authorized, access: readonly Access[]): void {
+  const where = connection === defaultConnection ? '' : ` for the connection ${connection}`;
+  printText(
+    context,
+    `Logged in${where}. ${scopes ? `Scopes: ${scopes.join(', ')}.` : 'The service did not report the scopes.'}`,
+  );
+  for (const { account, error } of access)
+    if (error) printError(context, error, `the account ${account} cannot be read`);
+    else printText(context, `The account ${account} can be read.`);
+  if (access.length === 0) printText(context, 'No account uses this connection yet.');
+}
+
+/** `logout`: the tokens that `login` got are forgotten. */
+
+export const logout: CommandHandler = async (call) => {
+  const settings = loadSettings(call);
+  const { name } = oauthConnection(settings, call.args[0]);
+  const forgotten = await withInstallation(call, settings, ({ connections }) => connections.forgetGrant(name));
+  if (call.options.json) printJson(call.context, { ok: true, connection: name, forgotten });
+  else
+    printText(
+      call.context,
+      forgotten
+        ? 'Logged out: the stored tokens are deleted. They stay valid in the service until they expire; revoke them there.'
+        : 'There was no login.',
+    );
+  return exitStatus.done;
+};
+
+/** Which connection `login` and `logout` are about. */
+export interface OAuthConnection {
+  readonly name: string;
+  readonly oauth: OAuthSettings;
+}
+
+/**
+ * The connection of that name; where none is named, the only one that is got by logging in, or that of `service.auth`.
+ * @throws MirrorError `usage` for a name that the settings do not have, or where one must be named; `settings_invalid` where access is got in
+ * another way.
+ */
+function oauthConnection({ connections }: Settings, named: string | undefined): OAuthConnection {
+  const all = [...connections].flatMap(([name, auth]) => ('oauth' in auth ? [{ name, oauth: auth.oauth }] : []));
+  const names = all.map(({ name }) => name).join(', ');
+  if (named !== undefined && !connections.has(named))
+    throw new MirrorError(
+      'usage',
+      `The settings name no connection ${named}; ${names === '' ? 'none of them uses a login' : `those that use a login are ${names}`}.`,
+    );
+  const wanted = named ?? (all.length === 1 ? all[0]?.name : defaultConnection);
+  const found = all.find(({ name }) => name === wanted);
+  if (found) return found;
+  if (named === undefined && all.length > 1)
+    throw new MirrorError('usage', `The settings have several connections: name one of ${names}.`);
+  const where = wanted === undefined || wanted === defaultConnection ? 'service.auth' : `connections.${wanted}.auth`;
+  throw new MirrorError(
+    'settings_invalid',
+    `${where}.oauth is not set. Only OAuth needs a login; an access token works without one.`,
+  );
+}
+
+/** Waits on this machine for the browser that comes back from the service's page. */
+
+const page = (text: string): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>vendor-mirror</title><p>${text}</p></html>\n`;
+
+/**
+ * The query with which the browser comes to `redirectUri`, an address of this machine. One of another state belongs to another login, and is
+ * not waited for.
+ * @param ready is called once it listens
+ * @throws MirrorError `port_taken`, and the reason of the interruption.
+ */
+async function awaitRedirect(
+  redirectUri: URL,
+  state: string,
+  { clock, interrupted }: Pick<ProcessContext, 'clock' | 'interrupted'>,
+  ready: () => void,
+): Promise<URLSearchParams> {
+  let arrived: (query: URLSearchParams) => void = () => undefined;
+  const answer = new Promise<URLSearchParams>((resolve) => (arrived = resolve));
+  const headers = { 'content-type': 'text/html; charset=utf-8', connection: 'close' };
+  const server = new HttpServer({
+    name: 'login',
+    host: redirectUri.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(redirectUri.port || 80),
+    clock,
+    onFault: () => undefined,
+    routes: [
+      {
+        method: 'GET',
+        path: redirectUri.pathname,
+        handle({ query }) {
+          const isOurs = query.get('state') === state;
+          if (isOurs) arrived(query);
+          const text = isOurs
+            ? 'Done. Return to the terminal.'
+            : 'This answer belongs to another login. Open the address that the terminal shows.';
+          return Promise.resolve({ status: isOurs ? 200 : 400, headers, body: page(text) });
+        },
+      },
+    ],
+  });
+  interrupted.throwIfAborted();
+  await server.start();
+  let leave: () => void = () => undefined;
+  const interruption = new Promise<never>((_, reject) => {
+    leave = () => reject(interrupted.reason as Error);
+    interrupted.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    ready();
+    return await Promise.race([answer, interruption]);
+  } finally {
+    interrupted.removeEventListener('abort', leave);
+    await server.stop();
+  }
+}

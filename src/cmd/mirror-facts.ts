@@ -1,0 +1,67 @@
+/** What `status` and `doctor` judge a mirror by. */
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { connectionFacts, targetStatuses, type AccountFacts, type HealthFacts } from '../health/judge.ts';
+import type { Settings } from '../settings/parse.ts';
+import { connectionNameOf } from '../settings/shape.ts';
+import { daemonSince } from '../store/files/locks.ts';
+import { settingsFileOf } from '../store/files/own-files.ts';
+import type { Reader } from '../store/reader.ts';
+import { accountStates, connectionFailures, unknownState } from '../store/reports/account-reports.ts';
+import { accountIds, accountsNotServed } from '../store/reports/known-accounts.ts';
+import { targetReports } from '../store/reports/outbox-report.ts';
+import { freeBytes, noSpaceForDelivery } from '../store/sqlite/file-systems.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { packageVersion } from './version.ts';
+
+/** As far as the files tell: what a running daemon alone knows is left open. */
+export async function mirrorFacts(
+  context: ProcessContext,
+  settings: Settings,
+  mirror: Reader | undefined,
+  account: string | undefined,
+): Promise<HealthFacts> {
+  const { database, admin, connections, listener, namedAccounts, notify, sandbox } = settings;
+  const startedAt = daemonSince(database) ?? null;
+  const found = await mirror?.query((snapshot) => {
+    const state = accountStates(snapshot, context.clock);
+    const left = accountsNotServed(snapshot, { accounts: namedAccounts, settingsFile: settingsFileOf(settings) });
+    const ids = accountIds(snapshot).filter((id) => account === undefined || id === account);
+    return {
+      accounts: ids.flatMap((id) => state(id) ?? []).map((known) => ({ ...known, isLeft: left.has(known.account) })),
+      failures: connectionFailures(snapshot),
+      targets: targetReports(snapshot),
+    };
+  });
+  const { accounts = [], failures = [], targets = [] } = found ?? {};
+  const named = new Set(namedAccounts);
+  const unknown = settings.accounts
+    .filter((id) => named.has(id) && accounts.every((known) => known.account !== id))
+    .map((id) => ({ ...unknownState(id), isLeft: false }));
+  const isAwaited = startedAt !== null && (listener.publicUrl !== null || sandbox !== null);
+  const connectionOf = (id: string): string => connectionNameOf(settings, id);
+  const free = freeBytes(existing(dirname(resolve(database))));
+  const targetNames = notify.map(({ name }) => name);
+  return {
+    version: packageVersion(context.packageRoot),
+    ...{ database, startedAt },
+    maxStaleness: admin.maxStaleness,
+    accounts: [...accounts, ...unknown].map((known): AccountFacts => ({
+      ...known,
+      awaitsDeliveries: isAwaited || known.callbacks.length > 0,
+      progress: null,
+      doubt: null,
+    })),
+    connections: connectionFacts([...connections.keys()], connectionOf, namedAccounts, failures),
+    ability: { listening: null, trouble: noSpaceForDelivery(free) ?? null, diskFreeBytes: free },
+    targets: targetStatuses(targetNames, targets, context.clock.now()),
+    files: mirror?.sizes ?? { databaseBytes: 0, walBytes: 0 },
+    process: null,
+    next: { pull: undefined, reconcile: undefined },
+  };
+}
+
+/** The folder, or the nearest one above it that is there. */
+function existing(folder: string): string {
+  return existsSync(folder) ? folder : existing(dirname(folder));
+}

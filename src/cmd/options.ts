@@ -1,0 +1,120 @@
+/** The options that commands share, what values may be, and the parts of a help text. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { MirrorError } from '../domain/errors.ts';
+import { eventsInstead } from '../domain/events.ts';
+import type { LogLevel } from '../domain/log.ts';
+import { isCursor } from '../store/reports/feed-cursor.ts';
+
+/** The options that every command takes, before its name or after it. */
+
+const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+const group = 'Common options:';
+
+/** Of commands that change something at the service. */
+export const dryRun = ['--dry-run', 'show the request and send nothing'] as const;
+
+export function helpOption(): Option {
+  return new Option('-h, --help', 'print help').helpGroup(group);
+}
+
+export function addCommonOptions(command: Command): Command {
+  const options = [
+    new Option(
+      '-c, --config <file>',
+      'settings file; default: $VENDOR_MIRROR_CONFIG, then /etc/vendor-mirror/mirror.yaml',
+    ),
+    new Option('--sandbox', 'use the built-in sandbox with its own files; this is the default without settings'),
+    new Option('--account <id>', 'only this account'),
+    new Option('--json', 'print one JSON document instead of text'),
+    new Option('--log-level <level>', 'how much to log on standard error').choices(logLevels),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(group));
+  return command;
+}
+
+/** A whole number of at least `least`, and at most `most` if told. */
+export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = most < Number.MAX_SAFE_INTEGER ? `from ${least} to ${most}` : `from ${least}`;
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** Where the change feed goes on. */
+export function feedCursor(text: string): string {
+  if (isCursor(text)) return text;
+  throw new InvalidArgumentError('It must be the cursor or the seq of a change.');
+}
+
+/** A port to listen on; 0 means any free port. */
+export function portNumber(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a port from 0 to 65535.');
+}
+
+/** A number of times a second, and the like. */
+export function nonNegative(text: string): number {
+  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 0.');
+}
+
+/** A share of all. */
+export function rate(text: string): number {
+  if (isRate(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a rate from 0 to 1, such as 0.05.');
+}
+
+/** What the values of options must be. */
+export function isRate(text: string): boolean {
+  return /^(0(\.\d+)?|1(\.0+)?)$/.test(text);
+}
+
+/** The number of something at the service. */
+export const idNumber = wholeFrom(1);
+
+/** An event that the service lets anybody register for. */
+export function eventName(text: string): string {
+  const instead = eventsInstead(text);
+  if (instead === undefined) return text;
+  throw new InvalidArgumentError(`The service has no such event. Known events: ${instead}.`);
+}
+
+/**
+ * An address that the service can send a POST to: absolute, http or https, nothing in it that would not arrive.
+ * @throws MirrorError `usage` that does not repeat it: addresses hold secrets.
+ */
+export function webAddress(text: string): string {
+  const url = /^https?:\/\/[\x21-\x7e]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url)
+    throw new MirrorError(
+      'usage',
+      'The address must be complete, with https (or http), such as https://hooks.example.com/inbox.',
+    );
+  if (url.username || url.password || url.hash)
+    throw new MirrorError('usage', 'The address must not have a user, a password or a fragment.');
+  return text;
+}
+
+/** The values of an option that may be repeated. */
+export function collected(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value];
+}
+
+/** The parts of a help text. */
+export function paragraphs(...texts: readonly string[]): string {
+  return texts.join('\n\n');
+}
+
+/** The last part of a help text: command lines, each with what it does where that is not plain. */
+export function examples(...lines: readonly (readonly [line: string, meaning?: string])[]): string {
+  const widest = Math.max(...lines.map(([line]) => line.length));
+  const shown = lines.map(([line, meaning]) => (meaning ? `  ${line.padEnd(widest)}  # ${meaning}` : `  ${line}`));
+  return `\nExamples:\n${shown.join('\n')}`;
+}
+
+/** The shells that we know how to complete in. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];

@@ -1,0 +1,166 @@
+/** `sandbox`: an emulator of the service on a local port. */
+import { once } from 'node:events';
+import { Command } from 'commander';
+import { MirrorError } from '../domain/errors.ts';
+import { allScopes } from '../sandbox/core/access.ts';
+import { defaultWorld, faultKinds, parseWorld, worldAxes, type FaultKind, type World } from '../sandbox/core/worlds.ts';
+import { collected, isRate, nonNegative, portNumber, rate, wholeFrom } from './options.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { print, printJson, printNotice } from './terminal/print.ts';
+
+interface SandboxFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly vendors: number;
+  readonly seed: string;
+  readonly account?: readonly string[];
+  readonly token: string;
+  readonly refreshToken?: string;
+  readonly tokenLifetime?: number;
+  readonly scope?: readonly string[];
+  readonly file?: string;
+  readonly churn: number;
+  readonly events: number;
+  readonly world?: readonly string[];
+  readonly fault?: readonly string[];
+  readonly lose: number;
+  readonly late: number;
+  readonly repeat: number;
+  readonly reorder: number;
+  readonly forge: number;
+  readonly rateLimit: boolean;
+  readonly json?: boolean;
+}
+
+/** The command with its options and its help; it runs until `context.interrupted`. Throws `usage` and `port_taken`. */
+export function sandboxCommand(context: ProcessContext): Command {
+  return new Command('sandbox')
+    .summary('run an emulator of the service, with invented vendors')
+    .description('Runs an emulator of the service on a local port, with invented vendors, until Ctrl-C.')
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--port <number>', 'the port; 0 takes a free one', portNumber, 8790)
+    .option('--file <path>', 'keep the world in this file, so that a second start finds it as it was left')
+    .option('--vendors <number>', 'how many vendors each account starts with', wholeFrom(0, 9_999_999), 500)
+    .option('--seed <text>', 'the same seed gives the same vendors and the same random events', 'sandbox')
+    .option('--account <id>', 'an account; may be repeated (default: "6BApk")', collected)
+    .option('--token <token>', 'the access token that it accepts', 'sandbox-token')
+    .option('--refresh-token <token>', 'a refresh token, valid for one use at /auth/oauth/token')
+    .option('--token-lifetime <seconds>', 'how long each token is valid', wholeFrom(0, 9_999_999))
+    .option('--scope <scope>', 'a scope of the tokens; may be repeated (default: all scopes)', collected)
+    .option('--churn <number>', 'random changes of vendors a second', nonNegative, 0)
+    .option('--events <number>', 'random events a second about anything but vendors', nonNegative, 0)
+    .option(
+      '--world <key=value>',
+      'how the service behaves where its reference is silent; may be repeated',
+      collected,
+      [],
+    )
+    .option('--fault <kind=rate>', 'how often a request fails in this way, 0 to 1; may be repeated', collected)
+    .option('--lose <rate>', 'share of deliveries that are never sent', rate, 0)
+    .option('--late <rate>', 'share of deliveries that arrive minutes late', rate, 0)
+    .option('--repeat <rate>', 'share of deliveries that are sent twice', rate, 0)
+    .option('--reorder <rate>', 'share of deliveries that later ones overtake', rate, 0)
+    .option('--forge <rate>', 'share of deliveries that are followed by a forged one', rate, 0)
+    .option('--no-rate-limit', 'answer any number of requests a minute')
+    .option('--json', 'print one JSON object when it is ready')
+    .addHelpText('after', () => `\n${worldHelp()}\n\n${faultHelp()}\n\n${examples}`)
+    .action((flags: SandboxFlags) => run(context, flags));
+}
+
+async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> {
+  const world = parseWorld(flags.world ?? []);
+  const faults = parseFaults(flags.fault ?? []);
+  refuseUnknownScopes(flags.scope ?? []);
+  const lock = await lockWorld(flags.file);
+  // The HTTP server is loaded only when it is needed.
+  const { startEmbeddedSandbox } = await import('../sandbox/embedded.ts');
+  const { lose, late, repeat, reorder, forge } = flags;
+  const embedded = await startEmbeddedSandbox({
+    ...flags,
+    ...(flags.scope && { scopes: flags.scope }),
+    ...(flags.rateLimit ? {} : { rateLimits: null }),
+    world,
+    faults,
+    deliveries: { lose, late, repeat, reorder, forge },
+    clock: context.clock,
+    fetch: context.fetch,
+    onFault: (error) => printNotice(context, `The sandbox failed: ${String(error)}`),
+  });
+  const accounts = flags.account ?? [embedded.account];
+  if (flags.json) {
+    const { baseUrl, token, sandbox } = embedded;
+    const { vendors, seed } = flags;
+    printJson(context, { base_url: baseUrl, token, accounts, vendors, seed, world: sandbox.world });
+  } else print(context, welcome(embedded, accounts, flags, embedded.sandbox.world));
+  if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
+  await embedded.stop();
+  lock?.close();
+}
+
+function welcome(
+  { baseUrl, token }: { baseUrl: string; token: string },
+  accounts: readonly string[],
+  flags: SandboxFlags,
+  world: World,
+): string {
+  const special = worldAxes.filter(({ key }) => world[key] !== defaultWorld[key]);
+  const path = `/accounting/account/${accounts[0] ?? ''}/bill_vendors/bill_vendors`;
+  return [
+    'The sandbox is ready. Ctrl-C stops it.',
+    '',
+    `  base URL  ${baseUrl}`,
+    `  token     ${token}`,
+    ...accounts.map((id) => `  account   ${id}, ${flags.vendors} vendors`),
+    ...(flags.refreshToken ? [`  refresh   ${flags.refreshToken}, at ${baseUrl}/auth/oauth/token`] : []),
+    ...(flags.churn > 0 ? [`  churn     ${flags.churn} changes a second`] : []),
+    ...(flags.events > 0 ? [`  events    ${flags.events} a second about anything but vendors`] : []),
+    ...special.map(({ key }) => `  world     ${key}=${world[key]}`),
+    '',
+    `  curl -H 'Authorization: Bearer ${token}' '${baseUrl}${path}?per_page=3'`,
+  ].join('\n');
+}
+
+function refuseUnknownScopes(scopes: readonly string[]): void {
+  const unknown = scopes.find((scope) => !allScopes.includes(scope));
+  if (unknown !== undefined)
+    throw new MirrorError('usage', `Unknown scope “${unknown}”. Known scopes: ${allScopes.join(', ')}.`);
+}
+
+/** A world lives in one process at a time. */
+async function lockWorld(file: string | undefined): Promise<{ close(): unknown } | undefined> {
+  if (file === undefined) return undefined;
+  const { lockFile } = await import('../store/files/locks.ts');
+  const lock = lockFile(`${file}.lock`);
+  if (!lock) throw new MirrorError('database_locked', `Another process uses the world in ${file}.`);
+  return lock;
+}
+
+function parseFaults(pairs: readonly string[]): Partial<Record<FaultKind, number>> {
+  const faults: Partial<Record<FaultKind, number>> = {};
+  for (const pair of pairs) {
+    const [kind = '', share = ''] = pair.split('=', 2);
+    if (!Object.hasOwn(faultKinds, kind))
+      throw new MirrorError('usage', `Unknown fault “${kind}”. Known faults: ${Object.keys(faultKinds).join(', ')}.`);
+    if (!isRate(share)) throw new MirrorError('usage', `${kind} takes a rate from 0 to 1, not “${share}”.`);
+    faults[kind as FaultKind] = Number(share);
+  }
+  return faults;
+}
+
+function worldHelp(): string {
+  const lines = worldAxes.map(({ key, values, unit, initial, meaning }) => {
+    const allowed = unit === undefined ? values.join(' | ') : `a number of ${unit}`;
+    return `  ${key.padEnd(17)}${meaning}\n${' '.repeat(19)}${allowed} (default: ${initial})`;
+  });
+  return `Worlds, --world key=value:\n${lines.join('\n')}`;
+}
+
+function faultHelp(): string {
+  const lines = Object.entries(faultKinds).map(([kind, meaning]) => `  ${kind.padEnd(15)}${meaning}`);
+  return `Faults, --fault kind=rate:\n${lines.join('\n')}`;
+}
+
+const examples = `Examples:
+  vendor-mirror sandbox --vendors 100000
+  vendor-mirror sandbox --churn 2 --lose 0.1 --world order=shuffled --world listLag=5
+  vendor-mirror sandbox --fault 503=0.05 --fault truncated=0.01`;

@@ -1,0 +1,326 @@
+/**
+ * `serve`: the daemon, until a signal ends it; SIGHUP makes it read its settings again; systemd is told of its state.
+ */
+import { execFile } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { openDaemon, type Daemon, type DaemonDependencies } from '../app/daemon.ts';
+import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import type { Log } from '../domain/log.ts';
+import { changedKeys, type Settings } from '../settings/parse.ts';
+import { lockProcess } from '../store/files/locks.ts';
+import { LiveSummary, wantsSummary } from './live-summary.ts';
+import { loadSettings } from './load-settings.ts';
+import type { Call, CommandHandler } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { print } from './terminal/print.ts';
+import { printFirstQuery } from './vendors-list.ts';
+import { packageVersion } from './version.ts';
+import { logOf, serviceOf, type Service } from './with-installation.ts';
+
+/** Milliseconds between two measurements of the event loop; each wakes an idle daemon. */
+const lagInterval = 500;
+
+/** `serve`: the daemon, until a signal ends it. */
+export interface ServeOptions {
+  /** Delete the callbacks of this installation and end. */
+  readonly unregister?: boolean;
+}
+
+export const serve: CommandHandler<ServeOptions> = async (call) => {
+  const { context, options } = call;
+  const summary = !options.unregister && wantsSummary(context, options) ? new LiveSummary(context) : undefined;
+  const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
+  return withFinalRecord({ log, summary }, async () => {
+    const started = loadSettings(call);
+    const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
+    if (service.history !== undefined)
+      log.info({ days: service.history }, `the sandbox begins with ${service.history} days that it made up`);
+    try {
+      return await (options.unregister
+        ? unregister(service, context, log)
+        : run(call, { ...service, started }, { log, summary }));
+    } finally {
+      await service.stop();
+    }
+  });
+};
+
+/** The log, and on a terminal the live summary. */
+interface Watched {
+  readonly log: Log;
+  readonly summary: LiveSummary | undefined;
+}
+
+/** Does the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
+async function withFinalRecord({ log, summary }: Watched, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
+  const finalRecord = (thrown: unknown): void => {
+    summary?.end(false);
+    const error = asMirrorError(thrown);
+    log.fatal({ code: error.code, exit: error.exit, err: error }, 'ended by an error');
+  };
+  process.on('uncaughtExceptionMonitor', finalRecord);
+  try {
+    const status = await work();
+    summary?.end(true);
+    return status;
+  } catch (error) {
+    finalRecord(error);
+    throw error;
+  } finally {
+    process.off('uncaughtExceptionMonitor', finalRecord);
+  }
+}
+
+/** A built-in sandbox reaches the listener on this machine. */
+function reachable(settings: Settings): Settings {
+  const { listener, sandbox } = settings;
+  if (sandbox === null || listener.publicUrl !== null) return settings;
+  return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
+}
+
+async function run(
+  call: Call,
+  { settings, serviceName, onAccount, started }: Service & { readonly started: Settings },
+  watched: Watched,
+): Promise<ExitStatus> {
+  const { context } = call;
+  const { log, summary } = watched;
+  const fatal = new AbortController();
+  const dependencies = dependenciesOf(context, log, (error) => fatal.abort(error));
+  const onRun = settings.sandbox && !summary ? welcome(settings, context) : dependencies.onRun;
+  const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun, ...(onAccount && { onAccount }) });
+  const hangups = watchHangups(context, () => {
+    if (!end.aborted) void reload(call, { daemon, started, inUse: settings, log });
+  });
+  const end = AbortSignal.any([context.interrupted, hangups.gone, fatal.signal]);
+  try {
+    await serveUntil(end, fatal.signal, daemon, { context, settings, ...watched });
+    fatal.signal.throwIfAborted();
+    log.info({ exit: exitStatus.done, ...reasonOf(end) }, 'stopped');
+    return exitStatus.done;
+  } finally {
+    hangups.reRaise();
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): { reason?: string } {
+  return reason instanceof MirrorError ? { reason: reason.message } : {};
+}
+
+async function serveUntil(
+  end: AbortSignal,
+  fatal: AbortSignal,
+  daemon: Daemon,
+  { context, settings, log, summary }: Watched & { readonly context: ProcessContext; readonly settings: Settings },
+): Promise<void> {
+  try {
+    await daemon.start();
+    const { listener, admin } = daemon.addresses;
+    const { database, accounts } = settings;
+    const dashboard = settings.admin.publicUrl ?? admin;
+    log.info({ listener, dashboard, database, accounts }, 'serving');
+    summary?.watch(daemon.health, { dashboard });
+    notifySystemd('READY=1', context, log);
+    const stopFeeding = feedWatchdog(context, () => daemon.listening, log);
+    await aborted(end);
+    stopFeeding();
+    log.info('stopping');
+    summary?.stopping();
+    notifySystemd('STOPPING=1', context, log);
+    fatal.throwIfAborted();
+  } catch (error) {
+    // The reason why it ends is logged last, even if stopping fails as well.
+    await stopWithin(daemon, settings.shutdownTimeout, context).catch((late: unknown) => {
+      log.error({ err: late }, 'stopping failed as well');
+    });
+    throw error;
+  }
+  await stopWithin(daemon, settings.shutdownTimeout, context);
+}
+
+async function unregister({ settings, serviceName }: Service, context: ProcessContext, log: Log): Promise<ExitStatus> {
+  const dependencies = dependenciesOf(context, log, () => undefined);
+  const daemon = await openDaemon(settings, { ...dependencies, serviceName });
+  try {
+    const removed = await daemon.unregister();
+    print(context, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);
+  } finally {
+    await daemon.stop();
+  }
+  return exitStatus.done;
+}
+
+function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDependencies['onFatal']): DaemonDependencies {
+  const { clock, random, fetch, packageRoot } = context;
+  const delays = monitorEventLoopDelay({ resolution: lagInterval });
+  delays.enable();
+  return {
+    clock,
+    random,
+    fetch,
+    log,
+    onFatal,
+    onRun: () => undefined,
+    lockProcess,
+    migrations: join(packageRoot, 'migrations'),
+    compiled: {
+      pages: join(packageRoot, 'dist/page'),
+      figures: join(packageRoot, 'dist/cmd/figures.js'),
+      exports: join(packageRoot, 'dist/cmd/exports.js'),
+      checkpoints: join(packageRoot, 'dist/cmd/checkpoints.js'),
+    },
+    version: packageVersion(packageRoot),
+    machine() {
+      // Measured since the last call.
+      const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9 - lagInterval / 1e3);
+      delays.reset();
+      return { rssBytes: process.memoryUsage.rss(), eventLoopLagSeconds };
+    },
+  };
+}
+
+/** Prints once, for people who try the sandbox, where the dashboard is. */
+function welcome(settings: Settings, context: ProcessContext): DaemonDependencies['onRun'] {
+  let printed = false;
+  return (_, { outcome }) => {
+    if (printed || outcome !== 'complete') return;
+    printed = true;
+    const { host, port, publicUrl } = settings.admin;
+    void printFirstQuery(context, settings, { rows: true }).then(() =>
+      print(
+        context,
+        `\nThe sandbox keeps changing. Dashboard: ${publicUrl ?? `http://${host}:${port}`}   Stop: Ctrl-C\n`,
+      ),
+    );
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Stops the daemon. @throws MirrorError `interrupted` where that takes so long that there is just time left to say so. */
+async function stopWithin(daemon: Daemon, timeout: number, context: ProcessContext): Promise<void> {
+  let cancel = (): void => undefined;
+  const late = new Promise<never>((_, reject) => {
+    cancel = context.clock.timer(timeout - Math.min(500, timeout / 10), () =>
+      reject(new MirrorError('interrupted', `Stopping took longer than shutdownTimeout (${timeout / 1_000} s).`)),
+    );
+  });
+  try {
+    await Promise.race([daemon.stop(), late]);
+  } finally {
+    cancel();
+  }
+}
+
+/** SIGHUP: the daemon reads its settings again. */
+export interface Reload {
+  readonly daemon: Pick<Daemon, 'use'>;
+  /** The settings with which it was started, as written in their file. */
+  readonly started: Settings;
+  /** The same as the daemon works with them. */
+  readonly inUse: Settings;
+  readonly log: Log;
+}
+
+/**
+ * Accounts, connections and tokens are taken at once; other keys that changed are named, because they need a new start. Settings that are
+ * wrong change nothing. Never throws.
+ */
+async function reload(call: Call, { daemon, started, inUse, log }: Reload): Promise<void> {
+  try {
+    const read = loadSettings(call);
+    // The token of the built-in sandbox is not in the settings.
+    const connections = inUse.sandbox === null ? read.connections : inUse.connections;
+    await daemon.use({ ...read, connections });
+    log.info('SIGHUP: settings and tokens were read again, callbacks are checked');
+    const keys = changedKeys(started, read);
+    if (keys.length > 0)
+      log.warn({ keys }, `SIGHUP: these settings have changed and need a restart: ${keys.join(', ')}`);
+  } catch (error) {
+    log.error({ err: error }, 'SIGHUP: the new settings cannot be used; the old ones stay');
+  }
+}
+
+/** SIGHUP: a request to read the settings again, or the terminal of the process was closed. */
+export interface Hangups {
+  /** Aborted when the terminal is gone. */
+  readonly gone: AbortSignal;
+  /** If the terminal is gone, ends the process, as the signal does by default. */
+  reRaise(): void;
+}
+
+/** Handles SIGHUP from now on. A process that nohup or a supervisor started has no terminal to lose. */
+function watchHangups({ stdin }: Pick<ProcessContext, 'stdin'>, readAgain: () => void): Hangups {
+  const fromTerminal = stdin.isTTY === true;
+  const terminal = new AbortController();
+  const onHangup = (): void => {
+    if (terminal.signal.aborted) return;
+    if (fromTerminal && !hasTerminal()) terminal.abort();
+    else readAgain();
+  };
+  process.on('SIGHUP', onHangup);
+  return {
+    gone: terminal.signal,
+    reRaise() {
+      if (!terminal.signal.aborted) return;
+      // Node cannot exit in any other way: it would set a terminal back that is not there, and abort.
+      process.off('SIGHUP', onHangup);
+      process.kill(process.pid, 'SIGHUP');
+    },
+  };
+}
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Notifies systemd of the state of the daemon, if its unit has `Type=notify`. */
+
+/** Longer than a program takes that sends one datagram, in milliseconds. */
+const notifyTimeout = 5_000;
+
+/** LazyAction not wait: the daemon works whether or not systemd gets the message. */
+function notifySystemd(
+  state: 'READY=1' | 'STOPPING=1' | 'WATCHDOG=1',
+  { env }: Pick<ProcessContext, 'env'>,
+  log: Log,
+): void {
+  const { NOTIFY_SOCKET, PATH } = env;
+  if (!NOTIFY_SOCKET) return;
+  // Node.js has no datagrams over Unix sockets. The rest of the environment may hold secrets.
+  execFile('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, timeout: notifyTimeout }, (error) => {
+    if (error) log.warn({ err: error }, `systemd could not be notified: ${state}`);
+  });
+}
+
+/**
+ * Tells systemd again and again that the daemon lives, twice within each `WatchdogSec` of its unit; nothing where it asks for none. A daemon
+ * whose event loop stands still, or that is not `alive`, says nothing, and is restarted.
+ * @returns ends it
+ */
+function feedWatchdog(
+  { env, clock }: Pick<ProcessContext, 'env' | 'clock'>,
+  alive: () => boolean,
+  log: Log,
+): () => void {
+  const microseconds = Number(env['WATCHDOG_USEC']);
+  if (!env['NOTIFY_SOCKET'] || !(microseconds > 0)) return () => undefined;
+  const feed = (): void => {
+    if (alive()) notifySystemd('WATCHDOG=1', { env }, log);
+    cancel = clock.timer(microseconds / 2_000, feed);
+  };
+  let cancel = clock.timer(microseconds / 2_000, feed);
+  return () => cancel();
+}

@@ -1,0 +1,185 @@
+/**
+ * `sync` and `reconcile`: every account walked once, its vendors and its gateways; and what they print when they are done.
+ */
+import type { GatewaySummary, Installation, RunSummary } from '../app/installation.ts';
+import { seconds } from '../domain/duration.ts';
+import { exitStatus, type ExitStatus, type MirrorError } from '../domain/errors.ts';
+import type { Settings } from '../settings/parse.ts';
+import type { FindingKind } from '../store/sqlite/schema.ts';
+import { loadSettings, withoutPaused } from './load-settings.ts';
+import { highestExit, type Call, type CommandHandler } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { errorReport, print, printError, printJson, printNotice, type ErrorReport } from './terminal/print.ts';
+import { progressOf } from './terminal/progress.ts';
+import { table, type Column } from './terminal/table.ts';
+import { printFirstQuery } from './vendors-list.ts';
+import { withInstallation } from './with-installation.ts';
+
+/** `sync` and `reconcile`: every account walked once, its vendors and its gateways. */
+
+interface ReconcileOptions {
+  /** How many absences a person has allowed. */
+  readonly approveAbsences?: number;
+}
+
+export const sync: CommandHandler = (call) => walkAll(call, { kind: 'pull' });
+
+export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
+  walkAll(call, { kind: 'reconcile', approved: call.options.approveAbsences ?? 0 });
+
+interface Walk {
+  readonly kind: RunSummary['kind'];
+  readonly approved?: number;
+}
+
+async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
+  const { context, options } = call;
+  const settings = withoutPaused(context, loadSettings(call));
+  const synced = await withInstallation(call, settings, async (installation) => {
+    const ended: AccountSync[] = [];
+    for (const account of installation.accounts) {
+      if (context.interrupted.aborted) break;
+      ended.push(await walkAccount(call, installation, account, walk));
+    }
+    return ended;
+  });
+  if (options.json) printDocument(context, settings, synced);
+  else await printSummary(context, settings, synced);
+  return statusOf(synced, settings.accounts.length);
+}
+
+/** Vendors, and then gateways, unless the service could not be worked with at all. */
+async function walkAccount(
+  { context }: Call,
+  installation: Installation,
+  account: string,
+  walk: Walk,
+): Promise<AccountSync> {
+  const signal = context.interrupted;
+  const progress = progressOf(account, context);
+  const run = await installation
+    .pull(account, { ...walk, trigger: 'command', signal, onProgress: (report) => progress.show(report) })
+    .finally(() => progress.end());
+  const findings =
+    walk.kind === 'reconcile' ? await installation.mirror.findings.countFindings({ id: run.run_id }) : [];
+  if (run.outcome === 'failed' || signal.aborted) return { run, findings };
+  return { run, findings, gateways: await installation.pullGateways(account, { signal }) };
+}
+
+/** The worst that happened; an account that was not begun is not whole. */
+function statusOf(synced: readonly AccountSync[], accounts: number): ExitStatus {
+  const statuses = synced.flatMap((one) => [
+    one.run.outcome === 'complete' ? exitStatus.done : exitStatus.incomplete,
+    ...errorsOf(one).map(({ exit }) => exit),
+  ]);
+  return highestExit(synced.length < accounts ? [...statuses, exitStatus.incomplete] : statuses);
+}
+
+/** What `sync` and `reconcile` say when they are done. */
+
+interface AccountSync {
+  readonly run: RunSummary;
+  /** What a reconciliation wrote into its ledger. */
+  readonly findings: readonly { readonly kind: FindingKind; readonly count: number }[];
+  /** Left out where the gateways were not asked for. */
+  readonly gateways?: GatewaySummary;
+}
+
+function errorsOf({ run, gateways }: AccountSync): MirrorError[] {
+  return [run.error, gateways?.error].filter((error) => error !== undefined);
+}
+
+/** Whether each account of the settings was read whole. */
+function isWhole({ accounts }: Pick<Settings, 'accounts'>, synced: readonly AccountSync[]): boolean {
+  return (
+    synced.length === accounts.length &&
+    synced.every((one) => one.run.outcome === 'complete' && errorsOf(one).length === 0)
+  );
+}
+
+/** The document that `--json` prints; what failed has its error beside it. */
+function printDocument(
+  context: ProcessContext,
+  settings: Pick<Settings, 'accounts'>,
+  synced: readonly AccountSync[],
+): void {
+  const gateways = synced.map((one) => one.gateways).filter((found) => found !== undefined);
+  printJson(context, {
+    ok: isWhole(settings, synced),
+    runs: synced.map(({ run, findings }) => ({
+      ...Object.fromEntries(runFacts.map((name) => [name, run[name]])),
+      ...(run.kind === 'reconcile' && {
+        findings: Object.fromEntries(findings.map(({ kind, count }) => [kind, count])),
+      }),
+      ...errorBeside(context, run.error),
+    })),
+    gateways: gateways.map(({ account, seen, error }) => ({ account, seen, ...errorBeside(context, error) })),
+  });
+}
+
+const runFacts = [
+  'account',
+  'run_id',
+  'kind',
+  'outcome',
+  'proof',
+  'pages',
+  'requests',
+  'seen',
+  'created',
+  'updated',
+  'unchanged',
+  'suspects',
+  'seconds',
+] as const satisfies (keyof RunSummary)[];
+
+function errorBeside(context: ProcessContext, error: MirrorError | undefined): { error?: ErrorReport } {
+  return error ? { error: errorReport(context, error) } : {};
+}
+
+const findingsColumn: Column<AccountSync> = {
+  title: 'findings',
+  cell: ({ findings }) => findings.map(({ kind, count }) => `${count} ${kind}`).join(', ') || null,
+};
+
+const columns: readonly Column<AccountSync>[] = [
+  { title: 'account', cell: ({ run }) => run.account },
+  { title: 'outcome', cell: ({ run }) => run.outcome },
+  { title: 'seen', right: true, cell: ({ run }) => run.seen },
+  { title: 'created', right: true, dropOrder: 7, cell: ({ run }) => run.created },
+  { title: 'updated', right: true, dropOrder: 6, cell: ({ run }) => run.updated },
+  { title: 'unchanged', right: true, dropOrder: 3, cell: ({ run }) => run.unchanged },
+  { title: 'suspects', right: true, dropOrder: 5, cell: ({ run }) => run.suspects },
+  {
+    title: 'gateways',
+    right: true,
+    dropOrder: 2,
+    cell: ({ gateways }) => (gateways?.error ? null : (gateways?.seen ?? null)),
+  },
+  { title: 'requests', right: true, dropOrder: 1, cell: ({ run }) => run.requests },
+  { title: 'took', right: true, dropOrder: 4, cell: ({ run }) => seconds(run.seconds) },
+];
+
+/** A line for each account, what went wrong, and, where a sync was whole, where to go from here. */
+async function printSummary(
+  context: ProcessContext,
+  settings: Settings,
+  synced: readonly AccountSync[],
+): Promise<void> {
+  const reconciled = synced.some(({ run }) => run.kind === 'reconcile');
+  if (synced.length > 0)
+    print(context, await table(context, reconciled ? [...columns, findingsColumn] : columns, synced));
+  for (const one of synced) {
+    for (const note of one.run.notes) printNotice(context, `${one.run.account}: ${note}`);
+    for (const error of errorsOf(one)) printError(context, error, one.run.account);
+  }
+  const unbegun = settings.accounts.length - synced.length;
+  if (unbegun > 0)
+    printNotice(context, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
+  if (synced.length > 0 && isWhole(settings, synced) && !reconciled)
+    await printFirstQuery(context, settings, { rows: synced.every(isFirst) });
+}
+
+function isFirst({ run }: AccountSync): boolean {
+  return run.updated + run.unchanged === 0;
+}

@@ -1,0 +1,109 @@
+/** `verify`: the source walked and compared with the mirror, field by field; no vendor is written. */
+import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import type { VendorDifference, VerifyReport } from '../sync/compare.ts';
+import { loadSettings, withoutPaused } from './load-settings.ts';
+import { highestExit, type CommandHandler } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { errorReport, print, printError, printJson } from './terminal/print.ts';
+import { progressOf } from './terminal/progress.ts';
+import { table } from './terminal/table.ts';
+import { heading } from './terminal/text.ts';
+import { withInstallation } from './with-installation.ts';
+
+interface AccountVerify extends VerifyReport {
+  readonly account: string;
+}
+
+export const verify: CommandHandler = async (call) => {
+  const { context, options } = call;
+  const signal = context.interrupted;
+  const settings = withoutPaused(context, loadSettings(call));
+  const reports = await withInstallation(call, settings, async (installation) => {
+    const ended: AccountVerify[] = [];
+    for (const account of installation.accounts) {
+      const progress = progressOf(account, context);
+      const onProgress = progress.show.bind(progress);
+      const report = await installation.verify(account, { trigger: 'command', signal, onProgress });
+      progress.end();
+      ended.push({ account, ...report });
+    }
+    return ended;
+  });
+  if (options.json) printDocument(context, reports);
+  else await printText(context, reports);
+  return highestExit(reports.map(statusOf));
+};
+
+function statusOf({ outcome, error }: AccountVerify): ExitStatus {
+  return outcome === 'equal' ? exitStatus.done : (error?.exit ?? exitStatus.incomplete);
+}
+
+function printDocument(context: ProcessContext, reports: readonly AccountVerify[]): void {
+  printJson(context, {
+    ok: reports.every(({ outcome }) => outcome === 'equal'),
+    accounts: reports.map(({ account, outcome, sourceTotal, mirrorTotal, differences, error }) => ({
+      account,
+      outcome,
+      source_total: sourceTotal,
+      mirror_total: mirrorTotal,
+      differences,
+      ...(error && { error: errorReport(context, error) }),
+    })),
+  });
+}
+
+/** More differences than these are counted, not shown. */
+const mostShown = 20;
+
+async function printText(context: ProcessContext, reports: readonly AccountVerify[]): Promise<void> {
+  print(
+    context,
+    await table(
+      context,
+      [
+        { title: 'account', cell: ({ account }) => account },
+        { title: 'outcome', cell: ({ outcome }) => outcome },
+        { title: 'in source', right: true, dropOrder: 1, cell: ({ sourceTotal }) => sourceTotal },
+        {
+          title: 'in mirror',
+          right: true,
+          dropOrder: 2,
+          cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal),
+        },
+        { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
+      ],
+      reports,
+    ),
+  );
+  for (const { account, differences, error } of reports) {
+    if (differences.length > 0) print(context, `\n${await differencesText(context, account, differences)}`);
+    const count = differences.length === 1 ? 'One vendor differs.' : `${differences.length} vendors differ.`;
+    if (error) printError(context, error, account);
+    else if (differences.length > 0) printError(context, new MirrorError('differences', count), account);
+  }
+}
+
+const kinds: Readonly<Record<VendorDifference['kind'], string>> = {
+  only_in_source: 'only in source',
+  only_in_mirror: 'only in mirror',
+  different: 'different',
+};
+
+async function differencesText(
+  context: ProcessContext,
+  account: string,
+  differences: readonly VendorDifference[],
+): Promise<string> {
+  const rows = await table(
+    context,
+    [
+      { title: 'vendorid', right: true, cell: ({ vendorid }) => vendorid },
+      { title: 'how', cell: ({ kind }) => kinds[kind] },
+      { title: 'fields', cell: ({ fields }) => fields.join(', ') || null },
+    ],
+    differences.slice(0, mostShown),
+  );
+  const more = differences.length - mostShown;
+  const rest = more > 0 ? [`… and ${more} more; --json lists all of them.`] : [];
+  return [heading(context, `Account ${account}`), rows, ...rest].join('\n');
+}

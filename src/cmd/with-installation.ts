@@ -1,0 +1,240 @@
+/**
+ * The installation, opened for a command that speaks with the service or with the built-in sandbox in its place; and the log of a command.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  openInstallation,
+  sandboxName,
+  type Installation,
+  type InstallationDependencies,
+} from '../app/installation.ts';
+import { sleep } from '../domain/clock.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { createLog, prettyEntries, Secret, type Log, type LogLevel } from '../domain/log.ts';
+import { defaultWorld } from '../sandbox/core/worlds.ts';
+import { defaultConnection, type Settings } from '../settings/parse.ts';
+import { refuseOtherFiles } from '../store/files/identity.ts';
+import { lockFile, lockProcess } from '../store/files/locks.ts';
+import { withSettings, type Call } from './process/command.ts';
+import type { ProcessContext } from './process/process-context.ts';
+import { printNotice } from './terminal/print.ts';
+import { migrationProgress } from './terminal/progress.ts';
+import { mayStyle, visibleLines } from './terminal/text.ts';
+
+/** The installation, opened for a command that speaks with the service. */
+
+/**
+ * Does the work with the installation of these settings, and closes it, with the built-in sandbox where one stood in for the
+ * service.
+ * @throws MirrorError of files and settings, and whatever the work throws.
+ */
+export async function withInstallation<T>(
+  call: Call,
+  settings: Settings,
+  work: (installation: Installation) => Promise<T>,
+  dependencies: Pick<InstallationDependencies, 'retryLimits' | 'anyService'> = {},
+): Promise<T> {
+  const { clock, random, fetch, packageRoot } = call.context;
+  const service = await serviceOf(settings, call.context, { stays: false });
+  try {
+    refuseOtherFiles(service.settings);
+    const installation = await openInstallation(service.settings, {
+      ...dependencies,
+      serviceName: service.serviceName,
+      clock,
+      random,
+      fetch,
+      log: await logOf(call, 'warn'),
+      lockProcess,
+      onMigration: migrationProgress(call.context),
+      migrations: join(packageRoot, 'migrations'),
+    });
+    try {
+      return await work(installation);
+    } finally {
+      await installation.close();
+    }
+  } finally {
+    await service.stop();
+  }
+}
+
+/**
+ * The built-in sandbox, standing in for the service. Its world is kept in a file beside the mirror, and lives in one process at a
+ * time: in the daemon, to which every command beside it speaks, or else in the command that needs it.
+ */
+export interface Service {
+  /** The settings, with an address and a token in them. */
+  readonly settings: Settings;
+  /** By what name a mirror knows it; its address where left out. */
+  readonly serviceName?: string;
+  /** How many days of history the sandbox and the mirror began with just now. */
+  readonly history?: number;
+  /** Called when an account is added later. */
+  readonly onAccount?: (accountId: string) => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** Where a sandbox that stays open is found. */
+interface Address {
+  readonly id: string;
+  readonly baseUrl: string;
+  readonly token: string;
+}
+
+/** How often a command looks whether the world is free, when it says that it waits, and when it gives up, in milliseconds. */
+const [pollEvery, noticeAfter, timeoutAfter] = [50, 2_000, 60_000];
+
+/**
+ * The service of these settings: the real one, or the sandbox, which is started here where it does not stay open elsewhere.
+ * @param stays whether others may find it here: a command that ends soon would leave them without a service
+ * @throws MirrorError `database_locked` where another command keeps the world for long, and of files and ports.
+ */
+export async function serviceOf(
+  settings: Settings,
+  context: ProcessContext,
+  { stays }: { stays: boolean },
+): Promise<Service> {
+  if (settings.sandbox === null) return { settings, stop: () => Promise.resolve() };
+  const world = `${settings.database}.world`;
+  makeFolder(world);
+  const begun = context.clock.monotonic();
+  for (let noticed = false; ;) {
+    const lock = lockFile(`${world}.lock`);
+    if (lock) return await open(settings, settings.sandbox, context, world, { stays, unlock: () => void lock.close() });
+    const address = readAddress(world);
+    if (address) return { ...reached(settings, address), stop: () => Promise.resolve() };
+    const waited = context.clock.monotonic() - begun;
+    if (waited > timeoutAfter)
+      throw new MirrorError('database_locked', `Another command uses the sandbox of ${settings.database}.`);
+    if (waited > noticeAfter && !noticed) {
+      noticed = true;
+      printNotice(context, `Another command uses the sandbox of ${settings.database}; waiting for it.`);
+    }
+    await sleep(context.clock, pollEvery, context.interrupted);
+  }
+}
+
+/** Starts the sandbox in this process, which holds the lock of its world. */
+async function open(
+  settings: Settings,
+  options: NonNullable<Settings['sandbox']>,
+  context: ProcessContext,
+  world: string,
+  { stays, unlock }: { stays: boolean; unlock: () => void },
+): Promise<Service> {
+  try {
+    // One that was killed left it behind.
+    rmSync(addressOf(world), { force: true });
+    const { vendors, seed, churn, records, history } = options;
+    const begins = stays && history > 0;
+    const madeUp =
+      begins && (await (await import('./sandbox-history.ts')).writeHistory({ settings, options, context }, world));
+    const { startEmbeddedSandbox } = await import('../sandbox/embedded.ts');
+    const { id, baseUrl, token, sandbox, stop } = await startEmbeddedSandbox({
+      account: settings.accounts,
+      vendors,
+      seed: String(seed),
+      churn,
+      world: { ...defaultWorld, records },
+      file: world,
+      clock: context.clock,
+      fetch: context.fetch,
+    });
+    if (stays) writeAddress(world, { id, baseUrl, token });
+    return {
+      ...reached(settings, { id, baseUrl, token }),
+      ...(madeUp && { history }),
+      onAccount: (account) => sandbox.open(account),
+      async stop() {
+        rmSync(addressOf(world), { force: true });
+        await stop();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function reached(settings: Settings, { id, baseUrl, token }: Address): Omit<Service, 'stop'> {
+  const service = { ...settings.service, baseUrl };
+  const connections = new Map([[defaultConnection, { accessToken: new Secret(token) }]]);
+  return { settings: { ...settings, service, connections }, serviceName: sandboxName(id) };
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw new MirrorError('file_unwritable', `${path} cannot be made: ${asMirrorError(error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function addressOf(world: string): string {
+  return `${world}.address`;
+}
+
+/** Puts the address where others look, whole: for the owner alone, because it opens the sandbox. */
+function writeAddress(world: string, address: Address): void {
+  const draft = `${addressOf(world)}.draft`;
+  writeFileSync(draft, JSON.stringify(address), { mode: 0o600 });
+  renameSync(draft, addressOf(world));
+}
+
+function readAddress(world: string): Address | undefined {
+  try {
+    return JSON.parse(readFileSync(addressOf(world), 'utf8')) as Address;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The log of a command: lines of JSON, or readable ones where a person watches. */
+
+/** An entry of the log, whose texts cannot steer the terminal. */
+export interface ReadableEntry {
+  /** As pino counts. */
+  readonly level: number;
+  /** In the form of ISO 8601, UTC. */
+  readonly time: string;
+  readonly msg: string;
+  readonly account?: string;
+}
+
+/** Takes an entry, and all of it as readable text with a line break at its end. */
+type ShowEntry = (entry: ReadableEntry, text: string) => void;
+
+/**
+ * A log on standard error, of `--log-level`, or else of the `usual` one: JSON, unless a terminal is there and `--json` is not. What is
+ * readable goes to `show`, where somebody wants to place it.
+ */
+export async function logOf({ context, options }: Call, usual: LogLevel, show?: ShowEntry): Promise<Log> {
+  const { stderr, env, settingsOption } = context;
+  const level = options.logLevel ?? usual;
+  const isRead = stderr.isTTY === true && options.json !== true;
+  const pretty = isRead ? await prettyEntries(mayStyle(stderr, env)) : undefined;
+  if (!pretty && !settingsOption) return createLog(level, stderr);
+  const inJson = { settingsOption: JSON.stringify(settingsOption ?? '').slice(1, -1) };
+  return createLog(level, {
+    write(entry) {
+      const line = withSettings(inJson, entry);
+      if (!pretty) return void stderr.write(line);
+      const parsed = readable(line);
+      const text = pretty(parsed);
+      if (show) show(parsed, text);
+      else stderr.write(text);
+    },
+  });
+}
+
+/** An entry whose texts, some of them from outside, cannot steer the terminal. */
+function readable(line: string): ReadableEntry {
+  return JSON.parse(line, (_, value: unknown) =>
+    typeof value === 'string' ? visibleLines(value) : value,
+  ) as ReadableEntry;
+}

@@ -1,0 +1,191 @@
+/**
+ * Work in the background and at the same time: loops from start to stop, arrivals that wake them, calls that are joined, batches and
+ * bounds.
+ */
+import { sleptThrough, type Clock } from './clock.ts';
+import type { Service } from './lifecycle.ts';
+
+/** Work in the background, from start to stop. */
+
+/** A service that starts `work` once, and on stop aborts its signal and waits for it to end. */
+export function background(name: string, work: (signal: AbortSignal) => Promise<unknown>): Service {
+  const stop = new AbortController();
+  let ended: Promise<unknown> | undefined;
+  return {
+    name,
+    start() {
+      ended ??= work(stop.signal);
+      return Promise.resolve();
+    },
+    async stop() {
+      stop.abort(new Error(`${name} stops.`));
+      await ended;
+    },
+  };
+}
+
+/** Runs `work` now, and again `ms` milliseconds after each time it ended, until the signal is aborted. */
+export async function repeatedly(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  work: () => Promise<void> | void,
+): Promise<void> {
+  do await work();
+  while (await sleptThrough(clock, ms, signal));
+}
+
+/**
+ * Counts arrivals and wakes whoever waits for the next one. A caller reads `count` before it looks for work and passes it to the wait, so
+ * that an arrival in between is not lost.
+ */
+export class ArrivalSignal {
+  #count = 0;
+  readonly #waiting = new Set<() => void>();
+
+  /** How many arrivals there were. */
+  get count(): number {
+    return this.#count;
+  }
+
+  notify(): void {
+    this.#count += 1;
+    for (const wake of this.#waiting) wake();
+  }
+
+  /**
+   * Waits until there were more than `since` arrivals.
+   * @returns true then, false after `ms` milliseconds.
+   * @throws the signal's reason when it is aborted.
+   */
+  async waitForMore(since: number, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+    if (this.#count > since) return true;
+    const over = new AbortController();
+    const wake = (): void => over.abort();
+    this.#waiting.add(wake);
+    await sleptThrough(clock, ms, AbortSignal.any([signal, over.signal]));
+    this.#waiting.delete(wake);
+    signal.throwIfAborted();
+    return this.#count > since;
+  }
+}
+
+type Outcome = 'done' | 'failed';
+
+/** Joins concurrent calls: while the work of the first is under way, later calls wait for its result. */
+export class SingleFlight<T> {
+  readonly #keeps: (outcome: Outcome) => boolean;
+  #last: { readonly result: Promise<T>; outcome?: Outcome } | undefined;
+
+  /** `keeps` decides whether a finished result is still used for later calls; by default never. */
+  constructor(keeps: (outcome: Outcome) => boolean = () => false) {
+    this.#keeps = keeps;
+  }
+
+  /** Starts the work, or returns the result that is under way or kept. @throws what the work throws, to every caller that joined it. */
+  run(work: () => Promise<T>): Promise<T> {
+    const last = this.#last;
+    if (last && (last.outcome === undefined || this.#keeps(last.outcome))) return last.result;
+    const begun: { result: Promise<T>; outcome?: Outcome } = { result: work() };
+    begun.result.then(
+      () => (begun.outcome = 'done'),
+      () => (begun.outcome = 'failed'),
+    );
+    this.#last = begun;
+    return begun.result;
+  }
+
+  /** Resolves when no work is under way, whether it succeeded or failed. */
+  async idle(): Promise<void> {
+    await this.#last?.result.catch(() => undefined);
+  }
+}
+
+/** Runs `work` on every item, at most `limit` at a time, in order of arrival; the first failure stops further starts. */
+export async function eachBounded<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    for (let next = queue.next(); !failed && next.done !== true; next = queue.next()) {
+      try {
+        await work(next.value);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: limit }, worker));
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failure) throw failure.reason;
+}
+
+/** Groups work items that arrive in one turn of the event loop. */
+
+interface Waiter<Item, Result> {
+  readonly item: Item;
+  readonly done: (result: Result) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Returns a function that queues an item and resolves with its result. All items that were queued in one turn of the event loop are handed
+ * to `work` together, in a later turn, so that the fixed cost of a batch is paid once and other events are handled first. `work` returns
+ * one result for each item, in order; where it fails, every item of the batch fails with its error.
+ */
+export function inBatches<Item, Result>(
+  clock: Pick<Clock, 'yield'>,
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  let waiting: Waiter<Item, Result>[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+
+  const workOnAll = async (): Promise<void> => {
+    await clock.yield();
+    const group = waiting;
+    waiting = [];
+    try {
+      const results = await work(group.map(({ item }) => item));
+      for (const [index, result] of results.entries()) group[index]?.done(result);
+    } catch (error) {
+      for (const { failed } of group) failed(error);
+    }
+  };
+
+  return (item) =>
+    new Promise((done, failed) => {
+      waiting.push({ item, done, failed });
+      if (waiting.length === 1) last = last.then(workOnAll);
+    });
+}
+
+/** Aligns the waits of many loops, so that they wake the processor together. */
+
+/** Waits end at multiples of this, in milliseconds. */
+const tick = 1_000;
+
+/** How long to wait so that the wait ends at a whole second of the clock: at most `ms` milliseconds, and less by up to one tick. */
+export function sharedWait(clock: Pick<Clock, 'monotonic'>, ms: number): number {
+  return ms - ((clock.monotonic() + ms) % tick);
+}
+
+/** The work's result. @throws the signal's reason as soon as it is aborted; the work goes on, and its result is ignored. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  work.catch(() => undefined);
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * POSTs to receivers of webhooks, whose names may resolve to anything. Names are resolved here and the addresses are checked when the
+ * connection is made, so that a name which changes in between cannot reach anything else. Redirects are not followed, and only the start of
+ * an answer is read.
+ */
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+export interface PostRequest {
+  readonly url: URL;
+  /** Which addresses the name may resolve to: only this machine, or only the public internet. */
+  readonly reach: 'loopback' | 'public';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a request.
+ * @returns the HTTP status of the answer.
+ * @throws AddressRefused, or the network error, which is also thrown when the signal is aborted.
+ */
+export type Post = (request: PostRequest) => Promise<number>;
+
+/** The name resolves to an address that may not be reached. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+}
+
+/** Resolves all addresses of a name, like `dns.lookup`. */
+export type Resolve = (
+  name: string,
+  options: { readonly all: true },
+  found: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Bytes of an answer that are read at most, so that its connection can be reused. */
+const mostRead = 16 * 1024;
+
+/** Sends POSTs over kept connections. */
+export class Poster {
+  readonly #resolve: Resolve;
+  /** By reach: a kept connection leads to an address that was checked for its reach only. */
+  readonly #agents = { loopback: agents(), public: agents() };
+
+  constructor(resolve: Resolve = systemLookup) {
+    this.#resolve = resolve;
+  }
+
+  /** A field, because senders get it without the poster. */
+  readonly post: Post = async (request) => {
+    request.signal.throwIfAborted();
+    refuseLiteral(request);
+    return this.#attempt(request, false);
+  };
+
+  /** Closes the kept connections. */
+  close(): void {
+    for (const { http, https } of Object.values(this.#agents)) for (const agent of [http, https]) agent.destroy();
+  }
+
+  #attempt(request: PostRequest, isAgain: boolean): Promise<number> {
+    return new Promise((done, failed) => {
+      const { url, reach, headers, body, signal } = request;
+      const isSecure = url.protocol === 'https:';
+      const outgoing = (isSecure ? https : http).request(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+        lookup: guardedLookup(this.#resolve, reach),
+        agent: isAgain ? false : this.#agents[reach][isSecure ? 'https' : 'http'],
+        signal,
+      });
+      let status: number | undefined;
+      const end = (error?: Error): void => {
+        if (status !== undefined) done(status);
+        else if (!isAgain && outgoing.reusedSocket && wasClosed(error)) done(this.#attempt(request, true));
+        else failed(error ?? new Error('The connection was closed.'));
+      };
+      outgoing.on('error', end);
+      outgoing.on('response', (answer) => {
+        status = answer.statusCode ?? 0;
+        let read = 0;
+        answer.on('data', (chunk: Buffer) => {
+          read += chunk.length;
+          if (read > mostRead) answer.destroy();
+        });
+        answer.on('error', end);
+        answer.on('close', () => end());
+      });
+      outgoing.end(body);
+    });
+  }
+}
+
+function agents(): { readonly http: http.Agent; readonly https: https.Agent } {
+  const pool = { keepAlive: true, maxFreeSockets: 8 };
+  return { http: new http.Agent(pool), https: new https.Agent(pool) };
+}
+
+const isAllowed = { loopback: isLoopbackAddress, public: isPublicAddress };
+
+/** A host that is an IP address is never looked up, so it is checked here. */
+function refuseLiteral({ url, reach }: PostRequest): void {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isAllowed[reach](host)) throw refused(host, reach);
+}
+
+function guardedLookup(resolve: Resolve, reach: PostRequest['reach']): LookupFunction {
+  return (name, { all }, found) =>
+    resolve(name, { all: true }, (error, addresses) => {
+      const allowed = error ? [] : addresses.filter(({ address }) => isAllowed[reach](address));
+      const [first] = allowed;
+      const problem = error ?? (first ? null : refused(name, reach));
+      if (all) found(problem, allowed);
+      else found(problem, first?.address ?? '', first?.family);
+    });
+}
+
+function refused(name: string, reach: PostRequest['reach']): AddressRefused {
+  return new AddressRefused(
+    reach === 'loopback'
+      ? `${name} does not resolve to this machine`
+      : `${name} does not resolve to a public address, and webhooks are sent only to those`,
+  );
+}
+
+/** The receiver closed a kept connection just as it was reused. */
+function wasClosed(error: Error | undefined): boolean {
+  return error !== undefined && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}
+
+/** Which addresses an outgoing webhook may reach: public ones, never this machine or its network. */
+
+/** IPv4 networks that are not public: private, local, shared, documentation, multicast, reserved. */
+const nonPublicV4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** The public range of IPv6, and what in it is not public: protocol assignments, documentation, and addresses that embed IPv4. */
+const publicV6 = ['2000::/3'];
+const nonPublicV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+const nonPublic = listOf([...nonPublicV4, ...nonPublicV6]);
+const publicRange = listOf(publicV6);
+const loopback = listOf(['127.0.0.0/8', '::1/128']);
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    list.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+/** Whether an IP address, without brackets, is on the public internet. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 4) return !nonPublic.check(address, 'ipv4');
+  return isIP(address) === 6 && publicRange.check(address, 'ipv6') && !nonPublic.check(address, 'ipv6');
+}
+
+/** Whether an IP address, without brackets, is a loopback address. */
+export function isLoopbackAddress(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,99 @@
+/** Decides, without SQL, whether a reading that differs from the stored vendor is applied, and what comes of it. */
+import { unreadableBalances } from '../domain/amounts.ts';
+import type { Source } from '../domain/reading.ts';
+import type { Vendor, VisState } from '../domain/vendor.ts';
+import type { Presence, VendorTable } from './sqlite/schema.ts';
+
+/** Decides whether a reading that differs from the stored vendor is applied. */
+
+/**
+ * `guarded`: not applied now, because the stored version is too young to be contradicted; the service may have answered from an old copy.
+ */
+export type Acceptance = 'stale' | 'guarded' | 'accepted';
+
+export interface Contradiction {
+  readonly difference: Difference;
+  /** A reading whose request began later was applied, or confirmed the stored vendor. */
+  readonly isOvertaken: boolean;
+  /** Mirror time when the request of the reading began, and since when the stored version is held. */
+  readonly begun: number;
+  readonly heldSince: number;
+  readonly source: Source;
+  /** How long, in milliseconds, the service may answer from an old copy. */
+  readonly lag: number;
+}
+
+export function acceptanceOf({ isOvertaken, begun, heldSince, source, lag }: Contradiction): Acceptance {
+  if (isOvertaken) return 'stale';
+  // The answer to our own write is from no old copy. But of two requests under way at once, the order at the service is unknown.
+  const young = source === 'write' ? 0 : lag;
+  return begun >= heldSince + young ? 'accepted' : 'guarded';
+}
+
+/** The result of applying one reading to the stored vendor. */
+
+/** The result of one reading. */
+export type Verdict =
+  | { readonly kind: 'created'; readonly vendor: Vendor }
+  | ({ readonly kind: 'updated' } & Difference)
+  | {
+      readonly kind: 'unchanged';
+      /** Mirror time since which it is stored like this, or since which the youngest of the vendors around it is. */
+      readonly heldSince: number;
+      readonly visState: VisState | null;
+    }
+  /** The vendor was forgotten on request: nothing is applied. */
+  | { readonly kind: 'forgotten' }
+  /** The record is unusable: nothing is applied. */
+  | { readonly kind: 'rejected'; readonly reason: string }
+  /** Older than the stored version. */
+  | { readonly kind: 'stale' }
+  /** It contradicts a version that is too young, and is not applied; the vendor is marked to be read again. */
+  | ({ readonly kind: 'guarded' } & Difference);
+
+/** How a reading differs from the stored vendor. */
+export interface Difference {
+  readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
+  readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
+  readonly changed: readonly string[];
+  /** Changed fields that had no value before, because lists leave them out or they were excluded. */
+  readonly filledIn?: readonly string[];
+  readonly irregularities?: Irregularities | undefined;
+}
+
+/** An absence with a second proof. */
+export type Absence = Extract<Presence, 'missing' | 'gone'>;
+
+/** The verdict on a reading that equals the stored vendor. */
+export function unchangedVerdict({
+  held_since_ms,
+  vis_state,
+}: Pick<VendorTable, 'held_since_ms' | 'vis_state'>): Verdict {
+  return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
+}
+
+/** The verdict on a reading that is not applied. */
+export function unacceptedVerdict(acceptance: 'stale' | 'guarded', difference: Difference): Verdict {
+  return acceptance === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
+}
+
+/** The verdict on a reading of a forgotten vendor. */
+export const forgottenVerdict: Verdict = { kind: 'forgotten' };
+
+/** Irregularities in the lists of a record: it is applied anyway, and reported as a finding. */
+
+/** Names of fields by irregularity. */
+interface Irregularities {
+  /** Lists with duplicates; the first of each counts. */
+  readonly repeated?: readonly string[];
+  /** Balances with an amount that is not a decimal number. */
+  readonly unreadable?: readonly string[];
+}
+
+/** The irregularities of a record, or only those of the `changed` balances; undefined where there are none. */
+export function irregularitiesOf(vendor: Vendor, changed?: readonly string[]): Irregularities | undefined {
+  const { repeated } = vendor;
+  const unreadable = unreadableBalances(vendor).filter((field) => changed?.includes(field) ?? true);
+  if (!repeated && unreadable.length === 0) return undefined;
+  return { ...(repeated && { repeated }), ...(unreadable.length > 0 && { unreadable }) };
+}

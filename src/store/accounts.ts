@@ -1,0 +1,146 @@
+/**
+ * The accounts of the mirror: which settings file names each, those that commands added, and those that commands paused.
+ */
+import type { Selectable } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { KeptAccounts } from '../settings/parse.ts';
+import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/known-accounts.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import { plainStatement, type OfAccount, type Statement } from './sqlite/plain-statement.ts';
+import type { MirrorTables } from './sqlite/schema.ts';
+import { mirrorSql, statement } from './sqlite/statement.ts';
+
+/** Accounts that commands added to those of the settings, and accounts that commands paused. */
+export class AccountRegister {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #add: Statement<OfAccount & { connection: string; addedAt: string }>;
+  readonly #remove: Statement<OfAccount>;
+  readonly #know: Statement<OfAccount & { addedAt: string }>;
+  readonly #pause: Statement<OfAccount & { pausedSince: string }>;
+  readonly #resume: Statement<OfAccount>;
+  /** The last state, and its `PRAGMA data_version`, which changes when another connection commits. */
+  #seen: { readonly version: unknown; readonly kept: KeptAccounts } | undefined;
+
+  constructor(database: Database, clock: Clock) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#add = plainStatement(
+      sqlite,
+      `INSERT INTO _added_accounts (account_id, connection, added_at) VALUES (:accountId, :connection, :addedAt)
+       ON CONFLICT DO NOTHING`,
+    );
+    this.#remove = plainStatement(sqlite, 'DELETE FROM _added_accounts WHERE account_id = :accountId');
+    this.#know = plainStatement(
+      sqlite,
+      'INSERT INTO accounts (account_id, added_at) VALUES (:accountId, :addedAt) ON CONFLICT DO NOTHING',
+    );
+    this.#pause = plainStatement(
+      sqlite,
+      'UPDATE accounts SET paused_since = :pausedSince WHERE account_id = :accountId AND paused_since IS NULL',
+    );
+    this.#resume = plainStatement(
+      sqlite,
+      'UPDATE accounts SET paused_since = NULL WHERE account_id = :accountId AND paused_since IS NOT NULL',
+    );
+  }
+
+  /** @returns false where it was added before; then nothing changes. */
+  add(accountId: string, connection: string): Promise<boolean> {
+    const addedAt = timestamp(this.#clock.now());
+    return this.#database.write(() => this.#add.run({ accountId, connection, addedAt }) > 0);
+  }
+
+  /** Its stored data stays; it is no longer paused. @returns whether it had been added. */
+  remove(accountId: string): Promise<boolean> {
+    return this.#database.write(() => {
+      const isRemoved = this.#remove.run({ accountId }) > 0;
+      if (isRemoved) this.#resume.run({ accountId });
+      return isRemoved;
+    });
+  }
+
+  /** @returns false where it was paused before. */
+  pause(accountId: string): Promise<boolean> {
+    const now = timestamp(this.#clock.now());
+    return this.#database.write(() => {
+      this.#know.run({ accountId, addedAt: now });
+      return this.#pause.run({ accountId, pausedSince: now }) > 0;
+    });
+  }
+
+  /** @returns false where it was not paused. */
+  resume(accountId: string): Promise<boolean> {
+    return this.#database.write(() => this.#resume.run({ accountId }) > 0);
+  }
+
+  /** The current state. The same object as before where no other process wrote since, which only costs reading shared memory. */
+  async kept(): Promise<KeptAccounts> {
+    const { sqlite } = this.#database;
+    const version = await this.#database.retryWhileLocked(() => sqlite.pragma('data_version', { simple: true }));
+    if (this.#seen && this.#seen.version === version) return this.#seen.kept;
+    const kept = await this.#database.read(() => keptAccounts(sqlite));
+    this.#seen = { version, kept };
+    return kept;
+  }
+}
+
+/** The accounts of the mirror, and which settings file names each. */
+
+type AccountRow = Omit<Selectable<MirrorTables['accounts']>, 'added_at' | 'paused_since'>;
+
+/** Each method runs inside a transaction. */
+export class AccountRows {
+  readonly #insert: Statement<{ account_id: string; added_at: string }>;
+  readonly #accounts: Statement<object, AccountRow>;
+  readonly #setServed: Statement<AccountRow>;
+
+  constructor(sqlite: Sqlite) {
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('accounts')
+        .values({ account_id: at('account_id'), added_at: at('added_at'), not_served_since: null, settings_file: null })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+    this.#accounts = statement(sqlite, () =>
+      mirrorSql
+        .selectFrom('accounts')
+        .select(['account_id', 'not_served_since', 'settings_file', 'connection'])
+        .orderBy('account_id'),
+    );
+    this.#setServed = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('accounts')
+        .set({
+          not_served_since: at('not_served_since'),
+          settings_file: at('settings_file'),
+          connection: at('connection'),
+        })
+        .where('account_id', '=', at('account_id')),
+    );
+  }
+
+  add(accountId: string, now: number): void {
+    this.#insert.run({ account_id: accountId, added_at: timestamp(now) });
+  }
+
+  /** Records which accounts a settings file names. @returns those that it no longer names. */
+  serve({ accounts: served, connectionOf, settingsFile }: ServedAccounts, now: number): string[] {
+    const named = new Set(served);
+    const left: string[] = [];
+    for (const row of this.#accounts.all({})) {
+      const { account_id, not_served_since, settings_file } = row;
+      if (named.has(account_id)) {
+        const connection = connectionOf.get(account_id) ?? row.connection;
+        if (not_served_since === null && settings_file === settingsFile && connection === row.connection) continue;
+        this.#setServed.run({ account_id, not_served_since: null, settings_file: settingsFile, connection });
+      } else if (not_served_since === null && mayStopServing(settings_file, settingsFile)) {
+        this.#setServed.run({ ...row, not_served_since: timestamp(now), settings_file: settingsFile });
+        left.push(account_id);
+      }
+    }
+    return left;
+  }
+}

@@ -1,0 +1,170 @@
+/** Our callbacks as the service last showed them, without their path tokens; and refused registrations. */
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { Callback } from '../domain/vendor.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { CallbackTable, RegistrationRefusalTable } from './sqlite/schema.ts';
+import { mirrorSql, statement } from './sqlite/statement.ts';
+
+/** A refused registration of an event. */
+
+/** The event, and the error that refused it. */
+type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;
+
+/** Our registered callbacks as the service last showed them, and refused registrations. */
+export interface Callbacks {
+  /** Our callbacks, without their path tokens, as the service last showed them. */
+  knownCallbacks(accountId: string): Promise<Callback[]>;
+  replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
+  /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */
+  unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
+  refusals(accountId: string): Promise<RegistrationRefusal[]>;
+  /** Replaces the refused registrations of an account. */
+  replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
+}
+
+type Shown = Omit<CallbackTable, 'account_id'>;
+
+/** A check that finds nothing new is recorded once in this time, in milliseconds: thousands of accounts are checked with each sweep. */
+const checkNoted = 3_600_000;
+
+/** Whether the callbacks are stored as they were shown, by a recent check. */
+function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_at'>[], now: number): boolean {
+  const [since, until] = [timestamp(now - checkNoted), timestamp(now)];
+  const here = new Map(known.map((callback) => [callback.callbackid, callback]));
+  return (
+    known.length === shown.length &&
+    shown.every(({ callbackid, event, uri, verified }) => {
+      const old = here.get(callbackid);
+      const isAlike = old?.event === event && old.uri === uri && old.verified === verified;
+      return isAlike && old.checked_at > since && old.checked_at <= until;
+    })
+  );
+}
+
+export class SqliteCallbacks implements Callbacks {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #known: Statement<{ account_id: string }, Shown>;
+  readonly #clear: Statement<{ account_id: string }>;
+  readonly #insert: Statement<CallbackTable>;
+  readonly #leftBehind: Statement<object, { account_id: string; callbackid: number }>;
+  readonly #unverify: Statement<{ account_id: string; callbackid: number }>;
+  readonly #refused: Statement<{ account_id: string }, RegistrationRefusal>;
+  readonly #forgive: Statement<{ account_id: string; event: string }>;
+  readonly #refuse: Statement<RegistrationRefusalTable>;
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+    const { sqlite } = database;
+    this.#known = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('callbacks')
+        .select(['callbackid', 'event', 'uri', 'verified', 'checked_at'])
+        .where('account_id', '=', at('account_id'))
+        .orderBy('callbackid'),
+    );
+    this.#clear = statement(sqlite, (at) =>
+      mirrorSql.deleteFrom('callbacks').where('account_id', '=', at('account_id')),
+    );
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql.insertInto('callbacks').values({
+        account_id: at('account_id'),
+        callbackid: at('callbackid'),
+        event: at('event'),
+        uri: at('uri'),
+        verified: at('verified'),
+        checked_at: at('checked_at'),
+      }),
+    );
+    this.#leftBehind = statement(sqlite, () =>
+      mirrorSql
+        .selectFrom('callbacks')
+        .innerJoin('accounts', 'accounts.account_id', 'callbacks.account_id')
+        .select(['callbacks.account_id', 'callbackid'])
+        .where('not_served_since', 'is not', null)
+        .orderBy('callbacks.account_id')
+        .orderBy('callbackid'),
+    );
+    this.#unverify = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('callbacks')
+        .set({ verified: 0 })
+        .where('account_id', '=', at('account_id'))
+        .where('callbackid', '=', at('callbackid')),
+    );
+    this.#refused = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_registration_refusals')
+        .select(['event', 'code', 'message'])
+        .where('account_id', '=', at('account_id')),
+    );
+    this.#forgive = statement(sqlite, (at) =>
+      mirrorSql
+        .deleteFrom('_registration_refusals')
+        .where('account_id', '=', at('account_id'))
+        .where('event', '=', at('event')),
+    );
+    this.#refuse = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_registration_refusals')
+        .values({
+          account_id: at('account_id'),
+          event: at('event'),
+          refused_at: at('refused_at'),
+          code: at('code'),
+          message: at('message'),
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['account_id', 'event']).doUpdateSet({ code: at('code'), message: at('message') }),
+        ),
+    );
+  }
+
+  knownCallbacks(account_id: string): Promise<Callback[]> {
+    return this.#database.read(() =>
+      this.#known
+        .all({ account_id })
+        .map(({ callbackid, event, uri, verified }) => ({ callbackid, event, uri, verified: verified === 1 })),
+    );
+  }
+
+  replaceCallbacks(account_id: string, callbacks: readonly Callback[]): Promise<void> {
+    const now = this.#clock.now();
+    return this.#database.write(() => {
+      const shown = callbacks.map(({ callbackid, event, uri, verified }) => ({
+        callbackid,
+        event,
+        uri,
+        verified: verified ? 1 : 0,
+      }));
+      if (isNoted(this.#known.all({ account_id }), shown, now)) return;
+      this.#clear.run({ account_id });
+      for (const callback of shown) this.#insert.run({ account_id, ...callback, checked_at: timestamp(now) });
+    });
+  }
+
+  unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]> {
+    return this.#database.write(() => {
+      const left = this.#leftBehind.all({});
+      for (const { account_id, callbackid } of left) this.#unverify.run({ account_id, callbackid });
+      return left.map(({ account_id, callbackid }) => ({ accountId: account_id, callbackid }));
+    });
+  }
+
+  refusals(account_id: string): Promise<RegistrationRefusal[]> {
+    return this.#database.read(() => this.#refused.all({ account_id }));
+  }
+
+  replaceRefusals(account_id: string, refusals: readonly RegistrationRefusal[]): Promise<void> {
+    return this.#database.write(() => {
+      const events = new Set(refusals.map(({ event }) => event));
+      for (const { event } of this.#refused.all({ account_id }))
+        if (!events.has(event)) this.#forgive.run({ account_id, event });
+      const refused_at = timestamp(this.#clock.now());
+      for (const { event, code, message } of refusals)
+        this.#refuse.run({ account_id, event, refused_at, code, message });
+    });
+  }
+}

@@ -1,0 +1,362 @@
+/**
+ * The journal of deliveries: written before they are acknowledged, settled when their vendor has been read, listed for people.
+ */
+import { sql, type Selectable } from 'kysely';
+import { timestamp } from '../domain/clock.ts';
+import type { Marks } from './marks.ts';
+import type { ReadingCounter } from './reading-counter.ts';
+import { shortLockWait, type Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import { plainStatement, type Statement } from './sqlite/plain-statement.ts';
+import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sqlite/schema.ts';
+import { mirrorSql, ofVendor, runQuery, statement } from './sqlite/statement.ts';
+
+/** Deliveries as they are received, and as they wait to be settled. */
+
+/** A correctly signed delivery, to be journalled. */
+export interface NewDelivery {
+  readonly accountId: string;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+  readonly name: string;
+  readonly objectId: number | null;
+  readonly businessId: number | null;
+  readonly identityId: number | null;
+  readonly userId: number | null;
+  /** The vendor to read again; null where the delivery is about none, and is only journalled. */
+  readonly vendorid: number | null;
+}
+
+export type SettledOutcome = Extract<DeliveryOutcome, 'applied' | 'unchanged' | 'not_found' | 'parked'>;
+
+export type OpenDelivery = Pick<Selectable<DeliveryTable>, 'id' | 'received_at'>;
+
+/** Parked deliveries of a vendor, up to the delivery `upTo`. */
+export interface ParkedDeliveries {
+  readonly vendorid: number;
+  readonly upTo: number;
+}
+
+/** The journal of deliveries. */
+export interface Deliveries {
+  /**
+   * Journals deliveries and marks their vendors; where the queue is full, requests a sweep instead. One commit, which is on disk when this
+   * resolves.
+   * @throws MirrorError `database_locked` after a short wait, because the service waits for its answer.
+   */
+  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void>;
+  /** Marks parked vendors again: all, or those of one account or id. @returns how many. */
+  retryParked(which: { account?: string | undefined; vendorid?: number | undefined }): Promise<number>;
+}
+
+/** The most marked vendors of an account; each is one row, however many deliveries name it. */
+const roomForMarks = 10_000;
+
+/** The journal of deliveries: written before they are acknowledged, settled when their vendor has been read. */
+export class SqliteDeliveries implements Deliveries {
+  readonly #database: Database;
+  readonly #marks: Marks;
+  readonly #sweeps: SweepRequestWriter;
+  readonly #insert: Statement<Omit<DeliveryTable, 'id'>>;
+  readonly #roomFor: () => (key: VendorKey) => boolean;
+  readonly #open: Statement<VendorKey, OpenDelivery>;
+  readonly #lastUnanswered: Statement<VendorKey, { received_at: string | null }>;
+  readonly #settle: Statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
+  readonly #givenUp: Statement<{ account_id: string }, ParkedDeliveries>;
+  readonly #parked: Statement<{ account: string | null; vendorid: number | null }, VendorKey>;
+  #accepted = 0;
+
+  constructor(database: Database, marks: Marks, sweeps: SweepRequestWriter) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#marks = marks;
+    this.#sweeps = sweeps;
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql.insertInto('deliveries').values({
+        account_id: at('account_id'),
+        received_at: at('received_at'),
+        name: at('name'),
+        object_id: at('object_id'),
+        business_id: at('business_id'),
+        identity_id: at('identity_id'),
+        user_id: at('user_id'),
+        outcome: at('outcome'),
+        settled_at: at('settled_at'),
+      }),
+    );
+    this.#roomFor = roomCheck(sqlite);
+    this.#open = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('deliveries')
+        .select(['id', 'received_at'])
+        .where('account_id', '=', at('account_id'))
+        .where('object_id', '=', at('vendorid'))
+        .where('outcome', 'in', ['pending', 'parked'])
+        .orderBy('id'),
+    );
+    this.#lastUnanswered = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('deliveries')
+        .select((row) => row.fn.max('received_at').as('received_at'))
+        .where('account_id', '=', at('account_id'))
+        .where('object_id', '=', at('vendorid'))
+        .where('outcome', 'not in', ['ignored', 'applied']),
+    );
+    this.#settle = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('deliveries')
+        .set({ outcome: at('outcome'), settled_at: at('settled_at') })
+        .where('account_id', '=', at('account_id'))
+        .where('object_id', '=', at('vendorid'))
+        .where('id', '<=', at('upTo'))
+        .where('outcome', 'in', ['pending', 'parked']),
+    );
+    // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
+    this.#givenUp = plainStatement(
+      sqlite,
+      `
+    SELECT object_id AS vendorid, max(id) AS upTo FROM deliveries INDEXED BY deliveries_unsettled
+    WHERE account_id = :account_id AND outcome IN ('pending', 'parked') AND outcome = 'parked'
+    GROUP BY object_id`,
+    );
+    this.#parked = parkedVendors(sqlite);
+  }
+
+  /** How many deliveries this process has received. */
+  get acceptedCount(): number {
+    return this.#accepted;
+  }
+
+  /** Also requests a sweep where a delivery names a callback of ours. */
+  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
+    this.#accepted += deliveries.length;
+    return this.#database.write(() => {
+      const hasRoom = this.#roomFor();
+      const isCallback = this.#sweeps.beginCallbackCheck();
+      const keys: VendorKey[] = [];
+      for (const delivery of deliveries) {
+        const { accountId, vendorid } = delivery;
+        const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
+        if (key) {
+          const room = hasRoom(key);
+          if (room) keys.push(key);
+          // The service's reference describes `object_id` both as the callback and as the object of the event.
+          const namesCallback = isCallback(accountId, key.vendorid);
+          if (!room || namesCallback) this.#sweeps.request(accountId, delivery.receivedAt, namesCallback);
+        }
+        const received_at = timestamp(delivery.receivedAt);
+        this.#insert.run({
+          account_id: accountId,
+          received_at,
+          name: delivery.name,
+          object_id: delivery.objectId,
+          business_id: delivery.businessId,
+          identity_id: delivery.identityId,
+          user_id: delivery.userId,
+          outcome: key ? 'pending' : 'ignored',
+          settled_at: key ? null : received_at,
+        });
+      }
+      this.#marks.add(keys, 'delivery', 0);
+    }, shortLockWait);
+  }
+
+  /** Starts a check of the room for marks, as in `acceptDeliveries`. */
+  beginRoomCheck(): (key: VendorKey) => boolean {
+    return this.#roomFor();
+  }
+
+  /** The unsettled deliveries of a vendor, oldest first. */
+  open(key: VendorKey): OpenDelivery[] {
+    return this.#open.all(key);
+  }
+
+  /** The parked deliveries of an account, whatever came since. */
+  parked(account: { account_id: string }): ParkedDeliveries[] {
+    return this.#givenUp.all(account);
+  }
+
+  /** When the newest delivery of a vendor came that no reading has confirmed, settled or not; null where there is none. */
+  lastUnanswered(key: VendorKey): string | null {
+    return this.#lastUnanswered.get(key)?.received_at ?? null;
+  }
+
+  /** Settles the deliveries of a vendor up to `upTo`, which its reading has answered. Runs inside a transaction. */
+  settle(key: VendorKey, upTo: number, outcome: SettledOutcome, now: number): void {
+    // Parked deliveries are not settled: the next reconciliation retries them.
+    this.#settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) });
+  }
+
+  retryParked({ account, vendorid }: { account?: string | undefined; vendorid?: number | undefined }): Promise<number> {
+    return this.#database.write(() => {
+      const keys = this.#parked.all({ account: account ?? null, vendorid: vendorid ?? null });
+      this.#marks.add(keys, 'asked', 0);
+      for (const key of keys)
+        this.#settle.run({ ...key, upTo: Number.MAX_SAFE_INTEGER, outcome: 'pending', settled_at: null });
+      return keys.length;
+    });
+  }
+}
+
+/**
+ * Returns a function that starts a check of the room in the queue. The check returns true for a vendor that is already marked or still
+ * fits, and counts it. The marks of an account are counted once for each check.
+ */
+function roomCheck(sqlite: Sqlite): () => (key: VendorKey) => boolean {
+  const waiting = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom((from) =>
+        from
+          .selectFrom('dirty_vendors')
+          .select('vendorid')
+          .where('account_id', '=', at('account_id'))
+          .limit(roomForMarks)
+          .as('waiting'),
+      )
+      .select((row) => row.fn.countAll<number>().as('marks')),
+  );
+  const isMarked = statement<VendorKey, { vendorid: number }>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
+  );
+  return () => {
+    const room = new Map<string, number>();
+    const added = new Set<string>();
+    return (key) => {
+      const { account_id, vendorid } = key;
+      const name = `${account_id} ${vendorid}`;
+      if (isMarked.get(key) || added.has(name)) return true;
+      const left = room.get(account_id) ?? roomForMarks - (waiting.get(key)?.marks ?? 0);
+      if (left <= 0) return false;
+      room.set(account_id, left - 1);
+      added.add(name);
+      return true;
+    };
+  };
+}
+
+/** Parked vendors, by their mark or by a delivery. */
+function parkedVendors(sqlite: Sqlite): Statement<{ account: string | null; vendorid: number | null }, VendorKey> {
+  return statement<{ account: string | null; vendorid: number | null }, VendorKey>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('dirty_vendors')
+      .select(['account_id', 'vendorid'])
+      .where('due_at', 'is', null)
+      .union(
+        mirrorSql
+          .selectFrom('deliveries')
+          .select(['account_id', sql<number>`object_id`.as('vendorid')])
+          .where('outcome', '=', 'parked'),
+      )
+      .$call((both) => mirrorSql.selectFrom(both.as('parked')).selectAll())
+      .where(sql<boolean>`(${at('account')} IS NULL OR account_id = ${at('account')})`)
+      .where(sql<boolean>`(${at('vendorid')} IS NULL OR vendorid = ${at('vendorid')})`),
+  );
+}
+
+/**
+ * Requests for a sweep by deliveries whose vendor cannot be marked. Each raises the generation of its account's single row, in the
+ * transaction that journals the delivery.
+ */
+export class SweepRequestWriter {
+  readonly #counter: ReadingCounter;
+  readonly #callbacks: Statement<{ account_id: string }, { callbackid: number }>;
+  readonly #ask: Statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>;
+
+  constructor(sqlite: Sqlite, counter: ReadingCounter) {
+    this.#counter = counter;
+    this.#callbacks = statement(sqlite, (at) =>
+      mirrorSql.selectFrom('callbacks').select('callbackid').where('account_id', '=', at('account_id')),
+    );
+    this.#ask = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_sweep_requests')
+        .values({
+          account_id: at('account_id'),
+          generation: 1,
+          asked_at: at('asked_at'),
+          asked_ms: at('now'),
+          last_ms: at('now'),
+          callback_ids: at('callback_ids'),
+          callback_id_at: sql`iif(${at('callback_ids')} > 0, ${at('asked_at')}, NULL)`,
+        })
+        .onConflict((conflict) =>
+          conflict.column('account_id').doUpdateSet({
+            generation: sql`generation + 1`,
+            asked_at: sql`coalesce(asked_at, excluded.asked_at)`,
+            asked_ms: sql`coalesce(asked_ms, excluded.asked_ms)`,
+            last_ms: at('now'),
+            callback_ids: sql`callback_ids + excluded.callback_ids`,
+            callback_id_at: sql`coalesce(excluded.callback_id_at, callback_id_at)`,
+          }),
+        ),
+    );
+  }
+
+  /** Starts a check of whether an id is that of a callback of ours. Valid inside one transaction: each account's are read once. */
+  beginCallbackCheck(): (account_id: string, id: number) => boolean {
+    const known = new Map<string, ReadonlySet<number>>();
+    return (account_id, id) => {
+      const ours =
+        known.get(account_id) ?? new Set(this.#callbacks.all({ account_id }).map(({ callbackid }) => callbackid));
+      known.set(account_id, ours);
+      return ours.has(id);
+    };
+  }
+
+  /** Requests a sweep of an account. Runs inside a transaction. */
+  request(account_id: string, receivedAt: number, namesCallback: boolean): void {
+    const now = this.#counter.moment();
+    this.#ask.run({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
+  }
+}
+
+/** Which deliveries to list; omitted conditions do not filter. */
+export interface DeliveryFilter {
+  readonly account?: string | undefined;
+  readonly outcome?: DeliveryOutcome | undefined;
+  readonly vendorid?: number | undefined;
+  /** Received at this moment or later, milliseconds since 1970. */
+  readonly since?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export type ListedDelivery = Omit<DeliveryTable, 'id'> & { readonly id: number };
+
+/** Lists of deliveries. */
+export interface DeliveryList {
+  /** The number of matches, regardless of the limit. */
+  readonly total: number;
+  /** The newest first. */
+  readonly deliveries: readonly ListedDelivery[];
+}
+
+/** The deliveries that match the filter. */
+export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): DeliveryList {
+  const [total] = runQuery(
+    sqlite,
+    wanted(filter).select((row) => row.fn.countAll<number>().as('count')),
+  );
+  return { total: total?.count ?? 0, deliveries: latestDeliveries(sqlite, filter) };
+}
+
+/** The same without the count. */
+export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): ListedDelivery[] {
+  return runQuery<ListedDelivery>(
+    sqlite,
+    wanted(filter)
+      .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])
+      .select(['outcome', 'settled_at'])
+      .orderBy('id', 'desc')
+      .limit(filter.limit ?? -1),
+  );
+}
+
+function wanted({ account, outcome, vendorid, since }: DeliveryFilter) {
+  return mirrorSql
+    .selectFrom('deliveries')
+    .$if(account !== undefined, (rows) => rows.where('account_id', '=', account ?? ''))
+    .$if(outcome !== undefined, (rows) => rows.where('outcome', '=', outcome ?? 'pending'))
+    .$if(vendorid !== undefined, (rows) => rows.where('object_id', '=', vendorid ?? 0))
+    .$if(vendorid !== undefined, (rows) => rows.where(sql<boolean>`name LIKE 'bill_vendor.%'`))
+    .$if(since !== undefined, (rows) => rows.where('received_at', '>=', timestamp(since ?? 0)));
+}

@@ -1,0 +1,236 @@
+/** Rows as CSV, JSON and Parquet; for the latter, the types of columns. */
+import { pipeline, Readable } from 'node:stream';
+import { stringify } from 'csv-stringify';
+import type { ColumnSource, ParquetWriter as Writer } from 'hyparquet-writer';
+import { parseInstant, timestamp } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { ColumnKind, Exported, TypedColumn } from './export-process.ts';
+import type { Cell, ExportedRows } from './export-rows.ts';
+
+/** Rows as a CSV file for spreadsheets. */
+
+/**
+ * The rows as CSV (RFC 4180) with a header, in UTF-8 with a byte order mark, which Excel needs. Text that a spreadsheet would read as a
+ * formula gets a leading apostrophe.
+ */
+export function csvOf({ columns, rows }: ExportedRows): Readable {
+  const lines = stringify({
+    bom: true,
+    record_delimiter: 'windows',
+    quote_record_delimiter: true,
+    cast: { string: (text) => ({ value: escapedFormula(text), quoted: /^'?\+/.test(text) }), bigint: String },
+  });
+  const named = lists(
+    columns.map(({ name }) => name),
+    rows,
+  );
+  // An error of the rows ends the stream, and is reported by it.
+  return pipeline(Readable.from(named), lines, () => undefined);
+}
+
+async function* lists(names: readonly string[], rows: AsyncIterable<readonly Cell[]>): AsyncGenerator<readonly Cell[]> {
+  yield names;
+  yield* rows;
+}
+
+/** What spreadsheets read as a formula, also after spaces and line breaks, and with full-width signs. */
+const formula = /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
+/** Numbers and telephone numbers, which are not formulas: `-5.00`, `+49 (30) 1234`. */
+const harmless = /^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/;
+
+function escapedFormula(text: string): string {
+  return formula.test(text) && !harmless.test(text) ? `'${text}` : text;
+}
+
+/** Rows as JSON: one array, or one object on each line. */
+
+/** One array, with one object on each line. */
+export function jsonOf(exported: ExportedRows): Readable {
+  return Readable.from(inArray(objects(exported)));
+}
+
+/** One object on each line. */
+export function ndjsonOf(exported: ExportedRows): Readable {
+  return Readable.from(eachOnALine(objects(exported)));
+}
+
+async function* inArray(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = '[\n';
+  for await (const text of texts) {
+    yield before + text;
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
+}
+
+async function* eachOnALine(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const text of texts) yield `${text}\n`;
+}
+
+async function* objects({ columns, rows }: ExportedRows): AsyncGenerator<string> {
+  for await (const row of rows)
+    yield JSON.stringify(
+      Object.fromEntries(columns.map(({ name, type }, at) => [name, jsonValue(row[at] ?? null, type)])),
+    );
+}
+
+/** BOOLEAN columns become true or false; integers that a number would round become text. */
+function jsonValue(cell: Cell, type: string | null): unknown {
+  if (type === 'BOOLEAN' && (cell === 0n || cell === 1n)) return cell === 1n;
+  if (typeof cell !== 'bigint') return cell;
+  return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell);
+}
+
+/** Rows as a Parquet file, which keeps the types of its columns. */
+
+type SchemaElement = Writer['schema'][number];
+
+/** The Parquet type of each kind. Times have no zone, as in the mirror: ours are UTC, the service's are as it sent them. */
+const elements: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
+  integer: { type: 'INT64' },
+  real: { type: 'DOUBLE' },
+  boolean: { type: 'BOOLEAN' },
+  time: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MICROS' } },
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+};
+
+/** A row group is written when it has this many rows or characters, so that memory is bounded. */
+const mostRows = 25_000;
+const mostCharacters = 8_000_000;
+
+/** The pieces of the file, a group of rows at a time, then its end. @throws MirrorError `usage` for values of several kinds in a column. */
+export async function* parquetOf(
+  columns: readonly TypedColumn[],
+  rows: Iterable<readonly Cell[]>,
+): AsyncGenerator<Uint8Array, Exported> {
+  // Few exports need it.
+  const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
+  const bytes = new ByteWriter();
+  const written = (): Uint8Array => {
+    const piece = bytes.getBytes().slice();
+    bytes.index = 0;
+    return piece;
+  };
+  let file: { readonly known: readonly KnownColumn[]; readonly writer: Writer } | undefined;
+  let noTimes = 0;
+  const begun = (group: readonly (readonly Cell[])[]): NonNullable<typeof file> => {
+    const known = columns.map(({ name, kind }, at) => ({
+      name,
+      kind: kind ?? kindOfValues(group.map((row) => row[at] ?? null)),
+    }));
+    const leaves = known.map(({ name, kind }) => ({ name, repetition_type: 'OPTIONAL', ...elements[kind] }) as const);
+    const schema = [{ name: 'rows', num_children: leaves.length }, ...leaves];
+    return { known, writer: new ParquetWriter({ writer: bytes, schema, createdBy: 'vendor-mirror' }) };
+  };
+  const write = (group: readonly (readonly Cell[])[]): void => {
+    const { known, writer } = (file ??= begun(group));
+    const columnData = known.map((column, at): ColumnSource => {
+      const cells = group.map((row) => typed(row[at] ?? null, column));
+      noTimes += cells.filter((cell) => cell === undefined).length;
+      return { name: column.name, data: cells.map((cell): TypedCell => cell ?? null) };
+    });
+    void writer.write({ columnData, rowGroupSize: group.length });
+  };
+  for (const group of inGroups(rows)) {
+    write(group);
+    yield written();
+  }
+  file ??= begun([]);
+  void file.writer.finish();
+  yield written();
+  return { noTimes };
+}
+
+function* inGroups(rows: Iterable<readonly Cell[]>): Generator<readonly (readonly Cell[])[]> {
+  let group: (readonly Cell[])[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    group.push(row);
+    for (const cell of row) if (typeof cell === 'string') characters += cell.length;
+    if (group.length < mostRows && characters < mostCharacters) continue;
+    yield group;
+    [group, characters] = [[], 0];
+  }
+  if (group.length > 0) yield group;
+}
+
+/** Types of columns in typed formats, and conversion of values. */
+
+const declared: Readonly<Record<string, ColumnKind>> = {
+  INTEGER: 'integer',
+  REAL: 'real',
+  BOOLEAN: 'boolean',
+  TIMESTAMP: 'time',
+  TEXT: 'text',
+};
+
+/** The kind of a declared type; undefined for a column that a query computes. */
+export function kindOf(type: string | null): ColumnKind | undefined {
+  return type === null ? undefined : declared[type.toUpperCase()];
+}
+
+/** The kind that holds all of these values; text where there is none. */
+function kindOfValues(values: readonly Cell[]): ColumnKind {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0 || known.some((value) => typeof value === 'string')) return 'text';
+  return known.every((value) => typeof value === 'bigint') ? 'integer' : 'real';
+}
+
+/** A column whose kind is known by now. */
+interface KnownColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+}
+
+/** A converted value: times are microseconds since 1970. */
+type TypedCell = string | number | bigint | boolean | null;
+
+type Typing = (value: Exclude<Cell, null>) => TypedCell | undefined;
+
+/** Each is undefined for a value that the kind cannot hold. */
+const typings: Readonly<Record<ColumnKind, Typing>> = {
+  integer: (value) => (typeof value === 'bigint' ? value : undefined),
+  real(value) {
+    if (typeof value === 'number') return value;
+    return typeof value === 'bigint' && BigInt(Number(value)) === value ? Number(value) : undefined;
+  },
+  boolean: (value) => (value === 0n || value === 1n ? value === 1n : undefined),
+  time: (value) => (typeof value === 'string' ? microseconds(value) : undefined),
+  text: String,
+};
+
+/**
+ * Converts a value to the type of its column.
+ * @returns undefined for a text in a time column that is not a time, because the service's times are stored as it sent them.
+ * @throws MirrorError `usage` where the value has another type than its column, which a query can cause.
+ */
+function typed(value: Cell, { name, kind }: KnownColumn): TypedCell | undefined {
+  if (value === null) return null;
+  const cell = typings[kind](value);
+  if (cell === undefined && !(kind === 'time' && typeof value === 'string'))
+    throw new MirrorError(
+      'usage',
+      `The column ${name} has values of several types: ${kindNames[kind]}, and ${String(value)}. Convert them in the query with CAST(… AS TEXT).`,
+    );
+  return cell;
+}
+
+const kindNames: Readonly<Record<ColumnKind, string>> = {
+  integer: 'whole numbers',
+  real: 'numbers',
+  boolean: 'truth values',
+  time: 'times',
+  text: 'texts',
+};
+
+/** A date and a time; the parser would also accept texts that are not times. */
+const moment = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}/;
+const hasZone = /(?:Z|[+-]\d{2}:?\d{2})$/;
+
+function microseconds(text: string): bigint | undefined {
+  const ms = moment.test(text) ? parseInstant(text) : undefined;
+  if (ms === undefined) return undefined;
+  // The parser takes 30 February for a day in March.
+  if (!hasZone.test(text) && timestamp(ms).slice(0, 16) !== text.slice(0, 16).replace('T', ' ')) return undefined;
+  return BigInt(ms) * 1_000n;
+}

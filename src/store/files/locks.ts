@@ -1,0 +1,160 @@
+/**
+ * Locks beside the database: one of the daemon, and one of each process that works on the mirror. They are released when the process ends,
+ * for whatever reason.
+ */
+import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Random } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
+import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
+import { resolvedPath } from './own-files.ts';
+
+/** Locks on files beside the database. They are released when the process ends, for whatever reason. */
+export interface SideLock {
+  release(): void;
+}
+
+/** A process that checks for a daemon holds the lock briefly, in milliseconds. */
+const probeWait = 50;
+
+/**
+ * Takes the lock that allows one daemon for a database, and sets the time of its file to the start.
+ * @param now wall time, milliseconds since 1970
+ * @throws MirrorError `already_running`, and of files.
+ */
+export function takeSideLock(database: string, now: number): SideLock {
+  const lock = lockFile(lockPathOf(database), probeWait);
+  if (!lock) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
+  utimesSync(lockPathOf(database), now / 1_000, now / 1_000);
+  return { release: () => void lock.close() };
+}
+
+/** Whether a daemon uses a database, including this process. Creates no file. @throws MirrorError of files. */
+export function isDaemonAt(database: string): boolean {
+  const path = lockPathOf(database);
+  if (!existsSync(path)) return false;
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    sqlite.pragma('busy_timeout = 0');
+    plainStatement(sqlite, 'SELECT count(*) FROM sqlite_schema').get({});
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw catalogued(error, path);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+/** When the daemon that uses a database started, milliseconds since 1970; undefined where none runs. */
+export function daemonSince(database: string): number | undefined {
+  return isDaemonAt(database) ? statSync(lockPathOf(database), { throwIfNoEntry: false })?.mtimeMs : undefined;
+}
+
+/** A symbolic link to the database leads to the same lock. */
+const lockPathOf = (database: string): string => `${resolvedPath(database)}.lock`;
+
+/**
+ * Locks a file, creating it where needed, within `wait` milliseconds.
+ * @returns undefined where another process holds it.
+ * @throws MirrorError of files.
+ */
+export function lockFile(path: string, wait = 0): Sqlite | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectWriter(path, wait);
+    // Nothing is ever written, so a journal would only be left behind.
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    if (isBusy(error)) return undefined;
+    throw catalogued(error, path);
+  }
+}
+
+/**
+ * Processes that use the same mirror recognise each other by a random name, drawn at each start, and by a locked file of that name beside
+ * the mirror. The lock is released when the process ends, for whatever reason. Process ids would not work: every container counts its own.
+ */
+export interface ProcessLock {
+  /** The random name of this process. */
+  readonly name: string;
+  /** Whether the process of that name still uses the mirror. */
+  isAlive(name: string): boolean;
+  /** Releases the name of this process. */
+  release(): void;
+}
+
+/** A name that cannot be taken is drawn again, at most this often. */
+const mostTries = 10;
+
+/**
+ * Draws a name for this process and locks its file beside the mirror; removes files of dead processes.
+ * @param database real path of the mirror
+ * @throws MirrorError of files.
+ */
+export function lockProcess(database: string, random: Pick<Random, 'bytes'>): ProcessLock {
+  const pathOf = (name: string): string => `${database}.lock-${name}`;
+  for (const name of namesAround(database)) isLocked(pathOf(name));
+  for (let tries = 0; tries < mostTries; tries++) {
+    const name = Buffer.from(random.bytes(16)).toString('hex');
+    const path = pathOf(name);
+    const lock = lockFile(path);
+    // Another process may have removed the file before it was locked.
+    if (lock && existsSync(path)) {
+      return {
+        name,
+        isAlive: (other) => other === name || isLocked(pathOf(other)),
+        release() {
+          if (!lock.open) return;
+          rmSync(path, { force: true });
+          lock.close();
+        },
+      };
+    }
+    lock?.close();
+  }
+  throw new MirrorError('bug', `No lock file for this process could be created beside ${database}.`);
+}
+
+/** Takes the lock; where that fails, closes the database. @throws what `lock` throws. */
+export async function lockedOrClosed(
+  database: { close(): Promise<void> },
+  lock: () => ProcessLock,
+): Promise<ProcessLock> {
+  try {
+    return lock();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function namesAround(database: string): string[] {
+  const prefix = `${basename(database)}.lock-`;
+  return readdirSync(dirname(database))
+    .filter((file) => file.startsWith(prefix))
+    .map((file) => file.slice(prefix.length))
+    .filter((name) => /^[0-9a-f]{32}$/.test(name));
+}
+
+/** Whether a process holds this file. A stale file is removed while it is locked, so that no other process takes it meanwhile. */
+function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  let lock: Sqlite | undefined;
+  try {
+    lock = lockFile(path);
+    if (lock) rmSync(path, { force: true });
+    return lock === undefined;
+  } catch {
+    // It may belong to another user: an unknown process counts as alive.
+    return true;
+  } finally {
+    lock?.close();
+  }
+}

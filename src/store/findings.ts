@@ -1,0 +1,166 @@
+/** Findings: one row for each difference that a sweep found and no delivery had announced. */
+import { sql } from 'kysely';
+import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import type { OpenDelivery } from './deliveries.ts';
+import type { Run } from './runs.ts';
+import { shortLockWait, type Database } from './sqlite/database.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { FindingKind, FindingTable, VendorKey } from './sqlite/schema.ts';
+import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+
+/** A difference that a sweep found and no delivery announced. */
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly vendorid: number | null;
+  /** Names of fields, or details of the finding; stored as JSON. */
+  readonly fields: readonly string[] | Readonly<Record<string, unknown>>;
+}
+
+/** Fields that the records of a sweep showed. */
+export interface ObservedFields {
+  readonly names: readonly string[];
+  /** Every record was parsed; those that equal the stored text are not. */
+  readonly whole: boolean;
+  /** Excluded fields, which neither appear nor disappear. */
+  readonly excluded: readonly string[];
+}
+
+/** Differences that sweeps found. */
+export interface Findings {
+  /** Turns `in_flight` findings from before `foundBefore` (milliseconds since 1970) into missed changes. */
+  promoteFindings(accountId: string, foundBefore: number): Promise<void>;
+  addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
+  countFindings(run: Pick<Run, 'id'>): Promise<{ kind: FindingKind; count: number }[]>;
+  /** Records the fields that a run showed. A field that appears or disappears becomes a finding. */
+  reportFields(run: Run, shown: ObservedFields): Promise<void>;
+}
+
+/** Findings: one row for each difference that a sweep found and no delivery had announced. */
+export class SqliteFindings implements Findings {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #insert: Statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>;
+  readonly #known: Statement<{ account_id: string }, { field: string }>;
+  readonly #learn: Statement<{ account_id: string; field: string; first_seen_at: string }>;
+  readonly #forget: Statement<{ account_id: string; field: string }>;
+  readonly #open: Statement<VendorKey, { id: number; found_at: string }>;
+  readonly #close: Statement<{ id: number; explained_at: string; explanation: string }>;
+  readonly #promote: Statement<{ account_id: string; found_at: string }>;
+  readonly #counts: Statement<{ run_id: number }, { kind: FindingKind; count: number }>;
+
+  constructor(database: Database, clock: Clock) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql.insertInto('findings').values({
+        run_id: at('run_id'),
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        kind: at('kind'),
+        fields: at('fields'),
+        found_at: at('found_at'),
+        explained_at: null,
+        explanation: null,
+      }),
+    );
+    this.#known = statement(sqlite, (at) =>
+      mirrorSql.selectFrom('known_fields').select('field').where('account_id', '=', at('account_id')),
+    );
+    this.#learn = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('known_fields')
+        .values({ account_id: at('account_id'), field: at('field'), first_seen_at: at('first_seen_at') })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+    this.#forget = statement(sqlite, (at) =>
+      mirrorSql.deleteFrom('known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
+    );
+    this.#open = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('findings').select(['id', 'found_at']), at)
+        .where('explained_at', 'is', null)
+        .where('kind', 'in', ['missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'in_flight'])
+        .orderBy('id'),
+    );
+    this.#close = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('findings')
+        .set({ explained_at: at('explained_at'), explanation: at('explanation') })
+        .where('id', '=', at('id')),
+    );
+    this.#promote = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('findings')
+        .set({ kind: sql`json_extract(fields, '$.kind')`, fields: sql`json_extract(fields, '$.changed')` })
+        .where('account_id', '=', at('account_id'))
+        .where('kind', '=', 'in_flight')
+        .where('explained_at', 'is', null)
+        .where('found_at', '<', at('found_at')),
+    );
+    this.#counts = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('findings')
+        .select((row) => ['kind', row.fn.countAll<number>().as('count')])
+        .where('run_id', '=', at('run_id'))
+        .groupBy('kind'),
+    );
+  }
+
+  addFindings(run: Run, findings: readonly Finding[]): Promise<void> {
+    return this.#database.write(() => {
+      for (const finding of findings) this.add(run.id, run.accountId, finding);
+    });
+  }
+
+  countFindings(run: Pick<Run, 'id'>): Promise<{ kind: FindingKind; count: number }[]> {
+    return this.#database.read(() => this.#counts.all({ run_id: run.id }));
+  }
+
+  /** Runs inside a transaction. */
+  add(runId: number, accountId: string, { kind, vendorid, fields }: Finding): void {
+    this.#insert.run({
+      run_id: runId,
+      account_id: accountId,
+      vendorid,
+      kind,
+      fields: JSON.stringify(fields),
+      found_at: timestamp(this.#clock.now()),
+    });
+  }
+
+  /** Marks open findings of a vendor as explained by deliveries that came later, one by one. Runs inside a transaction. */
+  explainBy(key: VendorKey, deliveries: readonly OpenDelivery[]): void {
+    const left = this.#open.all(key);
+    for (const { received_at } of deliveries) {
+      const receivedAt = parseInstant(received_at) ?? 0;
+      // The delivery may have come before, and waited for its commit during the sweep.
+      const index = left.findIndex(({ found_at }) => (parseInstant(found_at) ?? 0) <= receivedAt + shortLockWait);
+      const [finding] = index < 0 ? [] : left.splice(index, 1);
+      if (!finding) continue;
+      const late = Math.max(0, receivedAt - (parseInstant(finding.found_at) ?? 0)) / 1_000;
+      const explanation = `A delivery came ${late.toFixed(1)} s after the sweep found the change.`;
+      const explained_at = late > 0 ? received_at : finding.found_at;
+      this.#close.run({ id: finding.id, explained_at, explanation });
+    }
+  }
+
+  promoteFindings(accountId: string, foundBefore: number): Promise<void> {
+    return this.#database.write(() => {
+      this.#promote.run({ account_id: accountId, found_at: timestamp(foundBefore) });
+    });
+  }
+
+  reportFields({ id, accountId }: Run, { names, whole, excluded }: ObservedFields): Promise<void> {
+    return this.#database.write(() => {
+      const before = new Set(this.#known.all({ account_id: accountId }).map(({ field }) => field));
+      const appeared = names.filter((name) => !before.has(name));
+      const expected = [...before].filter((name) => !excluded.includes(name));
+      const disappeared = whole ? expected.filter((name) => !names.includes(name)) : [];
+      const first_seen_at = timestamp(this.#clock.now());
+      for (const field of [...appeared, ...excluded]) this.#learn.run({ account_id: accountId, field, first_seen_at });
+      for (const field of disappeared) this.#forget.run({ account_id: accountId, field });
+      if (before.size > 0 && appeared.length + disappeared.length > 0)
+        this.add(id, accountId, { kind: 'field_drift', vendorid: null, fields: { appeared, disappeared } });
+    });
+  }
+}

@@ -1,0 +1,353 @@
+/**
+ * Forgets fields or a vendor: in every row, in the history, in the bytes of the file and its journal. No daemon may run meanwhile, because
+ * the file is rebuilt.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import { MirrorError } from '../domain/errors.ts';
+import { textWithoutMembers } from '../domain/json-cursor.ts';
+import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../domain/vendor.ts';
+import { takeSideLock, type SideLock } from './files/locks.ts';
+import { resolvedPath } from './files/own-files.ts';
+import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
+import { Database } from './sqlite/database.ts';
+import { SqliteError, type Sqlite } from './sqlite/driver.ts';
+import { freeBytes } from './sqlite/file-systems.ts';
+import { plainStatement } from './sqlite/plain-statement.ts';
+import type { VendorKey } from './sqlite/schema.ts';
+import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+import { balanceKinds, ForgottenVendors, repairedRaw } from './vendors.ts';
+
+/**
+ * Forgets fields or a vendor: removes all their data and overwrites the pages of the file. No daemon may run meanwhile, because the file is
+ * rebuilt and deliveries would wait.
+ */
+export class Forgetter {
+  readonly #database: Database;
+  readonly #lock: SideLock;
+  readonly #clock: Clock;
+
+  private constructor(database: Database, lock: SideLock, clock: Clock) {
+    this.#database = database;
+    this.#lock = lock;
+    this.#clock = clock;
+  }
+
+  /**
+   * Opens the mirror exclusively; the caller closes it.
+   * @throws MirrorError `already_running` while a daemon uses the mirror, `disk_full` where there is no room, and as `Database.open`.
+   */
+  static async open(file: MirrorFileOptions): Promise<Forgetter> {
+    const lock = takeSideLock(file.path, file.clock.now());
+    try {
+      const database = await Database.open(mirrorOptions(file));
+      try {
+        assertRoom(database);
+        overwriteDeleted(database.sqlite);
+        return new Forgetter(database, lock, file.clock);
+      } catch (error) {
+        await database.close();
+        throw error;
+      }
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Forgets fields of all vendors, or of one account's. Repeating the call completes one that was killed.
+   * @throws MirrorError `database_locked` where another program holds the journal.
+   */
+  async fields(names: readonly string[], accountId?: string): Promise<ForgottenFields> {
+    const forgotten = await this.#database.write(() => forgetFields(this.#database.sqlite, new Set(names), accountId));
+    await rebuild(this.#database);
+    return forgotten;
+  }
+
+  /**
+   * Forgets a vendor; no reading stores it again.
+   * @returns whether it was stored, or forgotten before; otherwise nothing is done.
+   * @throws MirrorError as `fields`.
+   */
+  async vendor(account_id: string, vendorid: number): Promise<boolean> {
+    const { sqlite } = this.#database;
+    const now = timestamp(this.#clock.now());
+    const known = await this.#database.write(() => forgetVendor(sqlite, { account_id, vendorid }, now));
+    if (known) await rebuild(this.#database);
+    return known;
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#database.close();
+    } finally {
+      this.#lock.release();
+    }
+  }
+}
+
+/** Removes fields from everything that is stored of vendors. */
+
+/** How many rows contained one of the fields. */
+interface ForgottenFields {
+  readonly vendors: number;
+  readonly versions: number;
+}
+
+/** Rows that are read at a time. */
+const chunk = 1_000;
+
+/**
+ * Removes the fields from vendors and their history; that and when they changed stays. Runs inside a transaction.
+ * @param accountId all accounts by default
+ */
+function forgetFields(sqlite: Sqlite, names: ReadonlySet<string>, accountId?: string): ForgottenFields {
+  const accounts = accountId === undefined ? accountsIn(sqlite) : [accountId];
+  const vendors = accounts.reduce((sum, account) => sum + stripVendors(sqlite, account, names), 0);
+  const versions = accounts.reduce((sum, account) => sum + stripVersions(sqlite, account, names), 0);
+  for (const account_id of accounts) {
+    for (const field of columnFields) if (names.has(field)) clearColumn(sqlite, account_id, field);
+    for (const field of balanceFields) if (names.has(field)) dropBalances(sqlite, account_id, field);
+    if (names.has('tax_defaults'))
+      statement<{ account_id: string }>(sqlite, (at) =>
+        mirrorSql.deleteFrom('vendor_tax_defaults').where('account_id', '=', at('account_id')),
+      ).run({ account_id });
+  }
+  return { vendors, versions };
+}
+
+function accountsIn(sqlite: Sqlite): string[] {
+  return statement<object, { account_id: string }>(sqlite, () => mirrorSql.selectFrom('accounts').select('account_id'))
+    .all({})
+    .map(({ account_id }) => account_id);
+}
+
+type VendorJson = VendorKey & { readonly raw: string; readonly unknown_fields: string | null };
+
+function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): number {
+  const some = statement<{ account_id: string; after: number }, VendorJson>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select(['account_id', 'vendorid', 'raw', 'unknown_fields'])
+      .where('account_id', '=', at('account_id'))
+      .where('vendorid', '>', at('after'))
+      .orderBy('vendorid')
+      .limit(chunk),
+  );
+  const put = statement<VendorJson>(sqlite, (at) =>
+    ofVendor(mirrorSql.updateTable('vendors').set({ raw: at('raw'), unknown_fields: at('unknown_fields') }), at),
+  );
+  let changed = 0;
+  const inOrder = eachRow(
+    (after) => some.all({ account_id, after }),
+    ({ vendorid }) => vendorid,
+  );
+  for (const row of inOrder) {
+    const raw = stripped(row.raw, names);
+    const unknown = row.unknown_fields === null ? null : stripped(row.unknown_fields, names);
+    if (raw === row.raw && unknown === row.unknown_fields) continue;
+    changed += put.run({ ...row, raw, unknown_fields: unknown === '{}' ? null : unknown });
+  }
+  return changed;
+}
+
+/** All rows, in chunks. @param some the rows after a number @param numberOf the number of a row */
+function* eachRow<Row>(some: (after: number) => Row[], numberOf: (row: Row) => number): Generator<Row, void, void> {
+  let last: Row | undefined;
+  do {
+    const rows = some(last === undefined ? 0 : numberOf(last));
+    yield* rows;
+    last = rows.at(-1);
+  } while (last !== undefined);
+}
+
+interface VersionJson {
+  readonly seq: number;
+  readonly raw: string;
+}
+
+function stripVersions(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): number {
+  const some = statement<{ account_id: string; after: number }, VersionJson>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('_vendor_versions')
+      .select(['seq', 'raw'])
+      .where('account_id', '=', at('account_id'))
+      .where('seq', '>', at('after'))
+      .where('raw', 'is not', null)
+      .orderBy('seq')
+      .limit(chunk)
+      .$narrowType<{ raw: string }>(),
+  );
+  const put = statement<VersionJson>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('_vendor_versions')
+      .set({ raw: at('raw') })
+      .where('seq', '=', at('seq')),
+  );
+  let changed = 0;
+  for (const row of eachRow(
+    (after) => some.all({ account_id, after }),
+    ({ seq }) => seq,
+  )) {
+    const raw = stripped(row.raw, names);
+    if (raw !== row.raw) changed += put.run({ ...row, raw });
+  }
+  return changed;
+}
+
+/** Damaged JSON is removed completely, because its content is unknown. */
+function stripped(json: string, names: ReadonlySet<string>): string {
+  return textWithoutMembers(repairedRaw(json), names);
+}
+
+function clearColumn(sqlite: Sqlite, account_id: string, field: ColumnField): void {
+  statement<{ account_id: string }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('vendors')
+      .set({ [field]: null })
+      .where('account_id', '=', at('account_id'))
+      .where(field, 'is not', null),
+  ).run({ account_id });
+}
+
+function dropBalances(sqlite: Sqlite, account_id: string, field: BalanceField): void {
+  const kind = balanceKinds[field];
+  statement<{ account_id: string }>(sqlite, (at) =>
+    mirrorSql.deleteFrom('vendor_balances').where('account_id', '=', at('account_id')).where('kind', '=', kind),
+  ).run({ account_id });
+  // Like a vendor without an amount.
+  const nothing = { [kind]: null, [`${kind}_minor`]: null, [`${kind}_amount`]: 0, [`${kind}_units`]: 0 };
+  statement<{ account_id: string }>(sqlite, (at) =>
+    mirrorSql.updateTable('balance_spans').set(nothing).where('account_id', '=', at('account_id')),
+  ).run({ account_id });
+  statement<{ account_id: string }>(sqlite, (at) =>
+    mirrorSql
+      .deleteFrom('balance_spans')
+      .where('account_id', '=', at('account_id'))
+      .where('outstanding', 'is', null)
+      .where('overdue', 'is', null),
+  ).run({ account_id });
+}
+
+/** Removes one vendor from everything that is stored. */
+
+/** Tables with rows of a vendor. */
+const ofVendors = [
+  'vendor_balances',
+  'vendor_tax_defaults',
+  'balance_spans',
+  '_vendor_versions',
+  'findings',
+  'dirty_vendors',
+  '_edits',
+  'vendors',
+] as const;
+
+/**
+ * Removes the vendor with its history, deliveries and marks, and records its id, so that no reading stores it again. Runs inside a
+ * transaction.
+ * @param at timestamp of ours
+ * @returns whether it was stored, or forgotten before; otherwise nothing is done.
+ */
+function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): boolean {
+  const stored = statement<VendorKey, { vendor_name: string | null }>(sqlite, (place) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select('vendor_name'), place),
+  ).get(key);
+  const forgotten = new ForgottenVendors(sqlite);
+  if (!stored && !forgotten.has(key)) return false;
+  if (stored?.vendor_name != null)
+    statement<{ account_id: string; vendor_name: string }>(sqlite, (place) =>
+      mirrorSql
+        .deleteFrom('_creations')
+        .where('account_id', '=', place('account_id'))
+        .where('vendor_name', '=', place('vendor_name')),
+    ).run({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
+  for (const table of ofVendors)
+    statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
+  plainStatement<VendorKey>(
+    sqlite,
+    'DELETE FROM _notify_queue WHERE account_id = :account_id AND vendorid = :vendorid',
+  ).run(key);
+  statement<VendorKey>(sqlite, (place) =>
+    mirrorSql
+      .deleteFrom('deliveries')
+      .where('account_id', '=', place('account_id'))
+      .where('object_id', '=', place('vendorid'))
+      .where('name', 'like', 'bill_vendor.%'),
+  ).run(key);
+  forgotten.add(key, at);
+  return true;
+}
+
+/** Overwrites deleted data in the file and its journal. */
+
+/** The rebuilt file is in the journal and in a temporary file while the old one still exists. */
+const copies = 2;
+
+/** @throws MirrorError `disk_full` where there is no room to rebuild the file. */
+function assertRoom(database: Database): void {
+  const needed = copies * (database.fileSizes()?.databaseBytes ?? 0);
+  const free = freeBytes(dirname(database.path));
+  if (free < needed)
+    throw new MirrorError(
+      'disk_full',
+      `To overwrite what is forgotten, ${database.path} is rebuilt, which needs ${megabytes(needed)} MB of free space beside it; only ${megabytes(free)} MB are free. Nothing was changed.`,
+    );
+}
+
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
+
+/** Makes this connection overwrite what it deletes with zeros, also in the file that VACUUM writes. */
+function overwriteDeleted(sqlite: Sqlite): void {
+  sqlite.pragma('secure_delete = ON');
+}
+
+/**
+ * Rebuilds the file, because earlier deletions left their bytes in free pages and gaps; then copies the journal into the file, which
+ * replaces all pages, and truncates the journal.
+ * @throws MirrorError `database_locked` where another program reads the file, and so keeps the journal.
+ */
+async function rebuild(database: Database): Promise<void> {
+  const { sqlite, path } = database;
+  await database.retryWhileLocked(() => sqlite.exec('VACUUM'));
+  try {
+    await database.retryWhileLocked(() => emptyJournal(sqlite));
+  } catch (error) {
+    if (!(error instanceof MirrorError) || error.code !== 'database_locked') throw error;
+    throw new MirrorError(
+      'database_locked',
+      `What was to be forgotten was removed from ${path}, but its journal still contains it while another program reads the file: end that program, and run this again.`,
+      { cause: error },
+    );
+  }
+}
+
+function emptyJournal(sqlite: Sqlite): void {
+  const [result] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  if (result?.busy !== 0) throw new SqliteError('The journal is in use.', 'SQLITE_BUSY');
+}
+
+/** Finds copies of the mirror that may still contain what was forgotten. */
+
+/** The known ones: damaged mirrors that were moved aside, and existing files at the published paths. */
+export function olderCopies(database: string, published: readonly string[]): string[] {
+  const path = resolvedPath(database);
+  const moved = readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.corrupt-`));
+  return [...moved.map((name) => join(dirname(path), name)), ...published.filter((file) => existsSync(file))];
+}
+
+/** Finds fields that the mirror has stored. */
+
+/** The names that occur in a stored record or an earlier version; searches all of them. */
+export function storedFields(sqlite: Sqlite, names: readonly string[]): string[] {
+  const inRecords = plainStatement<{ part: string }, { found: number }>(
+    sqlite,
+    `SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, :part)) OR
+       EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, :part)) AS found`,
+  );
+  return names.filter(
+    (name) => inRecords.get({ part: `"${name}":` })?.found === 1 || inRecords.get({ part: `"${name}" :` })?.found === 1,
+  );
+}

@@ -1,0 +1,105 @@
+/** Gateways. A removed one stays, with the time at which it was no longer listed. */
+import { sql } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { Gateway } from '../domain/vendor.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { GatewayTable } from './sqlite/schema.ts';
+import { mirrorSql, runQuery, statement } from './sqlite/statement.ts';
+
+export interface Gateways {
+  enabledGateways(accountId: string): Promise<number[]>;
+  replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number>;
+}
+
+/** Gateways. A removed one stays, with the time at which it was no longer listed. */
+export class SqliteGateways implements Gateways {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #enabled: Statement<{ account_id: string }, { sgid: number }>;
+  readonly #upsert: Statement<Omit<GatewayTable, 'removed_at'>>;
+  readonly #remove: Statement<{ account_id: string; sgid: number; removed_at: string }>;
+
+  constructor(database: Database, clock: Clock) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#enabled = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('gateways')
+        .select('sgid')
+        .where('account_id', '=', at('account_id'))
+        .where('removed_at', 'is', null),
+    );
+    this.#upsert = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('gateways')
+        .values({
+          account_id: at('account_id'),
+          sgid: at('sgid'),
+          id: at('id'),
+          connectionid: at('connectionid'),
+          gateway_name: at('gateway_name'),
+          first_seen_at: at('first_seen_at'),
+          removed_at: null,
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['account_id', 'sgid'])
+            .doUpdateSet({
+              connectionid: sql`excluded.connectionid`,
+              gateway_name: sql`excluded.gateway_name`,
+              removed_at: null,
+            })
+            // A page that shows nothing new is not written.
+            .where(
+              sql<boolean>`gateways.connectionid IS NOT excluded.connectionid OR gateways.gateway_name IS NOT excluded.gateway_name
+                OR gateways.removed_at IS NOT NULL`,
+            ),
+        ),
+    );
+    this.#remove = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('gateways')
+        .set({ removed_at: at('removed_at') })
+        .where('account_id', '=', at('account_id'))
+        .where('sgid', '=', at('sgid')),
+    );
+  }
+
+  enabledGateways(accountId: string): Promise<number[]> {
+    return this.#database.read(() => this.#enabledIds(accountId));
+  }
+
+  replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number> {
+    return this.#database.write(() => {
+      const at = timestamp(this.#clock.now());
+      const here = new Set(listed.map(({ sgid }) => sgid));
+      const gone = this.#enabledIds(accountId).filter((sgid) => !here.has(sgid));
+      for (const sgid of gone) this.#remove.run({ account_id: accountId, sgid, removed_at: at });
+      for (const gateway of listed)
+        this.#upsert.run({ account_id: accountId, ...gateway, id: gateway.sgid, first_seen_at: at });
+      return gone.length;
+    });
+  }
+
+  #enabledIds(accountId: string): number[] {
+    return this.#enabled.all({ account_id: accountId }).map(({ sgid }) => sgid);
+  }
+}
+
+/** The stored gateways, including those removed at the service. */
+
+export type ListedGateway = Omit<GatewayTable, 'id'>;
+
+/** The gateways by account and id; all accounts where none is given. */
+export function listGateways(sqlite: Sqlite, account: string | undefined): ListedGateway[] {
+  const gateways = mirrorSql
+    .selectFrom('gateways')
+    .select(['account_id', 'sgid', 'connectionid', 'gateway_name', 'first_seen_at', 'removed_at'])
+    .$if(account !== undefined, (query) => query.where('account_id', '=', account ?? ''))
+    .orderBy('account_id')
+    .orderBy('sgid');
+  return runQuery<ListedGateway>(sqlite, gateways);
+}

@@ -1,0 +1,190 @@
+/** History: a version for each content change, and the time spans of balances. */
+import { sql } from 'kysely';
+import { currencyDigits, decimalAmount, minorUnits } from '../domain/amounts.ts';
+import type { ReadStamp, Source } from '../domain/reading.ts';
+import { balanceFields, type Balance, type Vendor } from '../domain/vendor.ts';
+import { feedEpochs } from './reports/feed-cursor.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { BalanceSpanTable, VendorKey, VendorTable, VersionRowTable } from './sqlite/schema.ts';
+import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+
+/** The source and time of a change. */
+interface Cause {
+  /** Timestamp of ours. */
+  readonly at: string;
+  readonly source: Source;
+  readonly runId: number | null;
+  readonly deliveryId: number | null;
+}
+
+export type VersionState = Pick<VendorTable, 'vis_state' | 'vis_state_source' | 'presence'>;
+
+/** The new version of a vendor: state, names of changed fields, and the whole vendor. */
+export interface NextVersion {
+  readonly state: VersionState;
+  readonly changed: readonly string[];
+  readonly vendor: Vendor;
+}
+
+export class History {
+  readonly #addVersion: Statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>;
+  readonly #endVersion: Statement<VendorKey & { at: string; raw: string }>;
+  readonly #addSpan: Statement<Omit<BalanceSpanTable, 'valid_to'>>;
+  readonly #openSpans: Statement<VendorKey, BalanceSpanTable>;
+  readonly #endSpan: Statement<VendorKey & { code: string; at: string }>;
+  readonly #beginEpoch: () => void;
+  /** The last cause; each transaction or savepoint has its own, and needs its epoch to be checked. */
+  #cause: Cause | undefined;
+
+  constructor(sqlite: Sqlite) {
+    this.#addVersion = statement(sqlite, (at) =>
+      mirrorSql.insertInto('_vendor_versions').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        valid_from: at('valid_from'),
+        valid_to: null,
+        vis_state: at('vis_state'),
+        vis_state_source: at('vis_state_source'),
+        presence: at('presence'),
+        changed_fields: at('changed_fields'),
+        source: at('source'),
+        run_id: at('run_id'),
+        delivery_id: at('delivery_id'),
+        raw: null,
+      }),
+    );
+    this.#endVersion = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql.updateTable('_vendor_versions').set({ valid_to: at('at'), raw: sql`coalesce(raw, ${at('raw')})` }),
+        at,
+      ).where('valid_to', 'is', null),
+    );
+    this.#addSpan = statement(sqlite, (at) =>
+      mirrorSql.insertInto('balance_spans').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        code: at('code'),
+        valid_from: at('valid_from'),
+        valid_to: null,
+        outstanding: at('outstanding'),
+        outstanding_minor: at('outstanding_minor'),
+        overdue: at('overdue'),
+        overdue_minor: at('overdue_minor'),
+        outstanding_amount: at('outstanding_amount'),
+        overdue_amount: at('overdue_amount'),
+        outstanding_units: at('outstanding_units'),
+        overdue_units: at('overdue_units'),
+        minor_digits: at('minor_digits'),
+      }),
+    );
+    this.#openSpans = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('balance_spans').selectAll(), at).where('valid_to', 'is', null),
+    );
+    this.#endSpan = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.updateTable('balance_spans').set({ valid_to: at('at') }), at)
+        .where('code', '=', at('code'))
+        .where('valid_to', 'is', null),
+    );
+    this.#beginEpoch = feedEpochs(sqlite);
+  }
+
+  /** Adds the first version of a vendor. */
+  begin(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): void {
+    this.#addVersionOf(key, state, [], cause);
+    for (const span of spansOf(vendor)) this.#addSpanOf(key, span, cause);
+  }
+
+  /** Ends the current version, whose record was `endedRaw`, and adds the next. */
+  continue(key: VendorKey, endedRaw: string, { state, changed, vendor }: NextVersion, cause: Cause): void {
+    this.#endVersion.run({ ...key, at: cause.at, raw: endedRaw });
+    this.#addVersionOf(key, state, changed, cause);
+    if (!balanceFields.some((field) => changed.includes(field))) return;
+    const open = this.#openSpans.all(key);
+    const now = spansOf(vendor);
+    const stands = (span: Span): boolean => open.some((old) => sameAmounts(old, span));
+    for (const old of open)
+      if (!now.some((span) => sameAmounts(old, span))) this.#endSpan.run({ ...key, code: old.code, at: cause.at });
+    for (const span of now) if (!stands(span)) this.#addSpanOf(key, span, cause);
+  }
+
+  #addSpanOf({ account_id, vendorid }: VendorKey, span: Span, { at }: Cause): void {
+    this.#addSpan.run(Object.assign(span, { account_id, vendorid, valid_from: at }));
+  }
+
+  #addVersionOf(key: VendorKey, state: VersionState, changed: readonly string[], cause: Cause): void {
+    if (cause !== this.#cause) this.#beginEpoch();
+    this.#cause = cause;
+    this.#addVersion.run({
+      account_id: key.account_id,
+      vendorid: key.vendorid,
+      vis_state: state.vis_state,
+      vis_state_source: state.vis_state_source,
+      presence: state.presence,
+      valid_from: cause.at,
+      changed_fields: JSON.stringify(changed),
+      source: cause.source,
+      run_id: cause.runId,
+      delivery_id: cause.deliveryId,
+    });
+  }
+}
+
+type Span = Omit<BalanceSpanTable, 'account_id' | 'vendorid' | 'valid_from' | 'valid_to'>;
+
+function sameAmounts(left: Span, right: Span): boolean {
+  return left.code === right.code && left.outstanding === right.outstanding && left.overdue === right.overdue;
+}
+
+function spansOf(vendor: Vendor): Span[] {
+  const spans = new Map<string, Span>();
+  const spanOf = (balance: Balance): Span => {
+    const span = spans.get(balance.code) ?? noAmounts(balance);
+    spans.set(balance.code, span);
+    return span;
+  };
+  for (const balance of vendor.outstanding_balance ?? []) {
+    const span = spanOf(balance);
+    span.outstanding = balance.amount;
+    span.outstanding_minor = span.outstanding_units = minorUnits(balance);
+    span.outstanding_amount = decimalAmount(balance);
+  }
+  for (const balance of vendor.overdue_balance ?? []) {
+    const span = spanOf(balance);
+    span.overdue = balance.amount;
+    span.overdue_minor = span.overdue_units = minorUnits(balance);
+    span.overdue_amount = decimalAmount(balance);
+  }
+  return [...spans.values()];
+}
+
+/** Without an amount, nothing is owed. */
+function noAmounts({ code }: Balance): Span {
+  return {
+    code,
+    outstanding: null,
+    outstanding_minor: null,
+    overdue: null,
+    overdue_minor: null,
+    outstanding_amount: 0,
+    overdue_amount: 0,
+    outstanding_units: 0,
+    overdue_units: 0,
+    minor_digits: currencyDigits(code),
+  };
+}
+
+/** The columns that record when and why a vendor changed. */
+
+/** Source and time of changes; `moment` is mirror time. */
+export interface ChangeContext extends Cause {
+  readonly moment: number;
+}
+
+/** The columns of a change besides the content. */
+export function changeColumns(
+  { at, moment, source }: ChangeContext,
+  { readSeq }: ReadStamp,
+): Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'> {
+  return { changed_at: at, source, read_seq: readSeq, held_since_ms: moment };
+}

@@ -1,0 +1,123 @@
+/** Marks: one row for each vendor that must be read again. Marking again raises the generation. */
+import { sql } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import { repeatDelays, type MarkReason } from '../domain/retry.ts';
+import type { ReadingCounter } from './reading-counter.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
+import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+
+/** The delay before another delivery causes a read, in milliseconds. */
+const rest = sql<number>`CASE ${sql.join(
+  repeatDelays.map((ms, attempts) =>
+    attempts < repeatDelays.length - 1 ? sql`WHEN attempts <= ${attempts} THEN ${ms}` : sql`ELSE ${ms}`,
+  ),
+  sql` `,
+)} END`;
+const restOfMark = sql<number>`iif(excluded.reason = 'delivery', ${rest}, 0)`;
+
+/** The earlier due time counts; a parked vendor (null) becomes due. A guard postpones: reading before its end does not help. */
+const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${restOfMark}`;
+
+export class Marks {
+  readonly #clock: Clock;
+  readonly #counter: ReadingCounter;
+  readonly #takeGenerations: Statement<{ marks: number }, { last: number }>;
+  readonly #upsert: Statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>;
+  readonly #count: Statement<VendorKey & { attempts: number; last_error: string | null }>;
+  readonly #putOff: Statement<VendorKey & { due_at: string; due_ms: number }>;
+  readonly #announced: Statement<VendorKey, { vendorid: number }>;
+
+  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter) {
+    this.#clock = clock;
+    this.#counter = counter;
+    // One sequence for all vendors: generations are never reused, so a late settle cannot remove a newer mark.
+    this.#takeGenerations = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('reading_counter')
+        .set({ generation: sql`generation + ${at('marks')}` })
+        .returning('generation as last'),
+    );
+    this.#upsert = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('dirty_vendors')
+        .values({
+          account_id: at('account_id'),
+          vendorid: at('vendorid'),
+          generation: at('generation'),
+          marked_at: at('marked_at'),
+          due_at: at('due_at'),
+          due_ms: at('due_ms'),
+          attempts: 0,
+          reason: at('reason'),
+          last_error: null,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['account_id', 'vendorid']).doUpdateSet({
+            generation: at('generation'),
+            due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds'))`,
+            due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${restOfMark})`,
+            attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
+            reason: sql`iif(excluded.reason = 'delivery' OR due_ms IS NULL, excluded.reason, reason)`,
+          }),
+        ),
+    );
+    this.#count = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql.updateTable('dirty_vendors').set({ attempts: at('attempts'), last_error: at('last_error') }),
+        at,
+      )
+        .where('reason', '=', 'delivery')
+        .where('attempts', '<=', at('attempts')),
+    );
+    this.#putOff = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql.updateTable('dirty_vendors').set({
+          due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at('due_at')}, (${rest} / 1000.0) || ' seconds')`,
+          due_ms: sql`${at('due_ms')} + ${rest}`,
+        }),
+        at,
+      )
+        .where('reason', '=', 'delivery')
+        .where('due_ms', '<', sql<number>`${at('due_ms')} + ${rest}`),
+    );
+    this.#announced = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
+        'delivery',
+        'second_look',
+      ]),
+    );
+  }
+
+  /** Whether a delivery about the vendor waits for a reading. */
+  isAnnounced(key: VendorKey): boolean {
+    return this.#announced.get(key) !== undefined;
+  }
+
+  /** Marks vendors as due after `delay` milliseconds. Runs inside a transaction. */
+  add(keys: readonly VendorKey[], reason: MarkReason, delay: number): void {
+    if (keys.length === 0) return;
+    const now = this.#clock.now();
+    const marked_at = timestamp(now);
+    const due_at = timestamp(now + delay);
+    const due_ms = Math.ceil(this.#counter.moment() + delay);
+    const last = this.#takeGenerations.get({ marks: keys.length })?.last ?? 0;
+    for (const [index, { account_id, vendorid }] of keys.entries()) {
+      const generation = last - keys.length + 1 + index;
+      this.#upsert.run({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason });
+    }
+  }
+
+  /**
+   * Postpones a mark that was made again during an unsuccessful reading, as if the delivery had come after it. Otherwise, deliveries that
+   * arrive faster than answers would cause reads without a pause. Runs inside a transaction.
+   * @param attempts the number of the attempt
+   */
+  postpone(key: VendorKey, attempts: number, error: string | null): void {
+    const { account_id, vendorid } = key;
+    this.#count.run({ account_id, vendorid, attempts, last_error: error });
+    const due_ms = Math.ceil(this.#counter.moment());
+    this.#putOff.run({ account_id, vendorid, due_at: timestamp(this.#clock.now()), due_ms });
+  }
+}

@@ -1,0 +1,349 @@
+/**
+ * The outbox of webhooks: the position of each target in the change feed, and the vendors with changes that it has not received. Like the
+ * queue of marks it stores keys, not changes, so a vendor is one row however often it changes.
+ */
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { ReadingCounter } from './reading-counter.ts';
+import { readChanges, withValues, type FeedChange } from './reports/change-feed.ts';
+import {
+  cursorOf,
+  cursorParts,
+  lastSeq,
+  latestCursor,
+  resolveCursor,
+  type HistoryGone,
+} from './reports/feed-cursor.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import { plainStatement, type Statement } from './sqlite/plain-statement.ts';
+
+/** The most waiting vendors of a target; beyond that, its position stays where it is. */
+const mostWaiting = 1_000;
+
+/** The most changes that are added at once. */
+const mostEnqueued = 500;
+
+export interface OutboxParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly counter: Pick<ReadingCounter, 'moment'>;
+}
+
+export class Outbox {
+  readonly #database: Database;
+  readonly #parts: OutboxParts;
+  readonly #statements: ReturnType<typeof targetStatements> & ReturnType<typeof queueStatements>;
+
+  constructor(database: Database, parts: OutboxParts) {
+    this.#database = database;
+    this.#parts = parts;
+    this.#statements = { ...targetStatements(database.sqlite), ...queueStatements(database.sqlite) };
+  }
+
+  /**
+   * Opens a target at its stored position, or at the current end of the feed. `savedPosition` is the last position up to which changes may
+   * have been sent, as saved outside this file. Where it is invalid, this is another file or was restored from a copy, and the target
+   * starts at the end with the notice that `noticeOf` makes.
+   * @returns its position.
+   */
+  open(
+    target: string,
+    savedPosition: string | undefined,
+    noticeOf: (gone: HistoryGone) => PendingNotice,
+  ): Promise<string> {
+    const { sqlite } = this.#database;
+    return this.#database.write(() => {
+      const now = timestamp(this.#parts.clock.now());
+      const saved = savedPosition === undefined ? 0 : resolveCursor(sqlite, savedPosition);
+      const known = this.#statements.find.get({ target });
+      if (typeof saved !== 'number' && saved.reason === 'other_history') {
+        this.#statements.begin.run({ target, place: saved.latest, now });
+        this.#statements.moveTo.run({ target, place: saved.latest, notice: JSON.stringify(noticeOf(saved)) });
+        this.#statements.emptyQueue.run({ target });
+        return saved.latest;
+      }
+      if (known) return known.place;
+      const place = latestCursor(sqlite);
+      this.#statements.begin.run({ target, place, now });
+      return place;
+    });
+  }
+
+  /**
+   * The position of a target after the next changes; undefined where there are none, or the outbox is full; why, where its position is
+   * invalid.
+   */
+  nextPosition(target: string): Promise<string | HistoryGone | undefined> {
+    const { sqlite } = this.#database;
+    return this.#database.read(() => {
+      const found = this.#statements.find.get({ target });
+      if (found?.disabled_at !== null) return undefined;
+      const before = resolveCursor(sqlite, found.place);
+      if (typeof before !== 'number') return before;
+      if (lastSeq(sqlite) <= before) return undefined;
+      const ahead = this.#statements.ahead.get({ before, most: mostEnqueued })?.last ?? null;
+      const waiting = this.#statements.countWaiting.get({ target })?.vendors ?? 0;
+      return ahead === null || waiting >= mostWaiting ? undefined : cursorOf(sqlite, ahead);
+    });
+  }
+
+  /** Adds the vendors that changed up to a position; parked ones become due again. */
+  enqueueChanges(target: string, position: string): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
+      const found = this.#statements.find.get({ target });
+      if (!found) return;
+      const before = seqOf(found.place);
+      this.#statements.enqueue.run({ target, before, upTo: seqOf(position), ...this.#due(0) });
+      this.#statements.moveTo.run({ target, place: position, notice: null });
+    });
+  }
+
+  /** Moves a target past removed changes, with a notice. */
+  skipRemoved(target: string, gone: HistoryGone, notice: PendingNotice): Promise<void> {
+    return this.#database.write(() => {
+      this.#statements.moveTo.run({ target, place: gone.oldest, notice: JSON.stringify(notice) });
+    });
+  }
+
+  /** The pending work of a target: notice, due vendors, and the time until the next; undefined where the target is unknown or disabled. */
+  pendingWork(target: string, limit: number): Promise<PendingWork | undefined> {
+    return this.#database.read(() => {
+      const found = this.#statements.find.get({ target });
+      if (found?.disabled_at !== null) return undefined;
+      const moment = this.#parts.counter.moment();
+      const next = this.#statements.nextDue.get({ target })?.next ?? null;
+      return {
+        notice: found.notice === null ? undefined : (JSON.parse(found.notice) as PendingNotice),
+        due: this.#statements.due.all({ target, moment, limit }),
+        untilNext: next === null ? undefined : Math.max(0, next - moment),
+      };
+    });
+  }
+
+  /** The first change of a vendor that a target has not received; undefined where there is none. */
+  nextChange({ target, account_id, vendorid, after_seq }: DueVendor): Promise<FeedChange | undefined> {
+    const { sqlite } = this.#database;
+    return this.#database.read(() => {
+      const until = seqOf(this.#statements.find.get({ target })?.place);
+      const [change] = readChanges(sqlite, { account: account_id, vendorid, since: after_seq, until, limit: 1 });
+      return change && withValues(sqlite, [change])[0];
+    });
+  }
+
+  /**
+   * Records that a vendor's changes up to `seq` were accepted; further changes are due at once. Losing this write only repeats a message.
+   */
+  delivered({ target, account_id, vendorid }: NotifiedVendor, seq: number): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
+      const key = { target, account_id, vendorid };
+      const upTo = seqOf(this.#statements.find.get({ target })?.place);
+      if (this.#statements.settle.run({ ...key, seq, upTo }) === 0)
+        this.#statements.advance.run({ ...key, seq, ...this.#due(0) });
+      this.#statements.accepted.run({ target, now: this.#now() });
+    });
+  }
+
+  /** Records that the notice was accepted. */
+  noticeDelivered(target: string): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
+      this.#statements.endNotice.run({ target });
+      this.#statements.accepted.run({ target, now: this.#now() });
+    });
+  }
+
+  /** Records a failed delivery; the vendor is due again after `delay` milliseconds. */
+  defer(vendor: NotifiedVendor, failure: { attempts: number; delay: number; error: string }): Promise<void> {
+    const { attempts, delay, error } = failure;
+    return this.#database.writeWithoutSync(() => this.#failed(vendor, attempts, error, this.#due(delay)));
+  }
+
+  /** Parks a vendor after too many failures, until a person retries it or it changes again. */
+  park(vendor: NotifiedVendor, { attempts, error }: { attempts: number; error: string }): Promise<void> {
+    return this.#database.write(() => this.#failed(vendor, attempts, error, { due_at: null, due_ms: null }));
+  }
+
+  /** Records that the receiver fails. */
+  recordFailure(target: string, error: string): Promise<void> {
+    return this.#database.writeWithoutSync(
+      () => void this.#statements.failing.run({ target, error, now: this.#now() }),
+    );
+  }
+
+  /** Disables a target, because its receiver answered 410. */
+  disable(target: string, error: string): Promise<void> {
+    return this.#database.write(() => {
+      this.#statements.failing.run({ target, error, now: this.#now() });
+      this.#statements.disable.run({ target, now: this.#now() });
+    });
+  }
+
+  /** Makes parked vendors due and enables a disabled target. @returns the number of vendors, or undefined where the target is unknown. */
+  retry(target: string): Promise<number | undefined> {
+    return this.#database.write(() => {
+      if (!this.#statements.find.get({ target })) return undefined;
+      this.#statements.enable.run({ target });
+      return this.#statements.wake.run({ target, ...this.#due(0) });
+    });
+  }
+
+  /** Removes a target; if it is added again, it starts at the end of the feed. @returns whether it existed. */
+  forget(target: string): Promise<boolean> {
+    return this.#database.write(() => {
+      this.#statements.emptyQueue.run({ target });
+      return this.#statements.forget.run({ target }) > 0;
+    });
+  }
+
+  #failed(
+    { target, account_id, vendorid }: NotifiedVendor,
+    attempts: number,
+    error: string,
+    due: { due_at: string | null; due_ms: number | null },
+  ): void {
+    this.#statements.putOff.run({ target, account_id, vendorid, attempts, error, ...due });
+    this.#statements.failing.run({ target, error, now: this.#now() });
+  }
+
+  #due(delay: number): { due_at: string; due_ms: number } {
+    const { clock, counter } = this.#parts;
+    return { due_at: timestamp(clock.now() + delay), due_ms: Math.ceil(counter.moment() + delay) };
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}
+
+function seqOf(place: string | undefined): number {
+  return cursorParts(place ?? '')?.seq ?? 0;
+}
+
+/** A vendor in the outbox of a target. */
+interface NotifiedVendor {
+  readonly target: string;
+  readonly account_id: string;
+  readonly vendorid: number;
+}
+
+/** Pending messages of targets of outgoing webhooks. */
+export interface DueVendor extends NotifiedVendor {
+  /** The `seq` of the last change that the target has received, or does not need. */
+  readonly after_seq: number;
+  /** Consecutive failed attempts. */
+  readonly attempts: number;
+}
+
+/** A message that is not about a change, as it will be sent. */
+export interface PendingNotice {
+  readonly id: string;
+  readonly body: string;
+}
+
+/** The pending work of a target. */
+interface PendingWork {
+  /** Sent before everything else. */
+  readonly notice: PendingNotice | undefined;
+  readonly due: readonly DueVendor[];
+  /** Milliseconds until the next vendor is due; undefined where none waits. */
+  readonly untilNext: number | undefined;
+}
+
+/** The statements of the outbox. */
+
+interface OfTarget {
+  readonly target: string;
+}
+
+interface Due {
+  readonly due_at: string | null;
+  readonly due_ms: number | null;
+}
+
+interface TargetRow {
+  readonly place: string;
+  readonly notice: string | null;
+  readonly disabled_at: string | null;
+}
+
+interface TargetStatements {
+  readonly find: Statement<OfTarget, TargetRow>;
+  readonly begin: Statement<OfTarget & { place: string; now: string }>;
+  /** Moves the target's position, and stores a notice if one is given. */
+  readonly moveTo: Statement<OfTarget & { place: string; notice: string | null }>;
+  readonly endNotice: Statement<OfTarget>;
+  readonly accepted: Statement<OfTarget & { now: string }>;
+  readonly failing: Statement<OfTarget & { error: string; now: string }>;
+  readonly disable: Statement<OfTarget & { now: string }>;
+  readonly enable: Statement<OfTarget>;
+  readonly forget: Statement<OfTarget>;
+}
+
+interface QueueStatements {
+  /** The last of the next changes. */
+  readonly ahead: Statement<{ before: number; most: number }, { last: number | null }>;
+  readonly countWaiting: Statement<OfTarget, { vendors: number }>;
+  /** Adds changed vendors, and makes parked ones among them due again. */
+  readonly enqueue: Statement<OfTarget & Due & { before: number; upTo: number }>;
+  /** Due vendors, those without failures first. */
+  readonly due: Statement<OfTarget & { moment: number; limit: number }, DueVendor>;
+  readonly nextDue: Statement<OfTarget, { next: number | null }>;
+  /** Removes a vendor that has no change after `seq`. */
+  readonly settle: Statement<NotifiedVendor & { seq: number; upTo: number }>;
+  readonly advance: Statement<NotifiedVendor & Due & { seq: number }>;
+  readonly putOff: Statement<NotifiedVendor & Due & { attempts: number; error: string }>;
+  readonly wake: Statement<OfTarget & Due>;
+  readonly emptyQueue: Statement<OfTarget>;
+}
+
+function targetStatements(sqlite: Sqlite): TargetStatements {
+  const one = <Args extends object, Row>(text: string): Statement<Args, Row> => plainStatement<Args, Row>(sqlite, text);
+  return {
+    find: one('SELECT place, notice, disabled_at FROM _notify_targets WHERE target = :target'),
+    begin: one(`
+      INSERT INTO _notify_targets (target, place, began_at) VALUES (:target, :place, :now) ON CONFLICT DO NOTHING`),
+    moveTo: one('UPDATE _notify_targets SET place = :place, notice = coalesce(:notice, notice) WHERE target = :target'),
+    endNotice: one('UPDATE _notify_targets SET notice = NULL WHERE target = :target'),
+    accepted: one(`
+      UPDATE _notify_targets SET delivered_at = :now, failing_since = NULL, last_error = NULL WHERE target = :target`),
+    failing: one(`
+      UPDATE _notify_targets SET failing_since = coalesce(failing_since, :now), last_error = :error WHERE target = :target`),
+    disable: one('UPDATE _notify_targets SET disabled_at = :now WHERE target = :target'),
+    enable: one('UPDATE _notify_targets SET disabled_at = NULL WHERE target = :target'),
+    forget: one('DELETE FROM _notify_targets WHERE target = :target'),
+  };
+}
+
+const ofVendor = 'target = :target AND account_id = :account_id AND vendorid = :vendorid';
+const versionsOfVendor = '_vendor_versions v WHERE v.account_id = :account_id AND v.vendorid = :vendorid';
+
+function queueStatements(sqlite: Sqlite): QueueStatements {
+  const one = <Args extends object, Row>(text: string): Statement<Args, Row> => plainStatement<Args, Row>(sqlite, text);
+  return {
+    ahead: one(`
+      SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions WHERE seq > :before ORDER BY seq LIMIT :most)`),
+    countWaiting: one('SELECT count(*) AS vendors FROM _notify_queue WHERE target = :target AND due_ms IS NOT NULL'),
+    enqueue: one(`
+      INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, due_at, due_ms, attempts)
+      SELECT :target, account_id, vendorid, min(seq) - 1, min(valid_from), :due_at, :due_ms, 0
+      FROM _vendor_versions WHERE seq > :before AND seq <= :upTo GROUP BY account_id, vendorid
+      ON CONFLICT (target, account_id, vendorid) DO UPDATE SET
+        due_at = coalesce(due_at, excluded.due_at), due_ms = coalesce(due_ms, excluded.due_ms)`),
+    due: one(`
+      SELECT target, account_id, vendorid, after_seq, attempts FROM _notify_queue
+      WHERE target = :target AND due_ms <= :moment
+      ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT :limit`),
+    nextDue: one('SELECT min(due_ms) AS next FROM _notify_queue WHERE target = :target AND due_ms IS NOT NULL'),
+    settle: one(`
+      DELETE FROM _notify_queue WHERE ${ofVendor}
+        AND NOT EXISTS (SELECT 1 FROM ${versionsOfVendor} AND v.seq > :seq AND v.seq <= :upTo)`),
+    advance: one(`
+      UPDATE _notify_queue SET after_seq = :seq, due_at = :due_at, due_ms = :due_ms, attempts = 0, last_error = NULL,
+        since = coalesce((SELECT v.valid_from FROM ${versionsOfVendor} AND v.seq > :seq ORDER BY v.seq LIMIT 1), since)
+      WHERE ${ofVendor}`),
+    putOff: one(`
+      UPDATE _notify_queue SET attempts = :attempts, last_error = :error, due_at = :due_at, due_ms = :due_ms
+      WHERE ${ofVendor}`),
+    wake: one(`
+      UPDATE _notify_queue SET due_at = :due_at, due_ms = :due_ms, attempts = 0 WHERE target = :target AND due_ms IS NULL`),
+    emptyQueue: one('DELETE FROM _notify_queue WHERE target = :target'),
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * What pages confirm: vendors shown as they are stored write no row, and are recorded so that an older reading cannot replace what they
+ * showed.
+ */
+import { sql } from 'kysely';
+import type { ReadStamp, VendorPage } from '../domain/reading.ts';
+import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { VendorKey } from './sqlite/schema.ts';
+import { mirrorSql, statement } from './sqlite/statement.ts';
+import type { ForgottenVendors, VendorRows } from './vendors.ts';
+
+/** The result of a confirmation. */
+interface Confirmed {
+  readonly verdicts: ReadonlyMap<number, Verdict>;
+  /** Whether these are the verdicts on all rows of the page. */
+  readonly isWhole: boolean;
+}
+
+/** Confirms vendors that a page shows as they are stored. */
+export class PageConfirmer {
+  readonly #rows: VendorRows;
+  readonly #forgotten: ForgottenVendors;
+  readonly #confirmations: Confirmations;
+
+  constructor(rows: VendorRows, forgotten: ForgottenVendors, confirmations: Confirmations) {
+    this.#rows = rows;
+    this.#forgotten = forgotten;
+    this.#confirmations = confirmations;
+  }
+
+  /**
+   * Records which rows of a page show their vendors as they are stored. Runs inside a transaction. Stops at the first unknown vendor: the
+   * remaining rows are looked up where they are written.
+   * @returns the verdicts on the recorded rows.
+   */
+  confirm({ rows, stamp }: VendorPage, accountId: string): Confirmed {
+    const verdicts = new Map<number, Verdict>();
+    const different = new Set<number>();
+    let isWhole = true;
+    for (const row of rows) {
+      const { vendorid } = row;
+      // Of two rows of one vendor the first counts.
+      if (verdicts.has(vendorid) || different.has(vendorid)) continue;
+      const stored = this.#rows.lookUp(accountId, row);
+      if (stored?.same) verdicts.set(vendorid, unchangedVerdict(stored));
+      else if (!stored && this.#forgotten.has({ account_id: accountId, vendorid })) {
+        verdicts.set(vendorid, forgottenVerdict);
+        continue;
+      } else isWhole = false;
+      if (!stored) break;
+      if (!stored.same) different.add(vendorid);
+    }
+    // No older reading may replace these, even before the other rows are applied.
+    if (verdicts.size > 0) this.confirmVendors([...verdicts.keys()], stamp, accountId);
+    return { verdicts, isWhole };
+  }
+
+  /** Records that older readings may not replace what a page showed of these vendors. Runs inside a transaction. */
+  confirmVendors(vendorids: readonly number[], { readSeq }: ReadStamp, accountId: string): void {
+    this.#confirmations.add(accountId, readSeq, vendorids);
+  }
+}
+
+/** More readings than can be under way at once; older ones can no longer arrive. */
+const kept = 10_000;
+/** Older ones are removed after this many new readings: where they stand, other pages of the file are written. */
+const untilPruned = 1_000;
+
+/**
+ * Pages that showed vendors unchanged write no vendor rows. They are recorded here for a while, so that an older reading that is applied
+ * later cannot replace what they confirmed.
+ */
+export class Confirmations {
+  readonly #insert: Statement<{ read_seq: number; account_id: string; vendorids: string }>;
+  readonly #prune: Statement<{ read_seq: number }>;
+  readonly #later: Statement<VendorKey & { read_seq: number }, { read_seq: number }>;
+
+  /** The number of the reading at which they were last removed. */
+  #prunedAt = -Infinity;
+
+  constructor(sqlite: Sqlite) {
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('page_confirmations')
+        .values({ read_seq: at('read_seq'), account_id: at('account_id'), vendorids: at('vendorids') })
+        .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
+    );
+    this.#prune = statement(sqlite, (at) =>
+      mirrorSql.deleteFrom('page_confirmations').where('read_seq', '<', at('read_seq')),
+    );
+    this.#later = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('page_confirmations')
+        .select('read_seq')
+        .where('account_id', '=', at('account_id'))
+        .where('read_seq', '>', at('read_seq'))
+        .where(sql<boolean>`${at('vendorid')} IN (SELECT value FROM json_each(vendorids))`)
+        .limit(1),
+    );
+  }
+
+  /** Records the vendors that the page of that number confirmed; a repetition replaces the previous record. */
+  add(accountId: string, readSeq: number, vendorids: Iterable<number>): void {
+    if (readSeq - this.#prunedAt >= untilPruned) {
+      this.#prune.run({ read_seq: readSeq - kept });
+      this.#prunedAt = readSeq;
+    }
+    this.#insert.run({ read_seq: readSeq, account_id: accountId, vendorids: JSON.stringify([...vendorids]) });
+  }
+
+  /** Whether a page with a number above `readSeq` confirmed the vendor. */
+  hasLater(key: VendorKey, readSeq: number): boolean {
+    return this.#later.get({ ...key, read_seq: readSeq }) !== undefined;
+  }
+}

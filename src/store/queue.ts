@@ -1,0 +1,217 @@
+/**
+ * The queue of marks. After its vendor was read, a mark is settled, deferred or parked, but only if the vendor was not marked again
+ * meanwhile: then the newer mark stays and the vendor is read once more, after a delay if the reading was unsuccessful.
+ */
+import type { RawBuilder } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { Deferral, MarkReason } from '../domain/retry.ts';
+import type { OpenDelivery, ParkedDeliveries, SettledOutcome, SqliteDeliveries } from './deliveries.ts';
+import type { SqliteFindings } from './findings.ts';
+import type { Marks } from './marks.ts';
+import type { ReadingCounter } from './reading-counter.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
+import { boundLimit, mirrorSql, ofVendor, statement, type At } from './sqlite/statement.ts';
+
+/** A mark: a vendor that must be read again. */
+
+export type Mark = Pick<
+  DirtyVendorTable,
+  'account_id' | 'vendorid' | 'generation' | 'attempts' | 'reason' | 'marked_at'
+>;
+
+/** The queue of marks: due ones are settled, deferred or parked after their vendor was read. */
+export interface Queue {
+  /** Marks vendors to be read again after `delay` milliseconds. */
+  markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void>;
+  /** Due marks of an account, the oldest first; at most `limit`. */
+  dueMarks(accountId: string, limit?: number): Promise<Mark[]>;
+  /** Milliseconds until the next mark of an account is due, at least 0; undefined where none is open. */
+  untilNextMark(accountId: string): Promise<number | undefined>;
+  /** The number of open marks, due or not, without parked ones. */
+  countMarks(accountId: string): Promise<number>;
+  /** Removes a mark, and settles its deliveries. @returns false if the vendor was marked again meanwhile. */
+  settle(mark: Mark, outcome: SettledOutcome): Promise<boolean>;
+  /** Defers a mark, and settles its deliveries where an `outcome` is given. @returns false if the vendor was marked again meanwhile. */
+  defer(mark: Mark, deferral: Deferral, outcome?: SettledOutcome): Promise<boolean>;
+  /** Settles deliveries that a reading answered, where the mark itself could not be settled. */
+  settleDeliveries(mark: Mark, deliveries: readonly OpenDelivery[]): Promise<void>;
+  /** The deliveries of a mark, oldest first. */
+  openDeliveries(mark: Mark): Promise<OpenDelivery[]>;
+  /** Gives up until the next reconciliation. */
+  park(mark: Mark, error: string): Promise<void>;
+  /** Parked marks of an account. */
+  parkedMarks(accountId: string): Promise<Mark[]>;
+  /** Parked deliveries of an account. Where more deliveries came since, the vendor's mark is open again. */
+  parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]>;
+  /** Settles parked deliveries of a vendor that does not exist. */
+  settleParkedDeliveries(accountId: string, parked: ParkedDeliveries): Promise<void>;
+}
+
+export interface QueueParts {
+  readonly clock: Clock;
+  readonly counter: ReadingCounter;
+  readonly marks: Marks;
+  readonly deliveries: SqliteDeliveries;
+  readonly findings: SqliteFindings;
+}
+
+const columns = ['account_id', 'vendorid', 'generation', 'attempts', 'reason', 'marked_at'] as const;
+
+/** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
+export class SqliteQueue implements Queue {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #counter: ReadingCounter;
+  readonly #marks: Marks;
+  readonly #deliveries: SqliteDeliveries;
+  readonly #findings: SqliteFindings;
+  readonly #due: Statement<{ account_id: string; moment: number; limit: number }, Mark>;
+  readonly #parked: Statement<{ account_id: string }, Mark>;
+  readonly #open: Statement<{ account_id: string }, { marks: number; next: number | null }>;
+  readonly #remove: Statement<VendorKey & { generation: number }>;
+  readonly #change: Statement<
+    Pick<
+      DirtyVendorTable,
+      'account_id' | 'vendorid' | 'generation' | 'due_at' | 'due_ms' | 'attempts' | 'reason' | 'last_error'
+    >
+  >;
+
+  constructor(database: Database, { clock, counter, marks, deliveries, findings }: QueueParts) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#counter = counter;
+    this.#marks = marks;
+    this.#deliveries = deliveries;
+    this.#findings = findings;
+    const { sqlite } = database;
+    this.#due = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('dirty_vendors')
+        .select(columns)
+        .where('account_id', '=', at('account_id'))
+        .where('due_ms', '<=', at('moment'))
+        .orderBy('due_ms')
+        .limit(boundLimit(at('limit'))),
+    );
+    this.#parked = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('dirty_vendors')
+        .select(columns)
+        .where('account_id', '=', at('account_id'))
+        .where('due_ms', 'is', null),
+    );
+    this.#open = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('dirty_vendors')
+        .select((row) => [row.fn.countAll<number>().as('marks'), row.fn.min('due_ms').as('next')])
+        .where('account_id', '=', at('account_id'))
+        .where('due_ms', 'is not', null),
+    );
+    this.#remove = statement(sqlite, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
+    this.#change = statement(sqlite, (at) =>
+      asMarked(
+        mirrorSql.updateTable('dirty_vendors').set({
+          due_at: at('due_at'),
+          due_ms: at('due_ms'),
+          attempts: at('attempts'),
+          reason: at('reason'),
+          last_error: at('last_error'),
+        }),
+        at,
+      ),
+    );
+  }
+
+  markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void> {
+    return this.#database.write(() => {
+      const keys = vendorids.map((vendorid) => ({ account_id: accountId, vendorid }));
+      this.#marks.add(keys, reason, delay);
+    });
+  }
+
+  dueMarks(accountId: string, limit = Number.MAX_SAFE_INTEGER): Promise<Mark[]> {
+    return this.#database.read(() => this.#due.all({ account_id: accountId, moment: this.#counter.moment(), limit }));
+  }
+
+  untilNextMark(accountId: string): Promise<number | undefined> {
+    return this.#database.read(() => {
+      const next = this.#status(accountId)?.next ?? undefined;
+      return next === undefined ? undefined : Math.max(0, next - this.#counter.moment());
+    });
+  }
+
+  countMarks(accountId: string): Promise<number> {
+    return this.#database.read(() => this.#status(accountId)?.marks ?? 0);
+  }
+
+  settle(mark: Mark, outcome: SettledOutcome): Promise<boolean> {
+    return this.#database.writeWithoutSync(() => {
+      const settled = this.#remove.run(mark) > 0;
+      if (settled) this.#conclude(mark, outcome);
+      return settled;
+    });
+  }
+
+  defer(mark: Mark, { delay, reason, attempts, error }: Deferral, outcome?: SettledOutcome): Promise<boolean> {
+    return this.#database.writeWithoutSync(() => {
+      const due_at = timestamp(this.#clock.now() + delay);
+      const due_ms = Math.ceil(this.#counter.moment() + delay);
+      const deferred = this.#change.run({ ...mark, due_at, due_ms, reason, attempts, last_error: error }) > 0;
+      if (!deferred) this.#marks.postpone(mark, attempts, error);
+      else if (outcome) this.#conclude(mark, outcome);
+      return deferred;
+    });
+  }
+
+  settleDeliveries(mark: Mark, answered: readonly OpenDelivery[]): Promise<void> {
+    return this.#database.writeWithoutSync(() => this.#conclude(mark, 'applied', [...answered]));
+  }
+
+  openDeliveries(mark: Mark): Promise<OpenDelivery[]> {
+    return this.#database.read(() => this.#deliveries.open(mark));
+  }
+
+  park(mark: Mark, error: string): Promise<void> {
+    return this.#database.write(() => {
+      if (this.#change.run({ ...mark, due_at: null, due_ms: null, last_error: error }) > 0)
+        this.#conclude(mark, 'parked');
+      else this.#marks.postpone(mark, mark.attempts, error);
+    });
+  }
+
+  parkedMarks(accountId: string): Promise<Mark[]> {
+    return this.#database.read(() => this.#parked.all({ account_id: accountId }));
+  }
+
+  parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]> {
+    return this.#database.read(() => this.#deliveries.parked({ account_id: accountId }));
+  }
+
+  settleParkedDeliveries(accountId: string, { vendorid, upTo }: ParkedDeliveries): Promise<void> {
+    return this.#database.writeWithoutSync(() =>
+      this.#deliveries.settle({ account_id: accountId, vendorid }, upTo, 'not_found', this.#clock.now()),
+    );
+  }
+
+  #conclude(mark: Mark, outcome: SettledOutcome, open = this.#deliveries.open(mark)): void {
+    // A delivery without a change announces late what a sweep had found; of several with a change, all but the last do.
+    if (outcome === 'unchanged') this.#findings.explainBy(mark, open);
+    if (outcome === 'applied') this.#findings.explainBy(mark, open.slice(0, -1));
+    this.#deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, this.#clock.now());
+  }
+
+  #status(accountId: string): { marks: number; next: number | null } | undefined {
+    return this.#open.get({ account_id: accountId });
+  }
+}
+
+interface OneMark {
+  where(column: 'generation', operator: '=', value: RawBuilder<number>): this;
+}
+
+/** Restricts a query to one mark, unless its vendor was marked again meanwhile. */
+export function asMarked<Q extends object>(query: Q, at: At<VendorKey & Pick<Mark, 'generation'>>): Q {
+  return (ofVendor(query, at) as Q & OneMark).where('generation', '=', at('generation'));
+}

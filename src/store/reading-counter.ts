@@ -1,0 +1,175 @@
+/**
+ * The counter that orders readings, and mirror time: the machine's monotonic clock, continued across restarts in the file. When the wall
+ * clock is set back, the moments in the file are corrected by it.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { ReadStamp } from '../domain/reading.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
+import type { CounterTable } from './sqlite/schema.ts';
+import { mirrorSql, statement } from './sqlite/statement.ts';
+
+/** Records that the wall clock was set back. */
+export interface ClockSetBackLog {
+  /**
+   * Records a clock that was set back by at least `ms` milliseconds; by how much exactly is unknown, because the machine may have slept.
+   * Runs inside a transaction.
+   */
+  record(readSeq: number, ms: number): void;
+  /** Whether the clock was set back since that number was taken. */
+  wasSince(readSeq: number): boolean;
+}
+
+const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
+type Row = Pick<CounterTable, (typeof columns)[number]>;
+
+/** Differences below this are rounding, in milliseconds. */
+const noticeable = 1_000;
+
+/**
+ * The counter that orders readings, and mirror time. Mirror time is the machine's monotonic clock, which all processes share, continued
+ * across restarts of the machine: an offset makes sure that it never falls back.
+ */
+export class ReadingCounter {
+  readonly #clock: Clock;
+  readonly #setBacks: ClockSetBackLog;
+  readonly #advance: Statement<{ now: number; wall: number }, Row>;
+  readonly #takeRun: Statement<object, { run_id: number }>;
+  readonly #current: Statement<object, Row>;
+
+  constructor(sqlite: Sqlite, clock: Clock, setBacks: ClockSetBackLog) {
+    this.#clock = clock;
+    this.#setBacks = setBacks;
+    this.#advance = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('reading_counter')
+        .set({
+          read_seq: sql`read_seq + 1`,
+          ...mirrorTime(at('now')),
+          wall_ms: at('wall'),
+        })
+        .returning(columns),
+    );
+    // Never a number that was used before, even if the newest run was removed; nor one of a row that somebody else wrote.
+    this.#takeRun = statement(sqlite, () =>
+      mirrorSql
+        .updateTable('reading_counter')
+        .set({ run_id: sql`max(run_id, coalesce((SELECT max(id) FROM runs), 0)) + 1` })
+        .returning('run_id'),
+    );
+    this.#current = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
+  }
+
+  /**
+   * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine has
+   * run, in milliseconds, where it was restarted since the file was created; Infinity otherwise.
+   */
+  advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number } {
+    const taken = this.#step();
+    const { mirror_ms, offset_ms } = taken;
+    return { stamp: stampOf(taken), sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
+  }
+
+  /** Mirror time now, in milliseconds. */
+  moment(): number {
+    const { offset_ms, mirror_ms } = row(this.#current.get({}));
+    return Math.max(mirror_ms, this.#now() + offset_ms);
+  }
+
+  /** Takes the number of a run, and one that orders its begin among readings. Runs inside a transaction. */
+  beginRun(): { readonly id: number; readonly began: ReadStamp } {
+    const { run_id } = row(this.#takeRun.get({}));
+    return { id: run_id, began: stampOf(this.#step()) };
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock.monotonic());
+  }
+
+  #step(): Row {
+    const last = row(this.#current.get({}));
+    const wall = this.#clock.now();
+    const taken = row(this.#advance.get({ now: this.#now(), wall }));
+    const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
+    if (behind >= noticeable) this.#setBacks.record(taken.read_seq, behind);
+    return taken;
+  }
+}
+
+/** Mirror time for a value of the machine's clock, which restarts with the machine. */
+export function mirrorTime(now: RawBuilder<number>): Record<'offset_ms' | 'mirror_ms', RawBuilder<number>> {
+  return {
+    offset_ms: sql`max(offset_ms, mirror_ms - ${now})`,
+    mirror_ms: sql`max(mirror_ms, ${now} + offset_ms)`,
+  };
+}
+
+function stampOf({ read_seq, mirror_ms }: Row): ReadStamp {
+  return { readSeq: read_seq, begun: mirror_ms };
+}
+
+function row<T>(found: T | undefined): T {
+  if (!found) throw new Error('The reading counter has no row.');
+  return found;
+}
+
+interface By {
+  /** A modifier of SQLite's `strftime`. */
+  by: string;
+}
+
+/**
+ * Corrects moments in the file when the wall clock was set back. Marks and requested sweeps are moved by the known amount. The true amount
+ * is unknown, because mirror time stands still while the machine sleeps; so the freshness of the last complete run is cleared, and nothing
+ * relies on earlier runs.
+ */
+export class SqliteClockSetBackLog implements ClockSetBackLog {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #add: Statement<{ read_seq: number; noticed_at: string }>;
+  readonly #since: Statement<{ read_seq: number }, { read_seq: number }>;
+  readonly #moveMarks: Statement<By>;
+  readonly #moveRequests: Statement<By>;
+  readonly #dropClaims: Statement<None>;
+
+  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+    this.#add = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_clock_set_back')
+        .values({ read_seq: at('read_seq'), noticed_at: at('noticed_at') })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+    this.#since = statement(sqlite, (at) =>
+      mirrorSql.selectFrom('_clock_set_back').select('read_seq').where('read_seq', '>', at('read_seq')).limit(1),
+    );
+    this.#moveMarks = plainStatement(
+      sqlite,
+      `UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, :by),
+        due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, :by)`,
+    );
+    this.#moveRequests = plainStatement(
+      sqlite,
+      `UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, :by) WHERE asked_at IS NOT NULL`,
+    );
+    this.#dropClaims = plainStatement(
+      sqlite,
+      `UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
+        SELECT (SELECT max(c.id) FROM runs c
+          WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
+        FROM accounts a)`,
+    );
+  }
+
+  record(readSeq: number, ms: number): void {
+    this.#add.run({ read_seq: readSeq, noticed_at: timestamp(this.#clock.now()) });
+    const by = `-${(ms / 1_000).toFixed(3)} seconds`;
+    this.#moveMarks.run({ by });
+    this.#moveRequests.run({ by });
+    this.#dropClaims.run({});
+  }
+
+  wasSince(readSeq: number): boolean {
+    return this.#since.get({ read_seq: readSeq }) !== undefined;
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * The only code that changes a vendor row because of a reading. A reading is applied if it is newer than the stored version and, where it
+ * differs, if that version is not too young to be contradicted.
+ */
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { ReadStamp, Source, VendorPage, VendorRow } from '../domain/reading.ts';
+import { mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
+import {
+  acceptanceOf,
+  forgottenVerdict,
+  irregularitiesOf,
+  unacceptedVerdict,
+  unchangedVerdict,
+  type Absence,
+  type Acceptance,
+  type Difference,
+  type Verdict,
+} from './acceptance.ts';
+import type { Finding } from './findings.ts';
+import { changeColumns, History, type ChangeContext } from './history.ts';
+import type { Marks } from './marks.ts';
+import { Confirmations, PageConfirmer } from './page-confirmations.ts';
+import type { ReadingCounter } from './reading-counter.ts';
+import type { Run } from './runs.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { VendorKey, VendorTable } from './sqlite/schema.ts';
+import { isRecordError } from './sqlite/sqlite-errors.ts';
+import { keyOf } from './sqlite/statement.ts';
+import { ChildRows, columnsOf, fieldsNotIn, ForgottenVendors, mergedRaw, repairedRaw, VendorRows } from './vendors.ts';
+
+export class ReadingWriter {
+  readonly #sqlite: Sqlite;
+  readonly #clock: Clock;
+  readonly #counter: ReadingCounter;
+  readonly #rows: VendorRows;
+  readonly #childRows: ChildRows;
+  readonly #history: History;
+  readonly #forgotten: ForgottenVendors;
+  /** Confirms pages that show what is stored. */
+  readonly pages: PageConfirmer;
+  readonly #guard: LagGuard;
+
+  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter, marks: Marks) {
+    this.#sqlite = sqlite;
+    this.#clock = clock;
+    this.#counter = counter;
+    this.#rows = new VendorRows(sqlite);
+    this.#childRows = new ChildRows(sqlite);
+    this.#history = new History(sqlite);
+    this.#forgotten = new ForgottenVendors(sqlite);
+    const confirmations = new Confirmations(sqlite);
+    this.pages = new PageConfirmer(this.#rows, this.#forgotten, confirmations);
+    this.#guard = new LagGuard(counter, marks, confirmations);
+  }
+
+  /**
+   * Applies the rows of one page, except those with a verdict from `confirm`. Runs inside a transaction.
+   * @param apart applies each row separately: an unusable one is rejected instead of throwing
+   * @returns the verdicts on all rows.
+   */
+  page(
+    page: VendorPage,
+    context: ReadingContext,
+    known: ReadonlyMap<number, Verdict>,
+    apart: boolean,
+  ): ReadonlyMap<number, Verdict> {
+    const { rows, stamp } = page;
+    const verdicts = new Map(known);
+    const confirmed = [...known.keys()];
+    const together = apart ? undefined : this.#changeContextOf(context);
+    const others = rows.map(({ vendorid }) => vendorid).filter((vendorid) => !known.has(vendorid));
+    const stored = this.#rows.among(context.accountId, others);
+    const forgotten = this.#forgotten.among(context.accountId, others);
+    const apply = (row: VendorRow): Verdict => {
+      const changeContext = together ?? this.#changeContextOf(context);
+      const key = keyIn(context, row);
+      const found = stored.has(row.vendorid) ? this.#rows.lookUp(context.accountId, row) : undefined;
+      if (found?.same) return unchangedVerdict(found);
+      const before = found && this.#rows.find(key);
+      if (!before) return forgotten.has(row.vendorid) ? forgottenVerdict : this.#create(key, row, stamp, changeContext);
+      const verdict = this.#update(before, row, stamp, context);
+      if (verdict.kind === 'unchanged' && before.presence === 'suspect') this.#rows.confirm(before, stamp.readSeq);
+      return verdict;
+    };
+    for (const row of rows) {
+      if (verdicts.has(row.vendorid)) continue;
+      const verdict = apart ? this.#byItself(row, apply) : apply(row);
+      verdicts.set(row.vendorid, verdict);
+      if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
+    }
+    if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
+    return verdicts;
+  }
+
+  /** What applying the rows would change if all were accepted. Writes nothing. */
+  compare(pageRows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict> {
+    const verdict = (row: VendorRow): Verdict => {
+      const key = keyIn({ accountId }, row);
+      const stored = this.#rows.find(key);
+      if (!stored) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
+      const difference = this.#differ(stored, row);
+      return difference ? { kind: 'updated', ...difference } : unchangedVerdict(stored);
+    };
+    return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
+  }
+
+  /** Applies one record. Runs inside a transaction. */
+  record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
+    const key = keyIn(context, row);
+    const stored = this.#rows.find(key);
+    if (!stored)
+      return this.#forgotten.has(key)
+        ? forgottenVerdict
+        : this.#create(key, row, stamp, this.#changeContextOf(context));
+    const verdict = this.#update(stored, row, stamp, context);
+    if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq);
+    return verdict;
+  }
+
+  /** Stores a proven absence: sets the vendor to `missing` or `gone`. Runs inside a transaction. */
+  absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict {
+    const stored = this.#rows.find({ account_id: context.accountId, vendorid });
+    if (!stored) return { kind: 'unchanged', heldSince: 0, visState: null };
+    if (stored.presence === absence) {
+      this.#rows.confirm(stored, stamp.readSeq);
+      return unchangedVerdict(stored);
+    }
+    // Two sweeps must have missed it one after the other: a reading between them showed it, perhaps in a state that lists hide.
+    if (absence === 'missing' && stored.presence !== 'suspect') return { kind: 'stale' };
+    const inferred = absence === 'missing' && stored.vis_state !== 1;
+    const state = {
+      vis_state: inferred ? 1 : stored.vis_state,
+      vis_state_source: inferred ? 'inferred' : stored.vis_state_source,
+      presence: absence,
+      raw: repairedRaw(stored.raw),
+    } as const;
+    const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
+    const difference: Difference = { before: stored, after: { ...state, updated_at: stored.updated_at }, changed };
+    const acceptance = this.#guard.check(stored, difference, stamp, context);
+    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
+    const changeContext = this.#changeContextOf(context);
+    this.#rows.update({ ...stored, ...state, ...changeColumns(changeContext, stamp) });
+    this.#history.continue(
+      keyOf(stored),
+      stored.raw,
+      { state, changed, vendor: this.#childRows.vendorOf(stored) },
+      changeContext,
+    );
+    return { kind: 'updated', ...difference };
+  }
+
+  /** The source and time of all changes by one reading. */
+  #changeContextOf(context: ReadingContext): ChangeContext {
+    return {
+      at: timestamp(this.#clock.now()),
+      moment: this.#counter.moment(),
+      source: context.source,
+      runId: context.runId,
+      deliveryId: context.deliveryId,
+    };
+  }
+
+  #create(key: VendorKey, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
+    const vendor = row.vendor();
+    const state = { vis_state: vendor.vis_state ?? null, vis_state_source: 'reported', presence: 'present' } as const;
+    this.#rows.insert({ key, vendor, raw: row.raw, trace: changeColumns(changeContext, stamp) });
+    this.#childRows.replace(key, vendor, true);
+    this.#history.begin(key, state, vendor, changeContext);
+    return { kind: 'created', vendor };
+  }
+
+  /** How a record differs from the stored vendor; undefined where it does not. */
+  #differ(stored: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
+    const absent = stored.presence === 'missing' || stored.presence === 'gone';
+    if (stored.raw === row.raw && !absent) return undefined;
+    const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
+    const { vendor, changed } = mergeReading(before, row.vendor());
+    if (changed.length === 0 && !absent) return undefined;
+    const after = {
+      vis_state: vendor.vis_state ?? null,
+      presence: 'present',
+      updated_at: vendor.updated_at ?? null,
+    } as const;
+    const irregularities = irregularitiesOf(vendor, changed);
+    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(stored.raw, changed) };
+    return { vendor, before: stored, after, ...shown, irregularities };
+  }
+
+  #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
+    const difference = this.#differ(stored, row);
+    if (!difference) return unchangedVerdict(stored);
+    const { vendor, changed } = difference;
+    const acceptance = this.#guard.check(stored, difference, stamp, context);
+    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
+
+    const changeContext = this.#changeContextOf(context);
+    const raw = mergedRaw(stored.raw, row.raw, row.excluded);
+    const columns = columnsOf(vendor, raw);
+    const reported = row.vendor().vis_state !== undefined;
+    const state = {
+      vis_state: columns.vis_state,
+      vis_state_source: reported ? 'reported' : stored.vis_state_source,
+      presence: 'present',
+      raw,
+    } as const;
+    this.#rows.update({ ...stored, ...columns, ...state, ...changeColumns(changeContext, stamp) });
+    this.#childRows.replace(stored, vendor, false);
+    this.#history.continue(keyOf(stored), stored.raw, { state, changed, vendor }, changeContext);
+    return { kind: 'updated', ...difference };
+  }
+
+  #byItself(row: VendorRow, apply: (row: VendorRow) => Verdict): Verdict {
+    try {
+      // Inside a transaction, this is a savepoint.
+      return this.#sqlite.transaction(() => apply(row))();
+    } catch (error) {
+      if (!isRecordError(error)) throw error;
+      return { kind: 'rejected', reason: `Vendor ${row.vendorid}: ${error.message}` };
+    }
+  }
+}
+
+const keyIn = (
+  { accountId }: Pick<ReadingContext, 'accountId'>,
+  { vendorid }: Pick<VendorRow, 'vendorid'>,
+): VendorKey => ({
+  account_id: accountId,
+  vendorid,
+});
+
+/** The context of a reading when it is applied, and its results. */
+export interface ReadingContext {
+  readonly accountId: string;
+  readonly source: Source;
+  readonly runId: number | null;
+  readonly deliveryId: number | null;
+  /** How long, in milliseconds, the service may answer from an old copy. */
+  readonly lag: number;
+}
+
+/** Evidence that a change was announced. */
+export interface Evidence {
+  /** A delivery about the vendor waits for a reading. */
+  readonly marked: boolean;
+  /** When the newest delivery about the vendor came that no reading has confirmed; null where there is none. */
+  readonly unanswered: string | null;
+}
+
+/** Decides whether a change that a sweep found is a finding. Pure, because it is called inside a transaction. */
+export type ChangeClassifier = (vendorid: number, verdict: Verdict, evidence: Evidence) => Finding | undefined;
+
+/** The context of a sweep: its run, and the classifier of its changes. */
+export interface SweepContext extends ReadingContext {
+  readonly run: Pick<Run, 'id'>;
+  readonly changeClassifier: ChangeClassifier | undefined;
+}
+
+export type Verdicts = ReadonlyMap<number, Verdict>;
+
+interface GuardContext {
+  readonly source: Source;
+  readonly lag: number;
+}
+
+/**
+ * Protects young versions: a reading that contradicts one is not applied, because the service may have answered from an old copy; the
+ * vendor is marked to be read again.
+ */
+class LagGuard {
+  readonly #counter: ReadingCounter;
+  readonly #marks: Marks;
+  readonly #confirmations: Confirmations;
+
+  constructor(counter: ReadingCounter, marks: Marks, confirmations: Confirmations) {
+    this.#counter = counter;
+    this.#marks = marks;
+    this.#confirmations = confirmations;
+  }
+
+  /**
+   * Decides about a reading that differs from the stored vendor, and marks the vendor where it must be read again. Runs inside a
+   * transaction.
+   */
+  check(
+    stored: VendorTable,
+    difference: Difference,
+    { readSeq, begun }: ReadStamp,
+    { source, lag }: GuardContext,
+  ): Acceptance {
+    const isOvertaken = readSeq <= stored.read_seq || this.#confirmations.hasLater(stored, readSeq);
+    const heldSince = stored.held_since_ms;
+    const acceptance = acceptanceOf({ difference, isOvertaken, begun, heldSince, source, lag });
+    // The answer to our own write is new information even where a reading overtook it.
+    if (acceptance === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
+    if (acceptance === 'guarded')
+      this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - this.#counter.moment()));
+    return acceptance;
+  }
+}

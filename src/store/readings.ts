@@ -1,0 +1,171 @@
+/** Applies readings, each in one transaction with everything that must be consistent with it. */
+import type { Clock } from '../domain/clock.ts';
+import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
+import { irregularitiesOf, type Absence, type Verdict } from './acceptance.ts';
+import type { SqliteDeliveries } from './deliveries.ts';
+import type { SqliteFindings } from './findings.ts';
+import type { Marks } from './marks.ts';
+import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
+import type { RunCounts, SqliteRuns } from './runs.ts';
+import type { Database } from './sqlite/database.ts';
+import type { VendorKey } from './sqlite/schema.ts';
+import { isRecordError } from './sqlite/sqlite-errors.ts';
+
+/** Applies readings, each in one transaction with everything that must be consistent with it. */
+export interface Readings {
+  /**
+   * Applies pages, each atomically, several in one commit, together with the progress of the run.
+   * @param counts the counts of the run, given the verdicts of all pages that are applied by then
+   * @returns the verdicts of each page, in the order of `pages`
+   */
+  applyPages(
+    pages: readonly VendorPage[],
+    context: SweepContext,
+    counts: (applied: readonly Verdicts[]) => RunCounts,
+  ): Promise<Verdicts[]>;
+  /** What the rows would change if all were accepted. Writes nothing. */
+  compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts>;
+  applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict>;
+  applyAbsence(vendorid: number, absence: Absence, stamp: ReadStamp, context: SweepContext): Promise<Verdict>;
+}
+
+/** A commit takes no further page after this many milliseconds, because deliveries wait for its end. */
+const longEnough = 10;
+
+/** How often the progress of a run is recorded while nothing changes, in milliseconds. */
+const progressEvery = 1_000;
+
+export interface ReadingParts {
+  readonly writer: ReadingWriter;
+  readonly runs: Pick<SqliteRuns, 'progress'>;
+  readonly findings: Pick<SqliteFindings, 'add'>;
+  readonly marks: Pick<Marks, 'isAnnounced'>;
+  readonly deliveries: Pick<SqliteDeliveries, 'acceptedCount' | 'lastUnanswered'>;
+}
+
+/** Applies readings, each in one transaction with everything that must be consistent with it. */
+export class SqliteReadings implements Readings {
+  readonly #database: Database;
+  readonly #clock: Pick<Clock, 'monotonic' | 'yield'>;
+  readonly #writer: ReadingWriter;
+  readonly #runs: ReadingParts['runs'];
+  readonly #findings: ReadingParts['findings'];
+  readonly #marks: ReadingParts['marks'];
+  readonly #deliveries: ReadingParts['deliveries'];
+  /** When the progress of a run was last recorded, in monotonic time. */
+  readonly #progress = new WeakMap<SweepContext['run'], number>();
+
+  constructor(database: Database, clock: Pick<Clock, 'monotonic' | 'yield'>, parts: ReadingParts) {
+    this.#database = database;
+    this.#clock = clock;
+    const { writer, runs, findings, marks, deliveries } = parts;
+    this.#writer = writer;
+    this.#runs = runs;
+    this.#findings = findings;
+    this.#marks = marks;
+    this.#deliveries = deliveries;
+  }
+
+  async applyPages(
+    pages: readonly VendorPage[],
+    context: SweepContext,
+    counts: (applied: readonly Verdicts[]) => RunCounts,
+  ): Promise<Verdicts[]> {
+    const known = new Map<VendorPage, Verdicts>();
+    const applied = await this.#database.writeWithoutSync(() => {
+      const confirmed = new Map<VendorPage, Verdicts>();
+      for (const page of pages) {
+        const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
+        if (isWhole) confirmed.set(page, verdicts);
+        else known.set(page, verdicts);
+      }
+      if (confirmed.size > 0 && this.#isProgressDue(context))
+        this.#runs.progress(context.run.id, counts([...confirmed.values()]));
+      return confirmed;
+    });
+    while (applied.size < pages.length) {
+      const { acceptedCount } = this.#deliveries;
+      await this.#letDeliveriesPass();
+      // While deliveries arrive, a commit has only one page.
+      const longest = this.#deliveries.acceptedCount === acceptedCount ? longEnough : 0;
+      const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
+        this.#database.write(() => {
+          const end = this.#clock.monotonic() + longest;
+          const together = new Map<VendorPage, Verdicts>();
+          for (const page of pages) {
+            if (applied.has(page)) continue;
+            if (together.size > 0 && this.#clock.monotonic() >= end) break;
+            together.set(page, this.#applyPage(page, context, known.get(page) ?? new Map(), apart));
+          }
+          this.#runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
+          return together;
+        });
+      // One unusable record must not prevent the others: its page is applied row by row.
+      const news = await write(false).catch((error: unknown) => {
+        if (!isRecordError(error)) throw error;
+        return write(true);
+      });
+      for (const [page, verdicts] of news) applied.set(page, verdicts);
+    }
+    return pages.flatMap((page) => applied.get(page) ?? []);
+  }
+
+  /** The progress of pages that show nothing new is recorded only once a second. */
+  #isProgressDue({ run }: SweepContext): boolean {
+    const now = this.#clock.monotonic();
+    const since = this.#progress.get(run) ?? now;
+    const isDue = now - since >= progressEvery;
+    if (isDue || since === now) this.#progress.set(run, now);
+    return isDue;
+  }
+
+  /**
+   * Lets waiting deliveries be written first: what arrived during the last commit is handled in the next turn of the event loop and written
+   * at its end, so two turns pass.
+   */
+  async #letDeliveriesPass(): Promise<void> {
+    await this.#clock.yield();
+    await this.#clock.yield();
+    await this.#database.waitForJournalRoom();
+  }
+
+  compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {
+    return this.#database.read(() => this.#writer.compare(rows, accountId));
+  }
+
+  applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
+    return this.#database.write(() => this.#account(row.vendorid, this.#writer.record(row, stamp, context), context));
+  }
+
+  applyAbsence(vendorid: number, absence: Absence, stamp: ReadStamp, context: SweepContext): Promise<Verdict> {
+    return this.#database.write(() =>
+      this.#account(vendorid, this.#writer.absence(vendorid, absence, stamp, context), context),
+    );
+  }
+
+  #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict {
+    if (!('run' in context) || (verdict.kind !== 'created' && verdict.kind !== 'updated')) return verdict;
+    const irregularities = verdict.kind === 'created' ? irregularitiesOf(verdict.vendor) : verdict.irregularities;
+    if (irregularities)
+      this.#findings.add(context.run.id, context.accountId, {
+        kind: 'field_drift',
+        vendorid,
+        fields: { ...irregularities },
+      });
+    if (!context.changeClassifier) return verdict;
+    const key: VendorKey = { account_id: context.accountId, vendorid };
+    const evidence: Evidence = {
+      marked: this.#marks.isAnnounced(key),
+      unanswered: this.#deliveries.lastUnanswered(key),
+    };
+    const finding = context.changeClassifier(vendorid, verdict, evidence);
+    if (finding) this.#findings.add(context.run.id, context.accountId, finding);
+    return verdict;
+  }
+
+  #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Verdicts {
+    const verdicts = this.#writer.page(page, context, known, apart);
+    for (const [vendorid, verdict] of verdicts) this.#account(vendorid, verdict, context);
+    return verdicts;
+  }
+}

@@ -1,0 +1,280 @@
+/** Computes the figures of accounts. Reads many rows, so it runs in a separate thread. */
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, withoutBlobs, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
+import { currencyTotals, type CurrencyTotal } from './account-reports.ts';
+import { fieldChanges, readChanges, type FieldChange } from './change-feed.ts';
+import type {
+  ChangeFigure,
+  CurrencyFigures,
+  Figures,
+  FoundFigure,
+  GatewayFigure,
+  HourFigures,
+  TodayFigures,
+} from './figures.ts';
+import { MoneyHistory } from './owed.ts';
+
+const hourMs = 3_600_000;
+/** Two days and the current hour. */
+const hoursDrawn = 49;
+const latestFound = 30;
+
+type Since = OfAccount & { readonly since: string };
+
+export class AccountFigures {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #history: MoneyHistory;
+  readonly #totals: (accountId: string) => CurrencyTotal[];
+  readonly #dataVersion: Statement<None, { data_version: number }>;
+  /** The last totals, until another connection writes. */
+  readonly #owed = new Map<string, { readonly dataVersion: number; readonly totals: readonly CurrencyTotal[] }>();
+  readonly #received: Statement<Since, { hour: string; deliveries: number }>;
+  readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
+  readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
+  readonly #version: Statement<{ from: number }, { seq: number; valid_from: string }>;
+  readonly #lastVersion: Statement<None, { seq: number | null }>;
+  readonly #found: Statement<OfAccount & { latest: number }, FoundRow>;
+  readonly #applied: Statement<OfAccount & { vendorid: number; runId: number }, { seq: number }>;
+  readonly #sqlite: Sqlite;
+  readonly #latest: LatestChanges;
+  readonly #fields = new ValueCache<readonly FieldChange[]>();
+  readonly #gateways: Statement<OfAccount, GatewayFigure>;
+  readonly #counted = new Map<string, Counted>();
+
+  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+    this.#sqlite = sqlite;
+    this.#history = new MoneyHistory(sqlite);
+    this.#totals = currencyTotals(sqlite);
+    this.#dataVersion = plainStatement(sqlite, 'PRAGMA data_version');
+    this.#latest = new LatestChanges(sqlite);
+    this.#received = plainStatement(
+      sqlite,
+      `
+      SELECT substr(received_at, 1, 13) AS hour, count(*) AS deliveries FROM deliveries
+      WHERE account_id = :accountId AND received_at >= :since AND outcome <> 'ignored' GROUP BY 1`,
+    );
+    this.#missed = plainStatement(
+      sqlite,
+      `
+      SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
+        max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS latestSeconds
+      FROM findings
+      WHERE account_id = :accountId AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND found_at >= :since GROUP BY 1`,
+    );
+    this.#versions = plainStatement(
+      sqlite,
+      `
+      SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
+        SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
+        WHERE account_id = :accountId AND seq > :after AND valid_from >= :since)`,
+    );
+    this.#version = plainStatement(
+      sqlite,
+      'SELECT seq, valid_from FROM _vendor_versions WHERE seq >= :from ORDER BY seq LIMIT 1',
+    );
+    this.#lastVersion = plainStatement(sqlite, 'SELECT max(seq) AS seq FROM _vendor_versions');
+    this.#found = plainStatement(
+      sqlite,
+      `
+      SELECT f.run_id AS runId, f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
+      FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
+      WHERE f.account_id = :accountId ORDER BY f.id DESC LIMIT :latest`,
+    );
+    this.#applied = plainStatement(
+      sqlite,
+      `
+      SELECT seq FROM _vendor_versions
+      WHERE account_id = :accountId AND vendorid = :vendorid AND run_id = :runId ORDER BY seq LIMIT 1`,
+    );
+    this.#gateways = plainStatement(
+      sqlite,
+      `
+      SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
+      FROM gateways WHERE account_id = :accountId ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`,
+    );
+  }
+
+  read(accountId: string): Figures {
+    const now = this.#clock.now();
+    return {
+      money: this.#money(accountId, now),
+      hours: this.#hours(accountId, now),
+      today: this.#today(accountId, now),
+      changes: this.#latest.of(accountId),
+      found: this.#foundNow(accountId),
+      gateways: this.#gateways.all({ accountId }).map(withoutBlobs),
+    };
+  }
+
+  #money(accountId: string, now: number): CurrencyFigures[] {
+    const day = timestamp(now).slice(0, 10);
+    const before = this.#history.before(accountId, now);
+    const totals = this.#owedNow(accountId);
+    const codes = new Set([...totals.map(({ code }) => code), ...before.keys()]);
+    return [...codes].sort().map((code) => {
+      const of = (kind: CurrencyTotal['kind']): CurrencyTotal | undefined =>
+        totals.find((total) => total.code === code && total.kind === kind);
+      const [outstanding, overdue] = [of('outstanding')?.minor ?? 0n, of('overdue')?.minor ?? 0n];
+      const unreadable = (of('outstanding')?.unreadable ?? 0) + (of('overdue')?.unreadable ?? 0);
+      return {
+        code,
+        vendors: of('outstanding')?.vendors ?? 0,
+        outstanding,
+        overdue,
+        unreadable,
+        days: [...(before.get(code) ?? []), { day, outstanding, overdue }],
+      };
+    });
+  }
+
+  #owedNow(accountId: string): readonly CurrencyTotal[] {
+    const dataVersion = this.#dataVersion.get({})?.data_version ?? 0;
+    const known = this.#owed.get(accountId);
+    if (known?.dataVersion === dataVersion) return known.totals;
+    const totals = this.#totals(accountId);
+    this.#owed.set(accountId, { dataVersion, totals });
+    return totals;
+  }
+
+  #hours(accountId: string, now: number): HourFigures[] {
+    const names = Array.from({ length: hoursDrawn }, (_, index) =>
+      timestamp(now - (hoursDrawn - 1 - index) * hourMs).slice(0, 13),
+    );
+    const since = names[0] ?? '';
+    const received = new Map(this.#received.all({ accountId, since }).map((row) => [row.hour, row.deliveries]));
+    const missed = new Map(this.#missed.all({ accountId, since }).map((row) => [row.hour, row]));
+    return names.map((hour) => {
+      const { missed: count = 0, late = 0, latestSeconds = null } = missed.get(hour) ?? {};
+      return { hour, deliveries: received.get(hour) ?? 0, missed: count, late, latestSeconds };
+    });
+  }
+
+  /** Version numbers rise: versions that were already counted today are not read again. */
+  #today(accountId: string, now: number): TodayFigures {
+    const day = timestamp(now).slice(0, 10);
+    const known = this.#counted.get(accountId);
+    const counted = known?.day === day ? known : { day, created: 0, changed: 0, last: this.#before(day) };
+    const { created, versions, last } =
+      this.#versions.get({ accountId, after: counted.last, since: day }) ?? noVersions;
+    const sum = {
+      day,
+      created: counted.created + created,
+      changed: counted.changed + versions - created,
+      last: last ?? counted.last,
+    };
+    this.#counted.set(accountId, sum);
+    return { day, created: sum.created, changed: sum.changed };
+  }
+
+  /** The latest findings, each with what its run changed of that vendor. */
+  #foundNow(accountId: string): FoundFigure[] {
+    const rows = this.#found.all({ accountId, latest: latestFound }).map((row) => {
+      const { runId, ...finding } = withoutBlobs(row);
+      const { vendorid } = finding;
+      return { finding, seq: vendorid === null ? undefined : this.#applied.get({ accountId, vendorid, runId })?.seq };
+    });
+    const vendorOf = new Map(rows.map(({ finding, seq }) => [seq, finding.vendorid ?? 0]));
+    const numbers = rows.flatMap(({ seq }) => seq ?? []);
+    const changes = this.#fields.of(accountId, numbers, (seq) =>
+      fieldChanges(this.#sqlite, { account_id: accountId, vendorid: vendorOf.get(seq) ?? 0, from: seq, to: seq }),
+    );
+    return rows.map(({ finding, seq }) => ({ ...finding, changes: changes.get(seq ?? 0) ?? [] }));
+  }
+
+  /** A version number below all versions of that day, found by binary search because versions are numbered in order of time. */
+  #before(day: string): number {
+    let [low, high] = [0, this.#lastVersion.get({})?.seq ?? 0];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const version = this.#version.get({ from: middle + 1 });
+      if (version && version.valid_from < day) low = version.seq;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+interface Versions {
+  readonly created: number;
+  readonly versions: number;
+  readonly last: number | null;
+}
+
+type FoundRow = Omit<FoundFigure, 'changes'> & { readonly runId: number };
+
+type Counted = TodayFigures & { readonly last: number };
+
+const noVersions: Versions = { created: 0, versions: 0, last: null };
+
+const latestShown = 12;
+
+/** How many of the latest changes of all accounts are searched for those of one. */
+const searched = 5_000;
+
+interface Wanted {
+  readonly accountId: string;
+  readonly searched: number;
+  readonly latestShown: number;
+}
+
+interface Latest {
+  readonly seq: number;
+  readonly vendorid: number;
+  readonly vendor: string | null;
+}
+
+/** The latest changes of an account, each from what to what. */
+class LatestChanges {
+  readonly #sqlite: Sqlite;
+  readonly #latest: Statement<Wanted, Latest>;
+  readonly #cache = new ValueCache<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined>();
+
+  constructor(sqlite: Sqlite) {
+    this.#sqlite = sqlite;
+    this.#latest = plainStatement(
+      sqlite,
+      `
+      SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
+        SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
+        WHERE account_id = :accountId AND seq > (SELECT max(seq) FROM _vendor_versions) - :searched
+        ORDER BY seq DESC LIMIT :latestShown) AS c
+      LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
+      ORDER BY c.seq DESC`,
+    );
+  }
+
+  /** Newest first. */
+  of(accountId: string): ChangeFigure[] {
+    const latest = this.#latest.all({ accountId, searched, latestShown }).map(withoutBlobs);
+    const numbers = latest.map(({ seq }) => seq);
+    const read = this.#cache.of(accountId, numbers, (seq) => this.#read(accountId, seq));
+    return latest.flatMap(({ seq, vendorid, vendor }) => {
+      const change = read.get(seq);
+      return change ? [{ vendorid, vendor, ...change }] : [];
+    });
+  }
+
+  #read(accountId: string, seq: number): Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined {
+    const [change] = readChanges(this.#sqlite, { account: accountId, since: seq - 1, until: seq, limit: 1 });
+    if (!change) return undefined;
+    const { at, kind, source, vendorid } = change;
+    const changes = fieldChanges(this.#sqlite, { account_id: accountId, vendorid, from: seq, to: seq });
+    return { at, kind, source, changes };
+  }
+}
+
+/** Caches values that never change, by their numbers: those of the last call for each account. */
+class ValueCache<Value> {
+  readonly #cached = new Map<string, ReadonlyMap<number, Value>>();
+
+  /** The values of an account by their numbers. Values that are not requested this time are dropped. */
+  of(accountId: string, numbers: readonly number[], read: (number: number) => Value): ReadonlyMap<number, Value> {
+    const cached = this.#cached.get(accountId);
+    const values = new Map(numbers.map((number) => [number, cached?.get(number) ?? read(number)]));
+    this.#cached.set(accountId, values);
+    return values;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Cursors of the change feed, `epoch:seq`: as text, against the history of this file, and which connection wrote which part of it.
+ */
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, type None } from '../sqlite/plain-statement.ts';
+
+/**
+ * Cursors of the change feed: `epoch:seq`. A cursor is invalid if it is from another file, from a history that was lost when a copy was
+ * restored, or from before removed changes: its holder may have missed changes, or seen some that do not exist here.
+ */
+
+/** Why a cursor is invalid, and where to begin instead. */
+export interface HistoryGone {
+  readonly reason: 'other_history' | 'removed';
+  /** After this, no change is missing. */
+  readonly oldest: string;
+  /** The end of the feed: everything before it is in the stored vendors. */
+  readonly latest: string;
+}
+
+/** The reason as a sentence. */
+export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
+  return reason === 'removed'
+    ? 'Changes after this cursor were removed.'
+    : 'This cursor belongs to another history: the mirror was rebuilt, or restored from a copy.';
+}
+
+/** The last change of an epoch: the last before the next epoch, or the last of all. */
+const endOfEpoch = `
+  SELECT coalesce(
+    (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
+    (SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0) AS seq
+  FROM _feed_epochs e WHERE e.epoch = :epoch`;
+
+/** The `seq` after which a cursor continues; or, where it is invalid, why. */
+export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGone {
+  const cursor = cursorParts(place);
+  if (!cursor) return Number(place);
+  const { epoch, seq } = cursor;
+  const end = plainStatement<{ epoch: string }, Seq>(sqlite, endOfEpoch).get({ epoch });
+  const removed = removedThrough(sqlite);
+  const nowhere = !end || seq > end.seq ? 'other_history' : seq < removed ? 'removed' : undefined;
+  if (nowhere === undefined) return seq;
+  return { reason: nowhere, oldest: cursorOf(sqlite, removed), latest: latestCursor(sqlite) };
+}
+
+/** The epoch of a change (`:seq`, or a column); the first known one for older changes. */
+const epochOf = (seq: string): string => `coalesce(
+  (SELECT epoch FROM _feed_epochs WHERE after_seq < ${seq} ORDER BY after_seq DESC, position DESC LIMIT 1),
+  (SELECT epoch FROM _feed_epochs ORDER BY position LIMIT 1))`;
+
+/** The cursor that continues after a change. */
+export function cursorOf(sqlite: Sqlite, seq: number): string {
+  const found = plainStatement<Seq, { epoch: string }>(sqlite, `SELECT ${epochOf(':seq')} AS epoch`).get({ seq });
+  return `${found?.epoch ?? ''}:${seq}`;
+}
+
+/** The cursor at the end of the feed. */
+export function latestCursor(sqlite: Sqlite): string {
+  return cursorOf(sqlite, lastSeq(sqlite));
+}
+
+interface Seq {
+  readonly seq: number;
+}
+
+/** The `seq` of the last change that was ever written; 0 before the first. */
+export function lastSeq(sqlite: Sqlite): number {
+  const last = plainStatement<None, Seq>(sqlite, "SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'");
+  return last.get({})?.seq ?? 0;
+}
+
+/** The `seq` of the last removed change; 0 where none was removed. */
+function removedThrough(sqlite: Sqlite): number {
+  return plainStatement<None, Seq>(sqlite, 'SELECT seq FROM _feed_removed').get({})?.seq ?? 0;
+}
+
+/** Cursors of the change feed as text: `epoch:seq`, or the plain `seq` of a change, which cannot be checked against a history. */
+
+const cursor = /^([0-9a-f]{16}):(\d{1,15})$/;
+
+/** The parts of a cursor; undefined for other text. */
+export function cursorParts(text: string): { readonly epoch: string; readonly seq: number } | undefined {
+  const [, epoch, seq] = cursor.exec(text) ?? [];
+  return epoch === undefined ? undefined : { epoch, seq: Number(seq) };
+}
+
+/** Whether a text is a cursor or a plain `seq`. */
+export function isCursor(text: string): boolean {
+  return cursorParts(text) !== undefined || /^\d{1,15}$/.test(text);
+}
+
+/** Epochs of the change feed: which connection wrote which part. */
+
+/** Older epochs are removed; cursors of those are invalid. */
+const mostEpochs = 10_000;
+
+/**
+ * Returns a function to call before each version that this connection writes, inside its transaction. The first call begins an epoch of the
+ * connection. The table is checked each time, because a failed transaction removes the epoch again.
+ */
+export function feedEpochs(sqlite: Sqlite): () => void {
+  let epoch: string | undefined;
+  const draw = plainStatement<None, { epoch: string }>(sqlite, 'SELECT lower(hex(randomblob(8))) AS epoch');
+  const begin = plainStatement<{ epoch: string }>(
+    sqlite,
+    `INSERT INTO _feed_epochs (epoch, after_seq)
+     SELECT :epoch, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0)
+     WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = :epoch)`,
+  );
+  const forget = plainStatement<{ kept: number }>(
+    sqlite,
+    'DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - :kept',
+  );
+  return () => {
+    epoch ??= draw.get({})?.epoch ?? '';
+    if (begin.run({ epoch }) > 0) forget.run({ kept: mostEpochs });
+  };
+}

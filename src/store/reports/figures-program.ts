@@ -1,0 +1,26 @@
+/** Computes figures in a separate thread, with a read-only connection of its own, so that no delivery waits for them. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../domain/clock.ts';
+import { connectReader } from '../sqlite/driver.ts';
+import { AccountFigures } from './account-figures.ts';
+import type { Figures, FiguresAnswer, FiguresQuestion } from './figures.ts';
+
+function open(): (accountId: string) => Figures {
+  const sqlite = connectReader((workerData as { path: string }).path);
+  const figures = new AccountFigures(sqlite, systemClock);
+  const read = sqlite.transaction((accountId: string) => figures.read(accountId));
+  return (accountId) => read.deferred(accountId);
+}
+
+let read: ReturnType<typeof open> | undefined;
+
+parentPort?.on('message', ({ id, accountId }: FiguresQuestion) => {
+  let answer: FiguresAnswer;
+  try {
+    read ??= open();
+    answer = { id, figures: read(accountId) };
+  } catch (error) {
+    answer = { id, error: error instanceof Error ? error.message : String(error) };
+  }
+  parentPort?.postMessage(answer);
+});

@@ -1,0 +1,151 @@
+/**
+ * The figures of one account for the dashboard: money, deliveries by hour, recent findings. Plain data that can be sent between threads.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Service } from '../../domain/lifecycle.ts';
+import type { FindingKind } from '../sqlite/schema.ts';
+import type { Change, FieldChange } from './change-feed.ts';
+
+/** In minor units of a currency. */
+export interface Owed {
+  readonly outstanding: bigint;
+  readonly overdue: bigint;
+}
+
+export interface CurrencyFigures extends Owed {
+  readonly code: string;
+  /** Number of active vendors with an outstanding amount. */
+  readonly vendors: number;
+  /** Amounts that are not decimal numbers of the currency, and are left out. */
+  readonly unreadable: number;
+  /** At the end of each day (UTC); the last entry is today until now. */
+  readonly days: readonly (Owed & { readonly day: string })[];
+}
+
+/** One hour (UTC), `YYYY-MM-DD HH`. */
+export interface HourFigures {
+  readonly hour: string;
+  readonly deliveries: number;
+  /** Changes that sweeps found and no delivery announced. */
+  readonly missed: number;
+  /** Changes that a delivery announced after a sweep had found them, and the longest delay in seconds. */
+  readonly late: number;
+  readonly latestSeconds: number | null;
+}
+
+/** How many versions of vendors began today (UTC): first versions, and others. */
+export interface TodayFigures {
+  readonly day: string;
+  readonly created: number;
+  readonly changed: number;
+}
+
+/** A change of a vendor, from what to what. */
+export interface ChangeFigure {
+  readonly at: string;
+  readonly kind: Change['kind'];
+  /** How we learned of it. */
+  readonly source: Change['source'];
+  readonly vendorid: number;
+  readonly vendor: string | null;
+  readonly changes: readonly FieldChange[];
+}
+
+export interface FoundFigure {
+  readonly at: string;
+  readonly kind: FindingKind;
+  readonly vendorid: number | null;
+  readonly vendor: string | null;
+  readonly fields: string;
+  /** The changed values, field by field; empty where the sweep applied nothing. */
+  readonly changes: readonly FieldChange[];
+}
+
+export interface GatewayFigure {
+  readonly sgid: number;
+  readonly name: string | null;
+  readonly since: string;
+  readonly removed: string | null;
+}
+
+export interface Figures {
+  readonly money: readonly CurrencyFigures[];
+  readonly hours: readonly HourFigures[];
+  readonly today: TodayFigures;
+  /** The latest changes, newest first. */
+  readonly changes: readonly ChangeFigure[];
+  /** The latest findings, newest first. */
+  readonly found: readonly FoundFigure[];
+  readonly gateways: readonly GatewayFigure[];
+}
+
+export interface FiguresQuestion {
+  readonly id: number;
+  readonly accountId: string;
+}
+
+export type FiguresAnswer =
+  { readonly id: number; readonly figures: Figures } | { readonly id: number; readonly error: string };
+
+interface Waiting {
+  readonly resolve: (figures: Figures) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The thread that computes figures: started with the first request, ended with the daemon. */
+export class FiguresThread implements Service {
+  readonly name = 'the figures thread';
+  readonly #program: string;
+  readonly #path: string;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #asked = 0;
+  #stopped = false;
+
+  /** `program` is the path of the compiled thread, `path` that of the mirror. */
+  constructor(program: string, path: string) {
+    this.#program = program;
+    this.#path = path;
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#worker?.terminate();
+  }
+
+  /** Computes the figures of an account. @throws Error where the thread cannot work, or ends. */
+  read(accountId: string): Promise<Figures> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped) throw new Error('Stopping.');
+      const id = ++this.#asked;
+      this.#waiting.set(id, { resolve, reject });
+      this.#begun().postMessage({ id, accountId } satisfies FiguresQuestion);
+    });
+  }
+
+  #begun(): Worker {
+    if (this.#worker) return this.#worker;
+    // The environment may contain secrets.
+    const worker = new Worker(this.#program, { workerData: { path: this.#path }, env: {} });
+    this.#worker = worker;
+    worker.unref();
+    worker.on('message', (answer: FiguresAnswer) => {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if ('figures' in answer) waiting?.resolve(answer.figures);
+      else waiting?.reject(new Error(answer.error));
+    });
+    let fault = new Error('The figures thread ended.');
+    worker.on('error', (error) => (fault = error));
+    worker.on('exit', () => {
+      this.#worker = undefined;
+      for (const { reject } of this.#waiting.values()) reject(fault);
+      this.#waiting.clear();
+    });
+    return worker;
+  }
+}

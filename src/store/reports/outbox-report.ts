@@ -1,0 +1,79 @@
+/** The state of the targets of outgoing webhooks, and of parked vendors. */
+import { parseInstant } from '../../domain/clock.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, type None } from '../sqlite/plain-statement.ts';
+import { cursorParts, lastSeq } from './feed-cursor.ts';
+
+export interface TargetReport {
+  readonly target: string;
+  readonly began_at: string;
+  /** When its receiver last accepted a message; null before the first. */
+  readonly delivered_at: string | null;
+  /** When the first delivery since then failed; null where none did. */
+  readonly failing_since: string | null;
+  readonly last_error: string | null;
+  /** When its receiver answered 410; null while it accepts messages. */
+  readonly disabled_at: string | null;
+  /** Numbers of waiting and of parked vendors. */
+  readonly waiting: number;
+  readonly parked: number;
+  /** Why the latest of those that were given up was not accepted; null where none was given up. */
+  readonly parked_error: string | null;
+  /** Changes of the feed after the target's position. */
+  readonly behind: number;
+  /** When the oldest waiting change was learned; null where none waits. Parked vendors do not count. */
+  readonly oldest_waiting: string | null;
+}
+
+export interface ParkedVendor {
+  readonly target: string;
+  readonly account_id: string;
+  readonly vendorid: number;
+  /** When the first undelivered change was learned. */
+  readonly since: string;
+  readonly attempts: number;
+  readonly last_error: string | null;
+}
+
+/** All targets that the mirror knows, even if the settings no longer name them. */
+export function targetReports(sqlite: Sqlite): TargetReport[] {
+  const all = plainStatement<None, Omit<TargetReport, 'behind'> & { place: string }>(
+    sqlite,
+    `
+    SELECT t.target, t.place, t.began_at, t.delivered_at, t.failing_since, t.last_error, t.disabled_at,
+      (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS waiting,
+      (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL) AS parked,
+      (SELECT q.last_error FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL
+        ORDER BY q.since DESC, q.vendorid DESC LIMIT 1) AS parked_error,
+      (SELECT min(q.since) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS oldest_waiting
+    FROM _notify_targets t ORDER BY t.target`,
+  );
+  const after = plainStatement<{ seq: number }, { at: string }>(
+    sqlite,
+    'SELECT valid_from AS at FROM _vendor_versions WHERE seq > :seq ORDER BY seq LIMIT 1',
+  );
+  const last = lastSeq(sqlite);
+  return all.all({}).map(({ place, ...report }) => {
+    const seq = cursorParts(place)?.seq ?? 0;
+    return {
+      ...report,
+      behind: Math.max(0, last - seq),
+      oldest_waiting: report.oldest_waiting ?? after.get({ seq })?.at ?? null,
+    };
+  });
+}
+
+/** How long the oldest change has waited, in milliseconds; 0 where none waits. */
+export function lagOf({ oldest_waiting: oldest }: Pick<TargetReport, 'oldest_waiting'>, now: number): number {
+  return oldest === null ? 0 : Math.max(0, now - (parseInstant(oldest) ?? now));
+}
+
+/** Parked vendors, the oldest first. */
+export function parkedVendors(sqlite: Sqlite, limit: number): ParkedVendor[] {
+  return plainStatement<{ limit: number }, ParkedVendor>(
+    sqlite,
+    `
+    SELECT target, account_id, vendorid, since, attempts, last_error FROM _notify_queue
+    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT :limit`,
+  ).all({ limit });
+}

@@ -1,0 +1,370 @@
+/** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
+import { sql } from 'kysely';
+import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { ReadStamp } from '../domain/reading.ts';
+import type { ProcessLock } from './files/locks.ts';
+import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
+import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from './sqlite/schema.ts';
+import { columns, mirrorSql, statement } from './sqlite/statement.ts';
+
+/** A run: one recorded attempt to sweep, or to compare. */
+
+interface RunStart {
+  readonly accountId: string;
+  readonly kind: RunKind;
+  readonly trigger: RunTrigger;
+}
+
+export interface Run {
+  readonly id: number;
+  readonly accountId: string;
+  readonly kind: RunKind;
+  /** Our time at the start, milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Taken at the start: a vendor with a higher number was read since. */
+  readonly began: ReadStamp;
+}
+
+/** A run that sweeps, as its readings need it. */
+export interface Sweeping extends Pick<Run, 'id'> {
+  readonly kind: Exclude<RunKind, 'verify'>;
+  readonly trigger: RunTrigger;
+}
+
+export type RunCounts = Pick<
+  RunTable,
+  'pages' | 'requests' | 'seen' | 'created' | 'updated' | 'unchanged' | 'suspects'
+>;
+
+export const noCounts: RunCounts = {
+  pages: 0,
+  requests: 0,
+  seen: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  suspects: 0,
+};
+
+interface RunEnd {
+  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
+  readonly counts: RunCounts;
+  /** The error message; null where there is none. */
+  readonly error: string | null;
+  /** The error code. */
+  readonly errorCode: ErrorCode | null;
+  /** How the list was proven complete, and whether it moved; null where that is unknown or does not apply. */
+  readonly proof: ProofKind | null;
+  readonly moved: boolean | null;
+  /** For a complete run: the moments (milliseconds since 1970) up to which the mirror is complete, for all vendors and for listed ones. */
+  readonly safeAsOf: number | null;
+  readonly listedAsOf: number | null;
+}
+
+/** Of the latest complete runs that walked the list: how many saw it move, and how many there are. */
+interface ListMoves {
+  readonly moved: number;
+  readonly walked: number;
+}
+
+/** Recorded attempts to sweep. */
+export interface Runs {
+  beginRun(start: RunStart): Promise<Run>;
+  finishRun(run: Run, end: RunEnd): Promise<void>;
+  /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
+  unfinishedRuns(accountId: string, since: number): Promise<number>;
+  /** How many of an account's latest complete runs saw its list change. */
+  listMoves(accountId: string): Promise<ListMoves>;
+  /** The latest sweep of an account, possibly still running. */
+  lastSweep(accountId: string): Promise<Sweeping | undefined>;
+  /** When the last complete sweep of an account began, as a timestamp of ours; undefined before the first. */
+  lastComplete(accountId: string): Promise<string | undefined>;
+  /** The same by account. */
+  lastCompleteByAccount(): Promise<ReadonlyMap<string, string>>;
+  /**
+   * The start of the last run before the reading of that number, in milliseconds since 1970 and not after `now`; undefined where it is
+   * unknown, because the clock was set back.
+   */
+  runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined>;
+  /** When a run began, milliseconds since 1970; undefined where the clock was set back since. */
+  runStart(run: Run): Promise<number | undefined>;
+}
+
+const counted = Object.keys(noCounts) as (keyof RunCounts)[];
+const starts = ['id', 'account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
+
+const noEnd = {
+  finished_at: null,
+  error: null,
+  error_code: null,
+  safe_as_of: null,
+  listed_as_of: null,
+  proof: null,
+  list_moved: null,
+} as const;
+
+interface RunParts {
+  readonly clock: Clock;
+  readonly counter: ReadingCounter;
+  readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
+  readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
+}
+
+/** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
+export class SqliteRuns implements Runs {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #counter: ReadingCounter;
+  readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
+  readonly #own = new Set<number>();
+  readonly #starts: RunStarts;
+  readonly #moves: (accountId: string) => ListMoves;
+  readonly #insert: Statement<
+    { id: number } & Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>
+  >;
+  readonly #running: Statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>;
+  readonly #unfinished: Statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>;
+  readonly #complete: Statement<{ account_id: string }, { started_at: string | null }>;
+  readonly #everyComplete: Statement<None, { account_id: string; started_at: string }>;
+  readonly #latest: Statement<{ account_id: string }, Sweeping>;
+  readonly #abandon: Statement<{ id: number; finished_at: string }>;
+  readonly #progress: Statement<RunCounts & { id: number }>;
+  readonly #finish: Statement<
+    RunCounts & { id: number } & Pick<
+        RunTable,
+        'outcome' | 'error' | 'error_code' | 'proof' | 'list_moved' | 'finished_at' | 'safe_as_of' | 'listed_as_of'
+      >
+  >;
+
+  constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#moves = listMoves(sqlite);
+    this.#starts = new RunStarts(sqlite, setBacks);
+    this.#clock = clock;
+    this.#counter = counter;
+    this.#process = process;
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
+    );
+    this.#running = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('runs')
+        .select(['id', 'process'])
+        .where('account_id', '=', at('account_id'))
+        .where('outcome', '=', 'running'),
+    );
+    this.#unfinished = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('runs')
+        .select(['process', 'outcome'])
+        .where('account_id', '=', at('account_id'))
+        .where('outcome', 'in', ['abandoned', 'running'])
+        .where('started_at', '>', at('since')),
+    );
+    this.#complete = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('runs')
+        .select('started_at')
+        .where('account_id', '=', at('account_id'))
+        .where('outcome', '=', 'complete')
+        .where('kind', '!=', 'verify')
+        .orderBy('id', 'desc')
+        .limit(1),
+    );
+    this.#everyComplete = plainStatement(
+      sqlite,
+      `
+    SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
+      SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
+    );
+    this.#latest = statement<{ account_id: string }, Sweeping>(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('runs')
+        .select(['id', 'kind', 'trigger'])
+        .where('account_id', '=', at('account_id'))
+        .where('kind', '!=', 'verify')
+        .orderBy('id', 'desc')
+        .limit(1),
+    );
+    this.#abandon = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('runs')
+        .set({
+          outcome: 'abandoned',
+          finished_at: at('finished_at'),
+          error: 'The process ended during the run.',
+        })
+        .where('id', '=', at('id')),
+    );
+    this.#progress = statement(sqlite, (at) =>
+      mirrorSql.updateTable('runs').set(columns(at, counted)).where('id', '=', at('id')),
+    );
+    this.#finish = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('runs')
+        .set({
+          ...columns(at, counted),
+          outcome: at('outcome'),
+          error: at('error'),
+          error_code: at('error_code'),
+          finished_at: at('finished_at'),
+          safe_as_of: at('safe_as_of'),
+          listed_as_of: at('listed_as_of'),
+          proof: at('proof'),
+          list_moved: at('list_moved'),
+        })
+        .where('id', '=', at('id'))
+        .where('outcome', '=', sql.lit('running')),
+    );
+  }
+
+  /** Also marks runs of dead processes as abandoned. */
+  async beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
+    return this.#database.write(() => {
+      const { id, began } = this.#counter.beginRun();
+      const startedAt = this.#clock.now();
+      for (const run of this.#running.all({ account_id: accountId }))
+        if (run.process === this.#process.name ? !this.#own.has(run.id) : !this.#isAlive(run.process))
+          this.#abandon.run({ id: run.id, finished_at: timestamp(startedAt) });
+      this.#insert.run({
+        id,
+        account_id: accountId,
+        kind,
+        trigger,
+        started_at: timestamp(startedAt),
+        process: this.#process.name,
+        began_seq: began.readSeq,
+      });
+      this.#own.add(id);
+      return { id, accountId, kind, startedAt, began };
+    });
+  }
+
+  unfinishedRuns(accountId: string, since: number): Promise<number> {
+    return this.#database.read(
+      () =>
+        this.#unfinished
+          .all({ account_id: accountId, since: timestamp(since) })
+          .filter(
+            (run) => run.process !== this.#process.name && (run.outcome === 'abandoned' || !this.#isAlive(run.process)),
+          ).length,
+    );
+  }
+
+  listMoves(accountId: string): Promise<ListMoves> {
+    return this.#database.read(() => this.#moves(accountId));
+  }
+
+  lastComplete(accountId: string): Promise<string | undefined> {
+    return this.#database.read(() => this.#complete.get({ account_id: accountId })?.started_at ?? undefined);
+  }
+
+  lastCompleteByAccount(): Promise<ReadonlyMap<string, string>> {
+    return this.#database.read(
+      () => new Map(this.#everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),
+    );
+  }
+  runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined> {
+    return this.#database.read(() => this.#starts.startBefore(accountId, readSeq, now));
+  }
+
+  runStart(run: Run): Promise<number | undefined> {
+    return this.#database.read(() => this.#starts.startOf(run));
+  }
+
+  lastSweep(accountId: string): Promise<Sweeping | undefined> {
+    return this.#database.read(() => this.#latest.get({ account_id: accountId }));
+  }
+
+  /** Updates the counts of a run. Runs inside a transaction. */
+  progress(id: number, counts: RunCounts): void {
+    this.#progress.run({ id, ...counts });
+  }
+
+  finishRun(run: Run, end: RunEnd): Promise<void> {
+    return this.#database.write(() => {
+      this.#own.delete(run.id);
+      this.#finish.run({
+        id: run.id,
+        ...end.counts,
+        outcome: end.outcome,
+        error: end.error,
+        error_code: end.errorCode,
+        finished_at: timestamp(this.#clock.now()),
+        safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
+        listed_as_of: end.listedAsOf === null ? null : timestamp(end.listedAsOf),
+        proof: end.proof,
+        list_moved: end.moved === null ? null : Number(end.moved),
+      });
+    });
+  }
+
+  #isAlive(name: string | null): boolean {
+    return name !== null && this.#process.isAlive(name);
+  }
+}
+
+/** When runs began, where that is known: the clock may have been set back since. */
+class RunStarts {
+  readonly #setBacks: Pick<ClockSetBackLog, 'wasSince'>;
+  readonly #before: Statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>;
+
+  constructor(sqlite: Sqlite, setBacks: Pick<ClockSetBackLog, 'wasSince'>) {
+    this.#setBacks = setBacks;
+    this.#before = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('accounts')
+        .leftJoin('runs', (join) =>
+          join.onRef('runs.account_id', '=', 'accounts.account_id').on('runs.began_seq', '<', at('read_seq')),
+        )
+        .select((row) => [row.fn.coalesce('runs.started_at', 'accounts.added_at').as('began'), 'runs.began_seq as seq'])
+        .where('accounts.account_id', '=', at('account_id'))
+        .orderBy('runs.id', 'desc')
+        .limit(1),
+    );
+  }
+
+  /**
+   * When the last run before the reading of that number began, or the account was added where there is none; in milliseconds since 1970.
+   * Undefined where the clock was set back since, by an unknown amount.
+   */
+  startBefore(account_id: string, read_seq: number, now: number): number | undefined {
+    const found = this.#before.get({ account_id, read_seq });
+    const moment = parseInstant(found?.began ?? '');
+    // Which number was the last when the account was added is not recorded.
+    if (moment === undefined || moment > now || this.#setBacks.wasSince(found?.seq ?? -1)) return undefined;
+    return moment;
+  }
+
+  /** When a run began; undefined in the same case. */
+  startOf({ startedAt, began }: Pick<Run, 'startedAt' | 'began'>): number | undefined {
+    return this.#setBacks.wasSince(began.readSeq) ? undefined : startedAt;
+  }
+}
+
+const latestRuns = 5;
+
+/** Whether the list of an account changed during its latest complete runs. */
+function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
+  const latest = statement<{ account_id: string }, ListMoves>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom((from) =>
+        from
+          .selectFrom('runs')
+          .select('list_moved')
+          .where('account_id', '=', at('account_id'))
+          .where('outcome', '=', 'complete')
+          .where('list_moved', 'is not', null)
+          .orderBy('id', 'desc')
+          .limit(latestRuns)
+          .as('latest'),
+      )
+      .select((row) => [sql<number>`coalesce(sum(list_moved), 0)`.as('moved'), row.fn.countAll<number>().as('walked')]),
+  );
+  return (accountId) => latest.get({ account_id: accountId }) ?? { moved: 0, walked: 0 };
+}

@@ -1,0 +1,201 @@
+/**
+ * Decides when the checkpoint thread of a daemon runs. By default the commit that fills the journal (WAL) runs the checkpoint itself, and
+ * the whole process waits for the disk.
+ *
+ * The journal restarts with the first transaction that finds it completely copied and without readers. While sweeps write continuously, a
+ * checkpoint never catches up, so sweeps wait for it from time to time. Where a reader holds the journal, waiting would not help, and they
+ * continue.
+ */
+import { statSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import type { Checkpoints, Database } from './database.ts';
+import { SqliteError } from './driver.ts';
+import { plainStatement, type None, type Statement } from './plain-statement.ts';
+
+/** A checkpoint is due at this many pages that are not copied yet: SQLite's own default. */
+const due = 1_000;
+
+/** Bytes that sweeps may add to the journal before they wait, and how many checkpoints they then wait for at most. */
+const most = 32 * 2 ** 20;
+const mostPasses = 8;
+
+/** Pages in the journal, and how many of them are copied. */
+interface Extent {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+const none: None = {};
+
+export class Journal implements Checkpoints {
+  readonly #database: Database;
+  readonly #thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>;
+  readonly #readExtent: Statement<None, Extent>;
+  readonly #mostPages: number;
+  /** The next checkpoint is tried at this many pages, because the last one copied nothing. */
+  #restUntil = 0;
+  /** Sweeps wait at this many pages. */
+  #pauseAt: number;
+  #pass: Promise<boolean> | undefined;
+  #pause: Promise<void> | undefined;
+  #ended = false;
+
+  constructor(database: Database, thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#thread = thread;
+    this.#readExtent = plainStatement(sqlite, 'PRAGMA wal_checkpoint(NOOP)');
+    this.#mostPages = most / (sqlite.pragma('page_size', { simple: true }) as number);
+    this.#pauseAt = this.#mostPages;
+    sqlite.pragma('wal_autocheckpoint = 0');
+  }
+
+  committed(): void {
+    if (this.#ended || this.#pass) return;
+    const { log, checkpointed } = this.#extent();
+    if (log - checkpointed >= due && log >= this.#restUntil) void this.#checkpoint();
+  }
+
+  waitForRoom(): Promise<void> {
+    if (this.#pause) return this.#pause;
+    const { log } = this.#extent();
+    if (this.#ended || log < this.#pauseAt) return Promise.resolve();
+    // Whatever the result, the next pause comes only after as much again.
+    this.#pauseAt = log + this.#mostPages;
+    this.#pause = this.#catchUp().finally(() => (this.#pause = undefined));
+    return this.#pause;
+  }
+
+  async stop(): Promise<void> {
+    this.#ended = true;
+    await this.#thread.stop();
+  }
+
+  /** Runs checkpoints until everything is copied, or one copies nothing. Deliveries continue to write meanwhile. */
+  async #catchUp(): Promise<void> {
+    for (let passes = 0; passes < mostPasses; passes++) {
+      if (!(await this.#checkpoint())) return;
+      const { log, checkpointed } = this.#extent();
+      if (checkpointed >= log) return;
+    }
+  }
+
+  /** @returns whether anything was copied. */
+  #checkpoint(): Promise<boolean> {
+    this.#pass ??= this.#runCheckpoint().finally(() => (this.#pass = undefined));
+    return this.#pass;
+  }
+
+  async #runCheckpoint(): Promise<boolean> {
+    const before = this.#extent();
+    try {
+      const fault = await this.#thread.checkpoint();
+      if (fault?.code !== undefined) this.#database.reportError(new SqliteError(fault.message, fault.code));
+    } catch {
+      this.#restoreAutocheckpoint();
+      return false;
+    }
+    if (this.#ended) return false;
+    const after = this.#extent();
+    const isAnew = after.log < before.log;
+    const helped = isAnew || after.checkpointed > before.checkpointed;
+    this.#restUntil = helped ? 0 : after.log + due;
+    return helped;
+  }
+
+  /** Without the thread, commits run checkpoints again. */
+  #restoreAutocheckpoint(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#database.sqlite.pragma(`wal_autocheckpoint = ${due}`);
+  }
+
+  #extent(): Extent {
+    const extent = this.#readExtent.get(none) ?? { log: 0, checkpointed: 0 };
+    // After a restart of the journal, the next pause is far away.
+    this.#pauseAt = Math.min(this.#pauseAt, extent.log + this.#mostPages);
+    this.#restUntil = Math.min(this.#restUntil, extent.log + due);
+    return extent;
+  }
+}
+
+export interface CheckpointParams {
+  readonly path: string;
+  readonly files: FileNumbers;
+}
+
+/** SQLite's error of a failed checkpoint. */
+export interface CheckpointFault {
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
+/** undefined where as much was copied as readers allow. */
+export type CheckpointAnswer = CheckpointFault | undefined;
+
+/** The inodes of the file and its journal, to detect that either was replaced. */
+export interface FileNumbers {
+  readonly database: number | undefined;
+  readonly journal: number | undefined;
+}
+
+export function numbersOf(path: string): FileNumbers {
+  const inode = (name: string): number | undefined => statSync(name, { throwIfNoEntry: false })?.ino;
+  return { database: inode(path), journal: inode(`${path}-wal`) };
+}
+
+/**
+ * The thread that runs checkpoints, which copy the journal (WAL) into the database file: started when first needed, ended with the daemon.
+ */
+export class CheckpointThread {
+  readonly #program: string;
+  readonly #params: CheckpointParams;
+  #worker: Worker | undefined;
+  #ended = false;
+
+  /** `program` is the path of the compiled thread, `path` that of a mirror which this process has open and has read. */
+  constructor(program: string, path: string) {
+    this.#program = program;
+    this.#params = { path, files: numbersOf(path) };
+  }
+
+  /** Runs one checkpoint. Call it one at a time. @throws Error where the thread cannot work, or ends. */
+  checkpoint(): Promise<CheckpointAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) throw new Error('The checkpoint thread ended.');
+      const worker = this.#begun();
+      const settled = (): void => {
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      };
+      const onMessage = (answer: CheckpointAnswer): void => {
+        settled();
+        resolve(answer);
+      };
+      const onError = (error: Error): void => {
+        settled();
+        reject(error);
+      };
+      const onExit = (): void => onError(new Error('The checkpoint thread ended.'));
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+      worker.postMessage('checkpoint');
+    });
+  }
+
+  /** Ends the thread. May be called more than once. */
+  async stop(): Promise<void> {
+    this.#ended = true;
+    await this.#worker?.terminate();
+  }
+
+  #begun(): Worker {
+    if (this.#worker) return this.#worker;
+    // The environment may contain secrets.
+    const worker = new Worker(this.#program, { workerData: this.#params, env: {} });
+    this.#worker = worker;
+    worker.unref();
+    // `checkpoint` reports errors; without any listener an error would end the process.
+    worker.on('error', () => undefined);
+    worker.on('exit', () => (this.#ended = true));
+    return worker;
+  }
+}

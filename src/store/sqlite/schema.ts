@@ -1,0 +1,382 @@
+/** Every table and view, column by column, as statements see them. The migrations define them. */
+import type { Generated } from 'kysely';
+import type { Source } from '../../domain/reading.ts';
+import type { MarkReason } from '../../domain/retry.ts';
+import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
+
+/** Types of the mirror's tables, except those of vendors. The migrations define them. */
+
+export type RunKind = 'pull' | 'reconcile' | 'verify';
+export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
+export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'abandoned';
+/** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
+export type ProofKind = 'plain' | 'windows' | 'passes';
+export type DeliveryOutcome = 'pending' | 'applied' | 'unchanged' | 'not_found' | 'ignored' | 'parked';
+export type FindingKind =
+  | 'missed_create'
+  | 'missed_update'
+  | 'missed_delete'
+  | 'missed_restore'
+  | 'balance_only'
+  | 'in_flight'
+  | 'vanished'
+  | 'field_drift'
+  | 'record_rejected'
+  | 'count_mismatch'
+  | 'unreadable'
+  | 'breaker';
+
+export interface GatewayTable {
+  account_id: string;
+  sgid: number;
+  id: number;
+  connectionid: string | null;
+  gateway_name: string | null;
+  first_seen_at: string;
+  removed_at: string | null;
+}
+
+export interface CallbackTable {
+  account_id: string;
+  callbackid: number;
+  event: string;
+  uri: string;
+  verified: number;
+  checked_at: string;
+}
+
+export interface DeliveryTable {
+  id: Generated<number>;
+  account_id: string;
+  received_at: string;
+  name: string;
+  object_id: number | null;
+  business_id: number | null;
+  identity_id: number | null;
+  user_id: number | null;
+  outcome: DeliveryOutcome;
+  settled_at: string | null;
+}
+
+export interface DirtyVendorTable extends VendorKey {
+  generation: number;
+  marked_at: string;
+  due_at: string | null;
+  due_ms: number | null;
+  attempts: number;
+  reason: MarkReason;
+  last_error: string | null;
+}
+
+export interface CounterTable {
+  id: number;
+  read_seq: number;
+  generation: number;
+  offset_ms: number;
+  mirror_ms: number;
+  wall_ms: number | null;
+  run_id: Generated<number>;
+}
+
+export interface RunTable {
+  id: Generated<number>;
+  account_id: string;
+  kind: RunKind;
+  trigger: RunTrigger;
+  started_at: string;
+  finished_at: string | null;
+  outcome: RunOutcome;
+  pages: number;
+  requests: number;
+  seen: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  suspects: number;
+  error: string | null;
+  safe_as_of: string | null;
+  listed_as_of: string | null;
+  proof: ProofKind | null;
+  list_moved: number | null;
+  error_code: string | null;
+  process: string | null;
+  began_seq: number;
+}
+
+export interface FindingTable {
+  id: Generated<number>;
+  run_id: number;
+  account_id: string;
+  vendorid: number | null;
+  kind: FindingKind;
+  fields: string;
+  found_at: string;
+  explained_at: string | null;
+  explanation: string | null;
+}
+
+export interface FreshnessView {
+  account_id: string;
+  last_complete_sweep: string | null;
+  oldest_unsettled_delivery: string | null;
+  open_suspects: number;
+  parked_vendors: number;
+  callback_verified: number | null;
+  safe_as_of: string | null;
+  listed_as_of: string | null;
+  not_served_since: string | null;
+  paused_since: string | null;
+}
+
+export interface WebhookHealthView {
+  account_id: string;
+  day: string;
+  deliveries: number;
+  duplicates: number;
+  unannounced_changes: number;
+  announced_changes: number;
+  late_deliveries: number;
+  latest_seconds: number | null;
+  loss_rate: number | null;
+}
+
+export interface RequestTable {
+  account_id: string;
+  family: 'accounting' | 'events';
+  read_seq: number;
+  counts_until_ms: number;
+  process: string | null;
+}
+
+export interface DaemonFileTable {
+  file: 'mirror' | 'secrets';
+  inode: string;
+}
+
+export interface IdentityTable {
+  id: number;
+  mirror_id: string;
+  service: string | null;
+  service_since: string | null;
+  daemon_epoch: Generated<number>;
+}
+
+export interface AccountTable {
+  account_id: string;
+  added_at: string;
+  not_served_since: string | null;
+  settings_file: string | null;
+  connection: Generated<string>;
+  paused_since: Generated<string | null>;
+}
+
+/** The mirror file. */
+export interface MirrorTables {
+  accounts: AccountTable;
+  _added_accounts: { account_id: string; connection: string; added_at: string };
+  mirror_identity: IdentityTable;
+  reading_counter: CounterTable;
+  _clock_set_back: { read_seq: number; noticed_at: string };
+  vendors: VendorTable;
+  vendor_balances: BalanceTable;
+  vendor_tax_defaults: TaxDefaultTable;
+  vendor_versions: VersionTable;
+  _vendor_versions: VersionRowTable;
+  balance_spans: BalanceSpanTable;
+  page_confirmations: { read_seq: number; account_id: string; vendorids: string };
+  gateways: GatewayTable;
+  callbacks: CallbackTable;
+  deliveries: DeliveryTable;
+  dirty_vendors: DirtyVendorTable;
+  runs: RunTable;
+  findings: FindingTable;
+  _creations: CreationTable;
+  _edits: EditTable;
+  _requests: RequestTable;
+  _daemon_files: DaemonFileTable;
+  _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
+  _sweep_requests: SweepRequestTable;
+  _registration_refusals: RegistrationRefusalTable;
+  known_fields: { account_id: string; field: string; first_seen_at: string };
+  payables: PayablesView;
+  vendor_changes: VendorChangesView;
+  freshness: FreshnessView;
+  webhook_health: WebhookHealthView;
+}
+
+/** Types of the vendor tables. */
+
+export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
+export type VisStateSource = 'reported' | 'inferred';
+
+export interface VendorKey {
+  readonly account_id: string;
+  readonly vendorid: number;
+}
+
+/** The columns of a vendor's known fields. */
+type FieldColumns = Record<TextField, string | null> &
+  Record<FlagField, number | null> &
+  Record<StateField, VisState | null>;
+
+export interface VendorTable extends VendorKey, FieldColumns {
+  vis_state_source: VisStateSource;
+  presence: Presence;
+  first_seen_at: string;
+  changed_at: string;
+  source: Source;
+  read_seq: number;
+  held_since_ms: number;
+  unknown_fields: string | null;
+  raw: string;
+}
+
+export interface BalanceTable extends VendorKey {
+  kind: 'outstanding' | 'overdue';
+  amount: string;
+  amount_minor: number | bigint | null;
+  code: string;
+}
+
+export interface TaxDefaultTable extends VendorKey {
+  taxid: number;
+  system_taxid: number | null;
+  enabled: number | null;
+  name: string | null;
+  amount: string | null;
+  tax_authorityid: string | null;
+  created_at: string | null;
+  updated_at: string | null;
+}
+
+/** The view `vendor_versions`. */
+export interface VersionTable extends VendorKey {
+  seq: Generated<number>;
+  valid_from: string;
+  valid_to: string | null;
+  vis_state: VisState | null;
+  vis_state_source: VisStateSource;
+  presence: Presence;
+  changed_fields: string;
+  source: Source;
+  run_id: number | null;
+  delivery_id: number | null;
+  raw: string;
+}
+
+/** The table behind `vendor_versions`. */
+export interface VersionRowTable extends Omit<VersionTable, 'raw'> {
+  /** Null in the current version, whose record is in `vendors`. */
+  raw: string | null;
+}
+
+export interface BalanceSpanTable extends VendorKey {
+  code: string;
+  valid_from: string;
+  valid_to: string | null;
+  outstanding: string | null;
+  outstanding_minor: number | bigint | null;
+  overdue: string | null;
+  overdue_minor: number | bigint | null;
+  outstanding_amount: number | null;
+  overdue_amount: number | null;
+  outstanding_units: number | bigint | null;
+  overdue_units: number | bigint | null;
+  minor_digits: number;
+}
+
+/** Types of the views for users. */
+
+interface PayablesView extends VendorKey {
+  vendor_name: string | null;
+  state: 'active' | 'deleted' | 'archived' | 'unknown';
+  currency: string;
+  /** 0 where the service has no amount, null where its text is not a decimal number. */
+  outstanding: number | null;
+  overdue: number | null;
+  outstanding_minor: number | bigint | null;
+  overdue_minor: number | bigint | null;
+  minor_digits: number;
+}
+
+interface VendorChangesView extends VendorKey {
+  seq: number;
+  at: string;
+  vendor_name: string | null;
+  field: string;
+  old: string | null;
+  new: string | null;
+  learned_by: Source;
+}
+
+/** Types of internal tables about webhooks. */
+
+export interface RegistrationRefusalTable {
+  account_id: string;
+  event: string;
+  refused_at: string;
+  code: string;
+  message: string;
+}
+
+interface SweepRequestTable {
+  account_id: string;
+  generation: number;
+  asked_at: string | null;
+  asked_ms: number | null;
+  last_ms: number;
+  rest_until_ms: Generated<number>;
+  callback_ids: Generated<number>;
+  callback_id_at: string | null;
+}
+
+/** Types of the tables of writes with an unknown outcome. */
+
+export interface CreationTable {
+  account_id: string;
+  vendor_name: string;
+  sent_at: string;
+  known: string;
+  sent_by: string | null;
+}
+
+export interface EditTable {
+  id: Generated<number>;
+  account_id: string;
+  vendorid: number;
+  fields: string;
+  sent_at: string;
+  sent_by: string | null;
+  process: string;
+  version: number;
+  generation: number | null;
+}
+
+/** Types of the tables in the secrets file. The migrations define them. */
+export interface VerifierTable {
+  account_id: string;
+  verifier: string;
+  callbackid: number | null;
+  state: 'candidate' | 'proven' | 'previous';
+  received_at: string;
+  expires_at: string | null;
+  /** It was received again while a code was awaited, and waits to be tried. */
+  came_again: 0 | 1;
+}
+
+/** The file of secrets. */
+export interface SecretTables {
+  owner: { id: number; mirror_id: string; mirror_path: string; daemon_epoch: number };
+  path_tokens: { account_id: string; path_token: string };
+  verifiers: VerifierTable;
+  awaited_codes: { account_id: string; event: string; callbackid: number | null; asked_at: string };
+  registrations: { account_id: string; event: string; registered_at: string };
+  oauth_tokens: {
+    client: string;
+    access_token: string | null;
+    refresh_token: string | null;
+    expires_at: string | null;
+    lease_owner: string | null;
+    lease_until_ms: number | null;
+  };
+}

@@ -1,0 +1,247 @@
+/**
+ * Requests for a sweep. A sweep that began late enough closes them, unless another came meanwhile, and settles the deliveries of vendors
+ * that did not fit into the queue.
+ */
+import { sql } from 'kysely';
+import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import type { SettledOutcome, SqliteDeliveries } from './deliveries.ts';
+import type { SqliteFindings } from './findings.ts';
+import type { Marks } from './marks.ts';
+import type { Database } from './sqlite/database.ts';
+import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
+import { mirrorSql, statement } from './sqlite/statement.ts';
+
+/** A request for a sweep, and its answer. */
+
+/** An open request. Moments are mirror time, in milliseconds. */
+export interface SweepRequest {
+  readonly generation: number;
+  /** The id of the last journalled delivery when this was read. */
+  readonly lastDelivery: number;
+  /** When the first and the last unanswered request came. */
+  readonly askedMs: number;
+  readonly lastMs: number;
+  /** `askedMs` by our clock, in Unix ms. */
+  readonly askedAt: number;
+  /** Before this no sweep begins for it. */
+  readonly restUntilMs: number;
+}
+
+/** What a complete sweep has answered. */
+export interface SweepAnswer {
+  /** The generation when the sweep began. */
+  readonly generation: number;
+  /** Requests up to this moment are answered: in mirror time, and as Unix ms. */
+  readonly upToMs: number;
+  readonly upTo: number;
+  /** No sweep begins for a newer request before this mirror time. */
+  readonly restUntilMs: number;
+}
+
+/** Which deliveries a sweep answers: none that came after it began, or so recently that lists may not show the change yet. */
+interface AnsweredDeliveries {
+  /** The id of the last of them. */
+  readonly lastDelivery: number;
+  /** When the youngest of them came, Unix ms; undefined where all are old enough. */
+  readonly upTo: number | undefined;
+}
+
+/** The deliveries of a vendor that is not marked, up to the delivery `upTo`. */
+interface UnmarkedVendor {
+  readonly vendorid: number;
+  readonly upTo: number;
+}
+
+/** Sweeps that deliveries requested, because their vendor did not fit into the queue or they named a callback of ours. */
+export interface SweepRequests {
+  /** How many deliveries had the id of a callback instead of a vendor, and when the last came; undefined where none did. */
+  callbackIds(accountId: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined>;
+  /** The open request of an account; undefined where there is none. */
+  sweepRequest(accountId: string): Promise<SweepRequest | undefined>;
+  /** Some of the vendors of these deliveries that did not fit into the queue. */
+  unmarkedVendors(accountId: string, answered: AnsweredDeliveries): Promise<UnmarkedVendor[]>;
+  /**
+   * Settles the deliveries of unmarked vendors, and marks `unseen` vendors while the queue has room.
+   * @returns whether it had room for all.
+   */
+  settleUnmarked(
+    accountId: string,
+    answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
+  ): Promise<boolean>;
+  /** Closes the request; where a newer one came, records up to when it is answered. */
+  finishSweepRequest(accountId: string, answer: SweepAnswer): Promise<void>;
+  /** Postpones the next requested sweep to that moment of mirror time. */
+  postponeSweepRequest(accountId: string, restUntilMs: number): Promise<void>;
+}
+
+/** The most rows of the journal that one transaction reads, because other writers wait for it. */
+const batchSize = 500;
+
+/**
+ * Later than every timestamp of ours. A text of digits alone would be read as a number because of the column's type, and numbers come
+ * before text.
+ */
+const everAfter = '9999-12-31';
+
+interface OpenRow {
+  generation: number;
+  asked_at: string | null;
+  asked_ms: number | null;
+  last_ms: number;
+  rest_until_ms: number;
+}
+
+interface Unmarked {
+  account_id: string;
+  lastDelivery: number;
+  upTo: string;
+  limit: number;
+}
+
+export interface SweepRequestParts {
+  readonly clock: Clock;
+  readonly marks: Marks;
+  readonly deliveries: SqliteDeliveries;
+  readonly findings: SqliteFindings;
+}
+
+export class SqliteSweepRequests implements SweepRequests {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #marks: Marks;
+  readonly #deliveries: SqliteDeliveries;
+  readonly #findings: SqliteFindings;
+  readonly #open: Statement<{ account_id: string }, OpenRow>;
+  readonly #lastDelivery: Statement<None, { id: number | null }>;
+  readonly #named: Statement<{ account_id: string }, { deliveries: number; last: string | null }>;
+  readonly #unmarked: Statement<Unmarked, UnmarkedVendor>;
+  readonly #advance: Statement<{ account_id: string; asked_at: string; asked_ms: number; rest_until_ms: number }>;
+  readonly #clear: Statement<{ account_id: string; generation: number; upToMs: number }>;
+  readonly #rest: Statement<{ account_id: string; rest_until_ms: number }>;
+
+  constructor(database: Database, { clock, marks, deliveries, findings }: SweepRequestParts) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#marks = marks;
+    this.#deliveries = deliveries;
+    this.#findings = findings;
+    const { sqlite } = database;
+    this.#open = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_sweep_requests')
+        .select(['generation', 'asked_at', 'asked_ms', 'last_ms', 'rest_until_ms'])
+        .where('account_id', '=', at('account_id'))
+        .where('asked_ms', 'is not', null),
+    );
+    this.#lastDelivery = plainStatement(sqlite, 'SELECT max(id) AS id FROM deliveries');
+    this.#named = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_sweep_requests')
+        .select(['callback_ids as deliveries', 'callback_id_at as last'])
+        .where('account_id', '=', at('account_id')),
+    );
+    // The index contains the unsettled deliveries in order of arrival.
+    this.#unmarked = plainStatement(
+      sqlite,
+      `
+    SELECT vendorid, max(id) AS upTo FROM (
+      SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
+      WHERE d.account_id = :account_id AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
+        AND d.id <= :lastDelivery AND d.received_at <= :upTo
+        AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
+      ORDER BY d.received_at LIMIT :limit)
+    GROUP BY vendorid`,
+    );
+    this.#advance = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('_sweep_requests')
+        .set({
+          asked_at: sql`max(asked_at, ${at('asked_at')})`,
+          asked_ms: sql`max(asked_ms, ${at('asked_ms')})`,
+          rest_until_ms: at('rest_until_ms'),
+        })
+        .where('account_id', '=', at('account_id')),
+    );
+    this.#clear = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('_sweep_requests')
+        .set({ asked_at: null, asked_ms: null })
+        .where('account_id', '=', at('account_id'))
+        .where('generation', '=', at('generation'))
+        .where('last_ms', '<=', at('upToMs')),
+    );
+    this.#rest = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('_sweep_requests')
+        .set({ rest_until_ms: at('rest_until_ms') })
+        .where('account_id', '=', at('account_id')),
+    );
+  }
+
+  sweepRequest(account_id: string): Promise<SweepRequest | undefined> {
+    return this.#database.read(() => {
+      const row = this.#open.get({ account_id });
+      return (
+        row && {
+          generation: row.generation,
+          lastDelivery: this.#lastDelivery.get({})?.id ?? 0,
+          askedAt: parseInstant(row.asked_at ?? '') ?? 0,
+          askedMs: row.asked_ms ?? 0,
+          lastMs: row.last_ms,
+          restUntilMs: row.rest_until_ms,
+        }
+      );
+    });
+  }
+
+  callbackIds(account_id: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined> {
+    return this.#database.read(() => {
+      const { deliveries: count, last } = this.#named.get({ account_id }) ?? { deliveries: 0, last: null };
+      return last === null ? undefined : { deliveries: count, last };
+    });
+  }
+
+  unmarkedVendors(account_id: string, { lastDelivery, upTo }: AnsweredDeliveries): Promise<UnmarkedVendor[]> {
+    const youngest = upTo === undefined ? everAfter : timestamp(upTo);
+    return this.#database.read(() =>
+      this.#unmarked.all({ account_id, lastDelivery, upTo: youngest, limit: batchSize }),
+    );
+  }
+
+  settleUnmarked(
+    account_id: string,
+    answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
+  ): Promise<boolean> {
+    return this.#database.write(() => {
+      const now = this.#clock.now();
+      const hasRoom = this.#deliveries.beginRoomCheck();
+      let room = true;
+      for (const { vendorid, upTo, outcome } of answers) {
+        const key = { account_id, vendorid };
+        if (outcome === 'unseen') {
+          if (hasRoom(key)) this.#marks.add([key], 'delivery', 0);
+          else room = false;
+          continue;
+        }
+        // They announce late what the sweep found.
+        this.#findings.explainBy(
+          key,
+          this.#deliveries.open(key).filter(({ id }) => id <= upTo),
+        );
+        this.#deliveries.settle(key, upTo, outcome, now);
+      }
+      return room;
+    });
+  }
+
+  finishSweepRequest(account_id: string, { generation, upToMs, upTo, restUntilMs }: SweepAnswer): Promise<void> {
+    return this.#database.write(() => {
+      this.#advance.run({ account_id, asked_at: timestamp(upTo), asked_ms: upToMs, rest_until_ms: restUntilMs });
+      this.#clear.run({ account_id, generation, upToMs });
+    });
+  }
+
+  postponeSweepRequest(account_id: string, restUntilMs: number): Promise<void> {
+    return this.#database.write(() => void this.#rest.run({ account_id, rest_until_ms: restUntilMs }));
+  }
+}

@@ -1,0 +1,455 @@
+/**
+ * The stored vendors: the row of each with its balances and tax defaults, its JSON, those that were forgotten on request, and scans of an
+ * account in chunks.
+ */
+import { sql } from 'kysely';
+import { minorUnits } from '../domain/amounts.ts';
+import type { ReadStamp, VendorRow } from '../domain/reading.ts';
+import {
+  balanceFields,
+  columnFields,
+  textFields,
+  type Balance,
+  type BalanceField,
+  type TaxDefault,
+  type TextField,
+  type Vendor,
+} from '../domain/vendor.ts';
+import type { Marks } from './marks.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { BalanceTable, TaxDefaultTable, VendorKey, VendorTable } from './sqlite/schema.ts';
+import { columns, idsAmong, insertion, mirrorSql, ofVendor, statement, type IdsAmong } from './sqlite/statement.ts';
+
+/** Parts of stored vendors. */
+
+/** What is needed to decide about an unlisted vendor. */
+export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
+
+/** Fields that hardly ever change. */
+export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
+
+/** The stored vendors. */
+export interface Vendors {
+  /** The vendors of an account in order of id, in chunks. */
+  scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;
+  countVendors(accountId: string): Promise<number>;
+  /** Ids of a few active vendors, the newest first. */
+  newestActive(accountId: string): Promise<number[]>;
+  /** Marks vendors that a sweep did not show, except those that were read since `began`, which was taken before it. */
+  markSuspects(accountId: string, vendorids: readonly number[], began: ReadStamp): Promise<void>;
+  /** Fields that identify vendors, for those of `vendorids` that are stored. */
+  traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]>;
+  /** Lets a forgotten vendor be mirrored again, and marks it. @returns whether it was forgotten. */
+  mirrorAgain(accountId: string, vendorid: number): Promise<boolean>;
+}
+
+const chunk = 5_000;
+const few = 3;
+
+/** The stored vendors of an account, and scans of them in chunks. */
+export class SqliteVendors implements Vendors {
+  readonly #database: Database;
+  readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
+  readonly #count: Statement<{ account_id: string }, { vendors: number }>;
+  readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
+  readonly #suspect: Statement<VendorKey & { read_seq: number }>;
+  readonly #traits: Statement<VendorKey, VendorTraits>;
+
+  readonly #forgotten: ForgottenVendors;
+  readonly #marks: Marks;
+
+  constructor(database: Database, marks: Marks) {
+    this.#database = database;
+    this.#marks = marks;
+    this.#forgotten = new ForgottenVendors(database.sqlite);
+    const { sqlite } = database;
+    this.#after = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])
+        .where('account_id', '=', at('account_id'))
+        .where('vendorid', '>', at('after'))
+        .orderBy('vendorid')
+        .limit(chunk),
+    );
+    this.#count = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select((row) => row.fn.countAll<number>().as('vendors'))
+        .where('account_id', '=', at('account_id')),
+    );
+    this.#active = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select('vendorid')
+        .where('account_id', '=', at('account_id'))
+        .where('vis_state', '=', 0)
+        .where('presence', '=', 'present')
+        .orderBy('vendorid', 'desc')
+        .limit(few),
+    );
+    this.#suspect = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at)
+        .where('presence', '=', 'present')
+        .where('read_seq', '<', at('read_seq')),
+    );
+    this.#traits = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at']), at),
+    );
+  }
+
+  traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]> {
+    return this.#database.read(() =>
+      vendorids.flatMap((vendorid) => this.#traits.get({ account_id: accountId, vendorid }) ?? []),
+    );
+  }
+
+  async *scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]> {
+    for (let after = 0; ;) {
+      const from = after;
+      const some = await this.#database.read(() => this.#after.all({ account_id: accountId, after: from }));
+      const end = some.at(-1);
+      if (!end) return;
+      yield some;
+      after = end.vendorid;
+    }
+  }
+
+  countVendors(accountId: string): Promise<number> {
+    return this.#database.read(() => this.#count.get({ account_id: accountId })?.vendors ?? 0);
+  }
+
+  newestActive(accountId: string): Promise<number[]> {
+    return this.#database.read(() => this.#active.all({ account_id: accountId }).map(({ vendorid }) => vendorid));
+  }
+
+  markSuspects(accountId: string, vendorids: readonly number[], { readSeq }: ReadStamp): Promise<void> {
+    return this.#database.write(() => {
+      for (const vendorid of vendorids) this.#suspect.run({ account_id: accountId, vendorid, read_seq: readSeq });
+    });
+  }
+
+  mirrorAgain(accountId: string, vendorid: number): Promise<boolean> {
+    return this.#database.write(() => {
+      const key = { account_id: accountId, vendorid };
+      const isReadmitted = this.#forgotten.remove(key);
+      if (isReadmitted) this.#marks.add([key], 'asked', 0);
+      return isReadmitted;
+    });
+  }
+}
+
+/** Since when a vendor is stored as it is, in mirror time, and its state. */
+type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
+
+/** Also whether the vendor is present with exactly the text of a row: 1 or 0. */
+type LookedUp = StoredState & { readonly same: 0 | 1 };
+
+/** All columns but the key and `first_seen_at`. */
+const changing = [
+  ...columnFields,
+  'vis_state_source',
+  'presence',
+  'changed_at',
+  'source',
+  'read_seq',
+  'held_since_ms',
+  'unknown_fields',
+  'raw',
+] as const satisfies (keyof VendorTable)[];
+
+const textColumns = Object.fromEntries(
+  textFields.map((field) => [field, ({ vendor }: NewVendor) => vendor[field] ?? null]),
+) as Record<TextField, (made: NewVendor) => string | null>;
+
+/** A vendor that had no row. */
+interface NewVendor {
+  readonly key: VendorKey;
+  readonly vendor: Vendor;
+  readonly raw: string;
+  readonly trace: Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'>;
+}
+
+/** How each column of a new row is made. */
+const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => VendorTable[Column] } = {
+  account_id: ({ key }) => key.account_id,
+  vendorid: ({ key }) => key.vendorid,
+  first_seen_at: ({ trace }) => trace.changed_at,
+  ...textColumns,
+  is_1099: ({ vendor }) => flag(vendor.is_1099),
+  vis_state: ({ vendor }) => vendor.vis_state ?? null,
+  vis_state_source: () => 'reported',
+  presence: () => 'present',
+  changed_at: ({ trace }) => trace.changed_at,
+  source: ({ trace }) => trace.source,
+  read_seq: ({ trace }) => trace.read_seq,
+  held_since_ms: ({ trace }) => trace.held_since_ms,
+  unknown_fields: ({ vendor }) => unknownFieldsOf(vendor),
+  raw: ({ raw }) => raw,
+};
+
+/** The rows of `vendors`. */
+export class VendorRows {
+  readonly #find: Statement<VendorKey, VendorTable>;
+  readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
+  /** Those of the vendors that have a row. */
+  readonly among: IdsAmong;
+  readonly #insert: (vendor: NewVendor) => void;
+  readonly #update: Statement<VendorTable>;
+  readonly #confirm: Statement<VendorKey & { read_seq: number }>;
+
+  constructor(sqlite: Sqlite) {
+    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
+    this.#lookUp = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql
+          .selectFrom('vendors')
+          .select(['held_since_ms', 'vis_state'])
+          .select(sql<0 | 1>`presence = 'present' AND raw = CAST(${at('text')} AS TEXT)`.as('same')),
+        at,
+      ),
+    );
+    this.among = idsAmong(sqlite, 'vendors');
+    this.#insert = insertion<VendorTable, NewVendor>(sqlite, newRow, (values) =>
+      mirrorSql.insertInto('vendors').values(values),
+    );
+    this.#update = statement(sqlite, (at) => ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at));
+    this.#confirm = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql
+          .updateTable('vendors')
+          .set({ read_seq: at('read_seq'), presence: sql`iif(presence = 'suspect', 'present', presence)` }),
+        at,
+      ).where('read_seq', '<', at('read_seq')),
+    );
+  }
+
+  find(key: VendorKey): VendorTable | undefined {
+    return this.#find.get(key);
+  }
+
+  /** Compares a row with the stored vendor; undefined where there is none. */
+  // Compared as bytes: decoding them costs more than everything else.
+  lookUp(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
+    return this.#lookUp.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
+  }
+
+  insert(vendor: NewVendor): void {
+    this.#insert(vendor);
+  }
+
+  update(row: VendorTable): void {
+    this.#update.run(row);
+  }
+
+  /** Records that a reading confirmed the stored vendor: it is present, and no older reading may replace it. */
+  confirm(key: VendorKey, readSeq: number): void {
+    this.#confirm.run({ ...key, read_seq: readSeq });
+  }
+}
+
+export const balanceKinds = {
+  outstanding_balance: 'outstanding',
+  overdue_balance: 'overdue',
+} as const satisfies Record<BalanceField, BalanceTable['kind']>;
+
+/** The rows that belong to a vendor: balances and tax defaults. */
+export class ChildRows {
+  readonly #balances: Statement<VendorKey, BalanceTable>;
+  readonly #taxes: Statement<VendorKey, TaxDefaultTable>;
+  readonly #dropBalances: Statement<VendorKey>;
+  readonly #dropTaxes: Statement<VendorKey>;
+  readonly #addBalance: Statement<BalanceTable>;
+  readonly #addTax: Statement<TaxDefaultTable>;
+
+  constructor(sqlite: Sqlite) {
+    this.#balances = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendor_balances').selectAll(), at).orderBy('code'),
+    );
+    this.#taxes = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').selectAll(), at).orderBy('taxid'),
+    );
+    this.#dropBalances = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
+    this.#dropTaxes = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
+    this.#addBalance = statement(sqlite, (at) =>
+      mirrorSql.insertInto('vendor_balances').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        kind: at('kind'),
+        amount: at('amount'),
+        amount_minor: at('amount_minor'),
+        code: at('code'),
+      }),
+    );
+    this.#addTax = statement(sqlite, (at) =>
+      mirrorSql.insertInto('vendor_tax_defaults').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        taxid: at('taxid'),
+        system_taxid: at('system_taxid'),
+        enabled: at('enabled'),
+        name: at('name'),
+        amount: at('amount'),
+        tax_authorityid: at('tax_authorityid'),
+        created_at: at('created_at'),
+        updated_at: at('updated_at'),
+      }),
+    );
+  }
+
+  /** The vendor in its rows. Fields that were never reported are null. */
+  vendorOf(row: VendorTable): Vendor {
+    const balances = this.#balances.all(row);
+    const kept = (kind: BalanceTable['kind']): Balance[] =>
+      balances.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
+    return {
+      ...(Object.fromEntries(textFields.map((field) => [field, row[field]])) as Record<TextField, string | null>),
+      ...(row.vis_state === null ? {} : { vis_state: row.vis_state }),
+      vendorid: row.vendorid,
+      is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
+      outstanding_balance: kept('outstanding'),
+      overdue_balance: kept('overdue'),
+      tax_defaults: this.#taxes.all(row).map(taxDefaultOf),
+      unknown: new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>)),
+    };
+  }
+
+  /** Replaces balances and tax defaults. @param fresh whether there are none to remove */
+  // Built field by field, because spreading objects is much of a first pull's own work.
+  replace({ account_id, vendorid }: VendorKey, vendor: Vendor, fresh: boolean): void {
+    if (!fresh) {
+      this.#dropBalances.run({ account_id, vendorid });
+      this.#dropTaxes.run({ account_id, vendorid });
+    }
+    for (const field of balanceFields) {
+      const kind = balanceKinds[field];
+      for (const balance of vendor[field] ?? []) {
+        const { amount, code } = balance;
+        this.#addBalance.run({ account_id, vendorid, kind, amount, amount_minor: minorUnits(balance), code });
+      }
+    }
+    for (const tax of vendor.tax_defaults ?? []) {
+      const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = tax;
+      const names = { name, amount, tax_authorityid, created_at, updated_at };
+      this.#addTax.run({ account_id, vendorid, taxid, system_taxid, enabled: flag(tax.enabled), ...names });
+    }
+  }
+}
+
+function taxDefaultOf(row: TaxDefaultTable): TaxDefault {
+  const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = row;
+  const enabled = row.enabled === null ? null : row.enabled === 1;
+  return { taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at };
+}
+
+/** The columns of `vendors` that a reading fills. */
+export type ContentColumns = Omit<
+  VendorTable,
+  | 'account_id'
+  | 'vis_state_source'
+  | 'presence'
+  | 'first_seen_at'
+  | 'changed_at'
+  | 'source'
+  | 'read_seq'
+  | 'held_since_ms'
+>;
+
+/**
+ * The columns of a vendor, as a new object that the caller may extend. Built field by field, because spreading wide objects dominates the
+ * cost of a first pull.
+ */
+export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
+  const texts = {} as Record<TextField, string | null>;
+  for (const field of textFields) texts[field] = vendor[field] ?? null;
+  return Object.assign(texts, {
+    vendorid: vendor.vendorid,
+    is_1099: flag(vendor.is_1099),
+    vis_state: vendor.vis_state ?? null,
+    unknown_fields: unknownFieldsOf(vendor),
+    raw,
+  });
+}
+
+/** Fields without a column of their own. */
+function unknownFieldsOf({ unknown }: Vendor): string | null {
+  return unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(unknown));
+}
+
+/** The columns of a vendor's own row. */
+function flag(value: boolean | null | undefined): number | null {
+  return value == null ? null : Number(value);
+}
+
+/** The JSON of a vendor as it is stored, which may be damaged. */
+
+/** The received JSON, plus stored fields that it leaves out and that are not excluded. Damaged stored JSON is replaced. */
+export function mergedRaw(stored: string, received: string, excluded?: ReadonlySet<string>): string {
+  const before = storedObject(stored);
+  const now = JSON.parse(received) as Record<string, unknown>;
+  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name) && !excluded?.has(name));
+  if (left.length === 0) return received;
+  return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
+}
+
+/** The fields that the stored JSON does not contain. */
+export function fieldsNotIn(stored: string, fields: readonly string[]): string[] {
+  const before = storedObject(stored);
+  return fields.filter((field) => !Object.hasOwn(before, field));
+}
+
+/** Stored JSON that is valid; an empty object in place of damaged JSON. */
+export function repairedRaw(stored: string): string {
+  return parsedObject(stored) ? stored : '{}';
+}
+
+/** The members of stored JSON; none where it is damaged. */
+function storedObject(json: string): Record<string, unknown> {
+  return parsedObject(json) ?? {};
+}
+
+function parsedObject(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Vendors that were forgotten on request: no reading stores them again. */
+export class ForgottenVendors {
+  readonly #find: Statement<VendorKey, { vendorid: number }>;
+  /** Those of the vendors that were forgotten. */
+  readonly among: IdsAmong;
+  readonly #add: Statement<VendorKey & { forgotten_at: string }>;
+  readonly #delete: Statement<VendorKey>;
+
+  constructor(sqlite: Sqlite) {
+    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
+    this.among = idsAmong(sqlite, '_forgotten_vendors');
+    this.#add = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_forgotten_vendors')
+        .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+    this.#delete = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
+  }
+
+  has({ account_id, vendorid }: VendorKey): boolean {
+    return this.#find.get({ account_id, vendorid }) !== undefined;
+  }
+
+  /** Runs inside a transaction. */
+  add({ account_id, vendorid }: VendorKey, forgotten_at: string): void {
+    this.#add.run({ account_id, vendorid, forgotten_at });
+  }
+
+  /** Allows readings to store the vendor again. Runs inside a transaction. @returns whether it was forgotten. */
+  remove({ account_id, vendorid }: VendorKey): boolean {
+    return this.#delete.run({ account_id, vendorid }) > 0;
+  }
+}

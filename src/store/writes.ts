@@ -1,0 +1,313 @@
+/** What writes to the service need: stored vendors, and writes with an unknown outcome. */
+import { sql } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { Vendor } from '../domain/vendor.ts';
+import type { ProcessLock } from './files/locks.ts';
+import type { Marks } from './marks.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { Statement } from './sqlite/plain-statement.ts';
+import type { CreationTable, EditTable, Presence, VendorKey } from './sqlite/schema.ts';
+import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+import { ChildRows, VendorRows } from './vendors.ts';
+
+/** Writes to the service with an unknown outcome. */
+
+interface NewEdit {
+  readonly vendorid: number;
+  /** Names of the fields that are set. */
+  readonly fields: readonly string[];
+  /** The user's name on this machine, where known. */
+  readonly by: string | null;
+  /** Milliseconds after which the vendor is read, if the outcome is not known by then. */
+  readonly delay: number;
+}
+
+/** An edit with an unknown outcome. */
+export interface OpenEdit {
+  readonly id: number;
+  readonly fields: readonly string[];
+  /** Timestamp of ours. */
+  readonly sentAt: string;
+  readonly sentBy: string | null;
+  /** Whether the vendor was stored then, and has not changed since. */
+  readonly isUntouched: boolean;
+  /** Names of the fields that changed since. */
+  readonly changed: readonly string[];
+}
+
+interface StoredVendor {
+  readonly vendor: Vendor;
+  readonly presence: Presence;
+}
+
+/** A creation with an unknown outcome. */
+export interface OpenCreation {
+  /** Timestamp of ours. */
+  readonly sentAt: string;
+  /** The user who sent it, where known. */
+  readonly sentBy: string | null;
+  /** Ids of the stored vendors with that name before the creation. */
+  readonly known: readonly number[];
+}
+
+/** What writes to the service need: stored vendors, and writes with an unknown outcome. */
+export interface Writes {
+  /** A stored vendor; undefined where it was never seen. */
+  storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined>;
+  /** Ids of stored vendors with that name. */
+  vendorsNamed(accountId: string, name: string): Promise<number[]>;
+  /** Records a creation before it is sent; on disk when this resolves. Replaces an earlier one of the same name. */
+  beginCreation(accountId: string, name: string, by: string | null): Promise<void>;
+  openCreation(accountId: string, name: string): Promise<OpenCreation | undefined>;
+  /** Removes a creation whose outcome is known. */
+  endCreation(accountId: string, name: string): Promise<void>;
+  /**
+   * Records an edit before it is sent, and marks the vendor to be read after `delay` milliseconds; on disk when this resolves.
+   * @returns the id of the edit.
+   */
+  beginEdit(accountId: string, edit: NewEdit): Promise<number>;
+  /** Edits of a vendor with an unknown outcome, the oldest first. */
+  openEdits(accountId: string, vendorid: number): Promise<OpenEdit[]>;
+  /** Removes edits whose outcome is known, except those of other running processes. */
+  endEdits(ids: readonly number[]): Promise<void>;
+}
+
+export interface WriteParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly marks: Marks;
+  readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
+}
+
+interface Named {
+  readonly account_id: string;
+  readonly vendor_name: string;
+}
+
+export class SqliteWrites implements Writes {
+  readonly #database: Database;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #edits: OpenEdits;
+  readonly #rows: VendorRows;
+  readonly #childRows: ChildRows;
+  readonly #named: Statement<Named, { vendorid: number }>;
+  readonly #begin: Statement<CreationTable>;
+  readonly #open: Statement<Named, Pick<CreationTable, 'sent_at' | 'known' | 'sent_by'>>;
+  readonly #end: Statement<Named>;
+
+  constructor(database: Database, { clock, marks, process }: WriteParts) {
+    this.#database = database;
+    this.#clock = clock;
+    const { sqlite } = database;
+    this.#edits = new OpenEdits(sqlite, { clock, marks, process });
+    this.#rows = new VendorRows(sqlite);
+    this.#childRows = new ChildRows(sqlite);
+    this.#named = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select('vendorid')
+        .where('account_id', '=', at('account_id'))
+        .where(sql<string>`trim(vendor_name)`, '=', at('vendor_name'))
+        .orderBy('vendorid'),
+    );
+    this.#begin = statement(sqlite, (at) =>
+      mirrorSql.replaceInto('_creations').values({
+        account_id: at('account_id'),
+        vendor_name: at('vendor_name'),
+        sent_at: at('sent_at'),
+        known: at('known'),
+        sent_by: at('sent_by'),
+      }),
+    );
+    this.#open = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_creations')
+        .select(['sent_at', 'known', 'sent_by'])
+        .where('account_id', '=', at('account_id'))
+        .where('vendor_name', '=', at('vendor_name')),
+    );
+    this.#end = statement(sqlite, (at) =>
+      mirrorSql
+        .deleteFrom('_creations')
+        .where('account_id', '=', at('account_id'))
+        .where('vendor_name', '=', at('vendor_name')),
+    );
+  }
+
+  storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined> {
+    return this.#database.read(() => {
+      const row = this.#rows.find({ account_id: accountId, vendorid });
+      return row && { vendor: this.#childRows.vendorOf(row), presence: row.presence };
+    });
+  }
+
+  vendorsNamed(accountId: string, name: string): Promise<number[]> {
+    return this.#database.read(() => this.#ofName(this.#key(accountId, name)));
+  }
+
+  beginCreation(accountId: string, name: string, by: string | null): Promise<void> {
+    return this.#database.write(() => {
+      const at = this.#key(accountId, name);
+      this.#begin.run({
+        ...at,
+        sent_at: timestamp(this.#clock.now()),
+        known: JSON.stringify(this.#ofName(at)),
+        sent_by: by,
+      });
+    });
+  }
+
+  openCreation(accountId: string, name: string): Promise<OpenCreation | undefined> {
+    return this.#database.read(() => {
+      const row = this.#open.get(this.#key(accountId, name));
+      return row && { sentAt: row.sent_at, sentBy: row.sent_by, known: JSON.parse(row.known) as number[] };
+    });
+  }
+
+  endCreation(accountId: string, name: string): Promise<void> {
+    return this.#database.write(() => {
+      this.#end.run(this.#key(accountId, name));
+    });
+  }
+
+  beginEdit(accountId: string, edit: NewEdit): Promise<number> {
+    return this.#database.write(() => this.#edits.begin(accountId, edit));
+  }
+
+  openEdits(accountId: string, vendorid: number): Promise<OpenEdit[]> {
+    return this.#database.read(() => this.#edits.of({ account_id: accountId, vendorid }));
+  }
+
+  endEdits(ids: readonly number[]): Promise<void> {
+    return this.#database.write(() => this.#edits.end(ids));
+  }
+
+  #key(account_id: string, name: string): Named {
+    return {
+      account_id,
+      vendor_name: name.replaceAll('\0', '').replace(/^ +| +$/g, ''),
+    };
+  }
+
+  #ofName(at: Named): number[] {
+    return this.#named.all(at).map(({ vendorid }) => vendorid);
+  }
+}
+
+interface OpenEditsParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly marks: Marks;
+  readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
+}
+
+/** Edits with an unknown outcome. A row is on disk before its edit is sent, so that it is known even if the process dies. */
+class OpenEdits {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #marks: Marks;
+  readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
+  readonly #add: Statement<Omit<EditTable, 'id'>, { id: number }>;
+  readonly #open: Statement<VendorKey, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>;
+  readonly #byId: Statement<{ id: number }, VendorKey & Pick<EditTable, 'process' | 'generation'>>;
+  readonly #remove: Statement<{ id: number }>;
+  readonly #latestVersion: Statement<VendorKey, { seq: number }>;
+  readonly #versionsSince: Statement<VendorKey & { version: number }, { changed_fields: string }>;
+  readonly #generationOf: Statement<VendorKey, { generation: number }>;
+  readonly #unmark: Statement<VendorKey & { generation: number }>;
+
+  constructor(sqlite: Sqlite, { clock, marks, process }: OpenEditsParts) {
+    this.#clock = clock;
+    this.#marks = marks;
+    this.#process = process;
+    this.#add = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_edits')
+        .values({
+          account_id: at('account_id'),
+          vendorid: at('vendorid'),
+          fields: at('fields'),
+          sent_at: at('sent_at'),
+          sent_by: at('sent_by'),
+          process: at('process'),
+          version: at('version'),
+          generation: at('generation'),
+        })
+        .returning('id'),
+    );
+    this.#open = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('_edits').select(['id', 'fields', 'sent_at', 'sent_by', 'version']), at).orderBy(
+        'id',
+      ),
+    );
+    this.#byId = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_edits')
+        .select(['account_id', 'vendorid', 'process', 'generation'])
+        .where('id', '=', at('id')),
+    );
+    this.#remove = statement(sqlite, (at) => mirrorSql.deleteFrom('_edits').where('id', '=', at('id')));
+    this.#latestVersion = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
+    );
+    this.#versionsSince = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
+    );
+    this.#generationOf = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
+    );
+    // A mark that was changed meanwhile stays.
+    this.#unmark = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
+        .where('generation', '=', at('generation'))
+        .where('reason', '=', 'asked')
+        .where('attempts', '=', sql<number>`0`),
+    );
+  }
+
+  /** Records an edit. Runs inside a transaction. @returns its id. */
+  begin(accountId: string, { vendorid, fields, by, delay }: NewEdit): number {
+    const key: VendorKey = { account_id: accountId, vendorid };
+    const added = this.#add.get({
+      ...key,
+      fields: JSON.stringify(fields),
+      sent_at: timestamp(this.#clock.now()),
+      sent_by: by,
+      process: this.#process.name,
+      version: this.#latestVersion.get(key)?.seq ?? 0,
+      generation: this.#markFor(key, delay),
+    });
+    return added?.id ?? 0;
+  }
+
+  of(key: VendorKey): OpenEdit[] {
+    return this.#open.all(key).map(({ id, fields, sent_at, sent_by, version }) => {
+      const versions = this.#versionsSince.all({ ...key, version });
+      return {
+        id,
+        fields: namesIn(fields),
+        sentAt: sent_at,
+        sentBy: sent_by,
+        isUntouched: version > 0 && versions.length === 0,
+        changed: [...new Set(versions.flatMap(({ changed_fields }) => namesIn(changed_fields)))],
+      };
+    });
+  }
+
+  /** Removes edits of this process and of dead ones. Runs inside a transaction. */
+  end(ids: readonly number[]): void {
+    for (const id of ids) {
+      const edit = this.#byId.get({ id });
+      if (!edit || (edit.process !== this.#process.name && this.#process.isAlive(edit.process))) continue;
+      this.#remove.run({ id });
+      const { account_id, vendorid, generation } = edit;
+      if (generation !== null) this.#unmark.run({ account_id, vendorid, generation });
+    }
+  }
+
+  #markFor(key: VendorKey, delay: number): number | null {
+    const isMarked = this.#generationOf.get(key) !== undefined;
+    this.#marks.add([key], 'asked', delay);
+    return isMarked ? null : (this.#generationOf.get(key)?.generation ?? null);
+  }
+}
+
+const namesIn = (json: string): string[] => JSON.parse(json) as string[];

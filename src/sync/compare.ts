@@ -1,0 +1,149 @@
+/** Compares the service with the mirror, field by field; changes no vendor. */
+import { eachBounded } from '../domain/concurrency.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import type { ReadStamp, VendorRow } from '../domain/reading.ts';
+import type { Verdict } from '../store/acceptance.ts';
+import { sortUnseen } from './absences.ts';
+import { describeBlank, isBlank } from './breaker.ts';
+import { RunCounter, stateSeen } from './observation.ts';
+import { interruptedError, type PullOptions } from './run.ts';
+import { extraWalks, sweep, type SweepPlan, type SweepProgress } from './sweep/sweep.ts';
+import type { SyncAccount } from './sync-account.ts';
+
+export interface VendorDifference {
+  readonly vendorid: number;
+  readonly kind: 'only_in_source' | 'only_in_mirror' | 'different';
+  readonly fields: readonly string[];
+}
+
+export interface VerifyReport {
+  readonly outcome: 'equal' | 'different' | 'incomplete';
+  readonly sourceTotal: number;
+  readonly mirrorTotal: number;
+  readonly differences: readonly VendorDifference[];
+  readonly error: MirrorError | undefined;
+}
+
+export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
+  readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
+}
+
+/** Compares an account. Expected errors are in the report. */
+export async function verify(account: SyncAccount, options: VerifyOptions): Promise<VerifyReport> {
+  const { mirror, accountId } = account;
+  const run = await mirror.runs.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
+  const counter = new RunCounter();
+  let report: VerifyReport;
+  try {
+    report = await compare(account, run.began, options, counter);
+  } catch (caught) {
+    const error = options.signal.aborted ? interruptedError(counter) : asMirrorError(caught);
+    report = { outcome: 'incomplete', sourceTotal: counter.counts.seen, mirrorTotal: 0, differences: [], error };
+  }
+  const { outcome, error } = report;
+  await mirror.runs.finishRun(run, {
+    outcome: outcome === 'incomplete' ? 'incomplete' : 'complete',
+    counts: counter.counts,
+    proof: null,
+    moved: null,
+    error: error?.message ?? (outcome === 'different' ? howManyDiffer(report.differences.length) : null),
+    errorCode: error?.code ?? null,
+    safeAsOf: null,
+    listedAsOf: null,
+  });
+  return report;
+}
+
+async function compare(
+  account: SyncAccount,
+  began: ReadStamp,
+  options: VerifyOptions,
+  counter: RunCounter,
+): Promise<VerifyReport> {
+  const { mirror, accountId, vendors, sync } = account;
+  const found = new Map<number, VendorDifference>();
+  const note = (vendorid: number, verdict: Verdict | undefined): void => {
+    if (verdict?.kind === 'created') found.set(vendorid, { vendorid, kind: 'only_in_source', fields: [] });
+    else if (verdict?.kind === 'updated') found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
+    else found.delete(vendorid);
+  };
+  const shown = { deleted: false };
+  const check = async (rows: readonly VendorRow[]): Promise<ReadonlyMap<number, Verdict>> => {
+    const verdicts = await mirror.readings.compareRows(rows, accountId);
+    for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
+    return verdicts;
+  };
+  const plan: SweepPlan = {
+    vendors,
+    apply: async (page) => {
+      const verdicts = await check(page.rows);
+      shown.deleted ||= [...verdicts.values()].some((verdict) => stateSeen(verdict) === 1);
+      counter.set({ pages: counter.counts.pages + 1 });
+      return verdicts;
+    },
+    onRequest: () => counter.addRequest(),
+    clock: account.clock,
+    lag: sync.lag,
+    passes: sync.sweepPasses,
+    concurrency: account.concurrency,
+    signal: options.signal,
+    onProgress: options.onProgress,
+  };
+  const { conclusion, seen } = await sweep(plan);
+  if (!conclusion.complete)
+    throw new MirrorError('sweep_incomplete', `The list could not be read completely: ${conclusion.why}.`);
+
+  const showsDeleted = shown.deleted;
+  const hidden = account.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
+  if (hidden) seen.addAll(hidden.seen);
+  counter.set({ seen: seen.size });
+  const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {
+    seen,
+    guarded: new Set(),
+    showsDeleted: showsDeleted || hidden?.showsDeleted === true,
+    began,
+    lag: sync.lag,
+  });
+  if (isBlank(conclusion, unseen.present))
+    throw new MirrorError(
+      'sweep_incomplete',
+      `The list could not be read completely: it ${describeBlank(conclusion)}.`,
+    );
+  for (const vendorid of unseen.suspects)
+    found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
+  counter.set({ suspects: unseen.suspects.length });
+  // Lists may lag: differences are checked by reading the vendor, where the service offers that.
+  await eachBounded([...found.keys()], account.concurrency, async (vendorid) => {
+    const row = await record(account, vendorid, options.signal, counter);
+    if (row) await check([row]);
+  });
+  const differences = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
+  return {
+    outcome: differences.length === 0 ? 'equal' : 'different',
+    sourceTotal: seen.size,
+    // Deleted vendors that lists hide cannot be compared.
+    mirrorTotal: unseen.present - unseen.hidden.length,
+    differences,
+    error: undefined,
+  };
+}
+
+async function record(
+  { vendors }: SyncAccount,
+  vendorid: number,
+  signal: AbortSignal,
+  counter: RunCounter,
+): Promise<VendorRow | undefined> {
+  counter.addRequest();
+  try {
+    return (await vendors.read(vendorid, { signal })).row;
+  } catch (error) {
+    if (error instanceof MirrorError && ['not_found', 'not_supported', 'access_denied'].includes(error.code))
+      return undefined;
+    throw error;
+  }
+}
+
+function howManyDiffer(count: number): string {
+  return count === 1 ? 'One vendor differs.' : `${count} vendors differ.`;
+}

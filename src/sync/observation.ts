@@ -1,0 +1,330 @@
+/**
+ * What a sweep observed besides the changes that it made: each change announced, in flight or missed, fields that came or went, counts.
+ */
+import { parseInstant } from '../domain/clock.ts';
+import { inBatches } from '../domain/concurrency.ts';
+import type { VendorPage, VendorRow } from '../domain/reading.ts';
+import { balanceFields, vendorFields, type Vendor } from '../domain/vendor.ts';
+import type { Difference, Verdict } from '../store/acceptance.ts';
+import type { Finding, ObservedFields } from '../store/findings.ts';
+import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
+import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
+import type { FindingKind, RunTrigger } from '../store/sqlite/schema.ts';
+import { IdSet } from './sweep/id-set.ts';
+import { extraWalks, sweep, type SweepPlan, type SweepProgress, type SweepResult } from './sweep/sweep.ts';
+import type { SyncAccount } from './sync-account.ts';
+
+/** What a sweep of the default list observed, besides the changes it made to the mirror. */
+
+export interface Observation extends SweepResult {
+  /** Vendors that were seen with other values than stored, which are not accepted yet. */
+  readonly guarded: ReadonlySet<number>;
+  /** Vendors with a change that an event announces, accepted or not. */
+  readonly news: Pick<ReadonlySet<number>, 'has'>;
+  /** Whether this list showed a deleted vendor. The stored state does not say that. */
+  readonly showsDeleted: boolean;
+  /** Reasons why records could not be applied, by vendor. */
+  readonly unusable: ReadonlyMap<number, string>;
+  readonly fields: ObservedFields;
+  /** Whether all vendors of the list are stored as they were shown, and present. */
+  readonly allStored: boolean;
+}
+
+export interface ObservationOptions {
+  readonly context: SweepContext;
+  /** Counts the progress of the run. */
+  readonly counter: RunCounter;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
+  /** Called with pages after they were applied. */
+  readonly onPages?: ((pages: readonly VendorPage[]) => void) | undefined;
+}
+
+/** Sweeps the default list of an account, and applies what it shows. */
+export async function observe(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
+  const { moved, walked } = await account.mirror.runs.listMoves(account.accountId);
+  const observer = new PageObserver();
+  const result = await sweep({ ...sweepPlan(account, options, observer), moves: movesOften(moved, walked) });
+  const { guarded, news, showsDeleted, unusable, fields, allStored } = observer;
+  return { ...result, guarded, news, showsDeleted, unusable, fields: fields.observed, allStored };
+}
+
+/**
+ * Sweeps the lists of deleted and archived vendors, where the service has them.
+ * @returns the vendors that they showed, and whether the list of deleted ones was complete.
+ */
+export async function observeHidden(
+  account: SyncAccount,
+  options: ObservationOptions,
+): Promise<Awaited<ReturnType<typeof extraWalks>> & Pick<Observation, 'allStored'>> {
+  const observer = new PageObserver();
+  const walked = await extraWalks(sweepPlan(account, options, observer));
+  return { ...walked, allStored: observer.allStored };
+}
+
+/** Collects what the pages of one sweep show. */
+class PageObserver {
+  readonly guarded = new Set<number>();
+  readonly news = new IdSet();
+  readonly unusable = new Map<number, string>();
+  readonly fields = new FieldWatch();
+  showsDeleted = false;
+  allStored = true;
+
+  add(verdicts: ReadonlyMap<number, Verdict>): void {
+    const news: number[] = [];
+    for (const [vendorid, verdict] of verdicts) {
+      const isGuarded = verdict.kind === 'guarded';
+      if (isGuarded) this.guarded.add(vendorid);
+      // A guarded change counts as news; a change without an event answers no delivery.
+      if (isGuarded || isNews(verdict)) news.push(vendorid);
+      if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
+      const state = stateSeen(verdict);
+      this.showsDeleted ||= state === 1;
+      this.allStored &&= state !== undefined && !isGuarded;
+    }
+    this.news.addAll(news);
+  }
+}
+
+function sweepPlan(
+  { vendors, mirror, clock, sync, concurrency }: SyncAccount,
+  { context, counter, signal, onProgress, onPages }: ObservationOptions,
+  observer: PageObserver,
+): SweepPlan {
+  return {
+    vendors,
+    apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
+      const watched = pages.map((page) => ({ ...page, rows: observer.fields.watch(page.rows) }));
+      const applied = await mirror.readings.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
+      counter.set(counter.withPages(applied));
+      for (const verdicts of applied) observer.add(verdicts);
+      onPages?.(pages);
+      return applied;
+    }),
+    onRequest: () => counter.addRequest(),
+    clock,
+    lag: sync.lag,
+    passes: sync.sweepPasses,
+    concurrency,
+    signal,
+    onProgress,
+  };
+}
+
+/** Windows cost about a fifth more requests than a plain walk, but save a walk that a moving list spoils. */
+const costOfWindows = 0.2;
+
+function movesOften(moved: number, walked: number): boolean {
+  return walked > 0 && moved / walked > costOfWindows;
+}
+
+/** The `vis_state` in a reading; undefined where the verdict does not contain it. */
+export function stateSeen(verdict: Verdict): number | null | undefined {
+  switch (verdict.kind) {
+    case 'created':
+      return verdict.vendor.vis_state;
+    case 'unchanged':
+      return verdict.visState;
+    case 'updated':
+    case 'guarded':
+      return verdict.after.vis_state;
+    case 'stale':
+    case 'forgotten':
+    case 'rejected':
+      return undefined;
+  }
+}
+
+/** Classifies a change that a sweep met: announced by a delivery, possibly still in flight, or missed. */
+
+/** How long a delivery may be under way, in milliseconds. */
+export const inFlightTime = 5 * 60_000;
+
+/** `updated_at` has a resolution of one second, in milliseconds. */
+const grain = 1_000;
+
+const balances: ReadonlySet<string> = new Set(balanceFields);
+
+/** A classifier for the changes of a sweep. @param now wall time, milliseconds since 1970 */
+function changeClassifier(now: () => number): ChangeClassifier {
+  return (vendorid, verdict, evidence) => {
+    if (verdict.kind !== 'created' && verdict.kind !== 'updated') return undefined;
+    const changed = verdict.kind === 'created' ? [] : verdict.changed;
+    const kind = kindOf(verdict);
+    if (kind === undefined) return undefined;
+    const finding = (as: FindingKind, fields: Finding['fields']): Finding => ({ kind: as, vendorid, fields });
+    if (kind === 'balance_only' || kind === 'vanished') return finding(kind, changed);
+    const changedAt = changeTime(verdict);
+    if (wasAnnounced(evidence, changedAt)) return undefined;
+    return changedAt !== undefined && changedAt > now() - inFlightTime
+      ? finding('in_flight', { kind, changed })
+      : finding(kind, changed);
+  };
+}
+
+type Change = Extract<Verdict, { kind: 'created' | 'updated' }>;
+
+/** Fields that change with every edit, or may change alone. */
+const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'presence']);
+
+/**
+ * Whether a reading shows a change that an event may have announced: not a balance, and not a field that lists leave out and a read by id
+ * fills in.
+ */
+export function isNews(verdict: Verdict): boolean {
+  if (verdict.kind !== 'updated') return verdict.kind === 'created';
+  return verdict.after.updated_at === null || changedValues(verdict).some((field) => edited.has(field));
+}
+
+function kindOf(verdict: Change): FindingKind | undefined {
+  if (verdict.kind === 'created') return 'missed_create';
+  const { before, after } = verdict;
+  if (after.presence !== 'present') return 'vanished';
+  const known = changedValues(verdict);
+  if (known.length === 0) return undefined;
+  // A bill changes a balance without a vendor event.
+  if (known.every((field) => balances.has(field))) return 'balance_only';
+  if (!isNews(verdict)) return undefined;
+  if (after.vis_state === 1 && before.vis_state !== 1) return 'missed_delete';
+  if (after.vis_state === 0 && before.vis_state === 1) return 'missed_restore';
+  return 'missed_update';
+}
+
+/** Changed fields that had a value before. */
+function changedValues({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
+  return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
+}
+
+function changeTime(verdict: Change): number | undefined {
+  const text = verdict.kind === 'created' ? verdict.vendor.updated_at : verdict.after.updated_at;
+  return text == null ? undefined : parseInstant(text);
+}
+
+function wasAnnounced({ marked, unanswered }: Evidence, changedAt: number | undefined): boolean {
+  if (marked) return true;
+  const announcedAt = unanswered === null ? undefined : parseInstant(unanswered);
+  return announcedAt !== undefined && changedAt !== undefined && announcedAt >= changedAt + grain;
+}
+
+/** Collects the names of the fields that the records of a sweep contain, to detect new and vanished fields. */
+class FieldWatch {
+  readonly #names = new Set<string>();
+  #excluded: VendorRow['excluded'];
+  #parsed = 0;
+  #rows = 0;
+
+  /** Wraps rows so that their fields are recorded when they are parsed. */
+  watch(rows: readonly VendorRow[]): VendorRow[] {
+    this.#rows += rows.length;
+    this.#excluded ??= rows[0]?.excluded;
+    return rows.map((row) => new WatchedRow(row, this.#notice));
+  }
+
+  readonly #notice = (vendor: Vendor): void => {
+    this.#parsed += 1;
+    for (const name of vendorFields) if (vendor[name] !== undefined) this.#names.add(name);
+    for (const name of vendor.unknown.keys()) this.#names.add(name);
+  };
+
+  /** The fields recorded so far. */
+  get observed(): ObservedFields {
+    const whole = this.#rows > 0 && this.#parsed >= this.#rows;
+    return { names: [...this.#names], whole, excluded: [...(this.#excluded ?? [])] };
+  }
+}
+
+/** A row that reports when it is parsed. */
+class WatchedRow implements VendorRow {
+  readonly vendorid: number;
+  readonly #row: VendorRow;
+  readonly #notice: (vendor: Vendor) => void;
+
+  constructor(row: VendorRow, notice: (vendor: Vendor) => void) {
+    this.vendorid = row.vendorid;
+    this.#row = row;
+    this.#notice = notice;
+  }
+
+  get raw(): string {
+    return this.#row.raw;
+  }
+
+  get excluded(): VendorRow['excluded'] {
+    return this.#row.excluded;
+  }
+
+  get bytes(): Uint8Array | undefined {
+    return this.#row.bytes;
+  }
+
+  vendor(): Vendor {
+    const vendor = this.#row.vendor();
+    this.#notice(vendor);
+    return vendor;
+  }
+}
+
+/** The counts of one run. */
+export class RunCounter {
+  counts: RunCounts = noCounts;
+
+  /** The counts including these pages; a page counts once it is applied. */
+  withPages(pages: readonly ReadonlyMap<number, Verdict>[]): RunCounts {
+    const counts = { ...this.counts, pages: this.counts.pages + pages.length };
+    return pages.reduce((sum, verdicts) => withVerdicts(sum, verdicts.values()), counts);
+  }
+
+  addVerdict(verdict: Verdict): void {
+    const { seen } = this.counts;
+    this.counts = { ...withVerdicts(this.counts, [verdict]), seen };
+  }
+
+  addRequest(): void {
+    this.counts = { ...this.counts, requests: this.counts.requests + 1 };
+  }
+
+  /** Sets the number of vendors that all sweeps of the run showed; a vendor of several walks counts once. */
+  setSeen(seen: number): void {
+    const { created, updated } = this.counts;
+    this.set({ seen, unchanged: Math.max(0, seen - created - updated) });
+  }
+
+  set(counts: Partial<RunCounts>): void {
+    this.counts = { ...this.counts, ...counts };
+  }
+}
+
+function withVerdicts(counts: RunCounts, verdicts: Iterable<Verdict>): RunCounts {
+  let { seen, created, updated, unchanged } = counts;
+  for (const { kind } of verdicts) {
+    seen += 1;
+    if (kind === 'created') created += 1;
+    else if (kind === 'updated') updated += 1;
+    else if (kind === 'unchanged' || kind === 'forgotten') unchanged += 1;
+  }
+  return { ...counts, seen, created, updated, unchanged };
+}
+
+/** The context in which the readings of a sweep are applied. */
+export async function sweepContext(account: SyncAccount, run: Sweeping): Promise<SweepContext> {
+  const { accountId, clock, sync } = account;
+  return {
+    accountId,
+    source: run.kind,
+    run,
+    runId: run.id,
+    deliveryId: null,
+    lag: sync.lag,
+    changeClassifier: (await expectsDeliveries(account, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
+  };
+}
+
+/** Whether deliveries should have announced changes: a callback exists, it was not verified just now, and a complete sweep came before. */
+async function expectsDeliveries({ mirror, accountId }: SyncAccount, trigger: RunTrigger): Promise<boolean> {
+  if (trigger === 'verification') return false;
+  return (
+    (await mirror.callbacks.knownCallbacks(accountId)).length > 0 &&
+    (await mirror.runs.lastComplete(accountId)) !== undefined
+  );
+}

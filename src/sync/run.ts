@@ -1,0 +1,276 @@
+/**
+ * A pull or reconciliation from start to end: sweep the list, prove it complete, resolve unlisted vendors, record how fresh the mirror is;
+ * errors are in its report. Gateways are pulled beside it.
+ */
+import type { GatewaysApi } from '../api/gateways.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import type { VendorPage } from '../domain/reading.ts';
+import type { Store } from '../store/mirror.ts';
+import type { Run, RunCounts } from '../store/runs.ts';
+import type { ProofKind, RunOutcome, RunTrigger } from '../store/sqlite/schema.ts';
+import { allSeen, sortUnseen } from './absences.ts';
+import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
+import { Breaker, isBelieved } from './breaker.ts';
+import { observeHidden, RunCounter, sweepContext, type ObservationOptions } from './observation.ts';
+import {
+  observeList,
+  refuseEmptyList,
+  reportList,
+  requireComplete,
+  resolveById,
+  resolveBySweep,
+  sampleListed,
+  type Resolution,
+  type SweepOutcome,
+} from './resolve.ts';
+import { finishRequest, openRequest, postponeRequest, type OpenRequest } from './sweep-requests.ts';
+import { IdSet } from './sweep/id-set.ts';
+import type { SweepProgress } from './sweep/sweep.ts';
+import type { SyncAccount } from './sync-account.ts';
+
+/** One pull or reconciliation, recorded from start to end; errors are in its report. */
+
+/** How a run ended. */
+export interface RunReport {
+  readonly run: Run;
+  readonly trigger: RunTrigger;
+  readonly seconds: number;
+  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
+  /** How the list was proven complete; null where it was not. */
+  readonly proof: ProofKind | null;
+  readonly counts: RunCounts;
+  readonly error: MirrorError | undefined;
+  /** Notes for a person, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** Runs one pull or reconciliation of an account. Expected errors end the run and are in the report. */
+export async function pull(account: SyncAccount, options: PullOptions): Promise<RunReport> {
+  const { mirror, accountId } = account;
+  const { kind, trigger } = options;
+  const started = account.clock.monotonic();
+  const run = await mirror.runs.beginRun({ accountId, kind, trigger });
+  const { counts, proof, moved, notes, freshness, error } = await new SweepRun(account, options, run).run();
+  const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
+  await mirror.runs.finishRun(run, {
+    outcome,
+    counts,
+    proof,
+    moved,
+    error: error?.message ?? null,
+    errorCode: error?.code ?? null,
+    safeAsOf: freshness?.safeAsOf ?? null,
+    listedAsOf: freshness?.listedAsOf ?? null,
+  });
+  const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
+  return { run, trigger, seconds, outcome, proof, counts, error, notes };
+}
+
+/** The steps of a run: sweep the list, prove it complete, resolve unlisted vendors, and record how fresh the mirror is. */
+export interface PullOptions {
+  readonly kind: 'pull' | 'reconcile';
+  readonly trigger: RunTrigger;
+  readonly signal: AbortSignal;
+  /** How many absences a person approved. */
+  readonly approved?: number;
+  readonly onProgress?: (progress: SweepProgress) => void;
+  /** Called with the pages of all lists after they were applied. */
+  readonly onPages?: (pages: readonly VendorPage[]) => void;
+}
+
+/** The result of a run. */
+export interface RunResult {
+  readonly counts: RunCounts;
+  /** How the list was proven complete, and whether it moved during the sweep; null where unknown. */
+  readonly proof: ProofKind | null;
+  readonly moved: boolean | null;
+  /** Notes for the run report, in sentences. */
+  readonly notes: readonly string[];
+  /** Undefined for an incomplete run. */
+  readonly freshness: Freshness | undefined;
+  readonly error: MirrorError | undefined;
+}
+
+/** Carries out one run. Its result includes what was learned before a failure. */
+class SweepRun {
+  readonly #account: SyncAccount;
+  readonly #options: PullOptions;
+  readonly #run: Run;
+  readonly #counter = new RunCounter();
+  readonly #notes: string[] = [];
+  #proof: ProofKind | null = null;
+  #moved: boolean | null = null;
+
+  constructor(account: SyncAccount, options: PullOptions, run: Run) {
+    this.#account = account;
+    this.#options = options;
+    this.#run = run;
+  }
+
+  /** Runs to the end; errors are in the result. */
+  async run(): Promise<RunResult> {
+    let freshness: Freshness | undefined;
+    let error: MirrorError | undefined;
+    try {
+      freshness = await this.#runRequested();
+    } catch (caught) {
+      error = this.#options.signal.aborted ? interruptedError(this.#counter) : asMirrorError(caught);
+      if (error.code === 'bug')
+        this.#account.log.error({ err: caught }, 'a run failed because of a bug in vendor-mirror');
+    }
+    const { counts } = this.#counter;
+    return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness, error };
+  }
+
+  async #runRequested(): Promise<Freshness> {
+    const request = await openRequest(this.#account);
+    try {
+      return await this.#runSteps(request);
+    } catch (error) {
+      if (request && !this.#options.signal.aborted) await postponeRequest(this.#account, request);
+      throw error;
+    }
+  }
+
+  async #runSteps(request: OpenRequest | undefined): Promise<Freshness> {
+    const account = this.#account;
+    const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
+    const noSpace = trigger === 'command' ? undefined : account.mirror.noSpaceForSweep();
+    if (noSpace) throw noSpace;
+    const context = await sweepContext(account, { id: this.#run.id, kind, trigger });
+    const options = { context, counter: this.#counter, signal, onProgress, onPages };
+    const parked = kind === 'reconcile' ? await markParkedAgain(account) : [];
+
+    const swept = await this.#sweep(options);
+    const { list, seen, unseen } = swept;
+    const suspects = unseen.suspects.length;
+    const breaker = new Breaker(account, this.#run, { present: unseen.present, approved });
+    await breaker.check(suspects);
+    if (swept.isBelieved) await account.mirror.vendors.markSuspects(account.accountId, unseen.suspects, swept.began);
+
+    const readsById = await this.#readsById(swept, parked.length, options);
+    const resolved = await this.#resolve(swept, readsById, breaker, options);
+    this.#notes.push(...resolved.notes);
+    if (resolved.unconfirmed > 0) throw await breaker.trip(suspects);
+    await settleParked(account, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
+    await refuseEmptyList(account, list.conclusion);
+    await breaker.checkBlank(list.conclusion);
+    if (request) await finishRequest(account, request, { seen, news: list.news });
+    const { guardedSeq } = unseen;
+    return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq });
+  }
+
+  /** Sweeps the lists and sorts the unlisted vendors. @throws MirrorError where the default list is incomplete. */
+  async #sweep(options: ObservationOptions): Promise<SweepOutcome> {
+    const account = this.#account;
+    const { mirror, accountId, sync } = account;
+    const { approved = 0 } = this.#options;
+    const { began } = this.#run;
+    const marks = await mirror.queue.dueMarks(accountId);
+    const observation = await observeList(account, options);
+    this.#moved = observation.moved;
+    const list = await requireComplete(account, this.#run, observation);
+    this.#proof = list.conclusion.proof;
+    const hidden = account.extraWalks === 'auto' ? await observeHidden(account, options) : undefined;
+    const seen = new IdSet(list.seen);
+    if (hidden) seen.addAll(hidden.seen);
+    this.#counter.setSeen(seen.size);
+    this.#notes.push(...(await reportList(account, this.#run, list)));
+
+    // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
+    const allStored = list.allStored && hidden?.allStored !== false;
+    const unseen =
+      allStored && (await mirror.vendors.countVendors(accountId)) === seen.size
+        ? allSeen(seen.size)
+        : await sortUnseen(mirror.vendors.scannedVendors(accountId), {
+            seen,
+            guarded: list.guarded,
+            showsDeleted: list.showsDeleted || hidden?.showsDeleted === true,
+            began,
+            lag: sync.lag,
+          });
+    const suspects = unseen.suspects.length;
+    this.#counter.set({ suspects });
+    return { began, marks, list, seen, unseen, isBelieved: isBelieved(list.conclusion, suspects, approved) };
+  }
+
+  /** Whether vendors are read by id; undefined where none needs to be. */
+  async #readsById(swept: SweepOutcome, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
+    const { mirror, accountId, reader } = this.#account;
+    const { suspects, hidden, absent } = swept.unseen;
+    const unlisted = suspects.length + hidden.length + absent.length + parked;
+    if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
+    return reader.isOffered(() => Promise.resolve(sampleListed(swept)), attemptOptionsOf(options));
+  }
+
+  async #resolve(
+    swept: SweepOutcome,
+    readsById: boolean | undefined,
+    breaker: Breaker,
+    options: ObservationOptions,
+  ): Promise<Resolution> {
+    if (readsById === undefined) return { unconfirmed: 0, unreadSeq: undefined, notes: [] };
+    return readsById
+      ? resolveById(this.#account, this.#run, swept, breaker, options)
+      : resolveBySweep(this.#account, swept, options);
+  }
+}
+
+/** The error of a run that was aborted. */
+export function interruptedError({ counts }: RunCounter): MirrorError {
+  const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
+  return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);
+}
+
+/** Moments, Unix ms, up to which the mirror is complete; null where the current clock cannot say. */
+interface Freshness {
+  /** `safeAsOf`: for all vendors; `listedAsOf`: for those that lists show. */
+  readonly safeAsOf: number | null;
+  readonly listedAsOf: number | null;
+}
+
+/** Numbers of the oldest readings that the run could not replace; undefined for none. */
+export interface FreshnessLimits {
+  /** Of vendors that were stored too recently to be contradicted. */
+  readonly guardedSeq: number | undefined;
+  /** Of hidden vendors that were not read. */
+  readonly unreadSeq: number | undefined;
+}
+
+/** How fresh the mirror is after a complete run. */
+async function freshnessOf(
+  { mirror, accountId, sync }: SyncAccount,
+  run: Run,
+  { guardedSeq, unreadSeq }: FreshnessLimits,
+): Promise<Freshness> {
+  const began = await mirror.runs.runStart(run);
+  if (began === undefined) return { listedAsOf: null, safeAsOf: null };
+  const before = async (readSeq: number | undefined): Promise<number | undefined> =>
+    readSeq === undefined ? began : await mirror.runs.runStartBefore(accountId, readSeq, began);
+  const [listed, unread] = [await before(guardedSeq), await before(unreadSeq)];
+  if (listed === undefined) return { listedAsOf: null, safeAsOf: null };
+  return {
+    listedAsOf: listed - sync.lag,
+    safeAsOf: unread === undefined ? null : Math.min(listed, unread) - sync.lag,
+  };
+}
+
+/** Mirrors the gateways of an account, in one transaction. */
+export interface GatewayCount {
+  readonly seen: number;
+  readonly removed: number;
+}
+
+/** Mirrors the gateways. One counts as removed only when a second list, requested at once, does not show it either. */
+export async function pullGateways(
+  { gateways, mirror, accountId }: { gateways: GatewaysApi; mirror: Store; accountId: string },
+  signal: AbortSignal,
+): Promise<GatewayCount> {
+  const listed = await gateways.list({ signal });
+  const enabled = await mirror.gateways.enabledGateways(accountId);
+  const here = new Set(listed.map(({ sgid }) => sgid));
+  const second = enabled.every((sgid) => here.has(sgid)) ? [] : await gateways.list({ signal });
+  const both = [...listed, ...second.filter(({ sgid }) => !here.has(sgid))];
+  const removed = await mirror.gateways.replaceGateways(accountId, both);
+  return { seen: both.length, removed };
+}

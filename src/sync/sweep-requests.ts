@@ -1,0 +1,154 @@
+/** Sweeps that deliveries request: when each is due, which deliveries it settles, and the loop that runs them. */
+import { ArrivalSignal, background, sharedWait } from '../domain/concurrency.ts';
+import { asMirrorError } from '../domain/errors.ts';
+import type { Service } from '../domain/lifecycle.ts';
+import { secondLookDelay } from '../domain/retry.ts';
+import type { SweepAnswer, SweepRequest } from '../store/sweep-requests.ts';
+import type { Observation } from './observation.ts';
+import type { IdSet } from './sweep/id-set.ts';
+import type { SyncAccount } from './sync-account.ts';
+
+/** The longest wait, in milliseconds: clocks may jump, and other processes may request sweeps too. */
+const longestWait = 30_000;
+
+/** Runs the sweeps that deliveries request, as soon as each is due. Woken by deliveries. */
+export class RequestedSweeps implements Service {
+  readonly name: string;
+  readonly #account: SyncAccount;
+  readonly #sweep: () => Promise<unknown>;
+  readonly #wakeUps = new ArrivalSignal();
+  readonly #background: Service;
+
+  /** `sweep` runs a sweep that begins after the call. */
+  constructor(account: SyncAccount, sweep: () => Promise<unknown>) {
+    this.name = `requested sweeps of ${account.accountId}`;
+    this.#account = account;
+    this.#sweep = sweep;
+    this.#background = background(this.name, (signal) => this.#run(signal));
+  }
+
+  start(): Promise<void> {
+    return this.#background.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#background.stop();
+  }
+
+  /** A sweep may have been requested. */
+  wake(): void {
+    this.#wakeUps.notify();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const wakeUpsBefore = this.#wakeUps.count;
+      const wait = await this.#untilNext();
+      if (wait > 0) await this.#wait(wakeUpsBefore, wait, signal);
+      else if (!(await this.#sweepOnce(signal))) await this.#wait(wakeUpsBefore, longestWait, signal);
+    }
+  }
+
+  async #untilNext(): Promise<number> {
+    const { mirror, accountId } = this.#account;
+    try {
+      const request = await mirror.sweepRequests.sweepRequest(accountId);
+      return request ? untilDue(this.#account, request, mirror.moment()) : longestWait;
+    } catch {
+      // The file is locked or gone; other users of it report that.
+      return longestWait;
+    }
+  }
+
+  /** @returns whether the sweep ran. */
+  async #sweepOnce(signal: AbortSignal): Promise<boolean> {
+    const { log, accountId } = this.#account;
+    try {
+      await this.#sweep();
+      return true;
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn({ account: accountId, err: asMirrorError(error) }, 'a sweep that deliveries requested failed');
+      return false;
+    }
+  }
+
+  /** Waits `ms` milliseconds, or until there were more wake-ups than before. */
+  async #wait(wakeUpsBefore: number, ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#account;
+    const wait = Math.min(sharedWait(clock, longestWait), ms);
+    await this.#wakeUps.waitForMore(wakeUpsBefore, wait, clock, signal).catch(() => undefined);
+  }
+}
+
+/** The shortest pause between two requested sweeps, in milliseconds; at least as long as the sweep took. */
+const shortestPause = 60_000;
+
+/** How old a request must be when its sweep begins, in milliseconds: before, lists may not show the change yet. */
+function settlingTime({ sync }: Pick<SyncAccount, 'sync'>): number {
+  return secondLookDelay(sync);
+}
+
+/**
+ * Milliseconds until the sweep for this request is due, at this moment of mirror time: when the last request is old enough, so that one
+ * sweep answers a burst; where requests never stop, when the first is twice as old.
+ */
+function untilDue(account: Pick<SyncAccount, 'sync'>, request: SweepRequest, moment: number): number {
+  const { askedMs, lastMs, restUntilMs } = request;
+  const due = Math.min(lastMs + settlingTime(account), askedMs + 2 * settlingTime(account));
+  return Math.max(0, due - moment, restUntilMs - moment);
+}
+
+/** A request that was open when a sweep began. */
+export interface OpenRequest {
+  readonly request: SweepRequest;
+  /** Mirror time. */
+  readonly moment: number;
+}
+
+/** Sweeps that deliveries request: when they are due, and which deliveries they settle. */
+export async function openRequest({ mirror, accountId }: SyncAccount): Promise<OpenRequest | undefined> {
+  const request = await mirror.sweepRequests.sweepRequest(accountId);
+  return request && { request, moment: mirror.moment() };
+}
+
+/** Finishes the request that was open when a complete sweep began, and settles its deliveries by what the sweep showed. */
+export async function finishRequest(
+  account: SyncAccount,
+  { request, moment }: OpenRequest,
+  { seen, news }: { readonly seen: IdSet; readonly news: Observation['news'] },
+): Promise<void> {
+  const { mirror, accountId } = account;
+  const upToMs = moment - settlingTime(account);
+  // Relative to the request: our clock may have been set since, mirror time was not.
+  const upTo = request.askedAt + upToMs - request.askedMs;
+  const answer: SweepAnswer = { generation: request.generation, upToMs, upTo, restUntilMs: restUntil(account, moment) };
+  const { lastDelivery } = request;
+  const answered = { lastDelivery, upTo: request.lastMs <= upToMs ? undefined : upTo };
+  let room = true;
+  while (room) {
+    const vendors = await mirror.sweepRequests.unmarkedVendors(accountId, answered);
+    if (vendors.length === 0) return mirror.sweepRequests.finishSweepRequest(accountId, answer);
+    room = await mirror.sweepRequests.settleUnmarked(
+      accountId,
+      vendors.map((vendor) => ({ ...vendor, outcome: outcomeOf(vendor.vendorid, seen, news) })),
+    );
+  }
+  // Vendors that no list showed and that do not fit into the queue: the request stays open.
+  await mirror.sweepRequests.postponeSweepRequest(accountId, answer.restUntilMs);
+}
+
+/** Postpones the next sweep for a request whose sweep failed. */
+export async function postponeRequest(account: SyncAccount, { moment }: OpenRequest): Promise<void> {
+  await account.mirror.sweepRequests.postponeSweepRequest(account.accountId, restUntil(account, moment));
+}
+
+function restUntil({ mirror }: SyncAccount, began: number): number {
+  const moment = mirror.moment();
+  return moment + Math.max(shortestPause, moment - began);
+}
+
+function outcomeOf(vendorid: number, seen: IdSet, news: Observation['news']): 'applied' | 'unchanged' | 'unseen' {
+  if (!seen.has(vendorid)) return 'unseen';
+  return news.has(vendorid) ? 'applied' : 'unchanged';
+}

@@ -1,0 +1,251 @@
+/**
+ * Receives the POSTs to an account's callback address: parses them, verifies the signature and journals deliveries. Never waits for the
+ * network.
+ */
+import type { Clock } from '../domain/clock.ts';
+import { inBatches } from '../domain/concurrency.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import type { Log } from '../domain/log.ts';
+import type { HttpRequest } from '../http/server.ts';
+import type { Deliveries, NewDelivery } from '../store/deliveries.ts';
+import type { Verifiers } from '../store/secrets/verifiers.ts';
+import { readDelivery, readHandshake, vendorOf, type Code, type Delivery } from './delivery.ts';
+import { isSigned, parseForm, signatureIn } from './signature.ts';
+
+export interface DeliveryReceiverOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mirror: Pick<Deliveries, 'acceptDeliveries'>;
+  readonly verifiers: Pick<Verifiers, 'usable' | 'offer'>;
+  /** `service.signatureHeader` of the settings. */
+  readonly signatureHeader: string;
+  /** Called when a delivery is on disk. */
+  readonly onDelivery: (accountId: string) => void;
+  /** Called when a verification code is on disk and can be tried. */
+  readonly onCode: (accountId: string) => void;
+  /** Called when an account gets several deliveries and none is signed with a stored key. */
+  readonly onWrongSignatures: (accountId: string) => void;
+}
+
+/** The most deliveries that may wait for a commit. */
+const capacity = 1_000;
+
+export class DeliveryReceiver {
+  readonly #options: DeliveryReceiverOptions;
+  readonly #commits: GroupCommit;
+  readonly #verifierCache: VerifierCache;
+  readonly #monitor: SignatureMonitor;
+  #isRefusing = false;
+
+  constructor(options: DeliveryReceiverOptions) {
+    this.#options = options;
+    const { clock, mirror, verifiers, onWrongSignatures } = options;
+    this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
+    this.#verifierCache = new VerifierCache(clock, verifiers);
+    this.#monitor = new SignatureMonitor(clock, onWrongSignatures);
+  }
+
+  /** Handles one POST. Never throws: our own failures are `unavailable`, so that the service sends it again. */
+  async receive(accountId: string, request: HttpRequest): Promise<Outcome> {
+    try {
+      const outcome = await this.#handle(accountId, request);
+      if (outcome === 'accepted') this.#report(undefined);
+      return outcome;
+    } catch (error) {
+      const problem = asMirrorError(error);
+      if (problem.code === 'rate_limited') return 'overloaded';
+      this.#report(problem);
+      return 'unavailable';
+    }
+  }
+
+  #handle(accountId: string, request: HttpRequest): Promise<Outcome> | Outcome {
+    const form = parseForm(request.body);
+    if (!form) return 'malformed';
+    const handshake = readHandshake({ query: [...request.query], form, body: request.body });
+    if (handshake === 'malformed') return handshake;
+    if (handshake) return this.#storeCode(accountId, handshake);
+    // Only verifications may be JSON: deliveries are forms.
+    if (request.headers['content-type']?.includes('json')) return 'wrong_type';
+    const delivery = readDelivery(form);
+    if (delivery?.accountId !== accountId) return 'malformed';
+    const signature = signatureIn(request.rawHeaders, this.#options.signatureHeader);
+    if (signature === undefined) return 'unsigned';
+    return this.#acceptSigned(delivery, (verifiers) => isSigned(form, signature, verifiers));
+  }
+
+  async #storeCode(accountId: string, { verifier, callbackid, accountId: named }: Code): Promise<Outcome> {
+    if (named !== undefined && named !== accountId) return 'malformed';
+    switch (await this.#options.verifiers.offer(accountId, verifier, callbackid)) {
+      case 'not_awaited':
+        return 'unexpected_code';
+      case 'full':
+        return 'overloaded';
+      case 'kept':
+        this.#options.onCode(accountId);
+        return 'verification';
+      case 'known':
+        return 'verification';
+    }
+  }
+
+  async #acceptSigned(
+    delivery: Delivery,
+    isSigned: (verifiers: Awaited<ReturnType<Verifiers['usable']>>) => boolean,
+  ): Promise<Outcome> {
+    const { accountId } = delivery;
+    if (!isSigned(await this.#verifierCache.usable(accountId))) {
+      this.#monitor.wrong(accountId);
+      return 'wrong_signature';
+    }
+    this.#monitor.correct(accountId);
+    const vendorid = vendorOf(delivery);
+    await this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() });
+    if (vendorid === null) return 'ignored';
+    this.#options.onDelivery(accountId);
+    return 'accepted';
+  }
+
+  /** Logs once when deliveries begin to be refused and once when they are accepted again. */
+  #report(problem: MirrorError | undefined): void {
+    if (this.#isRefusing === (problem !== undefined)) return;
+    this.#isRefusing = problem !== undefined;
+    if (problem) this.#options.log.error({ code: problem.code }, `deliveries are refused: ${problem.message}`);
+    else this.#options.log.info('deliveries are accepted again');
+  }
+}
+
+/** The outcomes of requests to the listener, each with its HTTP status. */
+
+export const statusOf = {
+  /** A delivery: journalled, and its vendor marked. */
+  accepted: 200,
+  /** A correctly signed delivery that is not about a vendor: journalled. */
+  ignored: 200,
+  /** A verification code: kept until the service confirms it. */
+  verification: 200,
+  malformed: 400,
+  /** No signature, or several. */
+  unsigned: 400,
+  /** Broke the protocol, or was too slow (400, 408, 431). */
+  broken: 400,
+  wrong_signature: 401,
+  /** A code that was not awaited. */
+  unexpected_code: 403,
+  unknown_path: 404,
+  wrong_method: 405,
+  too_large: 413,
+  wrong_type: 415,
+  /** Too many deliveries wait. */
+  overloaded: 503,
+  /** The database is locked or the disk full, or an error of our own. */
+  unavailable: 503,
+} as const;
+
+export type Outcome = keyof typeof statusOf;
+
+const refusals: Readonly<Record<number, Outcome>> = {
+  404: 'unknown_path',
+  405: 'wrong_method',
+  413: 'too_large',
+  415: 'wrong_type',
+};
+
+/** The outcome of a refusal by the server, before the body was read. */
+export function outcomeOfRefusal(status: number): Outcome {
+  return refusals[status] ?? 'broken';
+}
+
+export interface GroupCommitOptions {
+  readonly clock: Clock;
+  /** Writes deliveries in one commit. */
+  readonly commit: (deliveries: readonly NewDelivery[]) => Promise<void>;
+  /** The most deliveries that may wait; more are refused at once. */
+  readonly capacity: number;
+}
+
+/**
+ * Deliveries that arrive together share one commit, because waiting for the disk costs as much for one as for a hundred. None is
+ * acknowledged before its commit is on disk.
+ */
+export class GroupCommit {
+  readonly #capacity: number;
+  readonly #commit: (delivery: NewDelivery) => Promise<void>;
+  #unanswered = 0;
+
+  constructor({ clock, commit, capacity }: GroupCommitOptions) {
+    this.#capacity = capacity;
+    this.#commit = inBatches(clock, async (group) => {
+      await commit(group);
+      return group.map(() => undefined);
+    });
+  }
+
+  /** Journals a delivery; resolves when it is on disk. @throws MirrorError `rate_limited` where too many wait; whatever `commit` throws. */
+  async add(delivery: NewDelivery): Promise<void> {
+    if (this.#unanswered >= this.#capacity)
+      throw new MirrorError('rate_limited', 'Too many deliveries wait to be written.');
+    this.#unanswered += 1;
+    try {
+      await this.#commit(delivery);
+    } finally {
+      this.#unanswered -= 1;
+    }
+  }
+}
+
+type Keys = ReturnType<Verifiers['usable']>;
+
+/** Caches verifiers within one turn of the event loop: one lookup for all deliveries that arrive together. */
+export class VerifierCache {
+  readonly #clock: Clock;
+  readonly #verifiers: Pick<Verifiers, 'usable'>;
+  /** Lookups of this turn, by account. */
+  readonly #found = new Map<string, Keys>();
+
+  constructor(clock: Clock, verifiers: Pick<Verifiers, 'usable'>) {
+    this.#clock = clock;
+    this.#verifiers = verifiers;
+  }
+
+  /** The verifiers that are valid now. One that becomes valid during this turn may be missing until the next. */
+  usable(accountId: string): Keys {
+    const found = this.#found.get(accountId);
+    if (found) return found;
+    const keys = this.#verifiers.usable(accountId);
+    this.#found.set(accountId, keys);
+    void this.#clock.yield().then(() => this.#found.delete(accountId));
+    return keys;
+  }
+}
+
+const window = 3_600_000;
+const tooMany = 5;
+
+/** Reports an account that gets only wrongly signed deliveries: several within an hour, and no correct one in between. */
+export class SignatureMonitor {
+  readonly #clock: Clock;
+  readonly #onWrongSignatures: (accountId: string) => void;
+  /** Times of wrong signatures since the last correct one, by account; at most `tooMany` within the window. */
+  readonly #wrong = new Map<string, number[]>();
+
+  /** `onWrongSignatures` is called at most once an hour for each account. */
+  constructor(clock: Clock, onWrongSignatures: (accountId: string) => void) {
+    this.#clock = clock;
+    this.#onWrongSignatures = onWrongSignatures;
+  }
+
+  correct(accountId: string): void {
+    this.#wrong.delete(accountId);
+  }
+
+  wrong(accountId: string): void {
+    const now = this.#clock.monotonic();
+    const recent = (this.#wrong.get(accountId) ?? []).filter((at) => now - at < window);
+    this.#wrong.set(accountId, recent);
+    // No more are kept until the first of them is an hour old, so that the next report is due then.
+    if (recent.length >= tooMany) return;
+    recent.push(now);
+    if (recent.length === tooMany) this.#onWrongSignatures(accountId);
+  }
+}

@@ -1,0 +1,82 @@
+/** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
+import { HttpServer, type HttpAnswer, type HttpLimits, type HttpRequest } from '../http/server.ts';
+import {
+  accountOfPath,
+  answerTo,
+  answerToProbe,
+  challengeHeader,
+  isProbe,
+  proofHeader,
+  type PathTokens,
+} from './address.ts';
+import {
+  DeliveryReceiver,
+  outcomeOfRefusal,
+  statusOf,
+  type DeliveryReceiverOptions,
+  type Outcome,
+} from './delivery-receiver.ts';
+import { signatureIn } from './signature.ts';
+
+export interface ListenerOptions extends DeliveryReceiverOptions {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly tokens: PathTokens;
+  /** Overrides of the default limits. */
+  readonly limits?: Partial<HttpLimits>;
+  /** Called for each request with its outcome, and the milliseconds it took after its body had arrived. */
+  readonly observe: (outcome: Outcome, ms: number) => void;
+}
+
+const largestBody = 16_384;
+const retryAfter = { 'retry-after': '5' };
+
+/** `POST /webhooks/{account_id}/{path token}`, `GET /healthz` and probes, nothing else. Starting throws `port_taken`. */
+export function createListener(options: ListenerOptions): HttpServer {
+  const { clock, log, tokens, observe } = options;
+  const receiver = new DeliveryReceiver(options);
+  return new HttpServer({
+    name: 'the listener',
+    host: options.host,
+    port: options.port,
+    clock,
+    ...(options.limits && { limits: options.limits }),
+    onFault: (error) => log.error(error),
+    onRefusal: (status) => observe(outcomeOfRefusal(status), 0),
+    routes: [
+      {
+        method: 'POST',
+        path: '/webhooks/:account/:token',
+        admit: ({ path, headers }) =>
+          accountOfPath(path, tokens) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
+        accepts: ['application/x-www-form-urlencoded', 'application/json'],
+        bodyLimit: largestBody,
+        async handle(request) {
+          if (isProbe(request.path, request.headers[challengeHeader])) return probed(request, options);
+          const begun = clock.monotonic();
+          // `admit` has checked the account, which is in the path unescaped.
+          const outcome = await receiver.receive(request.params['account'] ?? '', request);
+          observe(outcome, clock.monotonic() - begun);
+          const status = statusOf[outcome];
+          return status === 503 ? { status, headers: retryAfter } : { status };
+        },
+      },
+      {
+        method: 'GET',
+        path: '/healthz',
+        handle({ headers }) {
+          const proof = answerTo(headers[challengeHeader], tokens);
+          return Promise.resolve({ status: 200, body: 'ok\n', ...(proof && { headers: { [proofHeader]: proof } }) });
+        },
+      },
+    ],
+  });
+}
+
+/** Says what arrived of a probe. Nothing is journalled or counted. */
+function probed({ headers, rawHeaders, body }: HttpRequest, options: ListenerOptions): HttpAnswer {
+  const signature = signatureIn(rawHeaders, options.signatureHeader);
+  const proof = answerToProbe(String(headers[challengeHeader]), { signature, body }, options.tokens);
+  return { status: 200, headers: { [proofHeader]: proof } };
+}

@@ -1,0 +1,106 @@
+/**
+ * Decides which callbacks of an account are ours: those whose address contains our path token, and those that we recorded as registered
+ * below our public address. No other callback is ever changed: another installation may own it.
+ */
+import type { CallbacksApi } from '../api/callbacks.ts';
+import type { Secret } from '../domain/log.ts';
+import type { Callback } from '../domain/vendor.ts';
+import type { Store } from '../store/mirror.ts';
+import type { Verifiers } from '../store/secrets/verifiers.ts';
+import { addressPrefix, callbackAddress, containsToken, withoutToken } from './address.ts';
+
+export interface OwnCallbacksOptions {
+  readonly accountId: string;
+  readonly publicUrl: string;
+  readonly pathToken: Secret;
+  readonly callbacks: CallbacksApi;
+  readonly mirror: Pick<Store, 'callbacks'>;
+  readonly verifiers: Verifiers;
+}
+
+export class OwnCallbacks {
+  /** The address that our callbacks are registered with. It contains the path token, which is secret. */
+  readonly address: string;
+  readonly #options: OwnCallbacksOptions;
+  #listed = new Map<number, Callback>();
+  #recorded: Callback[] | undefined;
+
+  constructor(options: OwnCallbacksOptions) {
+    this.#options = options;
+    this.address = callbackAddress(options.publicUrl, options.accountId, options.pathToken);
+  }
+
+  /** Lists all callbacks at the service and keeps ours. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    const { accountId, callbacks, mirror } = this.#options;
+    this.#recorded ??= await mirror.callbacks.knownCallbacks(accountId);
+    const listed = await callbacks.list({}, { signal });
+    this.#listed = new Map(
+      listed.filter((callback) => this.#isOurs(callback)).map((callback) => [callback.callbackid, callback]),
+    );
+  }
+
+  /** Our listed callbacks, including those with other addresses. */
+  all(): Callback[] {
+    return [...this.#listed.values()];
+  }
+
+  /** Our callbacks for an event with the current address: verified ones first, then those with a stored key, then the oldest. */
+  async forEvent(event: string): Promise<Callback[]> {
+    const { accountId, verifiers } = this.#options;
+    const ranked = await Promise.all(
+      this.all()
+        .filter((callback) => callback.event === event && this.leadsHere(callback))
+        .map(async (callback) => {
+          const hasKey = await verifiers.hasKey(accountId, callback.callbackid);
+          return { callback, rank: (callback.verified ? 0 : 2) + (hasKey ? 0 : 1) };
+        }),
+    );
+    ranked.sort((a, b) => a.rank - b.rank || a.callback.callbackid - b.callback.callbackid);
+    return ranked.map(({ callback }) => callback);
+  }
+
+  /** Our recorded callbacks that are no longer listed: deleted, or disabled. */
+  vanished(): Callback[] {
+    return (this.#recorded ?? []).filter(({ callbackid }) => !this.#listed.has(callbackid));
+  }
+
+  leadsHere({ uri }: Callback): boolean {
+    return uri === this.address || (URL.canParse(uri) && new URL(uri).href === new URL(this.address).href);
+  }
+
+  /** Records a callback that the service has just returned, even if the next list does not show it. */
+  add(callback: Callback): void {
+    const { callbackid, uri } = callback;
+    this.#listed.set(callbackid, callback);
+    const others = this.#recorded?.filter((known) => known.callbackid !== callbackid) ?? [];
+    this.#recorded = [...others, { ...callback, uri: withoutToken(uri) }];
+  }
+
+  /** Removes a callback that no longer exists. Its key stays valid for a while, because deliveries may still be on their way. */
+  async forget(callbackid: number): Promise<void> {
+    this.#listed.delete(callbackid);
+    this.#recorded = this.#recorded?.filter((callback) => callback.callbackid !== callbackid);
+    await this.#options.verifiers.retire(this.#options.accountId, callbackid);
+  }
+
+  /** Saves our callbacks to the mirror, for its readers and for the next check. */
+  async record(): Promise<void> {
+    const ours = [...this.all(), ...this.vanished().map((callback) => ({ ...callback, verified: false }))];
+    this.#recorded = ours.map((callback) => ({ ...callback, uri: withoutToken(callback.uri) }));
+    await this.#options.mirror.callbacks.replaceCallbacks(this.#options.accountId, this.#recorded);
+  }
+
+  #isOurs(callback: Callback): boolean {
+    const { accountId, pathToken } = this.#options;
+    const isRecorded = this.#recorded?.some(({ callbackid }) => callbackid === callback.callbackid);
+    return (
+      containsToken(callback.uri, accountId, pathToken) || (isRecorded === true && this.#isBelowPublicUrl(callback))
+    );
+  }
+
+  #isBelowPublicUrl({ uri }: Callback): boolean {
+    const { publicUrl, accountId } = this.#options;
+    return uri.startsWith(addressPrefix(publicUrl, accountId));
+  }
+}

@@ -1,0 +1,343 @@
+/**
+ * Brings an account's callbacks into the wanted state: each event has exactly one callback that leads here, and it is verified.
+ */
+import type { CallbacksApi } from '../api/callbacks.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { ArrivalSignal } from '../domain/concurrency.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { isAboutVendors } from '../domain/events.ts';
+import type { Log, Secret } from '../domain/log.ts';
+import type { Callback } from '../domain/vendor.ts';
+import type { Store } from '../store/mirror.ts';
+import type { Verifiers } from '../store/secrets/verifiers.ts';
+import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
+
+/** Brings an account's callbacks into the wanted state: each event has exactly one verified callback that leads here. */
+export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
+  /** Events or nouns to subscribe to. */
+  readonly events: readonly string[];
+  readonly verification: Verification;
+  readonly signal: AbortSignal;
+  /** Requests new codes even for verified callbacks. */
+  readonly renew: boolean;
+  readonly log: Log;
+  /** Stores the events that the service refuses to register, for status reports. */
+  readonly mirror: Pick<Store, 'callbacks'>;
+  /** Called when a callback for vendors has just been verified: earlier changes were not delivered to anyone. */
+  readonly onVerified: (accountId: string) => void;
+  /** Called when the callbacks for vendors were processed, verified or not. */
+  readonly onVendorsChecked: () => void;
+}
+
+const verbs = ['create', 'update', 'delete'];
+/** Whether the service refused this event; it may accept others. */
+function isRefusal({ code }: MirrorError): boolean {
+  return code === 'rejected' || code === 'access_denied';
+}
+
+/** After this many wrong codes the service may have locked the callback: a new one is registered in its place. */
+const mostWrongCodes = 6;
+
+/**
+ * Checks the callbacks of an account once, and registers, verifies and removes what is needed.
+ * @returns whether every event has a verified callback whose key is stored.
+ * @throws MirrorError of the service; what was done until then is saved.
+ */
+export async function reconcileCallbacks(options: CallbackReconcilerOptions): Promise<boolean> {
+  return new CallbackReconciler(options).run();
+}
+
+class CallbackReconciler {
+  readonly #options: CallbackReconcilerOptions;
+  readonly #ownCallbacks: OwnCallbacks;
+  readonly #kept = new Set<number>();
+  /** Errors of events that could not be registered. */
+  readonly #refusals = new Map<string, MirrorError>();
+  /** Callbacks that were verified in this check. */
+  #newlyVerified = 0;
+
+  constructor(options: CallbackReconcilerOptions) {
+    this.#options = options;
+    this.#ownCallbacks = new OwnCallbacks(options);
+  }
+
+  async run(): Promise<boolean> {
+    const { events, onVendorsChecked, signal } = this.#options;
+    await this.#ownCallbacks.refresh(signal);
+    try {
+      const verified = await this.#ensureAll(events.filter(isAboutVendors));
+      onVendorsChecked();
+      const others = await this.#ensureAll(events.filter((event) => !isAboutVendors(event)));
+      await this.#recordRefusals();
+      const [refusal] = this.#refusals.values();
+      if (refusal) throw refusal;
+      if (verified && others) await this.#removeOthers();
+      return verified && others;
+    } finally {
+      await this.#ownCallbacks.record();
+    }
+  }
+
+  /** Processes each of the events, even where the service refuses one. @returns whether all are verified. */
+  async #ensureAll(events: readonly string[]): Promise<boolean> {
+    const { accountId, log, onVerified, signal } = this.#options;
+    let verified = true;
+    for (const event of events) {
+      const before = this.#newlyVerified;
+      try {
+        const isVerified = await this.#ensure(event);
+        verified &&= isVerified;
+        if (this.#newlyVerified > before)
+          log.info({ account: accountId, event }, `the callback for ${event} is verified`);
+        else if (!isVerified) log.info({ account: accountId, event }, `the callback for ${event} is not verified yet`);
+      } catch (caught) {
+        const error = asMirrorError(caught);
+        if (signal.aborted) throw error;
+        this.#refusals.set(event, error);
+        log.warn({ account: accountId, event, code: error.code }, `the callback for ${event} could not be registered`);
+        if (!isRefusal(error)) {
+          await this.#recordRefusals();
+          throw error;
+        }
+      } finally {
+        if (this.#newlyVerified > before && isAboutVendors(event)) {
+          // Saved at once, so that neither readers of the mirror nor the next sweep wait for the other events.
+          await this.#ownCallbacks.record();
+          onVerified(accountId);
+        }
+      }
+    }
+    return verified;
+  }
+
+  /** Saves the refused events, without the path token, which the service's message may repeat. */
+  async #recordRefusals(): Promise<void> {
+    const { accountId, mirror, pathToken } = this.#options;
+    const refusals = [...this.#refusals].map(([event, { code, message }]) => ({
+      event,
+      code,
+      message: message.replaceAll(pathToken.reveal(), '…'),
+    }));
+    await mirror.callbacks.replaceRefusals(accountId, refusals);
+  }
+
+  /** Makes sure that an event has a verified callback: one for the event, or, where the service refuses the noun, one for each verb. */
+  async #ensure(event: string): Promise<boolean> {
+    const byVerb = event.includes('.') ? [] : verbs.map((verb) => `${event}.${verb}`);
+    const ours = new Set(this.#ownCallbacks.all().map((callback) => callback.event));
+    const refusedBefore = !ours.has(event) && byVerb.some((name) => ours.has(name));
+    const refusal = refusedBefore ? undefined : await this.#subscribe(event);
+    if (typeof refusal === 'boolean') return refusal;
+    if (refusal && byVerb.length === 0) throw refusal;
+    let verified = true;
+    for (const name of byVerb) verified = (await this.#ensure(name)) && verified;
+    return verified;
+  }
+
+  /** Finds, revives or registers the callback of an event. @returns whether it is verified, or the service's refusal. */
+  async #subscribe(event: string): Promise<boolean | MirrorError> {
+    const [listed] = await this.#ownCallbacks.forEvent(event);
+    if (listed) return this.#verify(listed);
+    const revived = await this.#revive(event);
+    if (revived) return this.#awaitCode(revived);
+    return this.#register(event);
+  }
+
+  /** Verifies a listed callback where needed. */
+  async #verify(callback: Callback): Promise<boolean> {
+    const { accountId, verification, renew, signal, verifiers } = this.#options;
+    const { callbackid, event } = callback;
+    const right = callback.verified && (await verifiers.hasKey(accountId, callbackid));
+    if (right && !(renew && verification.mayResend(callbackid))) {
+      await verifiers.expectNone(accountId, event);
+      this.#kept.add(callbackid);
+      return true;
+    }
+    if (!right && (await verification.tryCodes(callback, this.#ownCallbacks, signal)))
+      return this.#keepVerified(callbackid);
+    if (verification.wrongCodes(callbackid) >= mostWrongCodes) {
+      const replaced = await this.#register(event, callback);
+      if (typeof replaced === 'boolean') return replaced;
+      throw replaced;
+    }
+    if (!verification.mayResend(callbackid)) return false;
+    this.#ownCallbacks.add(await verification.resend(callback, signal));
+    return this.#awaitCode(callback);
+  }
+
+  /** A callback that is no longer listed may be disabled; requesting a new code enables it again. */
+  async #revive(event: string): Promise<Callback | undefined> {
+    const vanished = this.#ownCallbacks.vanished().find((callback) => callback.event === event);
+    if (!vanished) return undefined;
+    const { verification, signal } = this.#options;
+    try {
+      const callback = await verification.resend(vanished, signal);
+      this.#ownCallbacks.add(callback);
+      return this.#ownCallbacks.leadsHere(callback) ? callback : undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      const { code, retry } = asMirrorError(error);
+      if (retry || code === 'unauthenticated') throw error;
+      await this.#ownCallbacks.forget(vanished.callbackid);
+      return undefined;
+    }
+  }
+
+  async #register(event: string, instead?: Callback): Promise<boolean | MirrorError> {
+    const { accountId, callbacks, verification, signal, verifiers } = this.#options;
+    if (!(await verifiers.mayRegister(accountId, event)))
+      throw new MirrorError('rate_limited', `${event} was registered several times today; the next try is tomorrow.`);
+    if (instead) await this.#remove(instead);
+    // Saved before the request is sent: the code may arrive before the answer, and the answer may be lost.
+    await verifiers.expect(accountId, event, null);
+    let callback: Callback;
+    try {
+      callback = await callbacks.register(event, this.#ownCallbacks.address, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      return this.#registeredAfterAll(event, asMirrorError(error));
+    }
+    await verifiers.expect(accountId, event, callback.callbackid);
+    verification.noteRequest(callback.callbackid);
+    this.#ownCallbacks.add(callback);
+    return this.#awaitCode(callback);
+  }
+
+  /** The callback may exist already, or have been registered although the answer was lost: the list shows it. */
+  async #registeredAfterAll(event: string, failure: MirrorError): Promise<boolean | MirrorError> {
+    const { accountId, signal, verifiers } = this.#options;
+    await this.#ownCallbacks.refresh(signal);
+    const [listed] = await this.#ownCallbacks.forEvent(event);
+    if (listed) return this.#verify(listed);
+    await verifiers.expectNone(accountId, event);
+    if (failure.code !== 'rejected') throw failure;
+    return failure;
+  }
+
+  async #awaitCode(callback: Callback): Promise<boolean> {
+    const verified = await this.#options.verification.awaitCode(callback, this.#ownCallbacks, this.#options.signal);
+    return verified && this.#keepVerified(callback.callbackid);
+  }
+
+  #keepVerified(callbackid: number): true {
+    this.#kept.add(callbackid);
+    this.#newlyVerified += 1;
+    return true;
+  }
+
+  /** Removes duplicates, callbacks with earlier addresses, and records of vanished ones. */
+  async #removeOthers(): Promise<void> {
+    for (const { callbackid } of this.#ownCallbacks.vanished()) await this.#ownCallbacks.forget(callbackid);
+    for (const callback of this.#ownCallbacks.all())
+      if (!this.#kept.has(callback.callbackid)) await this.#remove(callback);
+  }
+
+  async #remove({ callbackid }: Callback): Promise<void> {
+    const { callbacks, signal } = this.#options;
+    try {
+      await callbacks.remove(callbackid, { signal });
+    } catch (error) {
+      if (asMirrorError(error).code !== 'not_found') throw error;
+    }
+    await this.#ownCallbacks.forget(callbackid);
+  }
+}
+
+export interface VerificationOptions {
+  readonly accountId: string;
+  readonly callbacks: CallbacksApi;
+  readonly verifiers: Verifiers;
+  readonly clock: Clock;
+  /** Notified when a code arrives. */
+  readonly arrivals: ArrivalSignal;
+}
+
+/** Codes arrive within seconds or minutes. After this wait, in milliseconds, a code is tried when it arrives. */
+export const codeWait = 30_000;
+/** A new code invalidates the previous one, so that gets this much time first, in milliseconds. */
+const resendAfter = 600_000;
+
+/**
+ * Verifies callbacks: requests a code, waits for it, sends it back, and accepts it only when both the answer and the list say `verified`.
+ */
+export class Verification {
+  readonly #options: VerificationOptions;
+  /** When a code was last requested, by callback: monotonic milliseconds. */
+  readonly #requested = new Map<number, number>();
+  /** Wrong codes that were tried for a callback since it was last verified. */
+  readonly #wrong = new Map<number, number>();
+  /** The number of arrivals when codes were last looked up. */
+  seenArrivals = 0;
+
+  constructor(options: VerificationOptions) {
+    this.#options = options;
+  }
+
+  /** Wrong codes that were tried for this callback; after several, the service may have locked it. */
+  wrongCodes(callbackid: number): number {
+    return this.#wrong.get(callbackid) ?? 0;
+  }
+
+  /** Notes that a code for this callback is on its way. */
+  noteRequest(callbackid: number): void {
+    this.#requested.set(callbackid, this.#options.clock.monotonic());
+  }
+
+  mayResend(callbackid: number): boolean {
+    const requestedAt = this.#requested.get(callbackid);
+    return requestedAt === undefined || this.#options.clock.monotonic() - requestedAt >= resendAfter;
+  }
+
+  /** Requests a new code. Until it is verified, the service delivers nothing. */
+  async resend({ callbackid, event }: Callback, signal: AbortSignal): Promise<Callback> {
+    const { accountId, callbacks, verifiers } = this.#options;
+    await verifiers.expect(accountId, event, callbackid);
+    this.noteRequest(callbackid);
+    return callbacks.resend(callbackid, { signal });
+  }
+
+  /** Waits for the requested code and tries it. @returns whether the callback is verified; false after `codeWait`. */
+  async awaitCode(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
+    const { arrivals, clock } = this.#options;
+    const deadline = clock.monotonic() + codeWait;
+    for (;;) {
+      if (await this.tryCodes(callback, ownCallbacks, signal)) return true;
+      const left = Math.max(0, deadline - clock.monotonic());
+      if (!(await arrivals.waitForMore(this.seenArrivals, left, clock, signal))) return false;
+    }
+  }
+
+  /** Tries the codes that have arrived. @returns whether one was right. */
+  async tryCodes(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
+    const { accountId, arrivals, verifiers } = this.#options;
+    const { callbackid, event } = callback;
+    this.seenArrivals = arrivals.count;
+    for (const code of await verifiers.candidates(accountId, callbackid)) {
+      if (!(await this.#isRight(callbackid, code, signal))) {
+        this.#wrong.set(callbackid, this.wrongCodes(callbackid) + 1);
+        await verifiers.drop(accountId, code);
+        continue;
+      }
+      await ownCallbacks.refresh(signal);
+      if (!ownCallbacks.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
+      await verifiers.prove(accountId, event, callbackid, code);
+      this.#wrong.delete(callbackid);
+      this.#requested.delete(callbackid);
+      return true;
+    }
+    return false;
+  }
+
+  async #isRight(callbackid: number, code: Secret, signal: AbortSignal): Promise<boolean> {
+    try {
+      return (await this.#options.callbacks.verify(callbackid, code, { signal })).verified;
+    } catch (error) {
+      // The answer to a wrong code is not documented: any refusal is taken for one.
+      const refused = error instanceof MirrorError && refusals.has(error.code);
+      if (!refused) throw error;
+      return false;
+    }
+  }
+}
+
+const refusals: ReadonlySet<MirrorError['code']> = new Set(['rejected', 'access_denied', 'not_supported']);

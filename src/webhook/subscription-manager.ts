@@ -1,0 +1,172 @@
+/**
+ * Keeps an account subscribed: checks its callbacks at the start, on request and whenever a code arrives, and repairs them. One check at a
+ * time.
+ */
+import type { CallbacksApi } from '../api/callbacks.ts';
+import type { Clock } from '../domain/clock.ts';
+import { ArrivalSignal, SingleFlight } from '../domain/concurrency.ts';
+import { asMirrorError } from '../domain/errors.ts';
+import type { Service } from '../domain/lifecycle.ts';
+import type { Log } from '../domain/log.ts';
+import type { Store } from '../store/mirror.ts';
+import type { Verifiers } from '../store/secrets/verifiers.ts';
+import { OwnCallbacks } from './own-callbacks.ts';
+import { reconcileCallbacks, Verification } from './reconciler.ts';
+
+export interface SubscriptionManagerOptions {
+  readonly accountId: string;
+  /** Public URL of the listener; without it nothing is registered. */
+  readonly publicUrl: string | null;
+  /** Events or nouns to subscribe to. */
+  readonly events: readonly string[];
+  readonly callbacks: CallbacksApi;
+  readonly mirror: Pick<Store, 'callbacks'>;
+  readonly verifiers: Verifiers;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Limits how many accounts call the service at once: waits for a permit, then does the work. @throws the signal's reason. */
+  readonly withPermit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  /** Called when a callback has just been verified. A sweep should follow, because earlier changes were not delivered to anyone. */
+  readonly onVerified: (accountId: string) => void;
+}
+
+/** Whether deliveries of the account can arrive; `idle` where there is no public address. */
+export type Subscription = 'verified' | 'unverified' | 'idle';
+
+/** Time between two renewals of a silent callback: at first and at most, doubled each time, in milliseconds. */
+const firstPause = 900_000;
+const longestPause = 86_400_000;
+
+export class SubscriptionManager implements Service {
+  readonly name: string;
+  readonly #options: SubscriptionManagerOptions;
+  readonly #arrivals = new ArrivalSignal();
+  readonly #verification: Verification;
+  readonly #stopping = new AbortController();
+  readonly #checks = new SingleFlight<Subscription>();
+  /** Resolves when the current check has processed the callbacks for vendors. */
+  #checkingVendors: Promise<void> = Promise.resolve();
+  #renewed: { readonly at: number; readonly pause: number } | undefined;
+  #isEnded = false;
+
+  constructor(options: SubscriptionManagerOptions) {
+    this.name = `the webhooks of ${options.accountId}`;
+    this.#options = options;
+    this.#verification = new Verification({ ...options, arrivals: this.#arrivals });
+  }
+
+  /** Starts the first check without waiting for it. */
+  start(): Promise<void> {
+    const { publicUrl, log, accountId } = this.#options;
+    if (publicUrl === null) log.info({ account: accountId }, 'listener.publicUrl is not set: no webhooks, only sweeps');
+    else void this.check();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('The daemon stops.'));
+    await this.#checks.idle();
+  }
+
+  /**
+   * Checks and repairs the callbacks; joins a check that is under way.
+   * @returns the resulting state. Failures are logged, and the next check tries again.
+   */
+  check(): Promise<Subscription> {
+    return this.#begin(false);
+  }
+
+  /** Like `check`, but waits only until the callbacks for vendors are processed. */
+  async checkVendors(): Promise<void> {
+    void this.#begin(false);
+    await this.#checkingVendors;
+  }
+
+  /**
+   * Requests new codes although all callbacks look right, because no deliveries arrive: a callback may be disabled without showing it. The
+   * time between two renewals doubles while they do not help.
+   */
+  async resendIfSilent(): Promise<Subscription> {
+    await this.#checks.idle();
+    const now = this.#options.clock.monotonic();
+    const { at, pause } = this.#renewed ?? { at: -Infinity, pause: firstPause };
+    if (now - at < pause) return this.check();
+    this.#renewed = { at: now, pause: now - at > longestPause ? firstPause : Math.min(longestPause, pause * 2) };
+    return this.#begin(true);
+  }
+
+  /** A verification code has arrived and is on disk. */
+  codeArrived(): void {
+    this.#arrivals.notify();
+    void this.check();
+  }
+
+  /** Deletes what this installation registered; nothing is registered any more after it. @returns how many callbacks. @throws MirrorError of the service. */
+  async unregister(): Promise<number> {
+    const { accountId, callbacks, publicUrl, verifiers } = this.#options;
+    this.#isEnded = true;
+    await this.#checks.idle();
+    const { signal } = this.#stopping;
+    const ownCallbacks = new OwnCallbacks({
+      ...this.#options,
+      publicUrl: publicUrl ?? '',
+      pathToken: await verifiers.pathToken(accountId),
+    });
+    await ownCallbacks.refresh(signal);
+    const ours = ownCallbacks.all();
+    try {
+      for (const { callbackid } of ours) {
+        await callbacks.remove(callbackid, { signal });
+        await ownCallbacks.forget(callbackid);
+      }
+    } finally {
+      await ownCallbacks.record();
+    }
+    return ours.length;
+  }
+
+  #begin(renew: boolean): Promise<Subscription> {
+    const { publicUrl } = this.#options;
+    if (publicUrl === null || this.#isEnded) return Promise.resolve('idle');
+    return this.#checks.run(() => this.#check(renew, publicUrl));
+  }
+
+  async #check(renew: boolean, publicUrl: string): Promise<Subscription> {
+    for (let isRenewed = renew; ; isRenewed = false) {
+      const { subscription, missed } = await this.#checkOnce(isRenewed, publicUrl);
+      if (!missed) return subscription;
+    }
+  }
+
+  /** One check. `missed`: a code arrived meanwhile that the check did not see. */
+  async #checkOnce(renew: boolean, publicUrl: string): Promise<{ subscription: Subscription; missed: boolean }> {
+    const { accountId, log, verifiers } = this.#options;
+    const { signal } = this.#stopping;
+    const verification = this.#verification;
+    let onVendorsChecked = (): void => undefined;
+    this.#checkingVendors = new Promise((resolve) => (onVendorsChecked = resolve));
+    verification.seenArrivals = this.#arrivals.count;
+    try {
+      const pathToken = await verifiers.pathToken(accountId);
+      const { withPermit } = this.#options;
+      const verified = await withPermit(
+        () =>
+          reconcileCallbacks({ ...this.#options, publicUrl, pathToken, verification, signal, renew, onVendorsChecked }),
+        signal,
+      );
+      if (!verified) log.warn({ account: accountId }, notVerifiedMessage(publicUrl));
+      const missed = this.#arrivals.count > verification.seenArrivals;
+      return { subscription: verified ? 'verified' : 'unverified', missed };
+    } catch (error) {
+      const { code, message, hint } = asMirrorError(error);
+      if (!signal.aborted)
+        log.warn({ account: accountId, code }, `the callback could not be checked: ${message} ${hint}`);
+      return { subscription: 'unverified', missed: false };
+    } finally {
+      onVendorsChecked();
+    }
+  }
+}
+
+const notVerifiedMessage = (publicUrl: string): string =>
+  `the callback waits for its verification code; if none comes, the service cannot reach ${publicUrl}: check listener.publicUrl`;

@@ -1,0 +1,338 @@
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { listen } from '../../support/network/listen.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+const account = ['--account', '6BApk'];
+const freePorts = 'listener: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }';
+
+interface Check {
+  readonly account: string | null;
+  readonly check: string;
+  readonly result: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+interface Diagnosis {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly of: (check: string) => Check | undefined;
+}
+
+async function diagnose(line: Testbed<'command'>): Promise<Diagnosis> {
+  const { status, stdout } = await line.run('doctor', '--json', ...account);
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+  expect(checks.filter(({ result, remedy }) => (result === 'ok') !== (remedy === null))).toEqual([]);
+  return { status, ok, of: (name) => checks.find(({ check }) => check === name) };
+}
+
+describe('doctor', () => {
+  it('prints a line for each check', async () => {
+    const line = await testbed({ level: 'command', service: {}, settings: freePorts });
+    await line.run('sync', ...account);
+    const { status, stdout, stderr } = await line.run('doctor', ...account);
+    expect([status, stderr]).toEqual([0, '']);
+    const steady = stdout
+      .replaceAll(line.folder, '.')
+      .replaceAll(/[\d,.]+ MB/g, 'N MB')
+      .replaceAll(/read (just now|\d+ s ago)/g, 'read N s ago')
+      .replaceAll(/is \d+ years? old/g, 'is N years old');
+    expect(steady).toMatchInlineSnapshot(`
+      "ok       settings: The settings name one account.
+      ok       database: ./vendors.db is in order, N MB.
+      ok       secrets: ./secrets.db can be read only by its owner.
+      ok       disk: N MB are free beside the database.
+      ok       privacy: No field is excluded.
+      ok       6BApk access: The token can read 30 vendors, on 6 pages of 5.
+      ok       6BApk clock: The clocks of this machine and of the service agree.
+      ok       6BApk paging: The second page differs from the first.
+      ok       6BApk reads by number: The service answers for vendor 1006.
+      ok       6BApk gateways: The token can read 2 gateways.
+      ok       6BApk callbacks: The token can read 0 callbacks.
+      ok       6BApk page size: The service sends pages of the size that is requested.
+      ok       6BApk filter by state: The service lists vendors of one state when asked.
+      ok       6BApk deleted vendors: The first page shows no deleted vendor. When asked for deleted vendors, the service lists none.
+      ok       6BApk order of lists: The first page is sorted by number, ascending.
+      ok       6BApk past the last page: The service answers with an empty page.
+      ok       6BApk total: The service counts 30 vendors on 6 pages.
+      ok       6BApk time stamps: The newest one on the first page is N years old by the service's own clock.
+      ok       6BApk fields: Lists carry every field that a read by number does.
+      ok       6BApk freshness: The lists were read N s ago.
+      ok       6BApk queue: No changed vendor was given up.
+      ok       ports: The daemon can listen on 0 and 0.
+      ok       public address: listener.publicUrl is not set: no webhooks, only sweeps.
+      "
+    `);
+  });
+
+  it('warns where nothing is mirrored yet', async () => {
+    const { ok, of } = await diagnose(await testbed({ level: 'command', service: {} }));
+    expect([ok, of('database')]).toMatchObject([true, { result: 'warning', remedy: 'Run `vendor-mirror sync`.' }]);
+  });
+
+  it('does not migrate a mirror of an older version, and checks the rest without it', async () => {
+    const line = await testbed({ level: 'command', service: {}, settings: freePorts });
+    await line.run('sync', ...account);
+    const sqlite = new Driver(line.database);
+    sqlite.exec('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)');
+    const applied = sqlite.prepare('SELECT max(number) FROM migrations').pluck();
+    const before = applied.get();
+    const { status, of } = await diagnose(line);
+    expect([status, applied.get()]).toEqual([74, before]);
+    sqlite.close();
+    expect(of('database')).toMatchObject({
+      result: 'problem',
+      remedy: expect.stringContaining('Run `vendor-mirror sync` once') as unknown,
+    });
+    expect([of('accounts')?.result, of('access'), of('ports')?.result]).toEqual(['warning', undefined, 'ok']);
+  });
+
+  it('requests nothing about an account that is paused, and says since when it is', async () => {
+    const requests: unknown[] = [];
+    const line = await testbed({
+      level: 'command',
+      service: {},
+      fetch: (input, init) => {
+        requests.push(input);
+        return globalThis.fetch(input, init);
+      },
+    });
+    await line.run('sync', ...account);
+    await line.runBare('accounts', 'pause', '6BApk', '-c', line.settings);
+    requests.length = 0;
+    const { status, of } = await diagnose(line);
+    expect([status, requests, of('access')]).toEqual([0, [], undefined]);
+    expect(of('paused')).toMatchObject({
+      account: '6BApk',
+      result: 'warning',
+      remedy: '`vendor-mirror accounts resume 6BApk` resumes it.',
+    });
+  });
+
+  it('F7 finds a file that is no database', async () => {
+    const line = await testbed({ level: 'command', service: {} });
+    writeFileSync(line.database, 'no database at all, but text that is long enough to be looked at');
+    const { status, of } = await diagnose(line);
+    expect([status, of('database')?.message]).toEqual([74, expect.stringContaining(line.database)]);
+  });
+
+  it('exits with 77 where the token is refused, and looks no further there', async () => {
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { status, of } = await diagnose(await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } }));
+    expect(status).toBe(77);
+    expect(of('access')).toMatchObject({ account: '6BApk', result: 'problem' });
+    expect(of('paging')).toBeUndefined();
+  });
+
+  it('K55 names the proxy, through which no certificate can be seen', async () => {
+    const line = await testbed({
+      level: 'command',
+      service: { vendors: 5 },
+      proxyOf: () => Promise.resolve(new URL('http://ann:secret@proxy.example.com:3128')),
+      certificateEnd: () => Promise.resolve(0),
+    });
+    const { stdout } = await line.run('doctor');
+    expect(stdout).toMatch(
+      /ok +6BApk proxy: +Requests to 127\.0\.0\.1:\d+ go through the proxy proxy\.example\.com:3128\./,
+    );
+    expect(stdout).not.toMatch(/secret@|certificate/);
+  });
+
+  it('exits with 69 soon if nothing answers', async () => {
+    const { baseUrl, stop } = await testbed({ level: 'sandbox' });
+    await stop();
+    const { status, of } = await diagnose(await testbed({ level: 'command', service: { baseUrl, token: 't' } }));
+    expect([status, of('access')?.message]).toMatchObject([69, expect.stringContaining('refused')]);
+  });
+
+  it('K38 waits as long as the service asks, says so, and finds nothing wrong', async () => {
+    const sandbox = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: sandbox });
+    await line.run('sync', ...account);
+    sandbox.sandbox.faults.next({ kind: '429_date', retryAfter: '3' });
+    const { status, stderr } = await line.run('doctor', ...account);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/the service asks for a wait of [23] s/);
+  });
+
+  it('A4 finds a page parameter that is echoed and ignored', async () => {
+    const { status, of } = await diagnose(
+      await testbed({ level: 'command', service: { world: { paging: 'echoed' } } }),
+    );
+    expect([status, of('paging')?.remedy]).toMatchObject([1, expect.stringContaining('service.paging.pageParam')]);
+  });
+
+  it('A4 finds pages that call themselves by another number', async () => {
+    const line = await testbed({
+      level: 'command',
+      service: {},
+      async fetch(input, init) {
+        const answer = await globalThis.fetch(input, init);
+        if (!(input instanceof URL && input.searchParams.get('page') === '2')) return answer;
+        return Response.json(JSON.parse((await answer.text()).replace(/"page": ?2\b/, '"page": 1')));
+      },
+    });
+    const { status, of } = await diagnose(line);
+    expect([status, of('paging')?.result]).toEqual([1, 'problem']);
+  });
+
+  it('warns where no vendor is read by number (405)', async () => {
+    const { status, of } = await diagnose(await testbed({ level: 'command', service: { world: { readOne: '405' } } }));
+    expect([status, of('reads by number')?.result]).toEqual([0, 'warning']);
+  });
+
+  it('names the scopes that are missing', async () => {
+    const sandbox = await testbed({ level: 'sandbox' });
+    sandbox.sandbox.access.grant('narrow', ['user:bill_vendors:read']);
+    const { status, of } = await diagnose(
+      await testbed({ level: 'command', service: { ...sandbox, token: 'narrow' } }),
+    );
+    expect(status).toBe(0);
+    expect(of('gateways')).toMatchObject({
+      result: 'warning',
+      remedy: expect.stringContaining('user:online_payments:read') as string,
+    });
+    expect(of('callbacks')?.result).toBe('ok');
+  });
+
+  describe('tries the public address', () => {
+    const listenerAt = (port: number, publicPort: number, path = ''): { settings: string } => ({
+      settings: `listener: { host: 127.0.0.1, port: ${port}, publicUrl: "http://127.0.0.1:${publicPort}${path}" }`,
+    });
+
+    it('K33, K34 and reports an event that could not be registered, and deliveries that name our callback', async () => {
+      const port = 1;
+      const line = await testbed({
+        level: 'command',
+        service: {},
+        ...listenerAt(port, port),
+      });
+      await line.fill({
+        accounts: [{ account_id: '6BApk', added_at: '2026-11-20 11:00:00.000' }],
+        callbacks: [
+          {
+            account_id: '6BApk',
+            callbackid: 7,
+            event: 'bill_vendor',
+            uri: `http://127.0.0.1:${port}/webhooks/6BApk/`,
+            verified: 1,
+            checked_at: '2026-11-20 11:59:00.000',
+          },
+        ],
+        _registration_refusals: [
+          {
+            account_id: '6BApk',
+            event: 'invoice',
+            refused_at: '2026-11-20 11:00:00.000',
+            code: 'access_denied',
+            message: 'The token lacks user:invoices:read.',
+          },
+        ],
+        deliveries: [
+          {
+            account_id: '6BApk',
+            received_at: '2026-11-20 11:58:00.000',
+            name: 'bill_vendor.update',
+            object_id: 7,
+            outcome: 'unchanged',
+            settled_at: '2026-11-20 11:59:00.000',
+          },
+        ],
+        _sweep_requests: [
+          {
+            account_id: '6BApk',
+            generation: 3,
+            last_ms: 0,
+            callback_ids: 3,
+            callback_id_at: '2026-11-20 11:58:00.000',
+          },
+        ],
+      });
+      const { of } = await diagnose(line);
+      expect(of('callbacks')).toMatchObject({
+        result: 'warning',
+        message: 'invoice could not be registered: The token lacks user:invoices:read.',
+        remedy: expect.stringContaining('listener.events') as string,
+      });
+      expect(of('deliveries')).toMatchObject({
+        result: 'warning',
+        message: expect.stringContaining('The object_id of 3 deliveries was the id of one of our callbacks') as string,
+      });
+      const { stdout } = await line.run('status', '--account', '6BApk');
+      expect(stdout).toContain('invoice could not be registered, since');
+      expect(stdout).toContain('The token lacks user:invoices:read.');
+      expect(stdout).toContain('the object_id of 3 was the id of one of our callbacks');
+    });
+
+    it('and says that the daemon does not run', async () => {
+      const { of } = await diagnose(await testbed({ level: 'command', service: {}, ...listenerAt(0, 1) }));
+      expect(of('public address')).toMatchObject({
+        result: 'warning',
+        remedy: expect.stringContaining('serve') as string,
+      });
+    });
+  });
+
+  describe('names the remedy for the cause', () => {
+    const failing =
+      (code: string): typeof fetch =>
+      () =>
+        Promise.reject(Object.assign(new Error(code), { code }));
+    const service = { baseUrl: 'https://service.example', token: 't' };
+
+    it.each([
+      ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'NODE_EXTRA_CA_CERTS'],
+      ['EAI_AGAIN', 'Check the name server'],
+      ['CERT_NOT_YET_VALID', 'Set the clock of this machine'],
+      ['ERR_TLS_CERT_ALTNAME_INVALID', 'Use the host name of the certificate'],
+    ])('of a connection that fails with %s', async (code, remedy) => {
+      const line = await testbed({ level: 'command', service, fetch: failing(code), settings: freePorts });
+      const { status, of } = await diagnose(line);
+      expect([status, of('access')?.remedy]).toEqual([69, expect.stringContaining(remedy)]);
+    });
+
+    it.each([
+      ['a wrong base path', 404, '<html>no such page</html>', 'Check the path in service.baseUrl'],
+      ['a page of a proxy', 200, '<html>welcome</html>', 'Check the path in service.baseUrl'],
+      ['a token that is not known', 401, '{}', 'Set a new token as service.auth.accessToken'],
+    ])('of %s', async (_, status, body, remedy) => {
+      const answer: typeof fetch = () => Promise.resolve(new Response(body, { status }));
+      const line = await testbed({ level: 'command', service, fetch: answer, settings: freePorts });
+      expect((await diagnose(line)).of('access')?.remedy).toContain(remedy);
+    });
+
+    it('of a port that cannot be bound, and of an address that is another machine’s', async () => {
+      const taken = await listen(createServer());
+      const at = async (listener: string) =>
+        (
+          await diagnose(
+            await testbed({ level: 'command', service, fetch: failing('ECONNREFUSED'), settings: listener }),
+          )
+        ).of('ports');
+      expect((await at(`listener: { host: 127.0.0.1, port: ${taken} }`))?.remedy).toContain(
+        'choose another listener.port',
+      );
+      expect((await at('listener: { host: 192.0.2.1, port: 0 }'))?.remedy).toContain(
+        'listener.host is not an address of this machine',
+      );
+    });
+
+    it('of a field that the mirror holds although it is excluded, and of one that is not known', async () => {
+      const sandbox = await testbed({ level: 'sandbox', vendors: 3 });
+      const line = await testbed({ level: 'command', service: sandbox, settings: freePorts });
+      await line.run('sync', ...account);
+      const exclude = (names: string): void =>
+        writeFileSync(
+          line.settings,
+          `${readFileSync(line.settings, 'utf8').replace(/^vendors: .*$/m, '')}\nvendors: { exclude: [${names}] }\n`,
+        );
+      exclude('phone');
+      expect((await diagnose(line)).of('privacy')?.remedy).toContain('`vendor-mirror forget --field phone`');
+      exclude('phon');
+      expect((await diagnose(line)).of('privacy')?.remedy).toContain('Check the spelling');
+    });
+  });
+});

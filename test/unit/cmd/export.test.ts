@@ -1,0 +1,151 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import { vendor } from '../../support/mirror-file.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+let line: Testbed<'command'>;
+
+beforeEach(async () => {
+  line = await testbed({ level: 'command' });
+  await line.fill({ vendors: [vendor(11, { vendor_name: '=HYPERLINK("http://x")' }), vendor(12)] });
+});
+
+describe('export', () => {
+  it('writes a copy that any reader opens, and says how large it is', async () => {
+    const file = join(line.folder, 'copy.db');
+    const { status, stdout, stderr } = await line.run('export', file);
+    expect([status, stdout]).toEqual([0, '']);
+    expect(stderr).toBe(`${file} is written: ${statSync(file).size.toLocaleString('en')} bytes.\n`);
+    const copy = new Driver(file, { readonly: true });
+    expect(copy.prepare('SELECT count(*) FROM active_vendors').pluck().get()).toBe(2);
+    copy.close();
+  });
+
+  it('writes a spreadsheet where the name ends in .csv', async () => {
+    const file = join(line.folder, 'vendors.CSV');
+    const { stdout } = await line.run('export', file, '--json');
+    expect(JSON.parse(stdout)).toEqual({ ok: true, file, bytes: statSync(file).size });
+    expect(readFileSync(file, 'utf8').split('\r\n')[1]).toContain(`"'=HYPERLINK(""http://x"")"`);
+  });
+
+  it('exits with 64 rather than overwrite the mirror', async () => {
+    const { status, stderr } = await line.run('export', line.database);
+    expect(status).toBe(64);
+    expect(stderr).toContain('is the mirror itself');
+  });
+
+  it('exits with 74 where it cannot write, and leaves nothing behind', async () => {
+    const { status, stderr } = await line.run('export', join(line.folder, 'no/such/folder.db'));
+    expect(status).toBe(74);
+    expect(stderr).toContain('ENOENT');
+    expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
+  });
+
+  it('exits with 1 where there is nothing to export yet', async () => {
+    const empty = await testbed({ level: 'command' });
+    const file = join(empty.folder, 'copy.db');
+    const { status, stdout, stderr } = await empty.run('export', file, '--json');
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({ ok: false, file: null, bytes: 0 });
+    expect(stderr).toBe('Nothing is mirrored yet. Run `vendor-mirror sync`.\n');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it.each([['copy.txt'], ['copy'], ['copy.xlsx']])('refuses %s, and says which endings there are', async (name) => {
+    const { status, stderr } = await line.run('export', join(line.folder, name));
+    expect([status, stderr]).toEqual([64, expect.stringContaining('use .db, .csv, .json, .ndjson or .parquet')]);
+    expect(existsSync(join(line.folder, name))).toBe(false);
+  });
+
+  it('writes a view, or the rows of a query, as JSON in one document or an object a line', async () => {
+    const [json, lines] = [join(line.folder, 'a.json'), join(line.folder, 'a.ndjson')];
+    const query = 'SELECT vendorid, is_1099, 9007199254740993 AS large FROM vendors ORDER BY vendorid';
+    expect((await line.run('export', json, '--view', 'active_vendors')).status).toBe(0);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject([{ vendorid: 11, is_1099: null }, { vendorid: 12 }]);
+    expect((await line.run('export', lines, '--query', query)).status).toBe(0);
+    expect(readFileSync(lines, 'utf8')).toBe(
+      '{"vendorid":11,"is_1099":null,"large":"9007199254740993"}\n{"vendorid":12,"is_1099":null,"large":"9007199254740993"}\n',
+    );
+    expect((await line.run('export', json, '--query', 'SELECT 1 WHERE 0')).status).toBe(0);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual([]);
+  });
+
+  it('writes to standard output where the file is -, as CSV unless told', async () => {
+    const query = ['--query', 'SELECT vendorid AS id FROM vendors ORDER BY 1'];
+    expect(await line.run('export', '-', ...query)).toEqual({
+      status: 0,
+      stdout: '\ufeffid\r\n11\r\n12\r\n',
+      stderr: '',
+    });
+    expect((await line.run('export', '-', '--format', 'ndjson', ...query)).stdout).toBe('{"id":11}\n{"id":12}\n');
+  });
+
+  it('writes a .parquet with the types of the columns, and says which texts are not times', async () => {
+    const file = join(line.folder, 'a.parquet');
+    await line.fill({
+      vendors: [vendor(13, { created_at: '0000-00-00 00:00:00', updated_at: '2026-11-20 18:17:00' })],
+    });
+    const query =
+      'SELECT vendorid, created_at, updated_at, is_1099, count(*) AS rows FROM vendors GROUP BY 1 ORDER BY 1 DESC';
+    const { status, stderr } = await line.run('export', file, '--query', query);
+    expect([status, stderr]).toEqual([
+      0,
+      `One text in a time column is not a time; it is left empty.\n${file} is written: ${statSync(file).size.toLocaleString('en')} bytes.\n`,
+    ]);
+    const [row] = await parquetReadObjects({ file: await asyncBufferFromFile(file) });
+    expect(row).toEqual({
+      ...{ vendorid: 13n, created_at: null, is_1099: null, rows: 1n },
+      updated_at: new Date('2026-11-20T18:17:00Z'),
+    });
+  });
+
+  it.each([
+    [['-', '--format', 'db'], 'A .db cannot go to standard output'],
+    [['DIR/a.db', '--view', 'payables'], 'A .db holds the whole mirror'],
+    [['-', '--view', 'nothing'], 'The mirror has no view nothing; it has '],
+    [['-', '--view', '_webhook_days'], 'The mirror has no view _webhook_days'],
+    [['-', '--query', 'DELETE FROM vendors'], 'it must be a single SELECT, which changes nothing'],
+    [['-', '--query', 'WITH x AS (SELECT 1) DELETE FROM vendors'], 'it must be a single SELECT, which changes nothing'],
+    [['-', '--query', "ATTACH 'other.db' AS other"], 'it must be a single SELECT, which changes nothing'],
+    [['-', '--query', 'PRAGMA journal_mode'], 'it must be a single SELECT, which changes nothing'],
+    [['-', '--query', 'SELECT 1; SELECT 2'], 'more than one statement'],
+    [['-', '--query', 'SELECT nowhere FROM vendors'], 'no such column: nowhere'],
+    [['-', '--query', 'SELECT 1', '--view', 'payables'], 'cannot be used with'],
+    [['DIR/a.parquet', '--query', 'SELECT 1 AS a, 2 AS a'], 'Two columns are named a'],
+    [['DIR/a.parquet', '--query', "SELECT vendorid FROM vendors UNION ALL SELECT 'x'"], 'values of several types'],
+    [['DIR/a.parquet', '--query', 'SELECT abs(-9223372036854775808)'], 'The query cannot be used: integer overflow.'],
+  ])('refuses %j', async (argv, reason) => {
+    const { status, stdout, stderr } = await line.run('export', ...argv.map((one) => one.replace('DIR', line.folder)));
+    expect([status, stdout]).toEqual([64, '']);
+    expect(stderr).toContain(reason);
+    expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
+  });
+
+  it('writes rows while it reads them: an endless query stops when the reader leaves', async () => {
+    const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+    const running = line.run('export', join(line.folder, 'endless.ndjson'), '--query', endless);
+    setImmediate(() => line.interruption.abort(new Error('Ctrl-C')));
+    expect((await running).status).not.toBe(0);
+    expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
+  });
+
+  it.each(['-', 'FILE.csv', 'FILE.parquet'])(
+    'ends while SQLite searches endlessly for the next row, if the reader leaves (%s)',
+    async (where) => {
+      const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+      const file = where === '-' ? where : join(line.folder, where);
+      const running = line.run('export', file, '--query', `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`);
+      setImmediate(() => line.interruption.abort(new Error('Ctrl-C')));
+      expect((await running).status).toBe(1);
+      expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
+    },
+  );
+
+  it('passes on the message of SQLite about a row', async () => {
+    const { status, stderr } = await line.run('export', '-', '--query', 'SELECT abs(-9223372036854775808)');
+    expect([status, stderr]).toEqual([64, expect.stringContaining('The query cannot be used: integer overflow.')]);
+  });
+});

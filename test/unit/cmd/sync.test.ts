@@ -1,0 +1,144 @@
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+/** The output without what differs from run to run. */
+function steady(line: Testbed<'command'>, text: string): string {
+  return text.replaceAll(line.folder, '.').replaceAll(/\d+ +\d+\.\d s$/gm, 'N  0.0 s');
+}
+
+describe('sync', () => {
+  it('mirrors the built-in sandbox, and shows the first query with its real rows', async () => {
+    const line = await testbed({ level: 'command', clock: systemClock });
+    const { status, stdout, stderr } = await line.run('sync');
+    expect(status).toBe(0);
+    expect(stderr).toBe('');
+    expect(steady(line, stdout)).toMatchInlineSnapshot(`
+      "account  outcome   seen  created  updated  unchanged  suspects  gateways  requests   took
+      6BApk    complete    30       30        0          0         0         2         N  0.0 s
+      other    complete    30       30        0          0         0         2         N  0.0 s
+
+      ./vendors.db holds 59 active vendors. Query it:
+
+        sqlite3 ./vendors.db "select vendorid, vendor_name, country from active_vendors order by account_id, vendorid limit 5"
+
+      vendorid  name                       country  outstanding     overdue  changed
+          1006  קפה כהן                    Israel   9779.27 ILS           –  just now
+          1013  (有)みどり 𠮷野            Japan     264.00 JPY  264.00 JPY  just now
+          1014  Spedition „Zum Löwen“      –                  –           –  just now
+          1024  Müller & Söhne Straßenbau  Germany            –           –  just now
+          1028  50% Off Reed                                  –           –  just now
+      "
+    `);
+
+    const query = /^ {2}sqlite3 \S+ "(.*)"$/m.exec(stdout)?.[1] ?? '';
+    const mirror = new Driver(line.database, { readonly: true });
+    const answered = mirror.prepare<[], number>(query).pluck().all();
+    mirror.close();
+    const shown = [...stdout.matchAll(/^ +(\d+) {2}/gm)].map(([, vendorid]) => Number(vendorid));
+    expect(shown).toEqual(answered);
+  });
+
+  it('shows no rows the second time, and says that nothing changed', async () => {
+    const line = await testbed({ level: 'command', clock: systemClock });
+    await line.run('sync', '--account', '6BApk');
+    const { stdout } = await line.run('sync', '--account', '6BApk');
+    expect(steady(line, stdout)).toMatchInlineSnapshot(`
+      "account  outcome   seen  created  updated  unchanged  suspects  gateways  requests   took
+      6BApk    complete    30        0        0         30         0         2         N  0.0 s
+
+      ./vendors.db holds 29 active vendors. Query it:
+
+        sqlite3 ./vendors.db "select vendorid, vendor_name, country from active_vendors order by vendorid limit 5"
+      "
+    `);
+  });
+
+  it('prints with --json exactly the documented document', async () => {
+    const { status, stdout } = await (
+      await testbed({ level: 'command', clock: systemClock })
+    ).run('sync', '--json', '--account', '6BApk');
+    expect(status).toBe(0);
+    const document = JSON.parse(stdout) as { runs: { seconds: number; requests: number; pages: number }[] };
+    expect(document).toEqual({
+      ok: true,
+      runs: [
+        {
+          account: '6BApk',
+          run_id: 1,
+          kind: 'pull',
+          outcome: 'complete',
+          proof: 'plain',
+          pages: expect.any(Number) as number,
+          requests: expect.any(Number) as number,
+          seen: 30,
+          created: 30,
+          updated: 0,
+          unchanged: 0,
+          suspects: 0,
+          seconds: expect.any(Number) as number,
+        },
+      ],
+      gateways: [{ account: '6BApk', seen: expect.any(Number) as number }],
+    });
+  });
+
+  it('exits with 77 where the service refuses, with its reason and what to do', async () => {
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { status, stdout, stderr } = await (
+      await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } })
+    ).run('sync', '--json');
+    expect(status).toBe(77);
+    expect(stderr).not.toContain('not-it');
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      runs: [{ outcome: 'failed', error: { code: 'unauthenticated' } }, { outcome: 'failed' }],
+      gateways: [],
+    });
+  });
+
+  it('prints for each account what went wrong', async () => {
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { stdout, stderr } = await (
+      await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } })
+    ).run('sync');
+    expect(stdout).toMatch(/^6BApk +failed /m);
+    expect(stdout).not.toContain('sqlite3');
+    expect(stderr).toMatch(/^vendor-mirror: 6BApk: .+\n {2}The token is unknown or expired/m);
+    expect(stderr).toMatch(/^vendor-mirror: other: /m);
+  });
+
+  it('exits with 1 where the page parameter is ignored, and names it', async () => {
+    const sandbox = await testbed({ level: 'sandbox', world: { paging: 'ignored' } });
+    const { status, stderr } = await (
+      await testbed({ level: 'command', service: sandbox })
+    ).run('sync', '--account', '6BApk');
+    expect(status).toBe(1);
+    expect(stderr).toContain('service.paging.pageParam');
+  });
+
+  it('keeps what it has read when interrupted, says so, and exits with 1', async () => {
+    const sandbox = await testbed({ level: 'sandbox' });
+    const line = await testbed({
+      level: 'command',
+      service: sandbox,
+      async fetch(input, init) {
+        const answer = await globalThis.fetch(input, init);
+        if (requestUrl(input).includes('page=3')) line.interruption.abort(new Error('Ctrl-C'));
+        return answer;
+      },
+    });
+    const { status, stdout, stderr } = await line.run('sync');
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^6BApk +incomplete +\d+/m);
+    expect(stderr).toMatch(/Interrupted after (one page|\d+ pages); what was read is kept\./);
+    expect(stderr).toContain('Accounts that were not begun: other.');
+    const { stdout: listed } = await line.run('vendors', 'list', '--state', 'all', '--json');
+    expect((JSON.parse(listed) as { total: number }).total).toBeGreaterThanOrEqual(10);
+  });
+});
+
+function requestUrl(input: Parameters<typeof globalThis.fetch>[0]): string {
+  return input instanceof Request ? input.url : String(input);
+}

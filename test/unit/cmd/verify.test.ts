@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { testbed } from '../../support/testbed.ts';
+
+describe('verify', () => {
+  it('exits with 0 where mirror and source are equal, and writes no vendor', async () => {
+    const line = await testbed({ level: 'command', service: {} });
+    await line.run('sync');
+    const { stdout: before } = await line.run('changes');
+    const { status, stdout, stderr } = await line.run('verify');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatchInlineSnapshot(`
+      "account  outcome  in source  in mirror  differ
+      6BApk    equal           30         30       0
+      other    equal           30         30       0
+      "
+    `);
+    expect((await line.run('changes')).stdout).toBe(before);
+  });
+
+  it('exits with 1 and shows each difference', async () => {
+    const { baseUrl, token, sandbox } = await testbed({ level: 'sandbox', vendors: 12 });
+    const line = await testbed({ level: 'command', service: { baseUrl, token } });
+    await line.run('sync', '--account', '6BApk');
+    const vendorService = sandbox.vendors('6BApk');
+    const [edited, gone] = vendorService.listed().map(({ vendorid }) => Number(vendorid));
+    vendorService.edit(edited!, { city: 'Elsewhere', phone: '1' });
+    vendorService.vanish(gone!);
+    vendorService.create({ vendor_name: 'New', language: 'en', currency_code: 'EUR' });
+
+    const { status, stdout, stderr } = await line.run('verify', '--account', '6BApk');
+    expect(status).toBe(1);
+    expect(stdout).toMatchInlineSnapshot(`
+      "account  outcome    in source  in mirror  differ
+      6BApk    different         12         12       3
+
+      Account 6BApk
+      vendorid  how             fields
+          1006  different       phone, city, updated_at
+          1007  only in mirror  presence
+          1087  only in source  –
+      "
+    `);
+    expect(stderr).toBe('vendor-mirror: 6BApk: 3 vendors differ.\n  Run `vendor-mirror reconcile`.\n');
+
+    const json = await line.run('verify', '--account', '6BApk', '--json');
+    expect(json.status).toBe(1);
+    expect(JSON.parse(json.stdout)).toEqual({
+      ok: false,
+      accounts: [
+        {
+          account: '6BApk',
+          outcome: 'different',
+          source_total: 12,
+          mirror_total: 12,
+          differences: [
+            { vendorid: edited, kind: 'different', fields: expect.arrayContaining(['city', 'phone']) as string[] },
+            { vendorid: gone, kind: 'only_in_mirror', fields: ['presence'] },
+            { vendorid: expect.any(Number) as number, kind: 'only_in_source', fields: [] },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('shows twenty differences, and says how many more there are', async () => {
+    const line = await testbed({
+      level: 'command',
+      service: { vendors: 30, account: ['6BApk'] },
+    });
+    const { status, stdout } = await line.run('verify', '--account', '6BApk');
+    expect(status).toBe(1);
+    expect(stdout.match(/only in source/g)).toHaveLength(20);
+    expect(stdout).toMatch(/… and \d+ more; --json lists all of them\./);
+  });
+
+  it("exits with the error's own status where the source cannot be walked", async () => {
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { status, stdout } = await (
+      await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } })
+    ).run('verify', '--json');
+    expect(status).toBe(77);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      accounts: [{ outcome: 'incomplete', differences: [], error: { code: 'unauthenticated' } }, {}],
+    });
+  });
+});

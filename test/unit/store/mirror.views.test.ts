@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import { account } from '../../support/names.ts';
+import { askAsTools as ask, type Row } from '../../support/mirror/reporting-tools.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+import type { Record_ } from '../../support/testbed/account.ts';
+
+const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
+
+/** Four vendors whose history is told below, beside nobody else. */
+async function story(): Promise<{
+  at: Testbed<'account'>;
+  ids: Record<'shop' | 'bakery' | 'printer' | 'ghost', number>;
+}> {
+  const at = await testbed({ level: 'account', vendors: 0, settings });
+  const vendorService = at.sandbox.vendors(account);
+  const enter = (vendor_name: string, more: Row = {}): number =>
+    (vendorService.create({ vendor_name, language: 'en', currency_code: 'USD', ...more }) as Record_).vendorid;
+  const ids = {
+    shop: enter('Shop', { is_1099: true, city: 'Boise' }),
+    bakery: enter('Bäckerei'),
+    printer: enter('Printer', { is_1099: true }),
+    ghost: enter('Ghost'),
+  };
+  vendorService.setBalance(ids.shop, 'outstanding', [
+    { amount: '100.50', code: 'USD' },
+    { amount: '7.00', code: 'EUR' },
+  ]);
+  vendorService.setBalance(ids.shop, 'overdue', [{ amount: '0.50', code: 'USD' }]);
+  await at.pull();
+
+  await at.clock.advance(3_600_000);
+  vendorService.setBalance(ids.shop, 'outstanding', [{ amount: '90.00', code: 'USD' }]);
+  vendorService.archive(ids.bakery);
+  vendorService.delete(ids.printer);
+  vendorService.vanish(ids.ghost);
+  await at.pull();
+
+  await at.clock.advance(3_600_000);
+  vendorService.restore(ids.bakery);
+  await at.pull();
+  return { at, ids };
+}
+
+/** The moments at which the three pulls learned what they learned. */
+const moments = ['2026-11-20 12:', '2026-11-20 13:', '2026-11-20 14:'].map(
+  (start) => expect.stringMatching(`^${start}`) as unknown,
+);
+
+describe('the views for readers', () => {
+  it('active_vendors has the vendors with vis_state 0 that are present', async () => {
+    const { at, ids } = await story();
+    expect(ask(at, 'SELECT vendorid, vendor_name FROM active_vendors ORDER BY vendorid')).toEqual([
+      { vendorid: ids.shop, vendor_name: 'Shop' },
+      { vendorid: ids.bakery, vendor_name: 'Bäckerei' },
+    ]);
+  });
+
+  it('contractors_1099 has the vendors with a form 1099, except those that are gone', async () => {
+    const { at, ids } = await story();
+    const columns = 'vendorid, state, vis_state, currency_code, outstanding, overdue, outstanding_text';
+    expect(ask(at, `SELECT ${columns} FROM contractors_1099 ORDER BY vendorid`)).toEqual([
+      {
+        vendorid: ids.shop,
+        state: 'active',
+        vis_state: 0,
+        currency_code: 'USD',
+        outstanding: 90,
+        overdue: 0.5,
+        outstanding_text: '90.00 USD',
+      },
+      {
+        vendorid: ids.printer,
+        state: 'deleted',
+        vis_state: 1,
+        currency_code: 'USD',
+        outstanding: null,
+        overdue: null,
+        outstanding_text: null,
+      },
+    ]);
+  });
+
+  it('payables has what each present vendor is owed in each currency, as numbers', async () => {
+    const { at, ids } = await story();
+    expect(ask(at, 'SELECT * FROM payables')).toEqual([
+      {
+        account_id: account,
+        vendorid: ids.shop,
+        vendor_name: 'Shop',
+        state: 'active',
+        currency: 'USD',
+        outstanding: 90,
+        overdue: 0.5,
+        outstanding_minor: 9_000,
+        overdue_minor: 50,
+        minor_digits: 2,
+      },
+    ]);
+  });
+
+  it('vendor_changes has each changed field once, with old and new value', async () => {
+    const { at, ids } = await story();
+    const rows = ask(at, "SELECT * FROM vendor_changes WHERE field <> 'updated_at' ORDER BY seq, field");
+    const change = (vendorid: number, when: number, vendor_name: string, told: Row): Row => ({
+      account_id: account,
+      seq: expect.any(Number) as unknown,
+      at: moments[when - 1],
+      vendorid,
+      vendor_name,
+      learned_by: 'pull',
+      ...told,
+    });
+    expect(rows.sort((a, b) => Number(a['vendorid']) - Number(b['vendorid']))).toEqual([
+      change(ids.shop, 2, 'Shop', {
+        field: 'outstanding_balance',
+        old: '100.50 USD; 7.00 EUR',
+        new: '90.00 USD',
+      }),
+      change(ids.bakery, 2, 'Bäckerei', { field: 'vis_state', old: 'active', new: 'archived' }),
+      change(ids.bakery, 3, 'Bäckerei', { field: 'vis_state', old: 'archived', new: 'active' }),
+      change(ids.printer, 2, 'Printer', { field: 'vis_state', old: 'active', new: 'deleted' }),
+      change(ids.ghost, 2, 'Ghost', { field: 'presence', old: 'present', new: 'gone' }),
+    ]);
+  });
+
+  it('vendor_overview has one flat row per vendor, with its amounts per currency', async () => {
+    const { at, ids } = await story();
+    const columns = 'vendorid, vendor_name, vis_state, state, presence, is_1099, city, outstanding_text, overdue_text';
+    expect(ask(at, `SELECT ${columns} FROM vendor_overview ORDER BY vendorid`)).toEqual([
+      {
+        vendorid: ids.shop,
+        vendor_name: 'Shop',
+        vis_state: 0,
+        state: 'active',
+        presence: 'present',
+        is_1099: 1,
+        city: 'Boise',
+        outstanding_text: '90.00 USD',
+        overdue_text: '0.50 USD',
+      },
+      expect.objectContaining({ vendorid: ids.bakery, outstanding_text: null, overdue_text: null }),
+      expect.objectContaining({ vendorid: ids.printer, vis_state: 1, state: 'deleted', presence: 'present' }),
+      expect.objectContaining({ vendorid: ids.ghost, vis_state: 0, presence: 'gone' }),
+    ]);
+  });
+
+  it('vis_state_changes has each change of state once, with when and how it was learned', async () => {
+    const { at, ids } = await story();
+    const columns =
+      'vendorid, changed_at, old_vis_state, new_vis_state, old_presence, new_presence, source, vis_state_source, run_id';
+    const move = (vendorid: number, when: number, states: readonly number[], told: Row = {}): Row => ({
+      vendorid,
+      changed_at: moments[when - 1],
+      old_vis_state: states[0],
+      new_vis_state: states[1],
+      old_presence: 'present',
+      new_presence: 'present',
+      source: 'pull',
+      vis_state_source: 'reported',
+      run_id: when,
+      ...told,
+    });
+    expect(ask(at, `SELECT ${columns} FROM vis_state_changes ORDER BY run_id, vendorid`)).toEqual([
+      move(ids.bakery, 2, [0, 2]),
+      move(ids.printer, 2, [0, 1]),
+      move(ids.ghost, 2, [0, 0], { new_presence: 'gone' }),
+      move(ids.bakery, 3, [2, 0]),
+    ]);
+  });
+
+  it('balance_history has both amounts per currency for each period', async () => {
+    const { at, ids } = await story();
+    const columns = 'code, valid_from, valid_to, outstanding, outstanding_minor, overdue, overdue_minor';
+    const rows = ask(
+      at,
+      `SELECT ${columns} FROM balance_history WHERE vendorid = ${ids.shop} ORDER BY valid_from, code`,
+    );
+    expect(rows).toEqual([
+      {
+        code: 'EUR',
+        valid_from: moments[0],
+        valid_to: moments[1],
+        outstanding: '7.00',
+        outstanding_minor: 700,
+        overdue: null,
+        overdue_minor: null,
+      },
+      {
+        code: 'USD',
+        valid_from: moments[0],
+        valid_to: moments[1],
+        outstanding: '100.50',
+        outstanding_minor: 10_050,
+        overdue: '0.50',
+        overdue_minor: 50,
+      },
+      {
+        code: 'USD',
+        valid_from: moments[1],
+        valid_to: null,
+        outstanding: '90.00',
+        outstanding_minor: 9_000,
+        overdue: '0.50',
+        overdue_minor: 50,
+      },
+    ]);
+  });
+
+  it('freshness has up to when the mirror is complete, and what is open', async () => {
+    const { at } = await story();
+    const [run] = at.query<{ finished_at: string; safe_as_of: string }>('SELECT * FROM runs WHERE id = 3');
+    expect(ask(at, 'SELECT * FROM freshness')).toEqual([
+      {
+        account_id: account,
+        last_complete_sweep: run!.finished_at,
+        oldest_unsettled_delivery: null,
+        open_suspects: 0,
+        parked_vendors: 0,
+        callback_verified: null,
+        safe_as_of: run!.safe_as_of,
+        listed_as_of: run!.safe_as_of,
+        not_served_since: null,
+        paused_since: null,
+      },
+    ]);
+    const never = await testbed({ level: 'account' });
+    expect(ask(never, 'SELECT last_complete_sweep, safe_as_of FROM freshness')).toEqual([
+      { last_complete_sweep: null, safe_as_of: null },
+    ]);
+  });
+
+  it('vendor_versions has one row per content change, with adjoining periods', async () => {
+    const { at, ids } = await story();
+    const versions = ask(
+      at,
+      `SELECT valid_from, valid_to, vis_state, changed_fields FROM vendor_versions WHERE vendorid = ${ids.bakery} ORDER BY seq`,
+    );
+    expect(versions).toEqual([
+      { valid_from: moments[0], valid_to: moments[1], vis_state: 0, changed_fields: '[]' },
+      { valid_from: moments[1], valid_to: moments[2], vis_state: 2, changed_fields: '["updated_at","vis_state"]' },
+      { valid_from: moments[2], valid_to: null, vis_state: 0, changed_fields: '["updated_at","vis_state"]' },
+    ]);
+    expect(versions.map((version) => version['valid_to']).slice(0, 2)).toEqual(
+      versions.map((version) => version['valid_from']).slice(1),
+    );
+  });
+
+  it('columns have the types that reporting tools read', async () => {
+    const at = await testbed({ level: 'account' });
+    const types = at.query<{ name: string; type: string }>(
+      "SELECT name, type FROM pragma_table_info('active_vendors')",
+    );
+    const typeOf = Object.fromEntries(types.map(({ name, type }) => [name, type]));
+    expect(typeOf).toMatchObject({
+      vendorid: 'INTEGER',
+      vendor_name: 'TEXT',
+      is_1099: 'BOOLEAN',
+      created_at: 'TIMESTAMP',
+      changed_at: 'TIMESTAMP',
+    });
+  });
+});

@@ -1,0 +1,184 @@
+/** One rate limit for all processes of a mirror, now and earlier. */
+import { expect, it, onTestFinished } from 'vitest';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import type { RateDemand, Reservation } from '../../../src/domain/reading.ts';
+import { ask, newPath } from '../../support/mirror-file.ts';
+import { alive, demand, openAs, period } from '../../support/mirror/rates.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+import type { Store } from '../../../src/store/mirror.ts';
+
+/** Takes all reservations that there are. */
+async function takeAll(
+  mirror: Store,
+  more: Partial<RateDemand> = {},
+): Promise<{ reservations: Reservation[]; wait: number }> {
+  const reservations: Reservation[] = [];
+  for (;;) {
+    const reserved = await mirror.reserveRequest({ ...demand, ...more });
+    if (!('stamp' in reserved)) return { reservations, wait: reserved.wait };
+    reservations.push(reserved);
+  }
+}
+
+function end(reservations: readonly Reservation[]): void {
+  for (const reserved of reservations) reserved.end(0);
+}
+
+it('K30 two processes together never send more requests within a period than the rate allows', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const [one, other] = [await openAs(path, clock, 'one'), await openAs(path, clock, 'other')];
+  const { reservations } = await takeAll(one, { requests: 3 });
+  const rest = await takeAll(other);
+  expect([reservations.length, rest.reservations.length]).toEqual([3, 2]);
+  end(reservations);
+  await clock.advance(1_000);
+  end(rest.reservations);
+  expect((await takeAll(other)).reservations).toEqual([]);
+  await clock.advance(period - 1_001);
+  expect((await takeAll(other)).reservations).toEqual([]);
+  await clock.advance(1);
+  expect((await takeAll(one)).reservations).toHaveLength(3);
+  await clock.advance(1_000);
+  expect((await takeAll(other)).reservations).toHaveLength(2);
+  // Accounts and families are counted apart.
+  expect((await takeAll(one, { accountId: 'two' })).reservations).toHaveLength(5);
+  expect((await takeAll(one, { family: 'events' })).reservations).toHaveLength(5);
+});
+
+it('K30 a restart keeps the used part of the rate, and nothing is stored for longer than it counts', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const first = await openAs(path, clock, 'first');
+  const { reservations } = await takeAll(first);
+  end(reservations.slice(0, 4));
+  // The last one is under way when the process dies: the service may see it a little later.
+  await first.close();
+  alive.delete('first');
+  const next = await openAs(path, clock, 'next');
+  expect((await takeAll(next)).reservations).toEqual([]);
+  await clock.advance(period);
+  expect((await takeAll(next)).reservations).toHaveLength(4);
+  await clock.advance(demand.longest);
+  expect((await takeAll(next)).reservations).toHaveLength(1);
+  expect(ask(path, "SELECT count(*) AS rows FROM _requests WHERE process = 'first'")).toEqual([{ rows: 0 }]);
+});
+
+it('K30 a request that exceeds its time limit counts as long as its process lives', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const one = await openAs(path, clock, 'stopped');
+  const { reservations } = await takeAll(one, { requests: 1 });
+  await clock.advance(10 * period);
+  expect((await takeAll(one, { requests: 1 })).reservations).toEqual([]);
+  end(reservations);
+  expect((await takeAll(one, { requests: 1 })).reservations).toEqual([]);
+  await clock.advance(period);
+  expect((await takeAll(one, { requests: 1 })).reservations).toHaveLength(1);
+});
+
+it('K30 after a restart of the machine, which may have lost the last writes, one period passes without requests', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  await clock.advance(500_000);
+  const first = await openAs(path, clock, 'before');
+  end((await takeAll(first, { requests: 1 })).reservations);
+  await first.close();
+  const restarted = virtualClock({ auto: true });
+  await restarted.advance(20_000);
+  const next = await openAs(path, restarted, 'after');
+  const { reservations, wait } = await takeAll(next);
+  expect([reservations, wait]).toEqual([[], period - 20_000]);
+  await restarted.advance(wait);
+  expect((await takeAll(next)).reservations).not.toEqual([]);
+});
+
+it('K30 the end of a request is written with the next one of its account, a second later where several wait, or when the file closes', async () => {
+  const [path, clock] = [newPath(), virtualClock()];
+  const mirror = await openAs(path, clock, 'one');
+  const underWay = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests WHERE process IS NOT NULL');
+  const request = (more: Partial<RateDemand> = {}): Promise<Reservation> =>
+    mirror.reserveRequest({ ...demand, requests: 20, ...more }) as Promise<Reservation>;
+  const [first, second, third] = [await request(), await request(), await request()];
+  first.end(0);
+  await request({ accountId: 'two' });
+  expect(underWay()).toEqual([{ rows: 4 }]);
+  await request();
+  expect(underWay()).toEqual([{ rows: 4 }]);
+  second.end(0);
+  third.end(0);
+  await clock.advance(1_000);
+  expect(underWay()).toEqual([{ rows: 4 }]);
+  (await request()).end(0);
+  expect(underWay()).toEqual([{ rows: 3 }]);
+  (await request({ accountId: 'two' })).end(0);
+  const many = await Promise.all([request(), request(), request()]);
+  for (const one of many) one.end(0);
+  await clock.advance(999);
+  expect(underWay()).toEqual([{ rows: 6 }]);
+  await clock.advance(1);
+  await mirror.takeStamp();
+  expect(underWay()).toEqual([{ rows: 2 }]);
+  (await request()).end(0);
+  await mirror.close();
+  expect(underWay()).toEqual([{ rows: 2 }]);
+});
+
+it('K2 a file that another program has locked delays its closing by two seconds at most', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
+  const { reservations } = await takeAll(mirror);
+  const outside = new Driver(path);
+  onTestFinished(() => void outside.close());
+  outside.exec('BEGIN IMMEDIATE');
+  end(reservations);
+  const begun = clock.monotonic();
+  await mirror.close();
+  expect(clock.monotonic() - begun).toBeLessThan(3_000);
+});
+
+it('K30 a request whose end could not be stored frees its place once writing works again', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
+  const { reservations } = await takeAll(mirror);
+  const outside = new Driver(path);
+  onTestFinished(() => void outside.close());
+  outside.exec("CREATE TRIGGER full BEFORE UPDATE ON _requests BEGIN SELECT raise(ABORT, 'disk full'); END");
+  end(reservations);
+  await clock.advance(1_000);
+  await expect(takeAll(mirror)).rejects.toThrow('disk full');
+  outside.exec('DROP TRIGGER full');
+  expect((await takeAll(mirror)).reservations).toEqual([]);
+  await clock.advance(period - 1_000);
+  expect((await takeAll(mirror)).reservations).toHaveLength(demand.requests);
+});
+
+it('K30 a caller waits seconds before it asks again while overdue requests hold every place', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
+  await takeAll(mirror);
+  await clock.advance(period + demand.longest + 1);
+  expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 5_000 });
+});
+
+it('K30 an aborted request counts as long as it may still be under way', async () => {
+  const clock = virtualClock({ auto: true });
+  const mirror = await openAs(newPath(), clock, 'one');
+  const { reservations } = await takeAll(mirror);
+  reservations[0]!.end(2_000);
+  end(reservations.slice(1));
+  await clock.advance(period);
+  expect((await takeAll(mirror)).reservations).toHaveLength(4);
+  await clock.advance(2_000);
+  expect((await takeAll(mirror)).reservations).toHaveLength(1);
+});
+
+it('K30 ended requests are removed from time to time even if the rate is far from used up', async () => {
+  const [path, clock] = [newPath(), virtualClock({ auto: true })];
+  const mirror = await openAs(path, clock, 'one');
+  const rows = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests');
+  for (let round = 0; round < 3; round++) {
+    for (let nth = 0; nth < 500; nth++) {
+      const reserved = await mirror.reserveRequest({ ...demand, requests: 100_000 });
+      if ('stamp' in reserved) reserved.end(0);
+    }
+    await clock.advance(period);
+  }
+  expect(rows()).toEqual([{ rows: 500 }]);
+});

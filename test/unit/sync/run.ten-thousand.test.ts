@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { testbed } from '../../support/testbed.ts';
+import { activeDifferences } from '../../support/mirror/differences.ts';
+
+/** Every value of every axis that a list can meet, several at once; each alone, on a shorter list, in worlds.test.ts. */
+const worlds = [
+  [],
+  ['perPage=ignored', 'order=newest', 'readOne=404', 'listDeleted=shown', 'visState=text', 'pastEnd=last'],
+  ['perPage=honoured', 'order=updated', 'readOne=405', 'total=counts_hidden', 'listLag=2', 'readLag=2'],
+  ['order=updated_newest', 'visStateFilter=ignored', 'balances=object', 'readDeleted=404', 'pastEnd=404'],
+  ['order=shuffled', 'serviceTime=local', 'noteInList=yes'],
+];
+
+describe('ten thousand vendors on pages of fifteen', () => {
+  it.each(worlds.map((world) => [world.join(' ') || 'default', world] as const))(
+    'are equal to the source field by field in world %s',
+    async (_, world) => {
+      const at = await testbed({
+        level: 'account',
+        vendors: 10_000,
+        world,
+        settings: { service: { paging: { perPage: 15 } } },
+      });
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(activeDifferences(at)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { timestamp } from '../../../../src/domain/clock.ts';
+import type { VendorPage, VendorRow } from '../../../../src/domain/reading.ts';
+import type { Verdict } from '../../../../src/store/acceptance.ts';
+import { EntryWatch } from '../../../../src/sync/sweep/list-reader.ts';
+import type { Vendor } from '../../../../src/domain/vendor.ts';
+
+const noon = Date.UTC(2026, 10, 20, 12);
+const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+const lag = 5 * second;
+
+/** A page that was asked for `ms` after noon, by mirror time and by the service's clock, which is `ahead`. */
+const pageAt = (ms: number, ahead = 0): VendorPage => ({
+  stamp: { readSeq: 1, begun: ms },
+  page: 1,
+  pages: 9,
+  perPage: 15,
+  total: 100,
+  servedAt: noon + ms + ahead,
+  rows: [],
+});
+
+/** A vendor whose latest stamp is `written`, in Unix ms. */
+const vendorOf = (written: number): Vendor => ({
+  vendorid: 1,
+  created_at: '2020-01-01 00:00:00',
+  updated_at: timestamp(written).slice(0, 19),
+  unknown: new Map(),
+});
+
+const rowOf = (vendor: Vendor): VendorRow => ({ vendorid: 1, raw: '{}', vendor: () => vendor });
+
+const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
+const updated = (vendor: Vendor): Verdict => ({
+  kind: 'updated',
+  before: state,
+  after: { ...state, updated_at: vendor.updated_at ?? null },
+  changed: ['city'],
+});
+
+/** Whether a vendor that was written at `written` may have entered a list whose walk began at noon, and that shows it `after` ms later. */
+function mayEnter(written: number, { after = 10 * second, ahead = 0, lagging = lag } = {}): boolean {
+  const watch = new EntryWatch(pageAt(0, ahead), lagging);
+  const vendor = vendorOf(written);
+  watch.see(rowOf(vendor), updated(vendor), pageAt(after, ahead));
+  return watch.entered;
+}
+
+describe('a vendor that a walk finds changed', () => {
+  it.each([
+    ['during the walk', 4 * second, true],
+    ['within the lag before it', -3 * second, true],
+    ['just within the lag before it, and what clocks may differ', -7 * second, true],
+    ['before that', -9 * second, false],
+    ['a minute before it', -minute, false],
+    ['an hour before it', -hour - minute, false],
+    ['a day before it', -24 * hour, false],
+  ])('K7 may have entered if it was written %s', (_, written, expected) => {
+    expect(mayEnter(noon + written)).toBe(expected);
+  });
+
+  it('K7 may have entered if the clock of answers is ahead of the timestamps', () => {
+    expect(mayEnter(noon + 1 * second, { ahead: 2 * second })).toBe(true);
+    expect(mayEnter(noon, { ahead: 2 * second, lagging: 0 })).toBe(true);
+  });
+
+  it('K7 may have entered if the clock of answers is behind the timestamps', () => {
+    expect(mayEnter(noon + 11 * second, { ahead: -2 * second })).toBe(true);
+  });
+
+  it.each([-minute, minute])('K7 may have entered if all clocks of the service differ by %s ms from ours', (ahead) => {
+    expect(mayEnter(noon + ahead + 4 * second, { ahead })).toBe(true);
+    expect(mayEnter(noon + ahead - 9 * second, { ahead })).toBe(false);
+  });
+
+  it('K7 may have entered if it was created during the walk but has an older update time', () => {
+    const watch = new EntryWatch(pageAt(0), lag);
+    const vendor = { ...vendorOf(noon - 24 * hour), created_at: timestamp(noon + 4 * second).slice(0, 19) };
+    watch.see(rowOf(vendor), updated(vendor), pageAt(10 * second));
+    expect(watch.entered).toBe(true);
+  });
+
+  it('K7 cannot have entered if a later timestamp proves another time zone', () => {
+    const watch = new EntryWatch(pageAt(0), lag);
+    const see = (written: number): void => {
+      const vendor = vendorOf(written);
+      watch.see(rowOf(vendor), updated(vendor), pageAt(10 * second));
+    };
+    see(noon - 5 * hour + 4 * second);
+    expect(watch.entered).toBe(true);
+    see(noon - minute);
+    expect(watch.entered).toBe(false);
+  });
+
+  it.each([-12, -5, -3.5, 0, 2, 5.75])('K7 may have entered if timestamps are %s hours from UTC', (zone) => {
+    expect(mayEnter(noon + zone * hour + 4 * second)).toBe(true);
+    expect(mayEnter(noon + zone * hour - 4 * minute)).toBe(false);
+  });
+
+  it('K7 may have entered just after the time zone changed by an hour, although older timestamps are later', () => {
+    const watch = new EntryWatch(pageAt(0), lag);
+    for (const written of [noon - 4 * hour - 40 * minute, noon - 5 * hour + 4 * second]) {
+      const vendor = vendorOf(written);
+      watch.see(rowOf(vendor), updated(vendor), pageAt(10 * second));
+    }
+    expect(watch.entered).toBe(true);
+  });
+
+  it('may have entered if it has no timestamp, or its state has changed', () => {
+    const watch = (verdict: Verdict, vendor: Vendor): boolean => {
+      const one = new EntryWatch(pageAt(0), lag);
+      one.see(rowOf(vendor), verdict, pageAt(second));
+      return one.entered;
+    };
+    const old = vendorOf(noon - 24 * hour);
+    expect(watch({ kind: 'created', vendor: { vendorid: 1, unknown: new Map() } }, old)).toBe(true);
+    expect(watch({ ...updated(old), before: { ...state, vis_state: 1 } } as Verdict, old)).toBe(true);
+    expect(watch({ kind: 'stale' }, old)).toBe(true);
+  });
+});
+
+describe('a vendor that a walk finds as stored', () => {
+  it.each([
+    ['since the walk began', 1 * second, true],
+    ['for less than the lag', -4 * second, true],
+    ['for longer than the lag', -6 * second, false],
+  ])('K8 may have entered if it has been stored so %s', (_, heldSince, expected) => {
+    const watch = new EntryWatch(pageAt(0), lag);
+    watch.see(rowOf(vendorOf(noon)), { kind: 'unchanged', heldSince, visState: 0 }, pageAt(second));
+    expect(watch.entered).toBe(expected);
+  });
+});
