@@ -12,7 +12,7 @@ import { defaultConnection, type AuthSettings, type Settings } from '../settings
 import { connectionNameOf } from '../settings/shape.ts';
 import type { RequestFailures } from '../store/request-failures.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
-import type { TokenStorage, TokenStoreProcess } from '../store/secrets/token-store.ts';
+import type { TokenStore, TokenStoreProcess } from '../store/secrets/token-store.ts';
 
 /** The address of the service. @throws MirrorError `settings_invalid` where it is not set, or no connection is. */
 export function serviceAddress({ service: { baseUrl }, connections }: Settings): string {
@@ -29,7 +29,7 @@ export interface ConnectionsOptions extends ExchangeDependencies {
   readonly settings: Pick<Settings, 'connections' | 'connectionOf'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
   readonly process: TokenStoreProcess['process'];
-  readonly failures: RequestFailures;
+  readonly failures: Pick<RequestFailures, 'add' | 'forget'>;
   readonly log: Log;
 }
 
@@ -134,7 +134,7 @@ export class Connections {
     );
   }
 
-  #tokenStore(name: string): TokenStorage {
+  #tokenStore(name: string): TokenStore {
     const auth = this.#auth(name);
     const client = 'oauth' in auth ? `${auth.oauth.tokenUrl} ${auth.oauth.clientId}` : '';
     // Two connections may use one client, each with the consent of another person.
@@ -183,14 +183,14 @@ interface Failing {
 }
 
 interface Dependencies {
-  readonly failures: RequestFailures;
+  readonly failures: Pick<RequestFailures, 'add' | 'forget'>;
   readonly clock: Pick<Clock, 'timer'>;
   readonly log: Log;
 }
 
 /** Records which accounts' requests keep failing, so that status can report it before the run has ended. */
 export class RequestFailureLog {
-  readonly #failures: RequestFailures;
+  readonly #failures: Pick<RequestFailures, 'add' | 'forget'>;
   readonly #clock: Pick<Clock, 'timer'>;
   readonly #log: Log;
   readonly #failing = new Map<string, Failing>();

@@ -4,8 +4,6 @@ import type { Source } from '../domain/reading.ts';
 import type { Vendor, VisState } from '../domain/vendor.ts';
 import type { Presence, VendorTable } from './sqlite/schema.ts';
 
-/** Decides whether a reading that differs from the stored vendor is applied. */
-
 /**
  * `guarded`: not applied now, because the stored version is too young to be contradicted; the service may have answered from an old copy.
  */
@@ -29,8 +27,6 @@ export function acceptanceOf({ isOvertaken, begun, heldSince, source, lag }: Con
   const young = source === 'write' ? 0 : lag;
   return begun >= heldSince + young ? 'accepted' : 'guarded';
 }
-
-/** The result of applying one reading to the stored vendor. */
 
 /** The result of one reading. */
 export type Verdict =

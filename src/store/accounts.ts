@@ -87,11 +87,9 @@ export class AccountRegister {
   }
 }
 
-/** The accounts of the mirror, and which settings file names each. */
-
 type AccountRow = Omit<Selectable<MirrorTables['accounts']>, 'added_at' | 'paused_since'>;
 
-/** Each method runs inside a transaction. */
+/** The accounts of the mirror, and which settings file names each. Each method runs inside a transaction. */
 export class AccountRows {
   readonly #insert: Statement<{ account_id: string; added_at: string }>;
   readonly #accounts: Statement<object, AccountRow>;

@@ -6,22 +6,8 @@ import type { Statement } from './sqlite/plain-statement.ts';
 import type { CallbackTable, RegistrationRefusalTable } from './sqlite/schema.ts';
 import { mirrorSql, statement } from './sqlite/statement.ts';
 
-/** A refused registration of an event. */
-
-/** The event, and the error that refused it. */
+/** A refused registration: its event, and the error that refused it. */
 type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;
-
-/** Our registered callbacks as the service last showed them, and refused registrations. */
-export interface Callbacks {
-  /** Our callbacks, without their path tokens, as the service last showed them. */
-  knownCallbacks(accountId: string): Promise<Callback[]>;
-  replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
-  /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */
-  unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
-  refusals(accountId: string): Promise<RegistrationRefusal[]>;
-  /** Replaces the refused registrations of an account. */
-  replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
-}
 
 type Shown = Omit<CallbackTable, 'account_id'>;
 
@@ -42,7 +28,8 @@ function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_a
   );
 }
 
-export class SqliteCallbacks implements Callbacks {
+/** Our registered callbacks as the service last showed them, and refused registrations. */
+export class Callbacks {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #known: Statement<{ account_id: string }, Shown>;
@@ -122,6 +109,7 @@ export class SqliteCallbacks implements Callbacks {
     );
   }
 
+  /** Our callbacks, without their path tokens, as the service last showed them. */
   knownCallbacks(account_id: string): Promise<Callback[]> {
     return this.#database.read(() =>
       this.#known
@@ -145,6 +133,7 @@ export class SqliteCallbacks implements Callbacks {
     });
   }
 
+  /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */
   unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]> {
     return this.#database.write(() => {
       const left = this.#leftBehind.all({});
@@ -157,6 +146,7 @@ export class SqliteCallbacks implements Callbacks {
     return this.#database.read(() => this.#refused.all({ account_id }));
   }
 
+  /** Replaces the refused registrations of an account. */
   replaceRefusals(account_id: string, refusals: readonly RegistrationRefusal[]): Promise<void> {
     return this.#database.write(() => {
       const events = new Set(refusals.map(({ event }) => event));

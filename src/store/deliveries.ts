@@ -11,8 +11,6 @@ import { plainStatement, type Statement } from './sqlite/plain-statement.ts';
 import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, runQuery, statement } from './sqlite/statement.ts';
 
-/** Deliveries as they are received, and as they wait to be settled. */
-
 /** A correctly signed delivery, to be journalled. */
 export interface NewDelivery {
   readonly accountId: string;
@@ -37,23 +35,11 @@ export interface ParkedDeliveries {
   readonly upTo: number;
 }
 
-/** The journal of deliveries. */
-export interface Deliveries {
-  /**
-   * Journals deliveries and marks their vendors; where the queue is full, requests a sweep instead. One commit, which is on disk when this
-   * resolves.
-   * @throws MirrorError `database_locked` after a short wait, because the service waits for its answer.
-   */
-  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void>;
-  /** Marks parked vendors again: all, or those of one account or id. @returns how many. */
-  retryParked(which: { account?: string | undefined; vendorid?: number | undefined }): Promise<number>;
-}
-
 /** The most marked vendors of an account; each is one row, however many deliveries name it. */
 const roomForMarks = 10_000;
 
 /** The journal of deliveries: written before they are acknowledged, settled when their vendor has been read. */
-export class SqliteDeliveries implements Deliveries {
+export class Deliveries {
   readonly #database: Database;
   readonly #marks: Marks;
   readonly #sweeps: SweepRequestWriter;
@@ -127,7 +113,11 @@ export class SqliteDeliveries implements Deliveries {
     return this.#accepted;
   }
 
-  /** Also requests a sweep where a delivery names a callback of ours. */
+  /**
+   * Journals deliveries and marks their vendors; requests a sweep instead where the queue is full, and also where a delivery names a
+   * callback of ours. One commit, which is on disk when this resolves.
+   * @throws MirrorError `database_locked` after a short wait, because the service waits for its answer.
+   */
   acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
     this.#accepted += deliveries.length;
     return this.#database.write(() => {
@@ -187,6 +177,7 @@ export class SqliteDeliveries implements Deliveries {
     this.#settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) });
   }
 
+  /** Marks parked vendors again: all, or those of one account or id. @returns how many. */
   retryParked({ account, vendorid }: { account?: string | undefined; vendorid?: number | undefined }): Promise<number> {
     return this.#database.write(() => {
       const keys = this.#parked.all({ account: account ?? null, vendorid: vendorid ?? null });

@@ -25,18 +25,7 @@ export interface ObservedFields {
   readonly excluded: readonly string[];
 }
 
-/** Differences that sweeps found. */
-export interface Findings {
-  /** Turns `in_flight` findings from before `foundBefore` (milliseconds since 1970) into missed changes. */
-  promoteFindings(accountId: string, foundBefore: number): Promise<void>;
-  addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
-  countFindings(run: Pick<Run, 'id'>): Promise<{ kind: FindingKind; count: number }[]>;
-  /** Records the fields that a run showed. A field that appears or disappears becomes a finding. */
-  reportFields(run: Run, shown: ObservedFields): Promise<void>;
-}
-
-/** Findings: one row for each difference that a sweep found and no delivery had announced. */
-export class SqliteFindings implements Findings {
+export class Findings {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #insert: Statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>;
@@ -144,12 +133,14 @@ export class SqliteFindings implements Findings {
     }
   }
 
+  /** Turns `in_flight` findings from before `foundBefore` (milliseconds since 1970) into missed changes. */
   promoteFindings(accountId: string, foundBefore: number): Promise<void> {
     return this.#database.write(() => {
       this.#promote.run({ account_id: accountId, found_at: timestamp(foundBefore) });
     });
   }
 
+  /** Records the fields that a run showed. A field that appears or disappears becomes a finding. */
   reportFields({ id, accountId }: Run, { names, whole, excluded }: ObservedFields): Promise<void> {
     return this.#database.write(() => {
       const before = new Set(this.#known.all({ account_id: accountId }).map(({ field }) => field));

@@ -88,8 +88,6 @@ export class Forgetter {
   }
 }
 
-/** Removes fields from everything that is stored of vendors. */
-
 /** How many rows contained one of the fields. */
 interface ForgottenFields {
   readonly vendors: number;
@@ -231,8 +229,6 @@ function dropBalances(sqlite: Sqlite, account_id: string, field: BalanceField): 
   ).run({ account_id });
 }
 
-/** Removes one vendor from everything that is stored. */
-
 /** Tables with rows of a vendor. */
 const ofVendors = [
   'vendor_balances',
@@ -329,16 +325,12 @@ function emptyJournal(sqlite: Sqlite): void {
   if (result?.busy !== 0) throw new SqliteError('The journal is in use.', 'SQLITE_BUSY');
 }
 
-/** Finds copies of the mirror that may still contain what was forgotten. */
-
-/** The known ones: damaged mirrors that were moved aside, and existing files at the published paths. */
+/** Copies that may still contain what was forgotten: damaged mirrors that were moved aside, and existing files at the published paths. */
 export function olderCopies(database: string, published: readonly string[]): string[] {
   const path = resolvedPath(database);
   const moved = readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.corrupt-`));
   return [...moved.map((name) => join(dirname(path), name)), ...published.filter((file) => existsSync(file))];
 }
-
-/** Finds fields that the mirror has stored. */
 
 /** The names that occur in a stored record or an earlier version; searches all of them. */
 export function storedFields(sqlite: Sqlite, names: readonly string[]): string[] {

@@ -8,13 +8,7 @@ import type { Statement } from './sqlite/plain-statement.ts';
 import type { GatewayTable } from './sqlite/schema.ts';
 import { mirrorSql, runQuery, statement } from './sqlite/statement.ts';
 
-export interface Gateways {
-  enabledGateways(accountId: string): Promise<number[]>;
-  replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number>;
-}
-
-/** Gateways. A removed one stays, with the time at which it was no longer listed. */
-export class SqliteGateways implements Gateways {
+export class Gateways {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #enabled: Statement<{ account_id: string }, { sgid: number }>;
@@ -88,8 +82,6 @@ export class SqliteGateways implements Gateways {
     return this.#enabled.all({ account_id: accountId }).map(({ sgid }) => sgid);
   }
 }
-
-/** The stored gateways, including those removed at the service. */
 
 export type ListedGateway = Omit<GatewayTable, 'id'>;
 

@@ -174,8 +174,6 @@ function noAmounts({ code }: Balance): Span {
   };
 }
 
-/** The columns that record when and why a vendor changed. */
-
 /** Source and time of changes; `moment` is mirror time. */
 export interface ChangeContext extends Cause {
   readonly moment: number;

@@ -6,8 +6,8 @@ import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, ReserveRequest } from '../domain/reading.ts';
 import type { Publication } from '../settings/export-format.ts';
 import { AccountRegister, AccountRows } from './accounts.ts';
-import { SqliteCallbacks, type Callbacks } from './callbacks.ts';
-import { SqliteDeliveries, SweepRequestWriter, type Deliveries } from './deliveries.ts';
+import { Callbacks } from './callbacks.ts';
+import { Deliveries, SweepRequestWriter } from './deliveries.ts';
 import type { Exported } from './export/export-process.ts';
 import { exportToFile, type ProcessOptions } from './export/write-export.ts';
 import {
@@ -20,16 +20,16 @@ import {
   type Identity,
 } from './files/identity.ts';
 import { lockedOrClosed, type ProcessLock } from './files/locks.ts';
-import { SqliteFindings, type Findings } from './findings.ts';
-import { SqliteGateways, type Gateways } from './gateways.ts';
+import { Findings } from './findings.ts';
+import { Gateways } from './gateways.ts';
 import { Marks } from './marks.ts';
 import { Outbox } from './outbox.ts';
-import { SqliteQueue, type Queue } from './queue.ts';
+import { Queue } from './queue.ts';
 import { RateLedger } from './rate-ledger.ts';
 import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
-import { ReadingCounter, SqliteClockSetBackLog } from './reading-counter.ts';
+import { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { ReadingWriter } from './reading-writer.ts';
-import { SqliteReadings, type Readings } from './readings.ts';
+import { Readings } from './readings.ts';
 import {
   accountStates,
   receivedDeliveriesOf,
@@ -37,18 +37,16 @@ import {
   type ReceivedDeliveries,
 } from './reports/account-reports.ts';
 import type { ServedAccounts } from './reports/known-accounts.ts';
-import { SqliteRequestFailures, type RequestFailures } from './request-failures.ts';
+import { RequestFailures } from './request-failures.ts';
 import { prune, type RetentionLimits } from './retention.ts';
-import { SqliteRuns, type Runs } from './runs.ts';
+import { Runs } from './runs.ts';
 import { Database, shortLockWait } from './sqlite/database.ts';
 import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from './sqlite/file-systems.ts';
 import { CheckpointThread, Journal } from './sqlite/journal.ts';
 import type { Query } from './sqlite/plain-statement.ts';
-import { SqliteSweepRequests, type SweepRequests } from './sweep-requests.ts';
-import { SqliteVendors, type Vendors } from './vendors.ts';
-import { SqliteWrites, type Writes } from './writes.ts';
-
-/** The interface of the mirror for everything above `store/`. */
+import { SweepRequests } from './sweep-requests.ts';
+import { Vendors } from './vendors.ts';
+import { Writes } from './writes.ts';
 
 /** In bytes. */
 interface MirrorSizes {
@@ -58,77 +56,6 @@ interface MirrorSizes {
   /** Free disk space. */
   readonly freeBytes: number;
 }
-
-/** The mirror. */
-export interface Store {
-  readonly readings: Readings;
-  readonly vendors: Vendors;
-  readonly runs: Runs;
-  readonly findings: Findings;
-  readonly deliveries: Deliveries;
-  readonly gateways: Gateways;
-  readonly queue: Queue;
-  readonly callbacks: Callbacks;
-  readonly sweepRequests: SweepRequests;
-  readonly writes: Writes;
-  readonly path: string;
-  /** This process among those that use the mirror. */
-  readonly process: ProcessLock;
-  takeStamp(): Promise<ReadStamp>;
-  /** Takes the number of a request and a place in the rate limit that all processes share. */
-  reserveRequest: ReserveRequest;
-  readonly requestFailures: RequestFailures;
-  /** By name of connection. */
-  readonly connectionFailures: RequestFailures;
-  /** Pending messages of outgoing webhooks. */
-  readonly outbox: Outbox;
-  /** Which accounts were added and paused by command. */
-  readonly accountRegister: AccountRegister;
-  /** Mirror time now, in milliseconds: never runs backwards, and is the same in every process. */
-  moment(): number;
-  /** Adds accounts, and records the accounts that the settings file names. @returns accounts that it no longer names. */
-  addAccounts(accountIds: readonly string[], served: ServedAccounts): Promise<string[]>;
-  /** Runs a report on one consistent state. */
-  readonly query: Query;
-
-  identity(): Promise<Identity>;
-  /** Binds the mirror to a service, unless it is bound already. @returns the service that it is bound to. */
-  adoptService(service: string): Promise<string>;
-  /** Binds the mirror to a service, after a person confirmed it. */
-  acceptService(service: string): Promise<void>;
-  /** The deliveries of an account, and the changes that none announced. */
-  receivedDeliveries(accountId: string): Promise<ReceivedDeliveries>;
-  /** The stored state of an account and its latest activity; undefined for an unknown account. */
-  accountState(accountId: string): Promise<AccountState | undefined>;
-  /** Removes expired rows, a short batch at each step. @returns the number of removed rows of each batch. */
-  prune(keep: RetentionLimits): AsyncGenerator<number, void, void>;
-  /** Sizes, for metrics and health. */
-  sizes(): MirrorSizes;
-  /** As `Database.assertOurs`. */
-  assertOurs(): void;
-  /**
-   * Makes this process the daemon: records which files it has open, and refuses to write once another daemon has taken over.
-   * @param secrets path of the secrets file
-   * @returns the daemon's epoch, and whether the previous daemon was killed.
-   */
-  beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }>;
-  /** Moves checkpoints to a thread; `program` is its compiled path. */
-  checkpointIn(program: string): void;
-  /** Records that the daemon stopped normally. */
-  forgetDaemonFiles(): Promise<void>;
-  /** Why deliveries cannot be stored now, as far as can be checked without writing; undefined while they can. */
-  trouble(): MirrorError | undefined;
-  /** Why unattended sweeps should wait, because free space is reserved for deliveries; undefined while there is enough. */
-  noSpaceForSweep(): MirrorError | undefined;
-  /** Writes an export for readers from one consistent state, replacing the file atomically; stops when the signal is aborted. */
-  publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported>;
-  /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */
-  publishedAt(path: string): number | undefined;
-
-  close(): Promise<void>;
-}
-
-/** The mirror: opens the file and combines the classes of all areas. */
 
 /** How to open the mirror file. */
 export interface MirrorFile extends MirrorFileOptions {
@@ -140,10 +67,10 @@ export interface MirrorFile extends MirrorFileOptions {
 export async function openMirror(file: MirrorFile): Promise<Store> {
   const database = await Database.open(mirrorOptions(file));
   const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
-  return new SqliteStore(database, process, file);
+  return new Store(database, process, file);
 }
 
-class SqliteStore implements Store {
+export class Store {
   readonly readings: Readings;
   readonly vendors: Vendors;
   readonly runs: Runs;
@@ -155,10 +82,15 @@ class SqliteStore implements Store {
   readonly sweepRequests: SweepRequests;
   readonly writes: Writes;
   readonly requestFailures: RequestFailures;
+  /** By name of connection. */
   readonly connectionFailures: RequestFailures;
+  /** Pending messages of outgoing webhooks. */
   readonly outbox: Outbox;
+  /** Which accounts were added and paused by command. */
   readonly accountRegister: AccountRegister;
+  /** Takes the number of a request and a place in the rate limit that all processes share. */
   readonly reserveRequest: ReserveRequest;
+  /** This process among those that use the mirror. */
   readonly process: ProcessLock;
   readonly path: string;
   readonly #database: Database;
@@ -169,32 +101,32 @@ class SqliteStore implements Store {
   readonly #accounts: AccountRows;
   readonly #identity: IdentityRow;
   readonly #received: (accountId: string) => ReceivedDeliveries;
-  /** A field, because reports get `query` without the store. */
+  /** Runs a report on one consistent state. A field, because reports get `query` without the store. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
   #states: ((accountId: string) => AccountState | undefined) | undefined;
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
-    const setBacks = new SqliteClockSetBackLog(sqlite, clock);
+    const setBacks = new ClockSetBackLog(sqlite, clock);
     const counter = new ReadingCounter(sqlite, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
     const rateLedger = new RateLedger(database, { clock, counter, process });
-    const runs = new SqliteRuns(database, { clock, counter, process, setBacks });
-    const findings = new SqliteFindings(database, clock);
-    const deliveries = new SqliteDeliveries(database, marks, new SweepRequestWriter(sqlite, counter));
+    const runs = new Runs(database, { clock, counter, process, setBacks });
+    const findings = new Findings(database, clock);
+    const deliveries = new Deliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const writer = new ReadingWriter(sqlite, clock, counter, marks);
-    this.readings = new SqliteReadings(database, clock, { writer, runs, findings, marks, deliveries });
-    this.vendors = new SqliteVendors(database, marks);
+    this.readings = new Readings(database, clock, { writer, runs, findings, marks, deliveries });
+    this.vendors = new Vendors(database, marks);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;
-    this.gateways = new SqliteGateways(database, clock);
-    this.queue = new SqliteQueue(database, { clock, counter, marks, deliveries, findings });
-    this.callbacks = new SqliteCallbacks(database, clock);
-    this.sweepRequests = new SqliteSweepRequests(database, { clock, marks, deliveries, findings });
-    this.writes = new SqliteWrites(database, { clock, marks, process });
-    this.requestFailures = new SqliteRequestFailures(database, clock, 'account');
-    this.connectionFailures = new SqliteRequestFailures(database, clock, 'connection');
+    this.gateways = new Gateways(database, clock);
+    this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
+    this.callbacks = new Callbacks(database, clock);
+    this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });
+    this.writes = new Writes(database, { clock, marks, process });
+    this.requestFailures = new RequestFailures(database, clock, 'account');
+    this.connectionFailures = new RequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
     this.accountRegister = new AccountRegister(database, clock);
     this.#rateLedger = rateLedger;
@@ -214,10 +146,12 @@ class SqliteStore implements Store {
     return this.#rateLedger.takeStamp();
   }
 
+  /** Mirror time now, in milliseconds: never runs backwards, and is the same in every process. */
   moment(): number {
     return this.#counter.moment();
   }
 
+  /** Adds accounts, and records the accounts that the settings file names. @returns accounts that it no longer names. */
   addAccounts(accountIds: readonly string[], served: ServedAccounts): Promise<string[]> {
     return this.#database.write(() => {
       for (const accountId of accountIds) this.#accounts.add(accountId, this.#clock.now());
@@ -229,20 +163,24 @@ class SqliteStore implements Store {
     return this.#database.read(() => this.#identity.read());
   }
 
+  /** Binds the mirror to a service, unless it is bound already. @returns the service that it is bound to. */
   async adoptService(service: string): Promise<string> {
     const isNew = await this.#database.write(() => this.#identity.adopt(service));
     if (isNew) await this.#database.checkpoint();
     return (await this.identity()).service ?? service;
   }
 
+  /** Binds the mirror to a service, after a person confirmed it. */
   acceptService(service: string): Promise<void> {
     return this.#database.write(() => this.#identity.accept(service));
   }
 
+  /** The deliveries of an account, and the changes that none announced. */
   receivedDeliveries(accountId: string): Promise<ReceivedDeliveries> {
     return this.#database.read(() => this.#received(accountId));
   }
 
+  /** The stored state of an account and its latest activity; undefined for an unknown account. */
   accountState(accountId: string): Promise<AccountState | undefined> {
     return this.#database.read(() => {
       this.#states ??= accountStates(this.#database.sqlite, this.#clock);
@@ -250,19 +188,27 @@ class SqliteStore implements Store {
     });
   }
 
+  /** Removes expired rows, a short batch at each step. @returns the number of removed rows of each batch. */
   prune(keep: RetentionLimits): AsyncGenerator<number, void, void> {
     return prune(this.#database, keep);
   }
 
+  /** Sizes, for metrics and health. */
   sizes(): MirrorSizes {
     const { databaseBytes, walBytes } = this.#database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 };
     return { databaseBytes, walBytes, freeBytes: this.#freeBytes() };
   }
 
+  /** As `Database.assertOurs`. */
   assertOurs(): void {
     this.#database.assertOurs();
   }
 
+  /**
+   * Makes this process the daemon: records which files it has open, and refuses to write once another daemon has taken over.
+   * @param secrets path of the secrets file
+   * @returns the daemon's epoch, and whether the previous daemon was killed.
+   */
   async beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }> {
     const { sqlite, path } = this.#database;
     const begun = await this.#database.write(() => ({
@@ -273,26 +219,32 @@ class SqliteStore implements Store {
     return begun;
   }
 
+  /** Moves checkpoints to a thread; `program` is its compiled path. */
   checkpointIn(program: string): void {
     this.#database.delegateCheckpoints(new Journal(this.#database, new CheckpointThread(program, this.path)));
   }
 
+  /** Records that the daemon stopped normally. */
   forgetDaemonFiles(): Promise<void> {
     return this.#database.write(() => forgetDaemonFiles(this.#database.sqlite), shortLockWait);
   }
 
+  /** Why deliveries cannot be stored now, as far as can be checked without writing; undefined while they can. */
   trouble(): MirrorError | undefined {
     return this.#database.whyNotWritable() ?? noSpaceForDelivery(this.#freeBytes());
   }
 
+  /** Why unattended sweeps should wait, because free space is reserved for deliveries; undefined while there is enough. */
   noSpaceForSweep(): MirrorError | undefined {
     return noSpaceForSweep(this.#freeBytes(), this.path);
   }
 
+  /** Writes an export for readers from one consistent state, replacing the file atomically; stops when the signal is aborted. */
   publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported> {
     return exportToFile(this.#database, publication.path, publication, { random: this.#random, ...options });
   }
 
+  /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */
   publishedAt(path: string): number | undefined {
     return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   }

@@ -247,8 +247,6 @@ interface PendingWork {
   readonly untilNext: number | undefined;
 }
 
-/** The statements of the outbox. */
-
 interface OfTarget {
   readonly target: string;
 }

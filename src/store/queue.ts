@@ -5,8 +5,8 @@
 import type { RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Deferral, MarkReason } from '../domain/retry.ts';
-import type { OpenDelivery, ParkedDeliveries, SettledOutcome, SqliteDeliveries } from './deliveries.ts';
-import type { SqliteFindings } from './findings.ts';
+import type { OpenDelivery, ParkedDeliveries, SettledOutcome, Deliveries } from './deliveries.ts';
+import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
@@ -15,58 +15,29 @@ import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
 import { boundLimit, mirrorSql, ofVendor, statement, type At } from './sqlite/statement.ts';
 
 /** A mark: a vendor that must be read again. */
-
 export type Mark = Pick<
   DirtyVendorTable,
   'account_id' | 'vendorid' | 'generation' | 'attempts' | 'reason' | 'marked_at'
 >;
 
-/** The queue of marks: due ones are settled, deferred or parked after their vendor was read. */
-export interface Queue {
-  /** Marks vendors to be read again after `delay` milliseconds. */
-  markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void>;
-  /** Due marks of an account, the oldest first; at most `limit`. */
-  dueMarks(accountId: string, limit?: number): Promise<Mark[]>;
-  /** Milliseconds until the next mark of an account is due, at least 0; undefined where none is open. */
-  untilNextMark(accountId: string): Promise<number | undefined>;
-  /** The number of open marks, due or not, without parked ones. */
-  countMarks(accountId: string): Promise<number>;
-  /** Removes a mark, and settles its deliveries. @returns false if the vendor was marked again meanwhile. */
-  settle(mark: Mark, outcome: SettledOutcome): Promise<boolean>;
-  /** Defers a mark, and settles its deliveries where an `outcome` is given. @returns false if the vendor was marked again meanwhile. */
-  defer(mark: Mark, deferral: Deferral, outcome?: SettledOutcome): Promise<boolean>;
-  /** Settles deliveries that a reading answered, where the mark itself could not be settled. */
-  settleDeliveries(mark: Mark, deliveries: readonly OpenDelivery[]): Promise<void>;
-  /** The deliveries of a mark, oldest first. */
-  openDeliveries(mark: Mark): Promise<OpenDelivery[]>;
-  /** Gives up until the next reconciliation. */
-  park(mark: Mark, error: string): Promise<void>;
-  /** Parked marks of an account. */
-  parkedMarks(accountId: string): Promise<Mark[]>;
-  /** Parked deliveries of an account. Where more deliveries came since, the vendor's mark is open again. */
-  parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]>;
-  /** Settles parked deliveries of a vendor that does not exist. */
-  settleParkedDeliveries(accountId: string, parked: ParkedDeliveries): Promise<void>;
-}
-
 export interface QueueParts {
   readonly clock: Clock;
   readonly counter: ReadingCounter;
   readonly marks: Marks;
-  readonly deliveries: SqliteDeliveries;
-  readonly findings: SqliteFindings;
+  readonly deliveries: Deliveries;
+  readonly findings: Findings;
 }
 
 const columns = ['account_id', 'vendorid', 'generation', 'attempts', 'reason', 'marked_at'] as const;
 
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
-export class SqliteQueue implements Queue {
+export class Queue {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #marks: Marks;
-  readonly #deliveries: SqliteDeliveries;
-  readonly #findings: SqliteFindings;
+  readonly #deliveries: Deliveries;
+  readonly #findings: Findings;
   readonly #due: Statement<{ account_id: string; moment: number; limit: number }, Mark>;
   readonly #parked: Statement<{ account_id: string }, Mark>;
   readonly #open: Statement<{ account_id: string }, { marks: number; next: number | null }>;
@@ -124,6 +95,7 @@ export class SqliteQueue implements Queue {
     );
   }
 
+  /** Marks vendors to be read again after `delay` milliseconds. */
   markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void> {
     return this.#database.write(() => {
       const keys = vendorids.map((vendorid) => ({ account_id: accountId, vendorid }));
@@ -131,10 +103,12 @@ export class SqliteQueue implements Queue {
     });
   }
 
+  /** Due marks of an account, the oldest first; at most `limit`. */
   dueMarks(accountId: string, limit = Number.MAX_SAFE_INTEGER): Promise<Mark[]> {
     return this.#database.read(() => this.#due.all({ account_id: accountId, moment: this.#counter.moment(), limit }));
   }
 
+  /** Milliseconds until the next mark of an account is due, at least 0; undefined where none is open. */
   untilNextMark(accountId: string): Promise<number | undefined> {
     return this.#database.read(() => {
       const next = this.#status(accountId)?.next ?? undefined;
@@ -142,10 +116,12 @@ export class SqliteQueue implements Queue {
     });
   }
 
+  /** The number of open marks, due or not, without parked ones. */
   countMarks(accountId: string): Promise<number> {
     return this.#database.read(() => this.#status(accountId)?.marks ?? 0);
   }
 
+  /** Removes a mark, and settles its deliveries. @returns false if the vendor was marked again meanwhile. */
   settle(mark: Mark, outcome: SettledOutcome): Promise<boolean> {
     return this.#database.writeWithoutSync(() => {
       const settled = this.#remove.run(mark) > 0;
@@ -154,6 +130,7 @@ export class SqliteQueue implements Queue {
     });
   }
 
+  /** Defers a mark, and settles its deliveries where an `outcome` is given. @returns false if the vendor was marked again meanwhile. */
   defer(mark: Mark, { delay, reason, attempts, error }: Deferral, outcome?: SettledOutcome): Promise<boolean> {
     return this.#database.writeWithoutSync(() => {
       const due_at = timestamp(this.#clock.now() + delay);
@@ -165,14 +142,17 @@ export class SqliteQueue implements Queue {
     });
   }
 
+  /** Settles deliveries that a reading answered, where the mark itself could not be settled. */
   settleDeliveries(mark: Mark, answered: readonly OpenDelivery[]): Promise<void> {
     return this.#database.writeWithoutSync(() => this.#conclude(mark, 'applied', [...answered]));
   }
 
+  /** The deliveries of a mark, oldest first. */
   openDeliveries(mark: Mark): Promise<OpenDelivery[]> {
     return this.#database.read(() => this.#deliveries.open(mark));
   }
 
+  /** Gives up until the next reconciliation. */
   park(mark: Mark, error: string): Promise<void> {
     return this.#database.write(() => {
       if (this.#change.run({ ...mark, due_at: null, due_ms: null, last_error: error }) > 0)
@@ -181,14 +161,17 @@ export class SqliteQueue implements Queue {
     });
   }
 
+  /** Parked marks of an account. */
   parkedMarks(accountId: string): Promise<Mark[]> {
     return this.#database.read(() => this.#parked.all({ account_id: accountId }));
   }
 
+  /** Parked deliveries of an account. Where more deliveries came since, the vendor's mark is open again. */
   parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]> {
     return this.#database.read(() => this.#deliveries.parked({ account_id: accountId }));
   }
 
+  /** Settles parked deliveries of a vendor that does not exist. */
   settleParkedDeliveries(accountId: string, { vendorid, upTo }: ParkedDeliveries): Promise<void> {
     return this.#database.writeWithoutSync(() =>
       this.#deliveries.settle({ account_id: accountId, vendorid }, upTo, 'not_found', this.#clock.now()),

@@ -10,17 +10,6 @@ import { plainStatement, type None, type Statement } from './sqlite/plain-statem
 import type { CounterTable } from './sqlite/schema.ts';
 import { mirrorSql, statement } from './sqlite/statement.ts';
 
-/** Records that the wall clock was set back. */
-export interface ClockSetBackLog {
-  /**
-   * Records a clock that was set back by at least `ms` milliseconds; by how much exactly is unknown, because the machine may have slept.
-   * Runs inside a transaction.
-   */
-  record(readSeq: number, ms: number): void;
-  /** Whether the clock was set back since that number was taken. */
-  wasSince(readSeq: number): boolean;
-}
-
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 type Row = Pick<CounterTable, (typeof columns)[number]>;
 
@@ -124,7 +113,7 @@ interface By {
  * is unknown, because mirror time stands still while the machine sleeps; so the freshness of the last complete run is cleared, and nothing
  * relies on earlier runs.
  */
-export class SqliteClockSetBackLog implements ClockSetBackLog {
+export class ClockSetBackLog {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #add: Statement<{ read_seq: number; noticed_at: string }>;
   readonly #since: Statement<{ read_seq: number }, { read_seq: number }>;
@@ -161,6 +150,10 @@ export class SqliteClockSetBackLog implements ClockSetBackLog {
     );
   }
 
+  /**
+   * Records a clock that was set back by at least `ms` milliseconds; by how much exactly is unknown, because the machine may have slept.
+   * Runs inside a transaction.
+   */
   record(readSeq: number, ms: number): void {
     this.#add.run({ read_seq: readSeq, noticed_at: timestamp(this.#clock.now()) });
     const by = `-${(ms / 1_000).toFixed(3)} seconds`;
@@ -169,6 +162,7 @@ export class SqliteClockSetBackLog implements ClockSetBackLog {
     this.#dropClaims.run({});
   }
 
+  /** Whether the clock was set back since that number was taken. */
   wasSince(readSeq: number): boolean {
     return this.#since.get({ read_seq: readSeq }) !== undefined;
   }

@@ -2,32 +2,14 @@
 import type { Clock } from '../domain/clock.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
 import { irregularitiesOf, type Absence, type Verdict } from './acceptance.ts';
-import type { SqliteDeliveries } from './deliveries.ts';
-import type { SqliteFindings } from './findings.ts';
+import type { Deliveries } from './deliveries.ts';
+import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
-import type { RunCounts, SqliteRuns } from './runs.ts';
+import type { RunCounts, Runs } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
 import type { VendorKey } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
-
-/** Applies readings, each in one transaction with everything that must be consistent with it. */
-export interface Readings {
-  /**
-   * Applies pages, each atomically, several in one commit, together with the progress of the run.
-   * @param counts the counts of the run, given the verdicts of all pages that are applied by then
-   * @returns the verdicts of each page, in the order of `pages`
-   */
-  applyPages(
-    pages: readonly VendorPage[],
-    context: SweepContext,
-    counts: (applied: readonly Verdicts[]) => RunCounts,
-  ): Promise<Verdicts[]>;
-  /** What the rows would change if all were accepted. Writes nothing. */
-  compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts>;
-  applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict>;
-  applyAbsence(vendorid: number, absence: Absence, stamp: ReadStamp, context: SweepContext): Promise<Verdict>;
-}
 
 /** A commit takes no further page after this many milliseconds, because deliveries wait for its end. */
 const longEnough = 10;
@@ -37,14 +19,13 @@ const progressEvery = 1_000;
 
 export interface ReadingParts {
   readonly writer: ReadingWriter;
-  readonly runs: Pick<SqliteRuns, 'progress'>;
-  readonly findings: Pick<SqliteFindings, 'add'>;
+  readonly runs: Pick<Runs, 'progress'>;
+  readonly findings: Pick<Findings, 'add'>;
   readonly marks: Pick<Marks, 'isAnnounced'>;
-  readonly deliveries: Pick<SqliteDeliveries, 'acceptedCount' | 'lastUnanswered'>;
+  readonly deliveries: Pick<Deliveries, 'acceptedCount' | 'lastUnanswered'>;
 }
 
-/** Applies readings, each in one transaction with everything that must be consistent with it. */
-export class SqliteReadings implements Readings {
+export class Readings {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'monotonic' | 'yield'>;
   readonly #writer: ReadingWriter;
@@ -66,6 +47,11 @@ export class SqliteReadings implements Readings {
     this.#deliveries = deliveries;
   }
 
+  /**
+   * Applies pages, each atomically, several in one commit, together with the progress of the run.
+   * @param counts the counts of the run, given the verdicts of all pages that are applied by then
+   * @returns the verdicts of each page, in the order of `pages`
+   */
   async applyPages(
     pages: readonly VendorPage[],
     context: SweepContext,
@@ -129,6 +115,7 @@ export class SqliteReadings implements Readings {
     await this.#database.waitForJournalRoom();
   }
 
+  /** What the rows would change if all were accepted. Writes nothing. */
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {
     return this.#database.read(() => this.#writer.compare(rows, accountId));
   }

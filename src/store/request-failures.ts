@@ -1,16 +1,8 @@
-/** Consecutive failed requests of an account or of a connection, until the next one succeeds. */
+/** Consecutive failed requests of an account, or of a connection that gave no access, until the next one succeeds. */
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { Database } from './sqlite/database.ts';
 import { plainStatement, type Statement } from './sqlite/plain-statement.ts';
-
-/** Consecutive failed requests of an account, or of a connection that gave no access. */
-export interface RequestFailures {
-  /** Adds `requests` further failures, with the error of the last. Its message must contain no secret. */
-  add(of: string, requests: number, last: Pick<MirrorError, 'code' | 'message'>): Promise<void>;
-  /** Clears the failures, because a request was answered. */
-  forget(of: string): Promise<void>;
-}
 
 const statementsOf = (
   table: string,
@@ -30,7 +22,7 @@ const statements = {
   connection: statementsOf('_connection_failures', 'connection'),
 };
 
-export class SqliteRequestFailures implements RequestFailures {
+export class RequestFailures {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #any: Statement<{ of: string }>;
@@ -47,12 +39,14 @@ export class SqliteRequestFailures implements RequestFailures {
     this.#add = plainStatement(sqlite, add);
   }
 
+  /** Adds `requests` further failures, with the error of the last. Its message must contain no secret. */
   add(of: string, requests: number, { code, message }: Pick<MirrorError, 'code' | 'message'>): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       this.#add.run({ of, requests, now: timestamp(this.#clock.now()), code, message });
     });
   }
 
+  /** Clears the failures, because a request was answered. */
   async forget(of: string): Promise<void> {
     if ((await this.#database.read(() => this.#any.get({ of }))) === undefined) return;
     await this.#database.writeWithoutSync(() => {

@@ -11,8 +11,6 @@ import { plainStatement, type None, type Statement } from './sqlite/plain-statem
 import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from './sqlite/schema.ts';
 import { columns, mirrorSql, statement } from './sqlite/statement.ts';
 
-/** A run: one recorded attempt to sweep, or to compare. */
-
 interface RunStart {
   readonly accountId: string;
   readonly kind: RunKind;
@@ -71,29 +69,6 @@ interface ListMoves {
   readonly walked: number;
 }
 
-/** Recorded attempts to sweep. */
-export interface Runs {
-  beginRun(start: RunStart): Promise<Run>;
-  finishRun(run: Run, end: RunEnd): Promise<void>;
-  /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
-  unfinishedRuns(accountId: string, since: number): Promise<number>;
-  /** How many of an account's latest complete runs saw its list change. */
-  listMoves(accountId: string): Promise<ListMoves>;
-  /** The latest sweep of an account, possibly still running. */
-  lastSweep(accountId: string): Promise<Sweeping | undefined>;
-  /** When the last complete sweep of an account began, as a timestamp of ours; undefined before the first. */
-  lastComplete(accountId: string): Promise<string | undefined>;
-  /** The same by account. */
-  lastCompleteByAccount(): Promise<ReadonlyMap<string, string>>;
-  /**
-   * The start of the last run before the reading of that number, in milliseconds since 1970 and not after `now`; undefined where it is
-   * unknown, because the clock was set back.
-   */
-  runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined>;
-  /** When a run began, milliseconds since 1970; undefined where the clock was set back since. */
-  runStart(run: Run): Promise<number | undefined>;
-}
-
 const counted = Object.keys(noCounts) as (keyof RunCounts)[];
 const starts = ['id', 'account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
 
@@ -114,8 +89,7 @@ interface RunParts {
   readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
 }
 
-/** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
-export class SqliteRuns implements Runs {
+export class Runs {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
@@ -245,6 +219,7 @@ export class SqliteRuns implements Runs {
     });
   }
 
+  /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
   unfinishedRuns(accountId: string, since: number): Promise<number> {
     return this.#database.read(
       () =>
@@ -256,27 +231,36 @@ export class SqliteRuns implements Runs {
     );
   }
 
+  /** How many of an account's latest complete runs saw its list change. */
   listMoves(accountId: string): Promise<ListMoves> {
     return this.#database.read(() => this.#moves(accountId));
   }
 
+  /** When the last complete sweep of an account began, as a timestamp of ours; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined> {
     return this.#database.read(() => this.#complete.get({ account_id: accountId })?.started_at ?? undefined);
   }
 
+  /** The same by account. */
   lastCompleteByAccount(): Promise<ReadonlyMap<string, string>> {
     return this.#database.read(
       () => new Map(this.#everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),
     );
   }
+  /**
+   * The start of the last run before the reading of that number, in milliseconds since 1970 and not after `now`; undefined where it is
+   * unknown, because the clock was set back.
+   */
   runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined> {
     return this.#database.read(() => this.#starts.startBefore(accountId, readSeq, now));
   }
 
+  /** When a run began, milliseconds since 1970; undefined where the clock was set back since. */
   runStart(run: Run): Promise<number | undefined> {
     return this.#database.read(() => this.#starts.startOf(run));
   }
 
+  /** The latest sweep of an account, possibly still running. */
   lastSweep(accountId: string): Promise<Sweeping | undefined> {
     return this.#database.read(() => this.#latest.get({ account_id: accountId }));
   }

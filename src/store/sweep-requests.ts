@@ -4,14 +4,12 @@
  */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
-import type { SettledOutcome, SqliteDeliveries } from './deliveries.ts';
-import type { SqliteFindings } from './findings.ts';
+import type { SettledOutcome, Deliveries } from './deliveries.ts';
+import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
 import { mirrorSql, statement } from './sqlite/statement.ts';
-
-/** A request for a sweep, and its answer. */
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
@@ -52,28 +50,6 @@ interface UnmarkedVendor {
   readonly upTo: number;
 }
 
-/** Sweeps that deliveries requested, because their vendor did not fit into the queue or they named a callback of ours. */
-export interface SweepRequests {
-  /** How many deliveries had the id of a callback instead of a vendor, and when the last came; undefined where none did. */
-  callbackIds(accountId: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined>;
-  /** The open request of an account; undefined where there is none. */
-  sweepRequest(accountId: string): Promise<SweepRequest | undefined>;
-  /** Some of the vendors of these deliveries that did not fit into the queue. */
-  unmarkedVendors(accountId: string, answered: AnsweredDeliveries): Promise<UnmarkedVendor[]>;
-  /**
-   * Settles the deliveries of unmarked vendors, and marks `unseen` vendors while the queue has room.
-   * @returns whether it had room for all.
-   */
-  settleUnmarked(
-    accountId: string,
-    answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
-  ): Promise<boolean>;
-  /** Closes the request; where a newer one came, records up to when it is answered. */
-  finishSweepRequest(accountId: string, answer: SweepAnswer): Promise<void>;
-  /** Postpones the next requested sweep to that moment of mirror time. */
-  postponeSweepRequest(accountId: string, restUntilMs: number): Promise<void>;
-}
-
 /** The most rows of the journal that one transaction reads, because other writers wait for it. */
 const batchSize = 500;
 
@@ -101,16 +77,17 @@ interface Unmarked {
 export interface SweepRequestParts {
   readonly clock: Clock;
   readonly marks: Marks;
-  readonly deliveries: SqliteDeliveries;
-  readonly findings: SqliteFindings;
+  readonly deliveries: Deliveries;
+  readonly findings: Findings;
 }
 
-export class SqliteSweepRequests implements SweepRequests {
+/** Sweeps that deliveries requested, because their vendor did not fit into the queue or they named a callback of ours. */
+export class SweepRequests {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #marks: Marks;
-  readonly #deliveries: SqliteDeliveries;
-  readonly #findings: SqliteFindings;
+  readonly #deliveries: Deliveries;
+  readonly #findings: Findings;
   readonly #open: Statement<{ account_id: string }, OpenRow>;
   readonly #lastDelivery: Statement<None, { id: number | null }>;
   readonly #named: Statement<{ account_id: string }, { deliveries: number; last: string | null }>;
@@ -178,6 +155,7 @@ export class SqliteSweepRequests implements SweepRequests {
     );
   }
 
+  /** The open request of an account; undefined where there is none. */
   sweepRequest(account_id: string): Promise<SweepRequest | undefined> {
     return this.#database.read(() => {
       const row = this.#open.get({ account_id });
@@ -194,6 +172,7 @@ export class SqliteSweepRequests implements SweepRequests {
     });
   }
 
+  /** How many deliveries had the id of a callback instead of a vendor, and when the last came; undefined where none did. */
   callbackIds(account_id: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined> {
     return this.#database.read(() => {
       const { deliveries: count, last } = this.#named.get({ account_id }) ?? { deliveries: 0, last: null };
@@ -201,6 +180,7 @@ export class SqliteSweepRequests implements SweepRequests {
     });
   }
 
+  /** Some of the vendors of these deliveries that did not fit into the queue. */
   unmarkedVendors(account_id: string, { lastDelivery, upTo }: AnsweredDeliveries): Promise<UnmarkedVendor[]> {
     const youngest = upTo === undefined ? everAfter : timestamp(upTo);
     return this.#database.read(() =>
@@ -208,6 +188,10 @@ export class SqliteSweepRequests implements SweepRequests {
     );
   }
 
+  /**
+   * Settles the deliveries of unmarked vendors, and marks `unseen` vendors while the queue has room.
+   * @returns whether it had room for all.
+   */
   settleUnmarked(
     account_id: string,
     answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
@@ -234,6 +218,7 @@ export class SqliteSweepRequests implements SweepRequests {
     });
   }
 
+  /** Closes the request; where a newer one came, records up to when it is answered. */
   finishSweepRequest(account_id: string, { generation, upToMs, upTo, restUntilMs }: SweepAnswer): Promise<void> {
     return this.#database.write(() => {
       this.#advance.run({ account_id, asked_at: timestamp(upTo), asked_ms: upToMs, rest_until_ms: restUntilMs });
@@ -241,6 +226,7 @@ export class SqliteSweepRequests implements SweepRequests {
     });
   }
 
+  /** Postpones the next requested sweep to that moment of mirror time. */
   postponeSweepRequest(account_id: string, restUntilMs: number): Promise<void> {
     return this.#database.write(() => void this.#rest.run({ account_id, rest_until_ms: restUntilMs }));
   }

@@ -22,34 +22,17 @@ import type { Statement } from './sqlite/plain-statement.ts';
 import type { BalanceTable, TaxDefaultTable, VendorKey, VendorTable } from './sqlite/schema.ts';
 import { columns, idsAmong, insertion, mirrorSql, ofVendor, statement, type IdsAmong } from './sqlite/statement.ts';
 
-/** Parts of stored vendors. */
-
 /** What is needed to decide about an unlisted vendor. */
 export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
 
 /** Fields that hardly ever change. */
 export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
 
-/** The stored vendors. */
-export interface Vendors {
-  /** The vendors of an account in order of id, in chunks. */
-  scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;
-  countVendors(accountId: string): Promise<number>;
-  /** Ids of a few active vendors, the newest first. */
-  newestActive(accountId: string): Promise<number[]>;
-  /** Marks vendors that a sweep did not show, except those that were read since `began`, which was taken before it. */
-  markSuspects(accountId: string, vendorids: readonly number[], began: ReadStamp): Promise<void>;
-  /** Fields that identify vendors, for those of `vendorids` that are stored. */
-  traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]>;
-  /** Lets a forgotten vendor be mirrored again, and marks it. @returns whether it was forgotten. */
-  mirrorAgain(accountId: string, vendorid: number): Promise<boolean>;
-}
-
 const chunk = 5_000;
 const few = 3;
 
 /** The stored vendors of an account, and scans of them in chunks. */
-export class SqliteVendors implements Vendors {
+export class Vendors {
   readonly #database: Database;
   readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
   readonly #count: Statement<{ account_id: string }, { vendors: number }>;
@@ -100,12 +83,14 @@ export class SqliteVendors implements Vendors {
     );
   }
 
+  /** Fields that identify vendors, for those of `vendorids` that are stored. */
   traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]> {
     return this.#database.read(() =>
       vendorids.flatMap((vendorid) => this.#traits.get({ account_id: accountId, vendorid }) ?? []),
     );
   }
 
+  /** The vendors of an account in order of id, in chunks. */
   async *scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]> {
     for (let after = 0; ;) {
       const from = after;
@@ -121,16 +106,19 @@ export class SqliteVendors implements Vendors {
     return this.#database.read(() => this.#count.get({ account_id: accountId })?.vendors ?? 0);
   }
 
+  /** Ids of a few active vendors, the newest first. */
   newestActive(accountId: string): Promise<number[]> {
     return this.#database.read(() => this.#active.all({ account_id: accountId }).map(({ vendorid }) => vendorid));
   }
 
+  /** Marks vendors that a sweep did not show, except those that were read since `began`, which was taken before it. */
   markSuspects(accountId: string, vendorids: readonly number[], { readSeq }: ReadStamp): Promise<void> {
     return this.#database.write(() => {
       for (const vendorid of vendorids) this.#suspect.run({ account_id: accountId, vendorid, read_seq: readSeq });
     });
   }
 
+  /** Lets a forgotten vendor be mirrored again, and marks it. @returns whether it was forgotten. */
   mirrorAgain(accountId: string, vendorid: number): Promise<boolean> {
     return this.#database.write(() => {
       const key = { account_id: accountId, vendorid };
@@ -383,9 +371,7 @@ function flag(value: boolean | null | undefined): number | null {
   return value == null ? null : Number(value);
 }
 
-/** The JSON of a vendor as it is stored, which may be damaged. */
-
-/** The received JSON, plus stored fields that it leaves out and that are not excluded. Damaged stored JSON is replaced. */
+/** The JSON of a vendor to be stored: the received JSON, plus stored fields that it leaves out and that are not excluded. Damaged stored JSON is replaced. */
 export function mergedRaw(stored: string, received: string, excluded?: ReadonlySet<string>): string {
   const before = storedObject(stored);
   const now = JSON.parse(received) as Record<string, unknown>;

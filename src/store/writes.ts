@@ -11,8 +11,6 @@ import type { CreationTable, EditTable, Presence, VendorKey } from './sqlite/sch
 import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 
-/** Writes to the service with an unknown outcome. */
-
 interface NewEdit {
   readonly vendorid: number;
   /** Names of the fields that are set. */
@@ -51,28 +49,6 @@ export interface OpenCreation {
   readonly known: readonly number[];
 }
 
-/** What writes to the service need: stored vendors, and writes with an unknown outcome. */
-export interface Writes {
-  /** A stored vendor; undefined where it was never seen. */
-  storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined>;
-  /** Ids of stored vendors with that name. */
-  vendorsNamed(accountId: string, name: string): Promise<number[]>;
-  /** Records a creation before it is sent; on disk when this resolves. Replaces an earlier one of the same name. */
-  beginCreation(accountId: string, name: string, by: string | null): Promise<void>;
-  openCreation(accountId: string, name: string): Promise<OpenCreation | undefined>;
-  /** Removes a creation whose outcome is known. */
-  endCreation(accountId: string, name: string): Promise<void>;
-  /**
-   * Records an edit before it is sent, and marks the vendor to be read after `delay` milliseconds; on disk when this resolves.
-   * @returns the id of the edit.
-   */
-  beginEdit(accountId: string, edit: NewEdit): Promise<number>;
-  /** Edits of a vendor with an unknown outcome, the oldest first. */
-  openEdits(accountId: string, vendorid: number): Promise<OpenEdit[]>;
-  /** Removes edits whose outcome is known, except those of other running processes. */
-  endEdits(ids: readonly number[]): Promise<void>;
-}
-
 export interface WriteParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly marks: Marks;
@@ -84,7 +60,7 @@ interface Named {
   readonly vendor_name: string;
 }
 
-export class SqliteWrites implements Writes {
+export class Writes {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #edits: OpenEdits;
@@ -134,6 +110,7 @@ export class SqliteWrites implements Writes {
     );
   }
 
+  /** A stored vendor; undefined where it was never seen. */
   storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined> {
     return this.#database.read(() => {
       const row = this.#rows.find({ account_id: accountId, vendorid });
@@ -141,10 +118,12 @@ export class SqliteWrites implements Writes {
     });
   }
 
+  /** Ids of stored vendors with that name. */
   vendorsNamed(accountId: string, name: string): Promise<number[]> {
     return this.#database.read(() => this.#ofName(this.#key(accountId, name)));
   }
 
+  /** Records a creation before it is sent; on disk when this resolves. Replaces an earlier one of the same name. */
   beginCreation(accountId: string, name: string, by: string | null): Promise<void> {
     return this.#database.write(() => {
       const at = this.#key(accountId, name);
@@ -164,20 +143,27 @@ export class SqliteWrites implements Writes {
     });
   }
 
+  /** Removes a creation whose outcome is known. */
   endCreation(accountId: string, name: string): Promise<void> {
     return this.#database.write(() => {
       this.#end.run(this.#key(accountId, name));
     });
   }
 
+  /**
+   * Records an edit before it is sent, and marks the vendor to be read after `delay` milliseconds; on disk when this resolves.
+   * @returns the id of the edit.
+   */
   beginEdit(accountId: string, edit: NewEdit): Promise<number> {
     return this.#database.write(() => this.#edits.begin(accountId, edit));
   }
 
+  /** Edits of a vendor with an unknown outcome, the oldest first. */
   openEdits(accountId: string, vendorid: number): Promise<OpenEdit[]> {
     return this.#database.read(() => this.#edits.of({ account_id: accountId, vendorid }));
   }
 
+  /** Removes edits whose outcome is known, except those of other running processes. */
   endEdits(ids: readonly number[]): Promise<void> {
     return this.#database.write(() => this.#edits.end(ids));
   }

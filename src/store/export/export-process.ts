@@ -64,8 +64,6 @@ function errorOf({ of, code, message }: JobFault): Error {
   return of === 'mirror' ? new MirrorError(code as ErrorCode, message) : new Error(message);
 }
 
-/** Jobs of the export process, and its answers. */
-
 /** The type of a column in a typed format. */
 export type ColumnKind = 'integer' | 'real' | 'boolean' | 'time' | 'text';
 

@@ -13,8 +13,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** The files of an installation, and those beside them. No export may replace one. */
-
 /** The paths of an installation's files. */
 export interface OwnFiles {
   readonly database: string;

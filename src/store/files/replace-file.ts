@@ -26,8 +26,6 @@ import { catalogued, coarseFaultsOf, isBusy, isDamage } from '../sqlite/sqlite-e
 import { isDatabase, isMirror } from './damage.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
 
-/** Replaces a file atomically with a copy or an export, which is first written beside it under a draft name. */
-
 /** Permissions of a new copy, before the umask. */
 const copyMode = 0o640;
 

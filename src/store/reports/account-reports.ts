@@ -323,8 +323,6 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
   };
 }
 
-/** The latest days of the view `webhook_health`. */
-
 /** Rows of the view, oldest first. */
 export type WebhookDays = readonly WebhookHealthView[];
 

@@ -90,8 +90,6 @@ export function isCursor(text: string): boolean {
   return cursorParts(text) !== undefined || /^\d{1,15}$/.test(text);
 }
 
-/** Epochs of the change feed: which connection wrote which part. */
-
 /** Older epochs are removed; cursors of those are invalid. */
 const mostEpochs = 10_000;
 

@@ -9,8 +9,6 @@ import { plainStatement } from '../sqlite/plain-statement.ts';
 import type { AccountTable } from '../sqlite/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 
-/** Accounts in a mirror, whether or not the settings still name them. */
-
 /** Accounts that no settings file names any more, as far as the file that names `accounts` can decide. */
 export function accountsNotServed(
   sqlite: Sqlite,

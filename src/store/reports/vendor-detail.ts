@@ -70,8 +70,6 @@ export function storedDetails(sqlite: Sqlite, vendorid: number, account: string 
   }));
 }
 
-/** One stored vendor, field by field in the service's order. */
-
 export interface VendorRecord {
   /** The fields of the service's reference, followed by unknown ones. */
   readonly record: ReadonlyMap<string, unknown>;

@@ -215,8 +215,6 @@ function refuseTarget(target: string, own: OwnFiles): void {
     no('exists already, and is not an export of secrets');
 }
 
-/** Imports the secrets file from an encrypted export. */
-
 /** An export that was read. */
 export interface SealedFile {
   readonly name: string;

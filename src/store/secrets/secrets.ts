@@ -10,29 +10,8 @@ import { readMigrations } from '../sqlite/migrate.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import type { SecretTables } from '../sqlite/schema.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
-import { SqliteTokens, type TokenStorage, type TokenStoreProcess } from './token-store.ts';
-import { SqliteVerifiers, type Verifiers } from './verifiers.ts';
-
-export interface Secrets {
-  /** The token pair of one OAuth client, for this process. */
-  tokenStore(client: string, user: TokenStoreProcess): TokenStorage;
-  readonly verifiers: Verifiers;
-  readonly notified: NotifiedPositions;
-  readonly path: string;
-  /** Why the secrets cannot be read now; undefined while they can. */
-  trouble(): MirrorError | undefined;
-  /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still exists. */
-  claim(owner: Owner): Promise<void>;
-  /** Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over. */
-  beginDaemon(epoch: DaemonEpoch): Promise<void>;
-  /** As `Database.assertOurs`. */
-  assertOurs(): void;
-  /**
-   * Closes the file. Requests that wait for a token are rejected; a renewal under way is saved first, because the old refresh token no
-   * longer works.
-   */
-  close(): Promise<void>;
-}
+import { TokenStore, type TokenStoreProcess } from './token-store.ts';
+import { Verifiers } from './verifiers.ts';
 
 export interface SecretsFile {
   readonly path: string;
@@ -60,10 +39,10 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
       `${file.path} holds secrets and others may read it; run: chmod 600 ${file.path}`,
     );
   }
-  return new SqliteSecrets(database, file);
+  return new Secrets(database, file);
 }
 
-class SqliteSecrets implements Secrets {
+export class Secrets {
   readonly verifiers: Verifiers;
   readonly notified: NotifiedPositions;
   readonly path: string;
@@ -77,35 +56,44 @@ class SqliteSecrets implements Secrets {
     this.#database = database;
     this.#file = file;
     this.#claim = ownerClaim(database.sqlite, file.path);
-    this.verifiers = new SqliteVerifiers(database, file.clock, file.random);
+    this.verifiers = new Verifiers(database, file.clock, file.random);
     this.notified = new NotifiedPositions(database);
     this.path = database.path;
   }
 
-  tokenStore(client: string, user: TokenStoreProcess): TokenStorage {
+  /** The token pair of one OAuth client, for this process. */
+  tokenStore(client: string, user: TokenStoreProcess): TokenStore {
     const { clock, random } = this.#file;
     const { signal } = this.#closing;
-    return new SqliteTokens(this.#database, { client, user, clock, random, renewals: this.#renewals, closing: signal });
+    return new TokenStore(this.#database, { client, user, clock, random, renewals: this.#renewals, closing: signal });
   }
 
+  /** Why the secrets cannot be read now; undefined while they can. */
   trouble(): MirrorError | undefined {
     return this.#database.fileSizes() ? undefined : movedError(this.path);
   }
 
+  /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still exists. */
   claim(owner: Owner): Promise<void> {
     return this.#database.write(() => this.#claim(owner));
   }
 
+  /** Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over. */
   async beginDaemon(epoch: DaemonEpoch): Promise<void> {
     const { sqlite } = this.#database;
     await this.#database.write(() => enterEpoch(sqlite, epoch));
     await this.#database.requireClaim(secretsClaim(sqlite, epoch));
   }
 
+  /** As `Database.assertOurs`. */
   assertOurs(): void {
     this.#database.assertOurs();
   }
 
+  /**
+   * Closes the file. Requests that wait for a token are rejected; a renewal under way is saved first, because the old refresh token no
+   * longer works.
+   */
   async close(): Promise<void> {
     this.#closing.abort(new MirrorError('interrupted', 'Interrupted while the access token was renewed.'));
     const enough = new AbortController();

@@ -16,21 +16,13 @@ export interface StoredPair {
 /** Gets the newest pair; `save` resolves when a new one is on disk. */
 type Work<T> = (pair: StoredPair | undefined, save: (pair: StoredPair) => Promise<void>) => Promise<T>;
 
-export interface TokenStorage {
-  load(): Promise<StoredPair | undefined>;
-  /** Removes the pair, after any replacement under way. @returns whether there was one. */
-  forget(): Promise<boolean>;
-  /** Runs `work` while no other process can. */
-  exclusively<T>(work: Work<T>): Promise<T>;
-}
-
 /** A process that replaces pairs; `onWait` is called when it waits for another one. */
 export interface TokenStoreProcess {
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly onWait: () => void;
 }
 
-export interface TokenStorageOptions {
+export interface TokenStoreOptions {
   readonly client: string;
   readonly user: TokenStoreProcess;
   readonly clock: Clock;
@@ -54,9 +46,9 @@ interface TokenRow {
   expires_at: string | null;
 }
 
-export class SqliteTokens implements TokenStorage {
+export class TokenStore {
   readonly #database: Database;
-  readonly #options: TokenStorageOptions;
+  readonly #options: TokenStoreOptions;
   readonly #client: string;
   /** Distinguishes owners within a process, because the settings may be reloaded during a replacement. */
   readonly #owner: string;
@@ -67,7 +59,7 @@ export class SqliteTokens implements TokenStorage {
   readonly #release: Statement<{ client: string; owner: string }>;
   readonly #store: Statement<{ client: string } & TokenRow>;
 
-  constructor(database: Database, options: TokenStorageOptions) {
+  constructor(database: Database, options: TokenStoreOptions) {
     this.#database = database;
     this.#options = options;
     this.#client = options.client;
@@ -119,6 +111,7 @@ export class SqliteTokens implements TokenStorage {
     return this.#database.read(() => pairOf(this.#find.get({ client: this.#client })));
   }
 
+  /** Runs `work` while no other process can. */
   async exclusively<T>(work: Work<T>): Promise<T> {
     const { renewals } = this.#options;
     await this.#takeLease();
@@ -128,6 +121,7 @@ export class SqliteTokens implements TokenStorage {
     return renewal;
   }
 
+  /** Removes the pair, after any replacement under way. @returns whether there was one. */
   forget(): Promise<boolean> {
     return this.exclusively(async (pair) => {
       await this.#write({ access_token: null, refresh_token: null, expires_at: null });

@@ -16,38 +16,10 @@ import { secretSql, statement } from '../sqlite/statement.ts';
 /** What happened to a received code. */
 export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
 
-export interface Verifiers {
-  pathToken(accountId: string): Promise<Secret>;
-  /** The path tokens of several accounts; missing ones are created in one commit. */
-  pathTokens(accountIds: readonly string[]): Promise<ReadonlyMap<string, Secret>>;
-  /** The currently valid keys. Candidates are not valid: anyone may have sent them. */
-  usable(accountId: string): Promise<Secret[]>;
-  /** Whether the key of this callback is known and no newer code was requested, which may be in force without our knowing it. */
-  hasKey(accountId: string, callbackid: number): Promise<boolean>;
-
-  /** Records, before the request is sent, that a code for this event will come; with its callback, if known. */
-  expect(accountId: string, event: string, callbackid: number | null): Promise<void>;
-  /** Records that no code for this event is awaited. */
-  expectNone(accountId: string, event: string): Promise<void>;
-  /** Stores a received code if one is awaited for that callback; a resend may repeat a known one. On disk when this resolves. */
-  offer(accountId: string, code: Secret, callbackid: number | null): Promise<OfferedCode>;
-  /** Received codes for this callback or without one, the newest first. */
-  candidates(accountId: string, callbackid: number): Promise<Secret[]>;
-  /** Removes a code that the service rejected. */
-  drop(accountId: string, code: Secret): Promise<void>;
-  /** Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event. */
-  prove(accountId: string, event: string, callbackid: number, code: Secret): Promise<void>;
-  /** Retires the key of a callback that no longer exists: it stays valid for a day; its candidates are removed. */
-  retire(accountId: string, callbackid: number): Promise<void>;
-
-  /** Records a registration before it is sent. @returns false where there were too many of this event within a day. */
-  mayRegister(accountId: string, event: string): Promise<boolean>;
-}
-
 const day = 86_400_000;
 const mostCandidates = 8;
 
-export class SqliteVerifiers implements Verifiers {
+export class Verifiers {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #pathToken: PathTokens;
@@ -68,6 +40,7 @@ export class SqliteVerifiers implements Verifiers {
     return new Secret(known ?? (await this.#database.write(() => this.#pathToken.make(account_id))));
   }
 
+  /** The path tokens of several accounts; missing ones are created in one commit. */
   async pathTokens(accountIds: readonly string[]): Promise<ReadonlyMap<string, Secret>> {
     const known = await this.#database.read(() => accountIds.map((id) => [id, this.#pathToken.find(id)] as const));
     const missing = known.flatMap(([id, token]) => (token === undefined ? [id] : []));
@@ -79,12 +52,14 @@ export class SqliteVerifiers implements Verifiers {
   }
 
   // Called for each delivery; a single statement is consistent without a transaction.
+  /** The currently valid keys. Candidates are not valid: anyone may have sent them. */
   usable(account_id: string): Promise<Secret[]> {
     return this.#database.retryWhileLocked(() =>
       this.#statements.usable.all({ account_id, now: timestamp(this.#clock.now()) }).map(this.#secret),
     );
   }
 
+  /** Whether the key of this callback is known and no newer code was requested, which may be in force without our knowing it. */
   hasKey(account_id: string, callbackid: number): Promise<boolean> {
     return this.#database.read(
       () =>
@@ -93,14 +68,17 @@ export class SqliteVerifiers implements Verifiers {
     );
   }
 
+  /** Records, before the request is sent, that a code for this event will come; with its callback, if known. */
   expect(account_id: string, event: string, callbackid: number | null): Promise<void> {
     return this.#database.write(() => this.#awaited.expect({ account_id, event, callbackid }, this.#clock.now()));
   }
 
+  /** Records that no code for this event is awaited. */
   expectNone(account_id: string, event: string): Promise<void> {
     return this.#database.write(() => this.#awaited.remove({ account_id, event }));
   }
 
+  /** Stores a received code if one is awaited for that callback; a resend may repeat a known one. On disk when this resolves. */
   offer(account_id: string, code: Secret, callbackid: number | null): Promise<OfferedCode> {
     return this.#database.write(() => {
       const verifier = code.reveal();
@@ -117,6 +95,7 @@ export class SqliteVerifiers implements Verifiers {
     }, shortLockWait);
   }
 
+  /** Received codes for this callback or without one, the newest first. */
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
     return this.#database.read(() =>
       this.#statements.candidates
@@ -126,6 +105,7 @@ export class SqliteVerifiers implements Verifiers {
     );
   }
 
+  /** Removes a code that the service rejected. */
   drop(account_id: string, code: Secret): Promise<void> {
     return this.#database.write(() => {
       const wrong = { account_id, verifier: code.reveal() };
@@ -134,6 +114,7 @@ export class SqliteVerifiers implements Verifiers {
     });
   }
 
+  /** Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event. */
   prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<void> {
     return this.#database.write(() => {
       this.#end(account_id, callbackid);
@@ -147,10 +128,12 @@ export class SqliteVerifiers implements Verifiers {
     });
   }
 
+  /** Retires the key of a callback that no longer exists: it stays valid for a day; its candidates are removed. */
   retire(account_id: string, callbackid: number): Promise<void> {
     return this.#database.write(() => this.#end(account_id, callbackid));
   }
 
+  /** Records a registration before it is sent. @returns false where there were too many of this event within a day. */
   mayRegister(account_id: string, event: string): Promise<boolean> {
     return this.#database.write(() => this.#awaited.register({ account_id, event }, this.#clock.now()));
   }

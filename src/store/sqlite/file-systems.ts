@@ -59,8 +59,6 @@ export function freeBytes(path: string): number {
   return bavail * bsize;
 }
 
-/** Prepares the place of a database file: its folder, its permissions, and that it has only one name. */
-
 /**
  * Creates the folder and an empty file with its final permissions, so that it is never readable by others.
  * @returns the file's real path.

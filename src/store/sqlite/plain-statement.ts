@@ -42,8 +42,6 @@ export function preparedOnce<Args, Row>(prepare: () => Statement<Args, Row>): St
   };
 }
 
-/** Shows blobs in text columns, which other programs may have written. */
-
 /** The row with each blob as SQLite writes it: `x'c3a9'`. */
 export function withoutBlobs<Row>(row: Row): Row {
   if (typeof row !== 'object' || row === null || !Object.values(row).some(isBlob)) return row;
@@ -64,8 +62,6 @@ function isBlob(value: unknown): value is Buffer {
 function literal(blob: Buffer): string {
   return `x'${blob.toString('hex')}'`;
 }
-
-/** Access to one consistent state of a file, without the connection itself. */
 
 /** One consistent state of a file. Code above `store/` only passes it to reports. */
 export type Snapshot = Sqlite;

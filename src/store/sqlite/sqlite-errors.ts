@@ -2,8 +2,6 @@
 import { MirrorError } from '../../domain/errors.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
 
-/** Classifies errors of SQLite, and converts them to catalogued ones. */
-
 /** Whether another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return (
@@ -56,8 +54,6 @@ export function catalogued(error: unknown, path: string): unknown {
   if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is not an SQLite database');
   return isDamage(error) ? say('database_corrupt', 'the file is damaged') : error;
 }
-
-/** SQLite's checks of a file. */
 
 const mostFaults = 3;
 

@@ -139,8 +139,6 @@ export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
     .map(withoutBlobs);
 }
 
-/** How a statement names one vendor, or several. */
-
 /** The key of a row that holds more. */
 export const keyOf = ({ account_id, vendorid }: VendorKey): VendorKey => ({ account_id, vendorid });
 

@@ -34,8 +34,6 @@ export function queryRefused(why: string): MirrorError {
   return new MirrorError('usage', `The query cannot be used: ${why}.`);
 }
 
-/** Runs a query that a user of the reader wrote. */
-
 export type QueryValue = string | number | bigint | null;
 
 /** By column name. */

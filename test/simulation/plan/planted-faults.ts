@@ -500,7 +500,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 8,
     knobs: 'changes=20 crashes=4',
     replacements: [
-      replacing('store/deliveries.ts', 'SqliteDeliveries.settle', (settle) => {
+      replacing('store/deliveries.ts', 'Deliveries.settle', (settle) => {
         return function (...args) {
           afterwards(() => settle.call(this, ...args));
         };

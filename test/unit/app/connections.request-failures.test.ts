@@ -8,11 +8,11 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 const account = '6BApk';
 const failure = (text: string): MirrorError => new MirrorError('service_timeout', text);
 
-function recorded(): { written: string[]; failures: RequestFailures; release: () => void } {
+function recorded(): { written: string[]; failures: Pick<RequestFailures, 'add' | 'forget'>; release: () => void } {
   const written: string[] = [];
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  const failures: RequestFailures = {
+  const failures: Pick<RequestFailures, 'add' | 'forget'> = {
     async add(accountId, requests, { message }) {
       await held;
       written.push(`${accountId} ${requests} ${message}`);
@@ -67,7 +67,7 @@ it('an answer counts even if it cannot be recorded: this is logged once at warn,
   });
   let isFull = true;
   let forgotten = 0;
-  const failures: RequestFailures = {
+  const failures: Pick<RequestFailures, 'add' | 'forget'> = {
     add: () => Promise.resolve(),
     forget() {
       if (isFull) return Promise.reject(new MirrorError('disk_full', 'The disk is full.'));

@@ -3,7 +3,7 @@ import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { Wire } from '../../../src/sandbox/core/vendor-record.ts';
-import { SqliteWrites } from '../../../src/store/writes.ts';
+import { Writes } from '../../../src/store/writes.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
@@ -127,7 +127,7 @@ describe('an edit whose outcome is unknown', () => {
   });
 
   it('K45 P9 is reported before it is closed: after a death in between, the next edit checks it again', async () => {
-    const ends = vi.spyOn(SqliteWrites.prototype, 'endEdits').mockRejectedValueOnce(new Error('It ended here.'));
+    const ends = vi.spyOn(Writes.prototype, 'endEdits').mockRejectedValueOnce(new Error('It ended here.'));
     const first = await edit('city=Oz');
     expect([first.stdout, first.status]).toEqual([expect.stringContaining('Oz'), 70]);
     ends.mockRestore();

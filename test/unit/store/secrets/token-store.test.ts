@@ -4,7 +4,7 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { Secret } from '../../../../src/domain/log.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
-import type { TokenStorage } from '../../../../src/store/secrets/token-store.ts';
+import type { TokenStore } from '../../../../src/store/secrets/token-store.ts';
 import { migrations, temporaryFolder } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
@@ -31,7 +31,7 @@ async function open(path: string, name: string) {
 }
 
 /** Begins to replace the pair. @returns how to end. */
-async function hold(tokenStore: TokenStorage): Promise<() => void> {
+async function hold(tokenStore: TokenStore): Promise<() => void> {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   await new Promise<void>((resolve) => {
