@@ -36,10 +36,10 @@ function section(document: string, title: string): string {
   return rest.split('\n## ')[0] ?? '';
 }
 
-/** Words in backquotes that begin a row of a table, several to a row. */
-function rowsOf(text: string): Set<string> {
-  const cells = [...text.matchAll(/^\| (`[^|]+)\|/gm)].map((row) => row[1] ?? '');
-  return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((word) => word[1] ?? '')));
+/** Words in backquotes that begin an entry of a list, several to an entry: `` - `a`, `b`: … `` or `` - `a` (default): … `` */
+function entriesOf(text: string): string[] {
+  const heads = [...text.matchAll(/^- (`[^`]+`(?:, `[^`]+`)*)(?: \(.+\))?: \S/gm)].map((entry) => entry[1] ?? '');
+  return heads.flatMap((head) => [...head.matchAll(/`([^`]+)`/g)].map((word) => word[1] ?? ''));
 }
 
 function leaves(value: unknown, path: string): string[] {
@@ -53,7 +53,7 @@ function leaves(value: unknown, path: string): string[] {
 describe('the documents', () => {
   it('names every setting, and none that does not exist', () => {
     const defaults: unknown = parseDocument(readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8')).toJS();
-    expect([...rowsOf(section('config/README.md', 'Settings'))].sort()).toEqual(leaves(defaults, '').sort());
+    expect(entriesOf(section('config/README.md', 'Settings')).sort()).toEqual(leaves(defaults, '').sort());
   });
 
   it('names every command, and none that does not exist', () => {
@@ -63,7 +63,7 @@ describe('the documents', () => {
       command.commands.length === 0
         ? [above]
         : command.commands.flatMap((inner) => names(inner, `${above} ${inner.name()}`.trim()));
-    expect([...rowsOf(section('config/COMMANDS.md', 'All commands'))].sort()).toEqual(names(program, '').sort());
+    expect(entriesOf(section('config/COMMANDS.md', 'All commands')).sort()).toEqual(names(program, '').sort());
   });
 
   it('names every exit code', () => {
@@ -74,14 +74,14 @@ describe('the documents', () => {
   });
 
   it('names every error with its exit code and its hint', () => {
-    const rows = [...section('config/RUNBOOK.md', 'Errors').matchAll(/^\| `(\w+)` +\| (\d+) +\| (.+?) +\|$/gm)].map(
-      (row) => row.slice(1),
+    const heads = section('config/RUNBOOK.md', 'Errors').matchAll(/^\*\*`(\w+)`\*\*, exit (\d+): (.+)$/gm);
+    expect([...heads].map((head) => head.slice(1))).toEqual(
+      Object.entries(catalogue).map(([code, { exit, hint }]) => [code, String(exit), hint]),
     );
-    expect(rows).toEqual(Object.entries(catalogue).map(([code, { exit, hint }]) => [code, String(exit), hint]));
   });
 
   it('has a paragraph for every error code', () => {
-    const paragraphs = section('config/RUNBOOK.md', 'Errors').matchAll(/^\*\*`(\w+)`\.\*\* \S.{60,}/gm);
+    const paragraphs = section('config/RUNBOOK.md', 'Errors').matchAll(/^\*\*`(\w+)`\*\*.+\n\S.{60,}/gm);
     expect([...paragraphs].map(([, code]) => code)).toEqual(Object.keys(catalogue));
   });
 
@@ -92,7 +92,7 @@ describe('the documents', () => {
       path,
       "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
     );
-    expect([...rowsOf(section('migrations/README.md', 'The data model'))].sort()).toEqual(
+    expect(entriesOf(section('migrations/README.md', 'The data model')).sort()).toEqual(
       made.map(({ name }) => name).sort(),
     );
   });
@@ -114,8 +114,8 @@ describe('the documents', () => {
   });
 
   it('names every switch of a world, its values and its default', () => {
-    const rows = [...section('src/sandbox/README.md', 'Worlds').matchAll(/^\| `(\w+)` +\| (.+?) +\| (.+?) +\|$/gm)];
-    expect(rows.map((row) => row.slice(1))).toEqual(
+    const entries = [...section('src/sandbox/README.md', 'Worlds').matchAll(/^- `(\w+)` \((.+?)\): (.+)$/gm)];
+    expect(entries.map((entry) => entry.slice(1))).toEqual(
       worldAxes.map(({ key, values, unit, initial, meaning }) => [
         key,
         unit === undefined
@@ -147,6 +147,11 @@ describe('the documents', () => {
       .filter((path) => path.includes('/') && folders.has(path.split('/', 1)[0]!));
     expect(paths.length).toBeGreaterThan(0);
     expect(paths.filter((path) => !existsSync(join(packageRoot, 'test', path)))).toEqual([]);
+  });
+
+  it.each(documents)('%s has no table that is wider than 110 columns', (document) => {
+    const lines = read(document).split('\n');
+    expect(lines.filter((line) => line.trimStart().startsWith('|') && line.length > 110)).toEqual([]);
   });
 
   it('asks, in the README, five questions that every mirror answers', async () => {

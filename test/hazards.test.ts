@@ -41,12 +41,12 @@ interface Hazard {
 }
 
 const hazards: readonly Hazard[] = readFileSync(new URL('HAZARDS.md', import.meta.url), 'utf8')
-  .split('\n')
-  .flatMap((line) => {
-    const [, id, , , shownBy] = line.split(/\s*\|\s*/);
-    return id && /^[A-L]\d+$/.test(id)
-      ? [{ id, files: [...(shownBy ?? '').matchAll(/`(.+?)`/g)].map(([, file]) => file!) }]
-      : [];
+  .split(/^(?=- \*\*)/m)
+  .slice(1)
+  .map((entry) => {
+    const [, id, shownBy] = /^- \*\*([A-L]\d+)\*\* \S.+\n {2}- \S.+\n {2}- (`.+`)\n/.exec(entry) ?? [];
+    if (id === undefined || shownBy === undefined) throw new Error(`not a hazard, its defence and its tests: ${entry}`);
+    return { id, files: [...shownBy.matchAll(/`(.+?)`/g)].map(([, file]) => file!) };
   });
 
 const idsOfFile = new Map(tests.map((file) => [file.path, new Set(titlesOf(file).flatMap(idsIn))]));
