@@ -1,6 +1,7 @@
 /**
  * The commands about vendors, gateways and callbacks, with their options: some read the mirror, the others write to the service.
  */
+import { presences } from '../domain/presence.ts';
 import { Option, type Command } from 'commander';
 import type { VendorOrder } from '../store/reports/vendor-list.ts';
 import { collected, dryRun, eventName, examples, idNumber, paragraphs, webAddress, wholeFrom } from './options.ts';
@@ -38,14 +39,7 @@ function declareReading(vendors: Command, lazy: LazyAction): void {
         'all',
       ]),
     )
-    .addOption(
-      new Option('--presence <presence>', 'only vendors with this presence, in any state').choices([
-        'present',
-        'suspect',
-        'missing',
-        'gone',
-      ]),
-    )
+    .addOption(new Option('--presence <presence>', 'only vendors with this presence, in any state').choices(presences))
     .option('--search <text>', 'only vendors with this text in name, contact, e-mail, account number or city')
     .addOption(
       new Option(

@@ -17,7 +17,7 @@ import {
   type VendorTotals,
   type WantedState,
 } from '../store/reports/vendor-list.ts';
-import type { Presence } from '../store/sqlite/schema.ts';
+import type { Presence } from '../domain/presence.ts';
 import { loadSettings } from './load-settings.ts';
 import { noticeNothingMirrored, openMirror, queryMirror } from './open-mirror.ts';
 import { shellWord, type CommandHandler, type CommonOptions } from './process/command.ts';

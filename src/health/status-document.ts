@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../domain/clock.ts';
 import type { VendorCount } from '../store/reports/account-reports.ts';
-import type { Presence } from '../store/sqlite/schema.ts';
+import type { Presence } from '../domain/presence.ts';
 import {
   advice,
   connectionRemedy,

@@ -2,7 +2,7 @@
 import { unreadableBalances } from '../domain/amounts.ts';
 import type { Source } from '../domain/reading.ts';
 import type { Vendor, VisState } from '../domain/vendor.ts';
-import type { Presence, VendorTable } from './sqlite/schema.ts';
+import type { VendorTable } from './sqlite/schema.ts';
 
 /**
  * `guarded`: not applied now, because the stored version is too young to be contradicted; the service may have answered from an old copy.
@@ -56,9 +56,6 @@ export interface Difference {
   readonly filledIn?: readonly string[];
   readonly irregularities?: Irregularities | undefined;
 }
-
-/** An absence with a second proof. */
-export type Absence = Extract<Presence, 'missing' | 'gone'>;
 
 /** The verdict on a reading that equals the stored vendor. */
 export function unchangedVerdict({

@@ -3,6 +3,7 @@
  * differs, if that version is not too young to be contradicted.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
+import { isAbsent, nextPresence, type AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, Source, VendorPage, VendorRow } from '../domain/reading.ts';
 import { mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
 import {
@@ -11,7 +12,6 @@ import {
   irregularitiesOf,
   unacceptedVerdict,
   unchangedVerdict,
-  type Absence,
   type Acceptance,
   type Difference,
   type Verdict,
@@ -79,7 +79,9 @@ export class ReadingWriter {
       const before = found && this.#rows.find(key);
       if (!before) return forgotten.has(row.vendorid) ? forgottenVerdict : this.#create(key, row, stamp, changeContext);
       const verdict = this.#update(before, row, stamp, context);
-      if (verdict.kind === 'unchanged' && before.presence === 'suspect') this.#rows.confirm(before, stamp.readSeq);
+      const presence = nextPresence(before.presence, 'shown');
+      if (verdict.kind === 'unchanged' && before.presence !== presence)
+        this.#rows.confirm(before, stamp.readSeq, presence);
       return verdict;
     };
     for (const row of rows) {
@@ -113,25 +115,25 @@ export class ReadingWriter {
         ? forgottenVerdict
         : this.#create(key, row, stamp, this.#changeContextOf(context));
     const verdict = this.#update(stored, row, stamp, context);
-    if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq);
+    if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, nextPresence(stored.presence, 'shown'));
     return verdict;
   }
 
-  /** Stores a proven absence: sets the vendor to `missing` or `gone`. Runs inside a transaction. */
-  absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict {
+  /** Applies the second proof of an absence: the vendor is `missing` or `gone`. Runs inside a transaction. */
+  absence(vendorid: number, proof: AbsenceProof, stamp: ReadStamp, context: ReadingContext): Verdict {
     const stored = this.#rows.find({ account_id: context.accountId, vendorid });
     if (!stored) return { kind: 'unchanged', heldSince: 0, visState: null };
-    if (stored.presence === absence) {
-      this.#rows.confirm(stored, stamp.readSeq);
+    const presence = nextPresence(stored.presence, proof);
+    if (presence === undefined) return { kind: 'stale' };
+    if (presence === stored.presence) {
+      this.#rows.confirm(stored, stamp.readSeq, presence);
       return unchangedVerdict(stored);
     }
-    // Two sweeps must have missed it one after the other: a reading between them showed it, perhaps in a state that lists hide.
-    if (absence === 'missing' && stored.presence !== 'suspect') return { kind: 'stale' };
-    const inferred = absence === 'missing' && stored.vis_state !== 1;
+    const inferred = presence === 'missing' && stored.vis_state !== 1;
     const state = {
       vis_state: inferred ? 1 : stored.vis_state,
       vis_state_source: inferred ? 'inferred' : stored.vis_state_source,
-      presence: absence,
+      presence,
       raw: repairedRaw(stored.raw),
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
@@ -171,14 +173,14 @@ export class ReadingWriter {
 
   /** How a record differs from the stored vendor; undefined where it does not. */
   #differ(stored: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
-    const absent = stored.presence === 'missing' || stored.presence === 'gone';
+    const absent = isAbsent(stored.presence);
     if (stored.raw === row.raw && !absent) return undefined;
     const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
     const { vendor, changed } = mergeReading(before, row.vendor());
     if (changed.length === 0 && !absent) return undefined;
     const after = {
       vis_state: vendor.vis_state ?? null,
-      presence: 'present',
+      presence: nextPresence(stored.presence, 'shown'),
       updated_at: vendor.updated_at ?? null,
     } as const;
     const irregularities = irregularitiesOf(vendor, changed);
@@ -200,7 +202,7 @@ export class ReadingWriter {
     const state = {
       vis_state: columns.vis_state,
       vis_state_source: reported ? 'reported' : stored.vis_state_source,
-      presence: 'present',
+      presence: difference.after.presence,
       raw,
     } as const;
     this.#rows.update({ ...stored, ...columns, ...state, ...changeColumns(changeContext, stamp) });

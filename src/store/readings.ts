@@ -1,7 +1,8 @@
 /** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../domain/clock.ts';
+import type { AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
-import { irregularitiesOf, type Absence, type Verdict } from './acceptance.ts';
+import { irregularitiesOf, type Verdict } from './acceptance.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
@@ -124,9 +125,9 @@ export class Readings {
     return this.#database.write(() => this.#account(row.vendorid, this.#writer.record(row, stamp, context), context));
   }
 
-  applyAbsence(vendorid: number, absence: Absence, stamp: ReadStamp, context: SweepContext): Promise<Verdict> {
+  applyAbsence(vendorid: number, proof: AbsenceProof, stamp: ReadStamp, context: SweepContext): Promise<Verdict> {
     return this.#database.write(() =>
-      this.#account(vendorid, this.#writer.absence(vendorid, absence, stamp, context), context),
+      this.#account(vendorid, this.#writer.absence(vendorid, proof, stamp, context), context),
     );
   }
 

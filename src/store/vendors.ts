@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import { minorUnits } from '../domain/amounts.ts';
+import { nextPresence, presences, type Presence } from '../domain/presence.ts';
 import type { ReadStamp, VendorRow } from '../domain/reading.ts';
 import {
   balanceFields,
@@ -30,6 +31,12 @@ export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'creat
 
 const chunk = 5_000;
 const few = 3;
+
+/** The presence of a vendor that a complete sweep did not list. */
+const afterUnlisted = sql<Presence>`CASE presence ${sql.join(
+  presences.map((presence) => sql`WHEN ${sql.lit(presence)} THEN ${sql.lit(nextPresence(presence, 'unlisted'))}`),
+  sql` `,
+)} END`;
 
 /** The stored vendors of an account, and scans of them in chunks. */
 export class Vendors {
@@ -74,8 +81,8 @@ export class Vendors {
         .limit(few),
     );
     this.#suspect = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at)
-        .where('presence', '=', 'present')
+      ofVendor(mirrorSql.updateTable('vendors').set({ presence: afterUnlisted }), at)
+        .where('presence', '<>', afterUnlisted)
         .where('read_seq', '<', at('read_seq')),
     );
     this.#traits = statement(sqlite, (at) =>
@@ -186,7 +193,7 @@ export class VendorRows {
   readonly among: IdsAmong;
   readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
-  readonly #confirm: Statement<VendorKey & { read_seq: number }>;
+  readonly #confirm: Statement<VendorKey & { read_seq: number; presence: Presence }>;
 
   constructor(sqlite: Sqlite) {
     this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
@@ -205,12 +212,11 @@ export class VendorRows {
     );
     this.#update = statement(sqlite, (at) => ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at));
     this.#confirm = statement(sqlite, (at) =>
-      ofVendor(
-        mirrorSql
-          .updateTable('vendors')
-          .set({ read_seq: at('read_seq'), presence: sql`iif(presence = 'suspect', 'present', presence)` }),
-        at,
-      ).where('read_seq', '<', at('read_seq')),
+      ofVendor(mirrorSql.updateTable('vendors').set({ read_seq: at('read_seq'), presence: at('presence') }), at).where(
+        'read_seq',
+        '<',
+        at('read_seq'),
+      ),
     );
   }
 
@@ -232,9 +238,9 @@ export class VendorRows {
     this.#update.run(row);
   }
 
-  /** Records that a reading confirmed the stored vendor: it is present, and no older reading may replace it. */
-  confirm(key: VendorKey, readSeq: number): void {
-    this.#confirm.run({ ...key, read_seq: readSeq });
+  /** Records that a reading found the vendor as it is stored: no older reading may replace it. @param presence after the reading */
+  confirm(key: VendorKey, readSeq: number, presence: Presence): void {
+    this.#confirm.run({ ...key, read_seq: readSeq, presence });
   }
 }
 

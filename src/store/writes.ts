@@ -1,4 +1,5 @@
 /** What writes to the service need: stored vendors, and writes with an unknown outcome. */
+import type { Presence } from '../domain/presence.ts';
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Vendor } from '../domain/vendor.ts';
@@ -7,7 +8,7 @@ import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { Statement } from './sqlite/plain-statement.ts';
-import type { CreationTable, EditTable, Presence, VendorKey } from './sqlite/schema.ts';
+import type { CreationTable, EditTable, VendorKey } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 

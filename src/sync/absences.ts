@@ -3,8 +3,8 @@
  */
 import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';
+import { isAbsent, meaningOfUnlisted, type AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp } from '../domain/reading.ts';
-import type { Absence } from '../store/acceptance.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Mark } from '../store/queue.ts';
 import type { Run } from '../store/runs.ts';
@@ -19,7 +19,7 @@ import type { SyncAccount } from './sync-account.ts';
 /** An absence, and the reading that proved it. */
 export interface ProvenAbsence {
   readonly vendorid: number;
-  readonly absence: Absence;
+  readonly proof: AbsenceProof;
   readonly stamp: ReadStamp;
 }
 
@@ -30,13 +30,13 @@ export function goneByReading(
 ): ProvenAbsence[] {
   return vendorids.flatMap((vendorid) => {
     const stamp = absent.get(vendorid);
-    return stamp ? { vendorid, absence: 'gone', stamp } : [];
+    return stamp ? { vendorid, proof: 'not_found', stamp } : [];
   });
 }
 
 /** Marks as missing vendors that two complete sweeps did not show; `stamp` was taken when the later one began. */
 export function missingBySweep(stamp: ReadStamp, vendorids: Iterable<number>): ProvenAbsence[] {
-  return Array.from(vendorids, (vendorid) => ({ vendorid, absence: 'missing', stamp }));
+  return Array.from(vendorids, (vendorid) => ({ vendorid, proof: 'unlisted_again', stamp }));
 }
 
 /** Stores the proven absences. */
@@ -45,8 +45,8 @@ export async function applyAbsences(
   absences: Iterable<ProvenAbsence>,
   { context, onVerdict }: SweepAttemptOptions,
 ): Promise<void> {
-  for (const { vendorid, absence, stamp } of absences)
-    onVerdict(await mirror.readings.applyAbsence(vendorid, absence, stamp, context));
+  for (const { vendorid, proof, stamp } of absences)
+    onVerdict(await mirror.readings.applyAbsence(vendorid, proof, stamp, context));
 }
 
 /** The stored vendors that a sweep did not show. */
@@ -107,24 +107,28 @@ export async function sortUnseen(
   let guardedSeq: number | undefined;
   for await (const chunk of scannedVendors) {
     for (const { vendorid, vis_state, presence, read_seq, held_since_ms } of chunk) {
-      if (presence === 'missing' || presence === 'gone') {
-        if (!seen.has(vendorid)) absent.push({ vendorid, read_seq });
-        continue;
-      }
-      present += 1;
+      const isSeen = seen.has(vendorid);
       const tooYoung = began.begun - held_since_ms < lag;
-      const isKnown = seen.has(vendorid) && !guarded.has(vendorid);
-      if (tooYoung && !isKnown) guardedSeq = Math.min(read_seq, guardedSeq ?? Infinity);
-      const wasReadSince = read_seq > began.readSeq;
-      if (seen.has(vendorid)) continue;
-      if (wasReadSince || tooYoung) {
-        if (recent.length < mostRecent) recent.push(vendorid);
-        continue;
+      if (!isAbsent(presence)) {
+        present += 1;
+        const isKnown = isSeen && !guarded.has(vendorid);
+        if (tooYoung && !isKnown) guardedSeq = Math.min(read_seq, guardedSeq ?? Infinity);
       }
-      if (vis_state === 1 && presence === 'present' && !showsDeleted) hidden.push({ vendorid, read_seq });
-      else {
-        suspects.push(vendorid);
-        if (presence === 'suspect') missedBefore.add(vendorid);
+      if (isSeen) continue;
+      const isRecent = tooYoung || read_seq > began.readSeq;
+      switch (meaningOfUnlisted({ presence, visState: vis_state, isRecent, showsDeleted })) {
+        case 'absent':
+          absent.push({ vendorid, read_seq });
+          break;
+        case 'recent':
+          if (recent.length < mostRecent) recent.push(vendorid);
+          break;
+        case 'hidden':
+          hidden.push({ vendorid, read_seq });
+          break;
+        case 'suspect':
+          suspects.push(vendorid);
+          if (presence === 'suspect') missedBefore.add(vendorid);
       }
     }
   }

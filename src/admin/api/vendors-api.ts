@@ -1,5 +1,6 @@
 /** `/api/vendors` and `/api/vendors/{account}/{id}`: what the mirror holds, page by page, and one vendor with its timeline. */
 import type { Clock } from '../../domain/clock.ts';
+import { presences } from '../../domain/presence.ts';
 import { withValues, readTimeline } from '../../store/reports/change-feed.ts';
 import { latestDeliveries } from '../../store/deliveries.ts';
 import { storedDetails, vendorDocument } from '../../store/reports/vendor-detail.ts';
@@ -15,7 +16,6 @@ const mostChanges = 100;
 const shownDeliveries = 50;
 
 const states = ['active', 'deleted', 'archived', 'all'] as const;
-const presences = ['present', 'suspect', 'missing', 'gone'] as const;
 
 /** `?search=&account=&state=&presence=&limit=&after=`, by account and number. `after` is the `next` of the page before. */
 export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle {

@@ -1,10 +1,11 @@
 /** Results of a search for vendors by name, number or e-mail address: while typing, and as a page. */
+import type { Presence } from '../../domain/presence.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';
 import { vendorPage } from '../../store/reports/vendor-list.ts';
 import type { Query } from '../../store/sqlite/plain-statement.ts';
-import type { Presence, VendorKey } from '../../store/sqlite/schema.ts';
+import type { VendorKey } from '../../store/sqlite/schema.ts';
 import { page, type Page, amountText, counted, html, type Html } from './html.ts';
 
 /** One that was found. */

@@ -1,6 +1,7 @@
 /** The change feed: every content change of every vendor, in the order in which it was learned. */
 import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
+import { isAbsent } from '../../domain/presence.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, withoutBlobs, type Query } from '../sqlite/plain-statement.ts';
 import type { VendorKey, VersionTable } from '../sqlite/schema.ts';
@@ -112,13 +113,11 @@ function change(row: ChangeRow): Change {
   };
 }
 
-const isAbsent = (presence: ChangeRow['old_presence']): boolean => presence === 'missing' || presence === 'gone';
-
 /** The first version of a vendor names no changed fields; where a first one does, earlier versions were pruned. */
 function kindOf(row: ChangeRow, changedFields: readonly string[]): ChangeKind {
   if (row.old_presence === null) return changedFields.length === 0 ? 'created' : 'updated';
   if (row.presence !== row.old_presence) {
-    if (row.presence === 'missing' || row.presence === 'gone') return row.presence;
+    if (isAbsent(row.presence)) return row.presence;
     if (isAbsent(row.old_presence)) return 'returned';
   }
   if (row.vis_state === row.old_vis_state) return 'updated';

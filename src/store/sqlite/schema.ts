@@ -1,5 +1,6 @@
 /** Every table and view, column by column, as statements see them. The migrations define them. */
 import type { Generated } from 'kysely';
+import type { Presence } from '../../domain/presence.ts';
 import type { Source } from '../../domain/reading.ts';
 import type { MarkReason } from '../../domain/retry.ts';
 import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
@@ -206,7 +207,6 @@ export interface MirrorTables {
 
 /** Types of the vendor tables. */
 
-export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
 export type VisStateSource = 'reported' | 'inferred';
 
 export interface VendorKey {

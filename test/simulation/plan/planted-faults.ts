@@ -324,7 +324,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
         const [{ mirror }, , { suspects }, , { context, onVerdict }] = args;
         const stamp = await mirror.takeStamp();
         for (const vendorid of suspects)
-          onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'gone', stamp, context as SweepContext));
+          onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'not_found', stamp, context as SweepContext));
         return readUnseen(...args);
       }),
       replacing('sync/resolve.ts', 'resolveBySweep', (resolveBySweep) => (account, swept, options) => {
@@ -363,7 +363,12 @@ export const plantedFaults: readonly SimulatedFault[] = [
       replacing('sync/attempt.ts', 'tryRead', (tryRead) => async (account, vendorid, options) => {
         const found = await tryRead(account, vendorid, options);
         if (found.kind === 'absent')
-          await account.mirror.readings.applyAbsence(vendorid, 'gone', found.stamp, options.context as SweepContext);
+          await account.mirror.readings.applyAbsence(
+            vendorid,
+            'not_found',
+            found.stamp,
+            options.context as SweepContext,
+          );
         return found;
       }),
     ],

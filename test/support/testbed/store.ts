@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
+import type { AbsenceProof } from '../../../src/domain/presence.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
 import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import type { Verdict } from '../../../src/store/acceptance.ts';
@@ -25,7 +26,7 @@ export interface AccountOfStore {
   /** Applies pages that came together. */
   pages(stamp: ReadStamp, ...pages: readonly (readonly VendorRow[])[]): Promise<Verdict['kind'][][]>;
   record(stamp: ReadStamp, row: VendorRow, source?: 'delivery' | 'write'): Promise<Verdict['kind']>;
-  absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
+  absence(stamp: ReadStamp, vendorid: number, proof?: AbsenceProof): Promise<Verdict['kind']>;
   /** A delivery about vendor 1 arrives; by default it was received just now. */
   told(receivedAt?: number): Promise<void>;
 }
@@ -91,8 +92,8 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
       pages,
       record: async (stamp, row, source = 'delivery') =>
         (await mirror.readings.applyReading({ stamp, row }, { ...context, source })).kind,
-      absence: async (stamp, vendorid) =>
-        (await mirror.readings.applyAbsence(vendorid, 'gone', stamp, { ...context, source: 'pull' })).kind,
+      absence: async (stamp, vendorid, proof = 'not_found') =>
+        (await mirror.readings.applyAbsence(vendorid, proof, stamp, { ...context, source: 'pull' })).kind,
       async told(receivedAt = clocks.wall) {
         await mirror.deliveries.acceptDeliveries([newDelivery(1, { accountId, receivedAt })]);
       },
