@@ -1,9 +1,11 @@
 /** What runs for all accounts of an installation. Accounts can be added, removed, paused and resumed while it runs, without effect on the others. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../store/mirror.ts';
-import { AccountRunner, type ScheduleKind, type AccountSupervisor } from './account-supervisor.ts';
+import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
+import { background, repeatedly } from '../domain/concurrency.ts';
+import { asMirrorError } from '../domain/errors.ts';
 import type { Installation } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log, Secret } from '../domain/log.ts';
@@ -34,8 +36,6 @@ export class AccountServices implements Service {
   readonly #options: AccountServicesOptions;
   readonly #permits: SweepPermits;
   readonly #slots: Readonly<Record<ScheduleKind, Slots>>;
-  /** By account, including paused ones. */
-  readonly #runners = new Map<string, AccountRunner>();
   readonly #supervisors = new Map<string, AccountSupervisor>();
   readonly #tokens: Map<string, Secret>;
   readonly #stopping = new AbortController();
@@ -98,19 +98,21 @@ export class AccountServices implements Service {
   /** Wall time of the next run of any account; undefined while none is awaited. */
   next(kind: ScheduleKind): number | undefined {
     let first: number | undefined;
-    for (const { [kind]: schedule } of this.#runners.values())
-      if (schedule.next !== undefined && (first === undefined || schedule.next < first)) first = schedule.next;
+    for (const supervisor of this.#supervisors.values()) {
+      const next = supervisor.next(kind);
+      if (next !== undefined && (first === undefined || next < first)) first = next;
+    }
     return first;
   }
 
   start(): Promise<void> {
-    return startAll(AccountRunner.services(this.activeIds.flatMap((id) => this.#runners.get(id) ?? [])));
+    return startAll(AccountSupervisor.services(this.activeIds.flatMap((id) => this.active(id) ?? [])));
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The daemon stops.'));
     await this.#permits.stop();
-    await stopAll(AccountRunner.services([...this.#runners.values()]));
+    await stopAll(AccountSupervisor.services([...this.#supervisors.values()]));
     await this.#changes;
   }
 
@@ -147,17 +149,17 @@ export class AccountServices implements Service {
     const { installation, log } = this.#options;
     const { mirror, secrets } = installation;
     const wanted = new Set(settings.accounts);
-    const gone = [...this.#runners.keys()].filter((id) => !wanted.has(id));
+    const gone = [...this.#supervisors.keys()].filter((id) => !wanted.has(id));
     await Promise.all(gone.map((id) => this.#remove(id)));
     if (this.#stopping.signal.aborted) return;
     if (!isSameAccess(settings, this.#settings)) await installation.serve(settings);
     if (gone.length > 0) await logAbandonedCallbacks(mirror, log, gone);
-    const added = settings.accounts.filter((id) => !this.#runners.has(id));
+    const added = settings.accounts.filter((id) => !this.#supervisors.has(id));
     const tokens = added.length === 0 ? [] : await secrets.verifiers.pathTokens(added);
     for (const [id, token] of tokens) this.#tokens.set(id, token);
     const before = this.#settings.paused;
     this.#settings = settings;
-    for (const id of [...this.#runners.keys()])
+    for (const id of [...this.#supervisors.keys()])
       if (before.has(id) !== settings.paused.has(id)) await this.#pauseOrResume(id, settings.paused.has(id));
     for (const id of added) {
       log.info({ account: id }, `the account ${id} is served from now on`);
@@ -167,8 +169,8 @@ export class AccountServices implements Service {
   }
 
   async #pauseOrResume(id: string, isPaused: boolean): Promise<void> {
-    const runner = this.#runners.get(id);
-    await stopAll(AccountRunner.services(runner ? [runner] : []));
+    const supervisor = this.#supervisors.get(id);
+    if (supervisor) await stopAll(AccountSupervisor.services([supervisor]));
     this.#options.log.info({ account: id }, `the account ${id} is ${isPaused ? 'paused' : 'resumed'}`);
     await this.#begin(id);
   }
@@ -176,21 +178,20 @@ export class AccountServices implements Service {
   /** Starts an account again, as one that never ran. */
   async #begin(id: string): Promise<void> {
     if (this.#stopping.signal.aborted) return;
-    const runner = this.#build(id, undefined);
-    if (!this.#settings.paused.has(id)) await startAll(AccountRunner.services([runner]));
+    const supervisor = this.#build(id, undefined);
+    if (!this.#settings.paused.has(id)) await startAll(AccountSupervisor.services([supervisor]));
   }
 
   async #remove(id: string): Promise<void> {
-    const deleted = await this.#runners.get(id)?.retire(this.#stopping.signal);
+    const deleted = await this.#supervisors.get(id)?.retire(this.#stopping.signal);
     this.#tokens.delete(id);
-    this.#runners.delete(id);
     this.#supervisors.delete(id);
     this.#options.log.info({ account: id, callbacks_deleted: deleted }, `the account ${id} is no longer served`);
   }
 
-  #build(id: string, lastRun: number | undefined): AccountRunner {
+  #build(id: string, lastRun: number | undefined): AccountSupervisor {
     const { installation, onRun } = this.#options;
-    const runner = new AccountRunner({
+    const supervisor = new AccountSupervisor({
       ...this.#options,
       account: installation.account(id),
       permits: this.#permits,
@@ -199,9 +200,8 @@ export class AccountServices implements Service {
       lastRun,
       onRun: (report) => onRun(id, report),
     });
-    this.#runners.set(id, runner);
-    this.#supervisors.set(id, runner.supervisor);
-    return runner;
+    this.#supervisors.set(id, supervisor);
+    return supervisor;
   }
 }
 
@@ -227,4 +227,29 @@ export async function logAbandonedCallbacks(
         { account: accountId, callbackid },
         `the account ${accountId} is no longer served, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
       );
+}
+
+/** How often a running daemon looks for accounts that commands changed, in milliseconds. */
+const checkEvery = 1_000;
+
+/** Applies what commands change about accounts, at the start and within a second after each change; what fails is tried again. */
+export function watchKeptAccounts(
+  accounts: AccountServices,
+  { mirror, clock, log }: { readonly mirror: Store; readonly clock: Clock; readonly log: Log },
+): Service {
+  let known: KeptAccounts | undefined;
+  let isFailing = false;
+  const check = async (): Promise<void> => {
+    try {
+      const kept = await mirror.accountRegister.kept();
+      if (kept === known) return;
+      if (!isDeepStrictEqual(kept, known)) await accounts.applyKept(kept);
+      known = kept;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ err: asMirrorError(error) }, 'changes of accounts cannot be applied yet');
+      isFailing = true;
+    }
+  };
+  return background('the account watch', (signal) => repeatedly(clock, checkEvery, signal, check));
 }

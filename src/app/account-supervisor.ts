@@ -1,5 +1,6 @@
 /**
- * What runs for one account: its subscription, its queue, its runs with their schedules, and the check whether deliveries still arrive.
+ * What runs for one account: its subscription, its queue, its runs with their schedules, and the check whether deliveries still arrive. A
+ * supervisor starts once; an account that was paused gets a new one.
  */
 import type { Metrics } from '../admin/metrics.ts';
 import { sleep, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
@@ -11,7 +12,6 @@ import { unusuallySilentFor } from '../domain/unusual-silence.ts';
 import type { SweepProgressFacts } from '../health/judge.ts';
 import { OffsetSlots, type Slots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
-import type { RunTrigger } from '../store/sqlite/schema.ts';
 import { RunService, type RunRequest } from '../sync/run-service.ts';
 import { pull, pullGateways, type RunReport } from '../sync/run.ts';
 import { RequestedSweeps } from '../sync/sweep-requests.ts';
@@ -20,14 +20,23 @@ import { SubscriptionManager } from '../webhook/subscription-manager.ts';
 import type { Installation, ServedAccount } from './installation.ts';
 import type { SweepPermits } from './sweep-permits.ts';
 
-interface AccountSupervisorOptions {
+export type ScheduleKind = 'pull' | 'reconcile';
+
+export interface AccountSupervisorOptions {
   readonly account: ServedAccount;
   readonly installation: Installation;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Shared with all accounts. */
   readonly permits: SweepPermits;
+  /** When the runs of all accounts are due. */
+  readonly slots: Readonly<Record<ScheduleKind, Slots>>;
+  /** Whether it is the only account: with several, each has its own offset from the schedule. */
+  readonly isAlone: boolean;
+  /** Wall time of its last run in an earlier process; undefined if it never ran, or is to run at once. */
+  readonly lastRun: number | undefined;
   /** Called when a run has ended. */
   readonly onRun: (report: RunReport) => void;
 }
@@ -40,14 +49,16 @@ const crashMemory = 3_600_000;
 const firstCrashDelay = 1_000;
 const longestCrashDelay = 300_000;
 
-/** What runs for one account: its subscription, its queue, its runs, and the check whether deliveries still arrive. */
-export class AccountSupervisor implements Service {
-  readonly name: string;
+/** How long to wait for the service to delete the callbacks of a removed account, in milliseconds. */
+const deletionTimeout = 15_000;
+
+export class AccountSupervisor {
   readonly subscriptions: SubscriptionManager;
   readonly #options: AccountSupervisorOptions;
   readonly #runs: RunService;
   readonly #worker: Worker;
   readonly #requestedSweeps: RequestedSweeps;
+  readonly #schedules: Readonly<Record<ScheduleKind, Schedule>>;
   readonly #stopping = new AbortController();
   #doubt: string | null = null;
   #progress: SweepProgressFacts | null = null;
@@ -60,7 +71,6 @@ export class AccountSupervisor implements Service {
   constructor(options: AccountSupervisorOptions) {
     const { account, installation, clock, log } = options;
     const { publicUrl, events } = installation.settings.listener;
-    this.name = `account ${account.accountId}`;
     this.#options = options;
     this.#since = clock.now();
     this.#runs = new RunService((request) => this.#run(request));
@@ -79,6 +89,16 @@ export class AccountSupervisor implements Service {
       withPermit: (work, signal) => options.permits.during(() => whileFilesAreOurs(installation, work), signal),
       onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
     });
+    this.#schedules = { reconcile: this.#schedule('reconcile'), pull: this.#schedule('pull') };
+  }
+
+  /** What runs for several accounts, in the order in which it starts: after the listener, which must be open when the service sends its verification code. */
+  static services(supervisors: readonly AccountSupervisor[]): Service[] {
+    return [
+      ...supervisors.map((supervisor) => supervisor.#work),
+      ...supervisors.map((supervisor) => supervisor.#schedules.reconcile),
+      ...supervisors.map((supervisor) => supervisor.#schedules.pull),
+    ];
   }
 
   /** Why the mirror may not be called fresh although its records say so. */
@@ -91,13 +111,44 @@ export class AccountSupervisor implements Service {
     return this.#progress;
   }
 
-  start(): Promise<void> {
-    return startAll([this.subscriptions, this.#worker, this.#requestedSweeps]);
+  /** Wall time of the next scheduled run; undefined while one is under way. */
+  next(kind: ScheduleKind): number | undefined {
+    return this.#schedules[kind].next;
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error('Stopping.'));
-    await Promise.all([this.#runs.stop(), stopAll([this.subscriptions, this.#worker, this.#requestedSweeps])]);
+  /** All but the schedules. */
+  get #work(): Service {
+    const services = [this.subscriptions, this.#worker, this.#requestedSweeps];
+    return {
+      name: `account ${this.#options.account.accountId}`,
+      start: () => startAll(services),
+      stop: async () => {
+        this.#stopping.abort(new Error('Stopping.'));
+        await Promise.all([this.#runs.stop(), stopAll(services)]);
+      },
+    };
+  }
+
+  /**
+   * Ends for good: stops all requests, and deletes the callbacks of this installation if the service does that within `deletionTimeout`.
+   * @returns how many callbacks were deleted
+   */
+  async retire(stopping: AbortSignal): Promise<number> {
+    const { account, clock, log } = this.#options;
+    await stopAll([this.#schedules.reconcile, this.#schedules.pull]);
+    const timeout = new AbortController();
+    const late = sleptThrough(clock, deletionTimeout, AbortSignal.any([timeout.signal, stopping])).then(() => 0);
+    const deleted = this.subscriptions.unregister().catch((error: unknown) => {
+      log.warn(
+        { account: account.accountId, err: asMirrorError(error) },
+        'the callbacks of a removed account were not deleted',
+      );
+      return 0;
+    });
+    const count = await Promise.race([late, deleted]);
+    timeout.abort(new Error('The callbacks are deleted.'));
+    await stopAll(AccountSupervisor.services([this]));
+    return count;
   }
 
   /** Deliveries of this account are on disk. */
@@ -106,14 +157,43 @@ export class AccountSupervisor implements Service {
     this.#requestedSweeps.wake();
   }
 
+  /** Requests a run that begins after this call; a person may have approved absences. */
+  requestRun(kind: ScheduleKind, approved: number): void {
+    this.#request({ kind, trigger: 'command', approved });
+  }
+
+  /** Call this when something may wait in the queue. */
+  wakeWorker(): void {
+    this.#worker.wake();
+  }
+
+  /** Requests a reconciliation; until it is complete, the account is not called fresh. `why` is a sentence. */
+  reconcileBecause(why: string): void {
+    this.#doubt = why;
+    this.#request({ kind: 'reconcile', trigger: 'start' });
+  }
+
+  #schedule(kind: ScheduleKind): Schedule {
+    const { account, isAlone, slots, lastRun, clock, random, log } = this.#options;
+    return new Schedule({
+      name: isAlone ? kind : `${kind} of ${account.accountId}`,
+      slots: isAlone ? slots[kind] : new OffsetSlots(slots[kind], account.accountId),
+      clock,
+      random,
+      log,
+      lastRun,
+      run: (signal) => this.#scheduled(kind, signal),
+    });
+  }
+
   /** Checks the callback, then runs. When the signal is aborted, this ends at once, and the run with it. */
-  async run(kind: 'pull' | 'reconcile', trigger: RunTrigger, signal: AbortSignal): Promise<void> {
+  async #scheduled(kind: ScheduleKind, signal: AbortSignal): Promise<void> {
     const requested = this.#options.clock.monotonic();
     const work = async (): Promise<void> => {
       await this.#checkCallback(signal);
       // If the callback has just been verified, or both schedules are due, a sweep is already under way or about to begin.
       const latest = this.#latest && this.#latest.began >= requested ? await this.#latest.report : undefined;
-      if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });
+      if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger: 'schedule' });
       await this.#checkSilence();
     };
     await unlessAborted(work(), signal);
@@ -127,22 +207,6 @@ export class AccountSupervisor implements Service {
     await Promise.race([this.subscriptions.checkVendors(), enough]);
     callbackDeadline.abort();
     stopping.throwIfAborted();
-  }
-
-  /** Requests a run that begins after this call; a person may have approved absences. */
-  requestRun(kind: 'pull' | 'reconcile', approved: number): void {
-    this.#request({ kind, trigger: 'command', approved });
-  }
-
-  /** Call this when something may wait in the queue. */
-  wakeWorker(): void {
-    this.#worker.wake();
-  }
-
-  /** Requests a reconciliation; until it is complete, the account is not called fresh. `why` is a sentence. */
-  reconcileBecause(why: string): void {
-    this.#doubt = why;
-    this.#request({ kind: 'reconcile', trigger: 'start' });
   }
 
   #request(request: Omit<RunRequest, 'signal'>): void {
@@ -242,78 +306,4 @@ async function whileFilesAreOurs<T>({ mirror, secrets }: Installation, work: () 
   mirror.assertOurs();
   secrets.assertOurs();
   return work();
-}
-
-export type ScheduleKind = 'pull' | 'reconcile';
-
-export interface AccountRunnerOptions extends AccountSupervisorOptions {
-  readonly random: Random;
-  /** When the runs of all accounts are due. */
-  readonly slots: Readonly<Record<ScheduleKind, Slots>>;
-  /** Whether it is the only account: with several, each has its own offset from the schedule. */
-  readonly isAlone: boolean;
-  /** Wall time of its last run in an earlier process; undefined if it never ran, or is to run at once. */
-  readonly lastRun: number | undefined;
-}
-
-/** How long to wait for the service to delete the callbacks of a removed account, in milliseconds. */
-const deletionTimeout = 15_000;
-
-/** What runs for one account: its supervisor and the schedules of its runs. It starts once; an account that was paused gets a new one. */
-export class AccountRunner {
-  readonly supervisor: AccountSupervisor;
-  readonly reconcile: Schedule;
-  readonly pull: Schedule;
-  readonly #options: AccountRunnerOptions;
-
-  constructor(options: AccountRunnerOptions) {
-    this.#options = options;
-    this.supervisor = new AccountSupervisor(options);
-    this.reconcile = this.#schedule('reconcile');
-    this.pull = this.#schedule('pull');
-  }
-
-  /** What runs for several accounts, in the order in which it starts: after the listener, which must be open when the service sends its verification code. */
-  static services(runners: readonly AccountRunner[]): Service[] {
-    return [
-      ...runners.map(({ supervisor }) => supervisor),
-      ...runners.map(({ reconcile }) => reconcile),
-      ...runners.map(({ pull }) => pull),
-    ];
-  }
-
-  /**
-   * Ends for good: stops all requests, and deletes the callbacks of this installation if the service does that within `deletionTimeout`.
-   * @returns how many callbacks were deleted
-   */
-  async retire(stopping: AbortSignal): Promise<number> {
-    const { account, clock, log } = this.#options;
-    await stopAll([this.reconcile, this.pull]);
-    const timeout = new AbortController();
-    const late = sleptThrough(clock, deletionTimeout, AbortSignal.any([timeout.signal, stopping])).then(() => 0);
-    const deleted = this.supervisor.subscriptions.unregister().catch((error: unknown) => {
-      log.warn(
-        { account: account.accountId, err: asMirrorError(error) },
-        'the callbacks of a removed account were not deleted',
-      );
-      return 0;
-    });
-    const count = await Promise.race([late, deleted]);
-    timeout.abort(new Error('The callbacks are deleted.'));
-    await stopAll(AccountRunner.services([this]));
-    return count;
-  }
-
-  #schedule(name: ScheduleKind): Schedule {
-    const { account, isAlone, slots, lastRun, clock, random, log } = this.#options;
-    return new Schedule({
-      name: isAlone ? name : `${name} of ${account.accountId}`,
-      slots: isAlone ? slots[name] : new OffsetSlots(slots[name], account.accountId),
-      clock,
-      random,
-      log,
-      lastRun,
-      run: (signal) => this.supervisor.run(name, 'schedule', signal),
-    });
-  }
 }

@@ -1,11 +1,10 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
-import { isDeepStrictEqual } from 'node:util';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Actions } from '../admin/api/actions-api.ts';
 import { Metrics } from '../admin/metrics.ts';
-import { timestamp, type Clock, type Random } from '../domain/clock.ts';
-import { background, repeatedly, SingleFlight } from '../domain/concurrency.ts';
-import { asMirrorError, type MirrorError } from '../domain/errors.ts';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import { SingleFlight } from '../domain/concurrency.ts';
+import type { MirrorError } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import {
@@ -16,10 +15,10 @@ import {
   type HealthFacts,
   type HealthSource,
 } from '../health/judge.ts';
-import { Poster, type Post } from '../http/post.ts';
+import type { Post } from '../http/post.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createNotifier } from '../notify/target-sender.ts';
-import type { KeptAccounts, Settings } from '../settings/parse.ts';
+import type { Settings } from '../settings/parse.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
@@ -34,7 +33,12 @@ import { prepareFile } from '../store/sqlite/file-systems.ts';
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
 import type { RunReport } from '../sync/run.ts';
 import { createListener } from '../webhook/listener.ts';
-import { AccountServices, logAbandonedCallbacks, type AccountServicesOptions } from './account-services.ts';
+import {
+  AccountServices,
+  logAbandonedCallbacks,
+  watchKeptAccounts,
+  type AccountServicesOptions,
+} from './account-services.ts';
 import type { AccountSupervisor } from './account-supervisor.ts';
 import { serviceAddress, type Connections } from './connections.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
@@ -173,29 +177,17 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     observe: (outcome, ms) => metrics.delivery(outcome, ms),
   });
 
-  const figures = new FiguresThread(dependencies.compiled.figures, mirror.path);
+  const figures = new FiguresThread(compiled.figures, mirror.path);
   const health: HealthParts = {
-    version: dependencies.version,
-    startedAt: clock.now(),
-    maxStaleness: settings.admin.maxStaleness,
-    settingsFile: settingsFileOf(settings),
-    awaitsDeliveries: settings.listener.publicUrl !== null,
-    clock,
-    mirror,
-    targets: settings.notify.map(({ name }) => name),
-    secrets: installation.secrets,
-    connections: installation.connections,
-    supervisors: accounts.supervisors,
-    listener,
-    machine: dependencies.machine,
-    next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
+    ...{ version: dependencies.version, startedAt: clock.now(), settings, machine: dependencies.machine, clock },
+    ...{ mirror, secrets: installation.secrets, connections: installation.connections, accounts, listener },
   };
   const admin = createAdminServer({
     settings: settings.admin,
     source: healthSource(health),
     figures: (id) => figures.read(id),
-    actions: operatorActions({ accounts, mirror, log }),
-    assetFolder: dependencies.compiled.pages,
+    actions: operatorActions(accounts, mirror, log),
+    assetFolder: compiled.pages,
     metrics,
     query: mirror.query,
     clock,
@@ -203,8 +195,12 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
-  const webhooks = new OutgoingWebhooks({ ...dependencies, installation, metrics });
-  const accountWatch = createAccountWatch({ mirror, clock, log, onChange: (kept) => accounts.applyKept(kept) });
+  const webhooks = createNotifier({
+    ...{ settings, outbox: mirror.outbox, positions: installation.secrets.notified, clock, random, log },
+    post: dependencies.post,
+    observe: (target, outcome) => metrics.notified(target, outcome),
+  });
+  const accountWatch = watchKeptAccounts(accounts, { mirror, clock, log });
   // The account watch may wait for an account that is being removed; stopping the accounts ends that wait.
   const services = [figures, admin, listener, integrity, publications, webhooks, accountWatch, ...lasting];
   const watched = healthSource({ ...health, machine: () => null });
@@ -269,15 +265,13 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
   }
 }
 
-/** What a daemon runs besides its servers: the accounts, the clock jump detector, and maintenance. */
-export interface DaemonServices {
-  readonly accounts: AccountServices;
-  /** In the order in which they start. */
-  readonly services: readonly Service[];
-}
-
-/** Builds all of it; nothing runs yet. */
-export async function daemonServices(options: AccountServicesOptions): Promise<DaemonServices> {
+/**
+ * What a daemon runs besides its servers: the accounts, the clock jump detector and maintenance, in the order in which they start. Nothing
+ * runs yet.
+ */
+export async function daemonServices(
+  options: AccountServicesOptions,
+): Promise<{ readonly accounts: AccountServices; readonly services: readonly Service[] }> {
   const { installation, clock, log } = options;
   const { mirror, secrets, settings } = installation;
   const accounts = await AccountServices.open(options);
@@ -290,30 +284,28 @@ export async function daemonServices(options: AccountServicesOptions): Promise<D
   return { accounts, services: [accounts, createClockJumpDetector({ clock, onJump }), maintenance] };
 }
 
-/** What the operator's pages show, gathered from the mirror and from what runs. */
-
 interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
-  readonly maxStaleness: number;
-  /** The file that names the accounts. */
-  readonly settingsFile: string;
-  /** Whether `listener.publicUrl` is set. */
-  readonly awaitsDeliveries: boolean;
+  readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'readFrom'>;
   readonly mirror: Pick<Store, 'path' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
-  /** Names of the targets of outgoing webhooks. */
-  readonly targets: readonly string[];
-  readonly connections: Pick<Connections, 'names' | 'of'>;
   readonly secrets: Pick<Secrets, 'trouble'>;
-  readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'doubt' | 'progress'>>;
-  readonly clock: Pick<Clock, 'now' | 'yield'>;
-  readonly listener: { readonly listening: boolean };
+  readonly connections: Pick<Connections, 'names' | 'of'>;
+  readonly accounts: Pick<AccountServices, 'next'> & {
+    readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'doubt' | 'progress'>>;
+  };
+  readonly listener: Pick<HttpServer, 'listening'>;
   readonly machine: () => HealthFacts['process'];
-  readonly next: () => HealthFacts['next'];
+  readonly clock: Pick<Clock, 'now' | 'yield'>;
 }
 
+/** What the operator's pages show, gathered from the mirror and from what runs. */
 export function healthSource(parts: HealthParts): HealthSource {
-  const { mirror, secrets, supervisors, listener, machine, next, clock } = parts;
+  const { version, startedAt, settings, mirror, secrets, connections, accounts, listener, machine, clock } = parts;
+  const { supervisors } = accounts;
+  const settingsFile = settingsFileOf(settings);
+  const awaitsDeliveries = settings.listener.publicUrl !== null;
+  const targetNames = settings.notify.map(({ name }) => name);
   const ability = (): Ability => ({
     listening: listener.listening,
     trouble: mirror.trouble() ?? secrets.trouble() ?? null,
@@ -322,51 +314,36 @@ export function healthSource(parts: HealthParts): HealthSource {
   return {
     ability,
     async facts() {
-      const { version, startedAt, maxStaleness, awaitsDeliveries, settingsFile } = parts;
-      const accounts: AccountFacts[] = [];
+      const known: AccountFacts[] = [];
       const served = [...supervisors.keys()];
       const left = await mirror.query((sqlite) => accountsNotServed(sqlite, { accounts: served, settingsFile }));
       for (const id of [...served, ...left]) {
         const state = await mirror.accountState(id);
         const { doubt, progress } = supervisors.get(id) ?? { doubt: null, progress: null };
-        if (state) accounts.push({ ...state, isLeft: !supervisors.has(id), awaitsDeliveries, doubt, progress });
+        if (state) known.push({ ...state, isLeft: !supervisors.has(id), awaitsDeliveries, doubt, progress });
         // Deliveries come first: only one account is handled in each turn of the event loop. In one turn, 1,000 accounts take 0.11 s.
         await clock.yield();
       }
       const failures = await mirror.query(connectionFailures);
-      const { names } = parts.connections;
-      const connections = connectionFacts(names, (id) => parts.connections.of(id), served, failures);
-      const files = mirror.sizes();
-      const targets = targetStatuses(parts.targets, await mirror.query(targetReports), clock.now());
       return {
         version,
         database: mirror.path,
         startedAt,
-        maxStaleness,
-        accounts,
-        connections,
+        maxStaleness: settings.admin.maxStaleness,
+        accounts: known,
+        connections: connectionFacts(connections.names, (id) => connections.of(id), served, failures),
+        files: mirror.sizes(),
+        targets: targetStatuses(targetNames, await mirror.query(targetReports), clock.now()),
         ability: ability(),
-        targets,
-        files,
         process: machine(),
-        next: next(),
+        next: { pull: accounts.next('pull'), reconcile: accounts.next('reconcile') },
       };
     },
   };
 }
 
 /** What a person may do on the dashboard: request runs, and retry parked vendors as the command does. */
-
-export interface OperatorParts {
-  readonly accounts: {
-    readonly activeIds: readonly string[];
-    active(accountId: string): Pick<AccountSupervisor, 'requestRun' | 'wakeWorker'> | undefined;
-  };
-  readonly mirror: Pick<Store, 'deliveries'>;
-  readonly log: Log;
-}
-
-function operatorActions({ accounts, mirror, log }: OperatorParts): Actions {
+function operatorActions(accounts: AccountServices, { deliveries }: Store, log: Log): Actions {
   return {
     get accounts() {
       return accounts.activeIds;
@@ -376,83 +353,13 @@ function operatorActions({ accounts, mirror, log }: OperatorParts): Actions {
       accounts.active(account)?.requestRun(kind, approved);
     },
     async retry(account) {
-      const marked = await mirror.deliveries.retryParked({ account });
+      const marked = await deliveries.retryParked({ account });
       log.info({ account, marked }, 'a retry of parked vendors was requested on the dashboard');
       accounts.active(account)?.wakeWorker();
       return marked;
     },
   };
 }
-
-export interface OutgoingWebhooksOptions {
-  readonly installation: Installation;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** Sends them; over the network by default. */
-  readonly post?: Post;
-}
-
-/** Sends the mirror's changes to the targets of the settings while the daemon runs. */
-class OutgoingWebhooks implements Service {
-  readonly name: string;
-  readonly #poster = new Poster();
-  readonly #notifier: ReturnType<typeof createNotifier>;
-
-  constructor({ installation, metrics, clock, random, log, post }: OutgoingWebhooksOptions) {
-    const { settings, mirror, secrets } = installation;
-    const { outbox } = mirror;
-    this.#notifier = createNotifier({
-      ...{ settings, outbox, positions: secrets.notified, clock, random, log },
-      post: post ?? this.#poster.post,
-      observe: (target, outcome) => metrics.notified(target, outcome),
-    });
-    this.name = this.#notifier.name;
-  }
-
-  start(): Promise<void> {
-    return this.#notifier.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#notifier.stop();
-    this.#poster.close();
-  }
-}
-
-/** Applies what commands changed about accounts to a running daemon, at once. */
-
-export interface AccountWatchOptions {
-  readonly mirror: Pick<Store, 'accountRegister'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Called at the start and after each change; called again if it fails. */
-  readonly onChange: (kept: KeptAccounts) => Promise<void>;
-}
-
-/** How often it looks, in milliseconds. */
-const checkEvery = 1_000;
-
-function createAccountWatch({ mirror, clock, log, onChange }: AccountWatchOptions): Service {
-  let known: KeptAccounts | undefined;
-  let isFailing = false;
-  const check = async (): Promise<void> => {
-    try {
-      const kept = await mirror.accountRegister.kept();
-      if (kept === known) return;
-      if (!isDeepStrictEqual(kept, known)) await onChange(kept);
-      known = kept;
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) log.warn({ err: asMirrorError(error) }, 'changes of accounts cannot be applied yet');
-      isFailing = true;
-    }
-  };
-  return background('the account watch', (signal) => repeatedly(clock, checkEvery, signal, check));
-}
-
-/** Moves a damaged mirror aside, so that a new one can be filled. */
 
 /** Checks the mirror, and moves it aside if it is damaged. @returns whether it was. */
 async function quarantineDamaged(

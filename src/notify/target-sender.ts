@@ -7,10 +7,10 @@ import { networkCode, unreachable } from '../api/http/request.ts';
 import { dateOf, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { ArrivalSignal, background } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import { stopAll, type Service } from '../domain/lifecycle.ts';
+import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { queuePause, retryDelay } from '../domain/retry.ts';
-import { AddressRefused, type Post } from '../http/post.ts';
+import { AddressRefused, Poster, type Post } from '../http/post.ts';
 import { isLoopback, type NotifyTarget, type Settings } from '../settings/parse.ts';
 import type { DueVendor, Outbox } from '../store/outbox.ts';
 import { changeMessage, Feed, type FeedDependencies, type Message } from './feed.ts';
@@ -331,24 +331,24 @@ class ReceiverHealth {
   }
 }
 
-/**
- * All outgoing webhooks: one sender for each target of the settings. No sender waits for another, and nothing else in the program waits for
- * them.
- */
-
 export interface NotifierOptions
-  extends Omit<FeedDependencies, 'clock'>, Omit<TargetSenderOptions, 'target' | 'feed' | 'grace'> {
+  extends Omit<FeedDependencies, 'clock'>, Omit<TargetSenderOptions, 'target' | 'feed' | 'grace' | 'post'> {
   readonly settings: Pick<Settings, 'notify' | 'shutdownTimeout'>;
+  /** Sends them; over the network by default. */
+  readonly post: Post | undefined;
 }
 
 /** The part of `shutdownTimeout` for which messages under way may go on. */
 const shareOfShutdown = 1 / 4;
 
+/** All outgoing webhooks: one sender for each target of the settings. */
 export function createNotifier(options: NotifierOptions): Service {
   const { notify, shutdownTimeout } = options.settings;
+  const poster = new Poster();
+  const post = options.post ?? poster.post;
   const grace = shutdownTimeout * shareOfShutdown;
   const senders = notify.map(
-    (target) => new TargetSender({ ...options, target, feed: new Feed(target.name, options), grace }),
+    (target) => new TargetSender({ ...options, post, target, feed: new Feed(target.name, options), grace }),
   );
   return {
     name: 'outgoing webhooks',
@@ -356,7 +356,8 @@ export function createNotifier(options: NotifierOptions): Service {
       for (const sender of senders) await sender.start();
     },
     async stop() {
-      const stops = await Promise.allSettled(senders.map((sender) => stopAll([sender])));
+      const stops = await Promise.allSettled(senders.map((sender) => sender.stop()));
+      poster.close();
       for (const stop of stops) if (stop.status === 'rejected') throw stop.reason;
     },
   };

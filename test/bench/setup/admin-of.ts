@@ -6,9 +6,11 @@ import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { FiguresThread } from '../../../src/store/reports/figures.ts';
 import { lockProcess } from '../../../src/store/files/locks.ts';
 import { openMirror } from '../../../src/store/mirror.ts';
-import { defaultSettings } from '../../support/settings.ts';
+import { defaultSettings, settingsIn } from '../../support/settings.ts';
 import { compiled } from '../../support/source/compiled.ts';
 import { migrations } from './installation.ts';
+
+const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
 export interface AdminOf {
   readonly port: number;
@@ -20,6 +22,7 @@ export interface AdminOf {
 
 interface AdminOver extends Partial<Pick<AdminOptions, 'actions' | 'onFault'>> {
   readonly settings?: Partial<AdminOptions['settings']>;
+  /** Names of receivers of outgoing webhooks. */
   readonly targets?: readonly string[];
 }
 
@@ -30,20 +33,22 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
   const admin = createAdminServer({
     settings: { ...defaultSettings.admin, port: 0, ...over.settings },
     source: healthSource({
-      targets: over.targets ?? [],
       version: '0.0.0',
       startedAt: systemClock.now(),
-      maxStaleness: defaultSettings.admin.maxStaleness,
-      settingsFile: '',
-      awaitsDeliveries: true,
+      settings: settingsIn('.', {
+        listener: { publicUrl: 'https://mirror.example' },
+        notify: (over.targets ?? []).map((name) => ({ name, url: 'https://hooks.example/inbox', secret })),
+      }),
       mirror,
       secrets: mirror,
       connections: { names: ['default'], of: () => 'default' },
-      supervisors: new Map(accounts.map((id) => [id, { doubt: null, progress: null }])),
+      accounts: {
+        supervisors: new Map(accounts.map((id) => [id, { doubt: null, progress: null }])),
+        next: (kind) => (kind === 'pull' ? undefined : systemClock.now() + 600_000),
+      },
       clock: systemClock,
       listener: { listening: true },
       machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
-      next: () => ({ pull: undefined, reconcile: systemClock.now() + 600_000 }),
     }),
     figures: (id) => figures.read(id),
     actions: over.actions ?? { accounts, run: () => undefined, retry: () => Promise.resolve(0) },

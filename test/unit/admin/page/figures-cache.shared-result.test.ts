@@ -4,6 +4,7 @@ import { healthSource } from '../../../../src/app/daemon.ts';
 import type { AccountState } from '../../../../src/store/reports/account-reports.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { account } from '../../../support/admin/sample.ts';
+import { defaultSettings } from '../../../support/settings.ts';
 
 it('K24 all readers share one examination, for ten times as long as it took', async () => {
   const clock = virtualClock();
@@ -29,9 +30,7 @@ it('K24 an examination handles one account in each turn of the event loop', asyn
   const source = healthSource({
     version: '0',
     startedAt: 0,
-    maxStaleness: 1,
-    settingsFile: '',
-    awaitsDeliveries: false,
+    settings: defaultSettings,
     mirror: {
       path: 'vendors.db',
       accountState: (id) => {
@@ -43,10 +42,12 @@ it('K24 an examination handles one account in each turn of the event loop', asyn
       trouble: () => undefined,
       sizes: () => ({ databaseBytes: 0, walBytes: 0, freeBytes: 1 }),
     },
-    targets: [],
     connections: { names: [], of: () => 'default' },
     secrets: { trouble: () => undefined },
-    supervisors: new Map(Array.from({ length: 100 }, (_, index) => [`a${index}`, { doubt: null, progress: null }])),
+    accounts: {
+      supervisors: new Map(Array.from({ length: 100 }, (_, index) => [`a${index}`, { doubt: null, progress: null }])),
+      next: () => undefined,
+    },
     listener: { listening: true },
     clock: {
       now: () => 0,
@@ -56,7 +57,6 @@ it('K24 an examination handles one account in each turn of the event loop', asyn
       },
     },
     machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
-    next: () => ({ pull: undefined, reconcile: undefined }),
   });
   expect((await source.facts()).accounts).toHaveLength(100);
   expect([most, turns]).toEqual([1, 100]);
