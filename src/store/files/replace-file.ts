@@ -195,19 +195,25 @@ export function writePrivately(path: string, content: string | Uint8Array): void
   sync(path);
 }
 
-/** Renames a file, replacing any file of the new name; on disk when this returns. */
+/** Renames a file, replacing any file of the new name, whose owner it gets where allowed; on disk when this returns. */
 export function rename(from: string, to: string): void {
+  const before = statSync(to, { throwIfNoEntry: false });
+  if (before) copyOwner(from, before);
   renameSync(from, to);
   sync(dirname(to));
 }
 
 /** Gives a draft the mode, and where allowed the owner, of the file that it replaces. */
-function copyModeAndOwner(draft: string, { uid, gid, mode }: Stats): void {
+function copyModeAndOwner(draft: string, before: Stats): void {
+  copyOwner(draft, before);
+  chmodSync(draft, before.mode & 0o777);
+}
+
+function copyOwner(draft: string, { uid, gid }: Stats): void {
   const own = statSync(draft);
   try {
     if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);
   } catch {
     // Only root may give a file away.
   }
-  chmodSync(draft, mode & 0o777);
 }
