@@ -1,4 +1,11 @@
-/** What runs for all accounts of an installation. Accounts can be added, removed, paused and resumed while it runs, without effect on the others. */
+/**
+ * What runs for all accounts of an installation. Accounts can be added, removed, paused and resumed while it runs, without effect on the others.
+ *
+ * For an account that comes, everything begins as at a start; of one that goes, the callback is deleted while its connection is still known,
+ * for at most 15 seconds. One removed from the settings while the daemon is stopped is only named at its next start, because its connection
+ * may be gone. No request is sent about a paused account, not even about its callback: if the service disables that meanwhile, the sweep
+ * that follows the resumption finds what was missed.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../store/mirror.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';

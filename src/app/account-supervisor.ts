@@ -1,6 +1,8 @@
 /**
  * What runs for one account: its subscription, its queue, its runs with their schedules, and the check whether deliveries still arrive. A
  * supervisor starts once; an account that was paused gets a new one.
+ *
+ * At the start the callback is checked first, for at most a minute. A sweep follows if the last complete one is older than its schedule.
  */
 import type { Metrics } from '../admin/metrics.ts';
 import { sleep, sleptThrough, type Clock, type Random } from '../domain/clock.ts';

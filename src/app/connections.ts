@@ -1,6 +1,10 @@
 /**
  * The connections of an installation: each gives access to some of its accounts with a grant of its own, and fails without the others.
  * What keeps failing is recorded, so that status can report it before a run ends.
+ *
+ * Tokens, their renewal and their failures belong to a connection, not to an account: with one grant for a hundred accounts, one refresh
+ * serves all. A connection fails when it has no token to offer, or when the service answers 401 and there is no other token; it recovers
+ * with any answer that it gave access to.
  */
 import { tokenSource, type TokenPair } from '../api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../api/auth/token-sources.ts';

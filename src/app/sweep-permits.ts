@@ -1,4 +1,9 @@
-/** Limits how many sweeps run at once, over all accounts. A sweep that waits long for the service gives up its permit meanwhile. */
+/**
+ * Limits how many sweeps run at once, over all accounts. A sweep that waits long for the service gives up its permit meanwhile.
+ *
+ * At most four sweeps and callback checks run at once. One that has waited a second for an answer gives up its permit; when the answer comes
+ * it takes one again, before those that wait for their first. So an account that hangs does not block others.
+ */
 import type { Clock } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 

@@ -1,5 +1,9 @@
 /**
  * `callbacks list`, `register`, `verify`, `resend` and `delete`: straight to the service; where a callback is our own, our records follow.
+ *
+ * Codes are read from standard input or a hidden prompt, never from arguments. Addresses of the form `/webhooks/ACCOUNT/TOKEN` are always
+ * shown as `…`, whichever installation registered them. `register` refuses an event that does not exist, and what is not an address, with
+ * 64.
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Installation } from '../app/installation.ts';

@@ -1,5 +1,10 @@
 /**
  * `doctor` on the listener: whether the public address leads to this daemon, and a delivery arrives as it was sent.
+ *
+ * A challenge proves that `listener.publicUrl` leads to this installation: `/healthz` of the listener answers `X-Vendor-Mirror-Challenge:
+ * ACCOUNT.NONCE` with an HMAC keyed by that account's path token, which is never sent; for an unknown account with one that nobody can
+ * check. A second proves that deliveries arrive as they are sent: a `POST` to `/webhooks/ACCOUNT/probe`, with a signature header and a body
+ * that proxies like to change, is answered with an HMAC over what arrived of both. Probes are neither recorded nor counted.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,10 @@
 /**
  * `doctor` on one account of the service: whether it gives access, what it does where its documentation is open, and whether our callbacks
  * are verified and lead here.
+ *
+ * What the service does (page size, filters, deleted vendors, order, the page past the last, `total`, time stamps, fields) is looked up for
+ * the first account only, with requests that read. None of it is a fault, because the mirror is correct with each; what costs requests or is
+ * unusual is a warning with "Nothing to do".
  */
 import type { Installation, ServedAccount } from '../app/installation.ts';
 import { parseInstant } from '../domain/clock.ts';

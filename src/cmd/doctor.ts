@@ -1,4 +1,8 @@
-/** `doctor`: checks everything that must be right, one thing after the other. */
+/**
+ * `doctor`: checks everything that must be right, one thing after the other.
+ *
+ * It writes nothing to the service, and a warning does not make it fail.
+ */
 import type { Installation, ServedAccount } from '../app/installation.ts';
 import { asMirrorError, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { VendorRow } from '../domain/reading.ts';

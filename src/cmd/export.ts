@@ -1,4 +1,8 @@
-/** `export FILE`: writes a copy of the mirror, or rows of it in another format. */
+/**
+ * `export FILE`: writes a copy of the mirror, or rows of it in another format.
+ *
+ * It exits with 1 if nothing is mirrored; other reading commands say so and exit with 0.
+ */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../domain/errors.ts';

@@ -1,6 +1,9 @@
 /**
  * Which settings are in force, those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox; and which of their accounts
  * a command is about.
+ *
+ * Commands that write, and all `callbacks` commands, need `--account` if there are several. A command that finds no mirror at a relative
+ * path, but one beside the settings file, exits with 78 and names both, instead of beginning a second mirror.
  */
 import { accessSync, existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';

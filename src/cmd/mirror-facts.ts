@@ -1,4 +1,9 @@
-/** What `status` and `doctor` judge a mirror by. */
+/**
+ * What `status` and `doctor` judge a mirror by.
+ *
+ * They come from the files alone, so that `status` needs no daemon and no token. So it cannot know that a daemon has been in doubt since its
+ * machine slept, and it lists accounts of other settings files on the same mirror, which a daemon does not serve.
+ */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { connectionFacts, targetStatuses, type AccountFacts, type HealthFacts } from '../health/judge.ts';

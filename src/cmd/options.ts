@@ -1,4 +1,8 @@
-/** The options that commands share, what values may be, and the parts of a help text. */
+/**
+ * The options that commands share, what values may be, and the parts of a help text.
+ *
+ * The exit code of a command over several accounts is the highest of theirs. `vendors list` shows active vendors unless told otherwise.
+ */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { MirrorError } from '../domain/errors.ts';
 import { eventsInstead } from '../domain/events.ts';

@@ -6,6 +6,10 @@
  *
  * Both are written beside their places and moved there when they are complete, the sandbox's world first: a process that is killed leaves
  * nothing, or a world that the next sync mirrors as any other.
+ *
+ * Mirror time goes on without a jump, because the clock of the past ends at the machine's monotonic time; where the machine has not run for
+ * so long, it is as if it was restarted. It takes about a second of processor time, and commits in the folder need not wait for the disk:
+ * both files are synced before they are moved.
  */
 import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,10 @@
 /**
  * `serve`: the daemon, until a signal ends it; SIGHUP makes it read its settings again; systemd is told of its state.
+ *
+ * The last log record says why it ended: `stopped` with the signal, or at level 60 the error with its `code` and `exit`. On SIGHUP accounts,
+ * connections and tokens are taken; what else changed is named and needs a new start, because a port or a schedule that changes under
+ * running work is harder to get right than a restart is long. If the terminal that it was started from is gone, it stops instead, so that a
+ * closed window leaves no process behind. `nohup` is respected.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';

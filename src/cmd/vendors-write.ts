@@ -1,6 +1,10 @@
 /**
  * `vendors create|edit|delete|archive|restore`: what `--set` and `--file` give is written to the service, and its answer applied to the
  * mirror at once.
+ *
+ * Input is checked first, and refused with 64: fields, tax defaults among them, by name and type; text that is not UTF-8 (a byte order mark
+ * is dropped) or contains half a surrogate pair. Excluded fields cannot be set, because the answer could not be checked against the request.
+ * Answering `no` to a confirmation exits with 1; no terminal and no `--yes` exits with 64.
  */
 import { readFileSync } from 'node:fs';
 import {

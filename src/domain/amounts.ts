@@ -1,4 +1,8 @@
-/** Amounts: from the service's text to exact numbers, and from minor units to text. */
+/**
+ * Amounts: from the service's text to exact numbers, and from minor units to text.
+ *
+ * Minor units are those of the currency (ISO 4217): cents for USD, whole units for JPY.
+ */
 import { balanceFields, type Balance, type BalanceField, type Vendor } from './vendor.ts';
 
 const decimal = /^([+-]?)(\d+)(?:\.(\d+))?$/;

@@ -1,5 +1,8 @@
 /**
  * JSON as bytes: a cursor that skips values without building any, and members cut out of a text that stays otherwise as it is.
+ *
+ * Excluded fields are cut out of each record's text with it, where an answer is parsed, and no other code sees them: so a page that shows
+ * nothing new can still be recognised by comparing bytes, and no part of the program can leak a field that it never had.
  */
 import { MirrorError } from './errors.ts';
 

@@ -1,5 +1,8 @@
 /**
  * Limits of an HTTP server: sizes, times, and connections, so that callers who keep theirs do not keep others out.
+ *
+ * At most 256 connections, and 32 from one remote address; those from this machine may use all, because they come from a proxy. Beyond the
+ * limit, the connection that has been idle longest is closed and the new one served, so idle ones cannot block the listener.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -2,6 +2,8 @@
  * POSTs to receivers of webhooks, whose names may resolve to anything. Names are resolved here and the addresses are checked when the
  * connection is made, so that a name which changes in between cannot reach anything else. Redirects are not followed, and only the start of
  * an answer is read.
+ *
+ * HTTP proxies set in the environment are not used, because the proxy would resolve the name.
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import * as http from 'node:http';

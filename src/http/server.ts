@@ -1,4 +1,8 @@
-/** An HTTP server with limits. */
+/**
+ * An HTTP server with limits.
+ *
+ * HTTP/1.0 and 1.1 only: a request line in HTTP/1 syntax that names HTTP/0.9 or HTTP/2.0 is refused, although the parser would accept it.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../domain/clock.ts';

@@ -1,6 +1,12 @@
 /**
  * The position of one target in the change feed, and the messages made from there: a public interface. The position is first saved outside
  * the mirror, then in it, and only then is anything sent.
+ *
+ * A target begins at the present end of the feed; earlier data is available from `/api/vendors`. One that is removed from the settings keeps
+ * its position under its name, and continues there if it is named again; `notify forget` deletes the position. A mirror restored from a copy
+ * also restores positions, and would not know what was sent since: so each is recorded in the secrets file before anything up to it is sent.
+ * If that record is of a history that the mirror does not have, the receiver gets one message of type `history.gone`, and then the changes
+ * from there on; so it does when `retention.versions` removed changes that it had not received.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Log } from '../domain/log.ts';

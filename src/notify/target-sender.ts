@@ -1,6 +1,15 @@
 /**
  * Sends the outbox of each target: for each vendor one message at a time, in order, and several vendors concurrently. A receiver that is
  * down is told from one that refuses single vendors. No sender waits for another, and nothing else waits for them.
+ *
+ * At least once: a message that was interrupted by a stop or a crash, or whose answer was lost, is sent again with the same `webhook-id`,
+ * the cursor of its change. Four messages are under way for a target at once. Three vendors that fail in a row, with nothing accepted in
+ * between, mean that the receiver is down: sending pauses, from five seconds up to a minute, and one message is tried at a time. Such
+ * failures do not count against any vendor, so a receiver that was down for a weekend gets everything when it is back. Otherwise delays are
+ * those of marked vendors (`src/domain/retry.ts`).
+ *
+ * The name of a target, by default its host, appears in logs, metrics and the mirror; the rest of its address, which may hold a secret, does
+ * not.
  */
 import { Webhook } from 'standardwebhooks';
 import { networkCode, unreachable } from '../api/http/request.ts';

@@ -1,6 +1,9 @@
 /**
  * What the package offers to programs: a mirror, opened to be read.
  *
+ * It is compiled separately into `dist/reader` and shares no file with the program, so importing it cannot start anything. Its types are
+ * written by hand and checked against what the reports return.
+ *
  * ```js
  * import { openMirror } from 'vendor-mirror';
  *

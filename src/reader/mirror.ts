@@ -1,4 +1,9 @@
-/** A mirror, opened to be read: by programs that build on it, beside a daemon that writes. */
+/**
+ * A mirror, opened to be read: by programs that build on it, beside a daemon that writes.
+ *
+ * The file is opened read-only, and one of another version is refused, because views and their columns belong to a version. A transaction is
+ * held for a few rows at a time, so that no reader keeps the journal from shrinking.
+ */
 import { fileURLToPath } from 'node:url';
 import { sleep, systemClock, systemRandom } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';

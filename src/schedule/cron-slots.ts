@@ -1,4 +1,10 @@
-/** The times of a cron expression. The only file that imports node-cron, which parses and matches expressions. */
+/**
+ * The times of a cron expression. The only file that imports node-cron, which parses and matches expressions.
+ *
+ * When daylight saving time begins or ends, an expression that names its hours runs once for each local time. Several accounts have
+ * different due times: the shared slot plus an offset derived from the account's id, at most 15 minutes or the interval, whichever is
+ * shorter.
+ */
 import { hash } from 'node:crypto';
 import { createTask, parse, validateDetailed } from 'node-cron';
 

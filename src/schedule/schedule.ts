@@ -1,6 +1,8 @@
 /**
  * Runs a job at its slots, however the machine's clock changes. The waiting is ours: node-cron uses the machine's timers, where a simulation
  * has a virtual clock, and does not make up missed slots.
+ *
+ * A missed slot is made up once, at once. A run that outlasts its slot is followed by a pause of one interval.
  */
 import { background, sharedWait } from '../domain/concurrency.ts';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';

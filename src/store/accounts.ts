@@ -1,5 +1,13 @@
 /**
  * The accounts of the mirror: which settings file names each, those that commands added, and those that commands paused.
+ *
+ * Added accounts (`_added_accounts`) are merged with those of the settings, so that every command and the daemon see one list; the settings
+ * take precedence, because a person reads them there. A daemon that rebuilds a damaged mirror serves added accounts until it ends; then they
+ * must be added again, and `status` says that they are no longer in the settings. Which accounts are paused stands in the mirror, for those
+ * of the settings too: an operator must be able to pause one without editing a file that may be under version control.
+ *
+ * A daemon looks at the mirror once a second (`PRAGMA data_version`, which costs no read where no other process wrote), because signals and
+ * process ids do not reach across containers.
  */
 import type { Selectable } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';

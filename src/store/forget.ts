@@ -1,6 +1,11 @@
 /**
  * Forgets fields or a vendor: in every row, in the history, in the bytes of the file and its journal. No daemon may run meanwhile, because
  * the file is rebuilt.
+ *
+ * Rows are deleted with `secure_delete`, the file is rebuilt with VACUUM, because earlier deletions left their bytes in free pages and gaps,
+ * and the journal is emptied. Everything before VACUUM is one transaction, and the next `forget` completes what a killed one left undone. A
+ * forgotten vendor stays away while the service still lists it; for that its id is kept (`_forgotten_vendors`), and it counts as seen, so
+ * that the list can still be proven complete.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

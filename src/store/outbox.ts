@@ -1,6 +1,11 @@
 /**
  * The outbox of webhooks: the position of each target in the change feed, and the vendors with changes that it has not received. Like the
  * queue of marks it stores keys, not changes, so a vendor is one row however often it changes.
+ *
+ * The position advances when vendors are put in the outbox, and a row is removed when all changes up to the position were accepted. So a
+ * vendor that fails does not block others, and two small tables are enough to continue after any stop. The outbox is not synced to disk by
+ * itself: losing its last commits only causes repetitions. At most a thousand vendors wait for a target at a time; beyond that its position
+ * waits instead, which costs nothing.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ReadingCounter } from './reading-counter.ts';

@@ -1,6 +1,8 @@
 /**
  * What pages confirm: vendors shown as they are stored write no row, and are recorded so that an older reading cannot replace what they
  * showed.
+ *
+ * They are kept for the next 10,000 readings.
  */
 import { sql } from 'kysely';
 import type { ReadStamp, VendorPage } from '../domain/reading.ts';

@@ -2,6 +2,10 @@
  * Usage of the rate limits by all processes of a mirror, also before a restart. A row is written before its request is sent, in the
  * transaction that numbers it, and counts until a whole period after its answer came. That end is written with the account's next request,
  * or a second later where several wait; until then the row counts as if the request took the longest time that it may.
+ *
+ * Each request takes its number and its place in the rate in a transaction of its own. Several in one were tried for long pulls: an
+ * unchanged one took a twentieth less processor time, one with changes a fifteenth more, because fewer pages shared a commit. An answer
+ * without a record, such as a 404, has the number of its own request.
  */
 import { sleptThrough, type Clock } from '../domain/clock.ts';
 import type { RateDemand, ReadStamp, Reservation, ReservationOrWait } from '../domain/reading.ts';

@@ -1,6 +1,11 @@
 /**
  * The counter that orders readings, and mirror time: the machine's monotonic clock, continued across restarts in the file. When the wall
  * clock is set back, the moments in the file are corrected by it.
+ *
+ * Guards and delays are measured in mirror time, so setting the clock does not shorten them. A clock that was set back is noticed by the
+ * next request or run; open marks and requested sweeps move with it. The true difference is unknown, because mirror time stands still while
+ * the machine sleeps. So `safe_as_of` is NULL until the next complete run, and runs before `_clock_set_back` no longer count as proof. A
+ * change of less than a second, or of less than the time that the machine was off or asleep, is not noticed.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';

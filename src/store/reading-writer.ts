@@ -1,6 +1,8 @@
 /**
  * The only code that changes a vendor row because of a reading. A reading is applied if it is newer than the stored version and, where it
  * differs, if that version is not too young to be contradicted.
+ *
+ * `raw` is the JSON as received; fields that an answer leaves out, and that an earlier answer had, are carried over.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { isAbsent, nextPresence, type AbsenceProof } from '../domain/presence.ts';

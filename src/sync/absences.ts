@@ -1,5 +1,10 @@
 /**
  * From unseen to gone: vendors that a complete sweep did not show are read by id, or confirmed by a second sweep, and only then marked.
+ *
+ * An absence is ordered like a reading: it takes a number, and the guard of `sync.lag` applies to it. Absent vendors are read again, fifty a
+ * run, longest unread first. Deleted vendors that lists hide are no suspects: up to two hundred a run are read by id, longest unread first,
+ * so that their changes are found too. Without reads by id, the second sweep that an absence needs follows in the same run, after
+ * `sync.lag`.
  */
 import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';

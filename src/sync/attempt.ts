@@ -1,6 +1,9 @@
 /**
  * Attempts at marks: reads a marked vendor, and does with its mark what the retry policy says; open marks in a run, and those that were
  * parked.
+ *
+ * Several deliveries for one vendor that are answered by one reading are followed by a second look, even if the reading brought something
+ * new.
  */
 import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';

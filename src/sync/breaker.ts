@@ -1,4 +1,14 @@
-/** The circuit breaker: many absences at once, and lists that may be empty by a fault, wait for a person's approval. */
+/**
+ * The circuit breaker: many absences at once, and lists that may be empty by a fault, wait for a person's approval.
+ *
+ * An empty list never supports an absence without `--approve-absences`, however small the account. Before an account's first complete sweep
+ * it is read a second time after `sync.lag`, and believed if it is empty again: two faulty answers in a row cannot be told from an account
+ * without vendors, and the next sweep finds the vendors if they were faulty.
+ *
+ * Several pages, all empty, with a count higher than the number of vendors in the mirror: either the service repeats its first page, or all
+ * its vendors are hidden. The run ends as `breaker_tripped` until `--approve-absences` allows as many absences as the list counts. If one
+ * page can hold them all, no approval is needed.
+ */
 import { MirrorError } from '../domain/errors.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Run } from '../store/runs.ts';

@@ -1,5 +1,9 @@
 /**
  * What a sweep observed besides the changes that it made: each change announced, in flight or missed, fields that came or went, counts.
+ *
+ * All sweeps of a subscribed account record findings, pulls and one-shot commands included, but for the one right after a new verification:
+ * no webhook could have announced earlier changes. A difference younger than five minutes is `in_flight`; it becomes a missed change if no
+ * delivery comes. A field that appears for the first time is not a missed change, because no delivery need have announced it.
  */
 import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';

@@ -1,6 +1,8 @@
 /**
  * Decides in a run about unlisted vendors and open marks: by reads by id, or by a second sweep that agrees; and what a sweep must be for
  * that.
+ *
+ * A 404 without the service's own error form counts only between two successful reads of listed vendors.
  */
 import { sleep } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';

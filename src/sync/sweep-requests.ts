@@ -1,4 +1,8 @@
-/** Sweeps that deliveries request: when each is due, which deliveries it settles, and the loop that runs them. */
+/**
+ * Sweeps that deliveries request: when each is due, which deliveries it settles, and the loop that runs them.
+ *
+ * A delivery whose `object_id` equals the id of one of our callbacks requests a sweep, because it does not say which vendor changed.
+ */
 import { ArrivalSignal, background, sharedWait } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';

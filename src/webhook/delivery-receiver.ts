@@ -1,6 +1,9 @@
 /**
  * Receives the POSTs to an account's callback address: parses them, verifies the signature and journals deliveries. Never waits for the
  * network.
+ *
+ * Deliveries that arrive in one turn of the event loop share a commit. Beyond 1,000 waiting ones the answer is 503, and the service sends
+ * them again. Beyond 10,000 marked vendors in an account, deliveries are only journalled, and settled by a sweep that begins after them.
  */
 import type { Clock } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';

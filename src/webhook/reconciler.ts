@@ -1,5 +1,7 @@
 /**
  * Brings an account's callbacks into the wanted state: each event has exactly one callback that leads here, and it is verified.
+ *
+ * At most three registrations a day are made for each event of an account.
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Clock } from '../domain/clock.ts';

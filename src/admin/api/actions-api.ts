@@ -1,4 +1,10 @@
-/** `POST /api/actions/{sync,reconcile,retry,approve}`: what a person may request from the daemon. The answer does not wait for the work. */
+/**
+ * `POST /api/actions/{sync,reconcile,retry,approve}`: what a person may request from the daemon. The answer does not wait for the work.
+ *
+ * An action starts a run of the account's own supervisor, as a schedule does, or does what `deliveries retry` does. It needs `admin.token`,
+ * and accepts JSON only, from the page's own origin or from programs, which send no origin: a browser adds the password to requests that
+ * other sites make it send.
+ */
 import type { HttpRequest, HttpRoute } from '../../http/server.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
 

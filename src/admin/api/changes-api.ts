@@ -1,4 +1,9 @@
-/** `/api/changes`: the change feed, as one page of JSON, or as server-sent events that go on for as long as the reader stays. */
+/**
+ * `/api/changes`: the change feed, as one page of JSON, or as server-sent events that go on for as long as the reader stays.
+ *
+ * A stream remembers only its cursor, looks for changes twice a second, and waits for a slow reader. One that leaves 30 seconds' worth
+ * unread is closed; it can resume without loss.
+ */
 import type { ServerResponse } from 'node:http';
 import { sleep, type Clock } from '../../domain/clock.ts';
 import { asMirrorError } from '../../domain/errors.ts';

@@ -1,4 +1,9 @@
-/** `/api/vendors` and `/api/vendors/{account}/{id}`: what the mirror holds, page by page, and one vendor with its timeline. */
+/**
+ * `/api/vendors` and `/api/vendors/{account}/{id}`: what the mirror holds, page by page, and one vendor with its timeline.
+ *
+ * Lists are ordered by account and id, and read 250 rows in each turn of the event loop. A search looks at no more than 50,000 vendors for
+ * one answer, and says where to continue. So even in a very large mirror, no request delays a delivery by more than one turn.
+ */
 import type { Clock } from '../../domain/clock.ts';
 import { presences } from '../../domain/presence.ts';
 import { withValues, readTimeline } from '../../store/reports/change-feed.ts';

@@ -1,4 +1,11 @@
-/** Caches figures for all readers; no page waits for them longer than a moment. */
+/**
+ * Caches figures for all readers; no page waits for them longer than a moment.
+ *
+ * They are computed in a thread of their own, because the first of a day, with what was owed on each day of a year, take 40 ms of processor
+ * time for 5,000 vendors, 290 ms for 50,000 and more than a second for 200,000, and deliveries would wait. What is owed now is added up
+ * again after each commit, while somebody looks: 1 ms for 5,000 vendors, 16 ms for 50,000, 90 ms for 200,000. Sums that nobody has requested
+ * for half a minute are not shown.
+ */
 import type { Clock } from '../../domain/clock.ts';
 import { SingleFlight } from '../../domain/concurrency.ts';
 import type { Figures } from '../../store/reports/figures.ts';

@@ -1,4 +1,9 @@
-/** Sends calls: renews a refused token, and retries where that may help and cannot do something twice. */
+/**
+ * Sends calls: renews a refused token, and retries where that may help and cannot do something twice.
+ *
+ * A creation is repeated only after 429, after 503 with `Retry-After`, or if no connection was made; otherwise the error says that the
+ * vendor may have been created.
+ */
 import { parseInstant, sleep, type Clock } from '../../domain/clock.ts';
 import { unlessAborted } from '../../domain/concurrency.ts';
 import { MirrorError, withMessage, type ErrorCode } from '../../domain/errors.ts';

@@ -1,6 +1,10 @@
 /**
  * The subset of `fetch` that this program needs, with Node's HTTP client and kept connections, at half its cost: through the proxy that
  * the environment names, where it names one. Redirects are returned like any answer.
+ *
+ * A proxy is asked for a tunnel (CONNECT), so it sees neither token nor data, and an answer of its own is never taken for one of the
+ * service: a 404 of a proxy must not prove that a vendor is gone. The package that makes tunnels gets user and password as a header alone:
+ * it may log the address of the proxy.
  */
 import http, { type Agent, type AgentOptions, type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';

@@ -1,4 +1,8 @@
-/** Converts a vendor record from the service's JSON, in all its known variants, to a `Vendor`. */
+/**
+ * Converts a vendor record from the service's JSON, in all its known variants, to a `Vendor`.
+ *
+ * A known field with an unreadable type counts as left out, and stays in `raw`.
+ */
 import { MirrorError } from '../../domain/errors.ts';
 import { byKind, textFields, type Balance, type TaxDefault, type Vendor, type VisState } from '../../domain/vendor.ts';
 import { canonical, identifier, isMap, list, member, text, truth, parseJson } from './document.ts';

@@ -1,4 +1,8 @@
-/** Reads vendors from answers, one or a page; each keeps its original bytes. */
+/**
+ * Reads vendors from answers, one or a page; each keeps its original bytes.
+ *
+ * A list answer without `page` is taken as the page that was asked for; `total` and `pages` are required.
+ */
 import { MirrorError } from '../../domain/errors.ts';
 import { JsonCursor, withoutMembers } from '../../domain/json-cursor.ts';
 import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';

@@ -1,5 +1,7 @@
 /**
  * Text for people: measured and wrapped by the cells that it takes on a terminal, safe for it, with headings, numbers and amounts.
+ *
+ * Control and bidirectional characters in text from the service are made visible on terminals and escaped in JSON.
  */
 import { styleText } from 'node:util';
 import type { Balance } from '../../domain/vendor.ts';

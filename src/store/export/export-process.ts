@@ -1,4 +1,9 @@
-/** The process that carries out a copy or an export, seen from its parent. */
+/**
+ * The process that carries out a copy or an export, seen from its parent.
+ *
+ * After Ctrl-C `export` exits with 1 and leaves nothing beside the file. The process gets no environment variables except those that the
+ * loader and SQLite look for.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';

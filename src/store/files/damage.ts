@@ -1,6 +1,11 @@
 /**
  * A damaged mirror: found without blocking, and moved aside for a new one. Nothing is deleted: the service is the source, and a sweep
  * restores everything but history.
+ *
+ * Only `serve`, which holds the lock, moves a file aside, and only if it is recognisably a mirror that no other program has open (otherwise
+ * it exits with 75); one-shot commands say what to do and exit with 74. Unsettled deliveries in it need not be saved: the first sweep of the
+ * new mirror reads every vendor that they named. After an error that puts the file in doubt, the process neither reads nor writes it until
+ * it is restarted.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';

@@ -1,6 +1,14 @@
 /**
  * Whose a file is: the service that a mirror belongs to, the daemon that works with it, and whether the file at a path is still the one
  * that was opened.
+ *
+ * A mirror belongs to the service that filled it first, known by its address (a sandbox by its own name). Another is refused until `doctor
+ * --accept-service` has compared a page of vendors by id and creation time and a person has agreed; `--yes` agrees only if more than half
+ * are the same and almost none is a different vendor.
+ *
+ * A daemon takes the next number in `mirror_identity`, records it in the secrets file, and checks it in each transaction. If its lock file
+ * was removed and another daemon started, it commits nothing more and exits with 75. Each minute, and before it checks its callbacks, it
+ * opens both files again; if one was overwritten in place (`cp` keeps name and inode), it exits with 74.
  */
 import { existsSync, statSync } from 'node:fs';
 import type { Selectable } from 'kysely';

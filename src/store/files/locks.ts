@@ -1,6 +1,9 @@
 /**
  * Locks beside the database: one of the daemon, and one of each process that works on the mirror. They are released when the process ends,
  * for whatever reason.
+ *
+ * The daemon's is a write lock on `vendors.db.lock`, a process's on `vendors.db.lock-` and a random name chosen at its start. Process ids
+ * are not used, so containers may share a mirror's folder.
  */
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname } from 'node:path';

@@ -1,5 +1,9 @@
 /**
  * The files of an installation and those beside them, which no export may replace, and the note that the mirror is damaged.
+ *
+ * `export` and `publish` follow a symbolic link. They never replace a file of the installation (mirror, secrets, their companion files, the
+ * settings file and the secret files it names), a database of another program, the mirror of another daemon, or anything but a regular file
+ * (64). Settings that name such a file are refused (78).
  */
 import {
   existsSync,

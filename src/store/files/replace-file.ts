@@ -1,5 +1,9 @@
 /**
  * Files replaced whole: written under a draft name, synced, checked and swapped in, although other programs may have the earlier one open.
+ *
+ * A new copy has mode 0640 as far as the umask allows; one that replaces a file has that file's mode. (A new mirror has 0640; an existing
+ * one keeps its own.) A journal that a program left beside an older copy is removed with it; while that program still has the copy open, the
+ * copy stays as it is (75).
  */
 import {
   chmodSync,

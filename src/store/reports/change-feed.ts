@@ -1,4 +1,11 @@
-/** The change feed: every content change of every vendor, in the order in which it was learned. */
+/**
+ * The change feed: every content change of every vendor, in the order in which it was learned.
+ *
+ * `vendor_versions` is the feed; its `seq` follows the order of commits, because writers take turns. The command, `/api/changes`, its
+ * streams and outgoing webhooks share this reader, which looks at 500 versions and returns 50 in one turn of the event loop. `_feed_removed`
+ * holds the largest `seq` that was removed, kept by a trigger whichever program removes it: later changes are all kept, so a reader beyond
+ * it has missed nothing.
+ */
 import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import { isAbsent } from '../../domain/presence.ts';

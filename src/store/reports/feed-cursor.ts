@@ -1,5 +1,9 @@
 /**
  * Cursors of the change feed, `epoch:seq`: as text, against the history of this file, and which connection wrote which part of it.
+ *
+ * Two copies of a mirror that diverge use the same numbers and the same identity for different changes. So each connection begins a random
+ * epoch with the first change that it writes (`_feed_epochs`). A cursor beyond the end of its epoch, or of an epoch that the file does not
+ * know, belongs to another history and is refused. Cursors of the part that both copies share stay valid.
  */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';

@@ -1,5 +1,9 @@
 /**
  * The accounts in a mirror, whether or not the settings still name them, and which settings file may end the service of one.
+ *
+ * Several settings files may share one mirror, each with its own accounts. The mirror records which file, by its real path, named an account
+ * last; only that file can end it. So a cron job cannot drop an account that a daemon serves, and a renamed file takes over its accounts
+ * when it is first used.
  */
 import { existsSync } from 'node:fs';
 import type { KeptAccounts } from '../../settings/parse.ts';

@@ -1,4 +1,11 @@
-/** A backup of the secrets that only a passphrase opens: sealed, written and imported. */
+/**
+ * A backup of the secrets that only a passphrase opens: sealed, written and imported.
+ *
+ * The file itself is encrypted, as SQLite shows it at one moment: so a backup from an older version is migrated like the file. The scrypt
+ * parameters belong to the version of the format: a backup cannot ask for a larger N, because whoever opens it would pay for it; a smaller
+ * one, as tests use, is authenticated with the header. A checksum stands beside the tag, which cannot tell damage from a wrong passphrase.
+ * The import replaces the file in one step, after the new one was opened, migrated and read back; it needs the daemon's lock.
+ */
 import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -1,4 +1,9 @@
-/** The secrets file, mode 0600: data that must never be in the mirror. */
+/**
+ * The secrets file, mode 0600: data that must never be in the mirror.
+ *
+ * The secrets belong to the mirror whose identity they hold, and follow it when it is moved or rebuilt. A different mirror is refused only
+ * while their own is still in its place.
+ */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';

@@ -3,6 +3,9 @@
  *
  * A code is a candidate until the service confirms it; then it is proven. The previous key stays valid for a day, because deliveries signed
  * with it may still be under way.
+ *
+ * Codes are accepted only while one is expected for that account, at its secret address, and trusted only when the service then shows the
+ * callback as verified.
  */
 import { sql, type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 import { timestamp, type Clock, type Random } from '../../domain/clock.ts';

@@ -1,5 +1,8 @@
 /**
  * Where a database file lies: its folder, its permissions, free space, and network file systems, whose locks do not work between machines.
+ *
+ * A mirror on NFS or SMB is refused, because their locks are not reliable; `export` and `publish` may write there. With less than 64 MB free
+ * beside the mirror, the daemon's sweeps wait, so that deliveries can still be stored; a `sync` started by a person runs.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

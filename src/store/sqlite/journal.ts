@@ -5,6 +5,10 @@
  * The journal restarts with the first transaction that finds it completely copied and without readers. While sweeps write continuously, a
  * checkpoint never catches up, so sweeps wait for it from time to time. Where a reader holds the journal, waiting would not help, and they
  * continue.
+ *
+ * Sweeps pause while the journal is above 32 MB. If a sync fails in the thread, the process ends as it does for any failed sync: the
+ * operating system reports it to each open file, so the next commit on the main connection would get it too. If the thread ends, commits run
+ * the checkpoints again. Commands have no such thread, because nothing waits for their commits.
  */
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';

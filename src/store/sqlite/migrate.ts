@@ -1,4 +1,9 @@
-/** Migrations: numbered `.sql` files, each run in one transaction together with its record and checksum. */
+/**
+ * Migrations: numbered `.sql` files, each run in one transaction together with its record and checksum.
+ *
+ * Key columns come first in tables without rowid, because `integrity_check` of SQLite 3.40 misreads them otherwise. Views use no SQL newer
+ * than 2022.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,9 @@
 /**
  * Reads the pages of one list during a sweep: fetches and applies each, and watches the order of the list and vendors that may have
  * entered it.
+ *
+ * Whether a vendor entered during the walk is decided by its timestamps and the service's own `Date` header. Timestamps may be in an unknown
+ * time zone. So one counts as inside the walk if it is so in any zone, a multiple of 15 minutes away, that the latest timestamp seen allows.
  */
 import type { VendorsApi } from '../../api/vendors.ts';
 import { parseInstant } from '../../domain/clock.ts';

@@ -4,6 +4,10 @@
  * There are three proofs. A list that does not change is proven by one plain walk over its pages, with the fewest requests. A changing list
  * is proven by overlapping windows (window-chain.ts), which needs an order that can be read from the rows and a service that honours the
  * page size. Any other list is walked until the walks together show as many vendors as are counted (passes.ts).
+ *
+ * Which proof is tried first depends on the last five complete sweeps. If the list changed in more than one of them, windows are used, which
+ * cost about a fifth more requests than a plain walk. Otherwise a plain walk is tried; it switches to windows as soon as the list is seen to
+ * change, and keeps the pages it has. A list that is not proven complete within `sync.sweepPasses` walks is incomplete.
  */
 import { sleep, type Clock } from '../../domain/clock.ts';
 import type { VendorPage } from '../../domain/reading.ts';

@@ -1,6 +1,9 @@
 /**
  * What follows a write: its answer is applied at once, unless the vendor was read otherwise meanwhile, and compared with the request;
  * where the outcome is unknown, the vendor is read.
+ *
+ * When two writes, or a write and a reading, were under way together, nothing tells which one the service answered last, so the vendor is
+ * read again after both. If the service does not show the requested fields, the command exits with 1 (`not_taken`).
  */
 import type { TaxDefaultFields, VendorEdit } from '../../api/requests.ts';
 import { sleep } from '../../domain/clock.ts';

@@ -1,6 +1,10 @@
 /**
  * Creates a vendor. The creation is recorded on disk before it is sent: where the answer or this process is lost, the service is searched
  * for the vendor before another of its name is created.
+ *
+ * The search is a sweep that looks for a vendor with that name (`_creations`) that the mirror did not hold before. One that matches the
+ * request is the answer, and the command exits with 0; one with the same name and other fields is shown, and it exits with 1. If the search
+ * fails, nothing is sent. `vendors create --again` creates without a search.
  */
 import { withMessage, asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { NewVendor } from '../../api/requests.ts';

@@ -1,6 +1,16 @@
 /**
  * Edits a vendor. The edit is recorded on disk before it is sent, and earlier ones with an unknown outcome are settled first, by reading
  * the vendor.
+ *
+ * An edit whose answer is lost, cut off or about another vendor is not repeated blindly. The vendor is marked and read after `sync.lag`: by
+ * id, or else by a sweep, of which only pages read then count, and only for the fields in question. If it shows what was requested, the edit
+ * is done. If it is exactly what the mirror held before, the edit is sent again, three times at most. Otherwise somebody else may have
+ * changed it, and the command exits with 69.
+ *
+ * The record (`_edits`: who, when and the names of the fields) covers `edit`, `delete`, `archive` and `restore`. While the outcome is
+ * unknown, as after a `kill -9`, the next such command on that vendor reads it first and says so. If it has changed since, it is edited only
+ * if the fields are different ones; otherwise nothing is sent and the command exits with 1. `--again` sends without reading first, and
+ * closes the open edits of the same fields.
  */
 import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError, withMessage } from '../../domain/errors.ts';
