@@ -1,7 +1,7 @@
 /**
  * Is the mirror right? The only place that decides it: the dashboard, the live summary of `serve`, `status`, `doctor`, `/api/status`, `/readyz` and the
  * metrics show what `judge` says, and alerts are built on those. It reads nothing but its facts and the time. The facts come from a running
- * daemon (`app/health-source.ts`) or from the files alone (`cmd/setup/mirror-facts.ts`).
+ * daemon (`app/daemon.ts`) or from the files alone (`cmd/mirror-facts.ts`).
  *
  * Each situation is a problem with a code that does not change between versions. An account's verdict is its first problem in this order:
  *
