@@ -138,8 +138,6 @@ export class Metrics {
   }
 }
 
-/** The state of the mirror and of the process, measured at each scrape. */
-
 /** More labels would overload what collects them: the accounts that most need attention have labels, the totals cover all. */
 const mostLabels = 50;
 
@@ -336,8 +334,6 @@ function createGauges(registry: Registry): (health: Health) => void {
   };
 }
 
-/** The state of the targets of outgoing webhooks, measured at each scrape. */
-
 const gauges: readonly { name: string; help: string; of: (target: TargetStatus) => number }[] = [
   {
     name: 'lag_seconds',
@@ -376,11 +372,9 @@ function createTargetGauges(registry: Registry): (health: Health) => void {
   };
 }
 
-/** The metrics that every program of this kind has, `process_…` and `nodejs_…`: one set for the process, begun when first asked for. */
-
 let registry: Registry | undefined;
 
-/** In the Prometheus text format. */
+/** The metrics that every program of this kind has, `process_…` and `nodejs_…`: one set for the process, begun when first asked for. */
 function processMetrics(): Promise<string> {
   if (!registry) {
     registry = new Registry();

@@ -15,8 +15,6 @@ import { pull, pullGateways, type GatewayCount, type PullOptions, type RunReport
 import { VendorReader, type SyncAccount } from '../sync/sync-account.ts';
 import { Connections, RequestFailureLog, serviceAddress } from './connections.ts';
 
-/** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
-
 export type { SweepProgress } from '../sync/sweep/sweep.ts';
 
 export interface InstallationDependencies {
@@ -252,8 +250,6 @@ export async function openInstallation(
     throw error;
   }
 }
-
-/** The name by which a mirror knows its service. */
 
 /** The address of a service, in one spelling. */
 function serviceNameOf(baseUrl: string): string {

@@ -9,8 +9,6 @@ import { checkWholeFile } from '../store/files/damage.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 
-/** Periodic maintenance: removes old rows and checks the files. */
-
 export interface MaintenanceOptions {
   readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs'>;
   readonly secrets: Pick<Secrets, 'assertOurs'>;
@@ -29,6 +27,7 @@ const betweenBatches = 50;
 /** A journal of this size means that a reader keeps a query open, in bytes. */
 const largeJournal = 64 * 2 ** 20;
 
+/** Removes old rows and checks the files. */
 export function createMaintenance({ mirror, secrets, retention, clock, log }: MaintenanceOptions): Service {
   let warned = false;
 
@@ -74,8 +73,6 @@ export function createMaintenance({ mirror, secrets, retention, clock, log }: Ma
   );
 }
 
-/** Checks the integrity of a mirror that was not closed cleanly, while the daemon already works with it. */
-
 export interface IntegrityCheckOptions {
   /** The mirror. */
   readonly path: string;
@@ -91,6 +88,7 @@ export interface IntegrityCheck extends Service {
   readonly passed: boolean;
 }
 
+/** Checks the integrity of a mirror that was not closed cleanly, while the daemon already works with it. */
 export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCheckOptions): IntegrityCheck {
   let passed = reason === undefined;
 

@@ -16,8 +16,6 @@ import { print, printJson, printText } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
 import { visible } from './terminal/text.ts';
 
-/** `accounts list`: which accounts are mirrored, and what the mirror holds of each. */
-
 interface ListedAccount {
   readonly account: string;
   readonly from: 'settings' | 'added';
@@ -68,8 +66,6 @@ export const accountsList: CommandHandler = async (call) => {
     );
   return exitStatus.done;
 };
-
-/** `accounts add`, `remove`, `pause` and `resume`: what a person says about accounts beside the settings, kept in the mirror. */
 
 interface AddOptions {
   readonly connection?: string;

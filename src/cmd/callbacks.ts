@@ -20,8 +20,6 @@ import { isInteractive, prompt, readInput } from './terminal/prompt.ts';
 import { table } from './terminal/table.ts';
 import { withInstallation } from './with-installation.ts';
 
-/** `callbacks list`: all callbacks in the service, those of other programs included. */
-
 interface ListOptions {
   readonly event?: string;
   readonly uri?: string;
@@ -45,8 +43,6 @@ export const callbacksList: CommandHandler<ListOptions> = async (call) => {
   else printNotice(context, 'No callbacks.');
   return exitStatus.done;
 };
-
-/** `callbacks register|verify|resend|delete`: straight to the service; where the callback is our own, our records follow. */
 
 export const callbacksRegister: CommandHandler = async (call) => {
   const [event = '', uri = ''] = call.args;
@@ -138,8 +134,6 @@ function codeFromInput(context: Call['context']): Promise<string> {
   return isInteractive(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
 }
 
-/** Callbacks as commands show them. */
-
 export interface ShownCallback extends Callback {
   /** Whether this installation registered it. */
   readonly own: boolean;
@@ -163,8 +157,6 @@ function callbackTable(context: ProcessContext, callbacks: readonly ShownCallbac
     callbacks,
   );
 }
-
-/** The callbacks of this installation: where a person changes one at the service, what we hold about it follows. */
 
 /** Tells which callbacks of an account this installation registered. */
 export async function isOwn(

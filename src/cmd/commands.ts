@@ -1,5 +1,5 @@
 /**
- * Every command with its options, in the order in which help lists them. What a command needs is loaded only when it runs.
+ * Every command with its options. What a command needs is loaded only when it runs.
  */
 import { Argument, Option, type Command } from 'commander';
 import { exportFormats } from '../settings/export-format.ts';
@@ -9,15 +9,19 @@ import type { ProcessContext } from './process/process-context.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { declareCallbacks, declareGateways, declareVendors } from './service-commands.ts';
 
-/** The commands, in the order in which help lists them. What a command needs is loaded only when it runs. */
+/** In the order in which help lists them. */
 export function declareCommands(program: Command, context: ProcessContext, lazy: LazyAction): void {
-  declareRuns(program, lazy);
+  declareServe(program, lazy);
+  declareSync(program, lazy);
+  declareReconcile(program, lazy);
+  declareVerify(program, lazy);
   declareStatus(program, lazy);
   declareVendors(program, lazy);
   declareGateways(program, lazy);
   declareCallbacks(program, lazy);
   declareDeliveries(program, lazy);
-  declareFeeds(program, lazy);
+  declareChanges(program, lazy);
+  declareExport(program, lazy);
   declareNotify(program, lazy);
   declareForget(program, lazy);
   declareSecrets(program, lazy);
@@ -33,14 +37,6 @@ export function declareCommands(program: Command, context: ProcessContext, lazy:
 /** The commands that do something themselves. */
 function leaves(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
-}
-
-/** The commands that run: the daemon, and single walks over the source. */
-function declareRuns(program: Command, lazy: LazyAction): void {
-  declareServe(program, lazy);
-  declareSync(program, lazy);
-  declareReconcile(program, lazy);
-  declareVerify(program, lazy);
 }
 
 function declareServe(program: Command, lazy: LazyAction): void {
@@ -107,8 +103,6 @@ function declareVerify(program: Command, lazy: LazyAction): void {
     .action(lazy(async () => (await import('./verify.ts')).verify));
 }
 
-/** The commands about the mirror as a whole: status, doctor, changes, export. */
-
 function declareStatus(program: Command, lazy: LazyAction): void {
   program
     .command('status')
@@ -133,11 +127,6 @@ function declareStatus(program: Command, lazy: LazyAction): void {
     .option('--accept-service', 'accept the service of the settings for this mirror, after a comparison')
     .option('--yes', 'do not ask for confirmation; a service with other vendors is refused')
     .action(lazy(async () => (await import('./doctor.ts')).doctor));
-}
-
-function declareFeeds(program: Command, lazy: LazyAction): void {
-  declareChanges(program, lazy);
-  declareExport(program, lazy);
 }
 
 function declareChanges(program: Command, lazy: LazyAction): void {
@@ -189,7 +178,6 @@ function declareExport(program: Command, lazy: LazyAction): void {
     .action(lazy(async () => (await import('./export.ts')).exportTo));
 }
 
-/** The commands about which accounts are mirrored. */
 function declareAccounts(program: Command, lazy: LazyAction): void {
   const accounts = program
     .command('accounts')
@@ -257,7 +245,6 @@ function declareAccounts(program: Command, lazy: LazyAction): void {
 /** The journal may be long. */
 const usualLimit = 100;
 
-/** The commands about deliveries, the journal of what the webhooks brought. */
 function declareDeliveries(program: Command, lazy: LazyAction): void {
   const deliveries = program
     .command('deliveries')
@@ -301,7 +288,6 @@ function declareDeliveries(program: Command, lazy: LazyAction): void {
     .action(lazy(async () => (await import('./deliveries.ts')).deliveriesRetry));
 }
 
-/** The commands about outgoing webhooks. */
 function declareNotify(program: Command, lazy: LazyAction): void {
   const notify = program
     .command('notify')
@@ -336,7 +322,6 @@ function declareNotify(program: Command, lazy: LazyAction): void {
 
 const connection = 'one of `connections` in the settings; default: service.auth';
 
-/** The commands that get access to the service, and delete it. */
 function declareLogin(program: Command, lazy: LazyAction): void {
   program
     .command('login')
@@ -383,7 +368,6 @@ const passphraseFile = [
   'read the passphrase from this file; default: ask for it on the terminal',
 ] as const;
 
-/** The commands that back up and restore the secrets. */
 function declareSecrets(program: Command, lazy: LazyAction): void {
   const secrets = program
     .command('secrets')
@@ -421,7 +405,6 @@ function declareSecrets(program: Command, lazy: LazyAction): void {
     .action(lazy(async () => (await import('./secrets.ts')).secretsImport));
 }
 
-/** The command that makes the mirror forget. */
 function declareForget(program: Command, lazy: LazyAction): void {
   program
     .command('forget')
@@ -446,7 +429,6 @@ function declareForget(program: Command, lazy: LazyAction): void {
     .action(lazy(async () => (await import('./forget.ts')).forget));
 }
 
-/** The commands about the program itself. */
 function declareCompletion(program: Command, lazy: LazyAction): void {
   program
     .command('completion')

@@ -6,8 +6,6 @@ import { exitStatus } from '../domain/errors.ts';
 import type { Shell } from './options.ts';
 import type { CommandHandler } from './process/command.ts';
 
-/** `completion SHELL`: prints the script with which a shell completes the commands. */
-
 const scripts: Readonly<Record<Shell, (tree: readonly CommandWords[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
@@ -21,8 +19,6 @@ export function completionOf(program: Command): CommandHandler {
     return Promise.resolve(exitStatus.done);
   };
 }
-
-/** What a shell must know of the commands to complete a command line: read from the commands themselves. */
 
 /** What may stand as a value: one of some words, the name of a file, or something that no shell can know. */
 type Value = readonly string[] | 'file' | 'other';
@@ -88,9 +84,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Which flags take a value, and which values: one entry if all commands that have the flag agree. */
-
-/** Every name of a flag that a value follows. */
+/** Every name of a flag that a value follows, in any command. */
 function flagsWithValue(tree: readonly CommandWords[]): string[] {
   const names = tree.flatMap(({ flags }) =>
     flags.filter(({ value }) => value !== undefined).flatMap((flag) => flag.names),

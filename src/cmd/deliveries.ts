@@ -12,8 +12,6 @@ import { print, printJson, printNotice, printText } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
 import { visible } from './terminal/text.ts';
 
-/** `deliveries list`: the journal of received webhooks. */
-
 interface ListOptions {
   readonly outcome?: DeliveryOutcome;
   readonly vendor?: number;
@@ -60,8 +58,6 @@ function countOf(total: number, shown: number): string {
   return shown < total ? `${shown} of ${total} ${deliveries}; more with --limit.` : `${total} ${deliveries}.`;
 }
 
-/** `deliveries retry`: what was given up is marked to be read again. */
-
 interface RetryOptions {
   readonly vendor?: number;
 }
@@ -88,8 +84,6 @@ function sentence(marked: number): string {
   const vendors = marked === 1 ? 'One vendor is' : `${marked} vendors are`;
   return `${vendors} marked to be read again: by the running daemon, or by the next \`vendor-mirror reconcile\`.`;
 }
-
-/** Moments, as people name them on a command line. */
 
 /**
  * `12h` ago, or a moment such as `2026-11-20` or `2026-11-20 09:00:00`, UTC; in milliseconds since 1970.

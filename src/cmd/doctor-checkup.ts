@@ -7,8 +7,6 @@ import type { Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
-/** The result of one check of `doctor`, and what to do about it. */
-
 export interface Checkup {
   /** What was checked, in a word or two. */
   readonly check: string;
@@ -38,8 +36,6 @@ export function problem(
 ): Checkup {
   return { check, result: 'problem', message, remedy: hint, exit, code };
 }
-
-/** What to do about a request that failed, as far as its cause tells more than its code. */
 
 /** Certificates of an unknown authority. */
 const unknownAuthority = new Set([
@@ -92,8 +88,6 @@ export function accessRemedy(error: MirrorError, settings: Settings, account: st
   if ('accessToken' in auth) return 'Set a new token as service.auth.accessToken.';
   return 'Run the command of accessTokenCommand by hand: the service refuses the token that it prints.';
 }
-
-/** `doctor` on certificates: one that is about to expire stops everything on a day that can be known. */
 
 /** How long before its end a certificate should be renewed by now, in milliseconds: those that renew themselves do so 30 days before. */
 const renewalTime = 21 * 86_400_000;

@@ -18,8 +18,6 @@ import { challengeHeader, probePath, probeProof, proofHeader, proofOf, type Path
 import { certificateCheckup, connectionRemedy, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
-/** `doctor` on the listener: whether the public address leads to this daemon. */
-
 const check = 'public address';
 
 /** Milliseconds for an answer that is made of nothing. */
@@ -133,11 +131,6 @@ function localHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/**
- * `doctor` on the way of a delivery: a request like one is sent through the public address, and this installation says what arrived of it. It
- * is signed with nothing, names no token, and is neither journalled nor counted.
- */
-
 const pathCheck = 'delivery path';
 
 /** The signature of a probe, and a body with what proxies like to change. */
@@ -150,7 +143,10 @@ interface PublicAddress {
   readonly publicUrl: string;
 }
 
-/** Whether path, signature and body arrive as they are sent, at an address that is known to lead here. */
+/**
+ * Whether path, signature and body of a delivery arrive as they are sent, at an address that is known to lead here: a request like one is
+ * sent there, and this installation says what arrived. It is signed with nothing, names no token, and is neither journalled nor counted.
+ */
 async function deliveryPath(
   { fetch, clock, interrupted }: ProcessContext,
   { service }: Settings,
@@ -201,8 +197,6 @@ function faultOf(
     hint: 'Switch off whatever inspects or rewrites requests in the proxy: a changed delivery is refused.',
   };
 }
-
-/** `doctor` on the ports: where no daemon runs, whether one could listen. */
 
 /** Both ports, bound for a moment each. */
 async function portCheckup({ listener, admin }: Settings): Promise<Checkup> {

@@ -18,8 +18,6 @@ import { accessRemedy, certificateCheckup, fine, problem, warning, type Checkup 
 import type { ProcessContext } from './process/process-context.ts';
 import { counted } from './terminal/text.ts';
 
-/** `doctor` on one account of the service: whether it gives access, and behaves as the mirror needs it. */
-
 /** Checks an account; where its list cannot be read, nothing further makes sense. */
 export async function* serviceCheckups(
   context: ProcessContext,

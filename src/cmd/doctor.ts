@@ -128,8 +128,6 @@ function printDocument({ context }: Call, results: readonly Result[], status: Ex
   });
 }
 
-/** `doctor --accept-service`: lets a mirror belong to a service at another address, once its vendors have been compared. */
-
 /** How the vendors of a sample stand to those of the mirror. */
 interface Comparison {
   /** The same number, and created at the same time. */

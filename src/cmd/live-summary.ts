@@ -88,8 +88,6 @@ export class LiveSummary {
   }
 }
 
-/** The lines of the live summary: the verdict, a row for each account, what the log said last, and where to look. */
-
 interface SummaryPlace {
   /** The address of the operator's page. */
   readonly dashboard: string;

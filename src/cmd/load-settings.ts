@@ -16,8 +16,6 @@ import type { Call, CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
 
-/** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox. */
-
 /**
  * The settings of this call, with the accounts that were added and paused by command, restricted to `--account` where that is given.
  * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know,
@@ -119,8 +117,6 @@ function restricted(settings: Settings, wanted: string): Settings {
   throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
 }
 
-/** Finds a command that was started in another folder than usual, where it would begin a second mirror. */
-
 /**
  * A relative path starts at the working directory. Where no mirror is there, but one is at that path beside the settings file, the command
  * was meant for that one.
@@ -138,9 +134,7 @@ export function refuseWrongFolder(settingsFile: string, database: string, workin
   );
 }
 
-/** The account of a command that works on one alone. */
-
-/** @throws MirrorError `usage` where the settings name several and `--account` none of them. */
+/** The account of a command that works on one alone. @throws MirrorError `usage` where the settings name several and `--account` none. */
 export function oneAccount({ accounts }: Settings): string {
   const [account, ...others] = accounts;
   if (account !== undefined && others.length === 0) return account;
@@ -149,8 +143,6 @@ export function oneAccount({ accounts }: Settings): string {
     `The settings name several accounts (${accounts.join(', ')}): choose one with --account ID.`,
   );
 }
-
-/** Which accounts are left for a command that reads whole lists: none that a person paused. */
 
 /** The settings without the accounts that are paused, which a notice names. @throws MirrorError `usage` where `--account` names such a one. */
 export function withoutPaused(context: ProcessContext, settings: Settings): Settings {

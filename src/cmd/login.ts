@@ -1,11 +1,10 @@
 /**
  * `login` and `logout`: a person authorizes vendor-mirror in a browser, and the tokens are kept with the secrets until they are forgotten.
  */
-import { authorizationRequest, redeem, type AuthorizationRequest, type Authorized } from '../api/auth/authorization.ts';
+import type { AuthorizationRequest, Authorized } from '../api/auth/authorization.ts';
 import type { OAuthSettings } from '../api/auth/oauth-tokens.ts';
 import type { Installation } from '../app/installation.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';
-import { HttpServer } from '../http/server.ts';
 import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
 import { loadSettings } from './load-settings.ts';
@@ -16,8 +15,6 @@ import { printError, printJson, printNotice, printText } from './terminal/print.
 import { isInteractive, prompt, readInput } from './terminal/prompt.ts';
 import { visible } from './terminal/text.ts';
 import { withInstallation } from './with-installation.ts';
-
-/** `login`: a person authorizes vendor-mirror in a browser, and the tokens are kept with the secrets. */
 
 /** An account of the settings, and why the new token does not open it. */
 interface Access {
@@ -30,6 +27,8 @@ export const login: CommandHandler<NewServiceOptions> = async (call) => {
   const created = await newSettings(call);
   const settings = created?.settings ?? loadSettings(call);
   const { name, oauth } = oauthConnection(settings, call.args[0]);
+  // `logout` needs none of it.
+  const { authorizationRequest, redeem } = await import('../api/auth/authorization.ts');
   const request = await authorizationRequest(oauth, context.random);
   const answer = await answerOf(context, oauth, request);
   return withInstallation(call, settings, async (installation) => {
@@ -119,8 +118,6 @@ function report(context: ProcessContext, connection: string, { scopes }: Authori
   if (access.length === 0) printText(context, 'No account uses this connection yet.');
 }
 
-/** `logout`: the tokens that `login` got are forgotten. */
-
 export const logout: CommandHandler = async (call) => {
   const settings = loadSettings(call);
   const { name } = oauthConnection(settings, call.args[0]);
@@ -136,18 +133,16 @@ export const logout: CommandHandler = async (call) => {
   return exitStatus.done;
 };
 
-/** Which connection `login` and `logout` are about. */
-export interface OAuthConnection {
-  readonly name: string;
-  readonly oauth: OAuthSettings;
-}
-
 /**
- * The connection of that name; where none is named, the only one that is got by logging in, or that of `service.auth`.
+ * The connection that `login` and `logout` are about: that of the name; where none is named, the only one that is got by logging in, or
+ * that of `service.auth`.
  * @throws MirrorError `usage` for a name that the settings do not have, or where one must be named; `settings_invalid` where access is got in
  * another way.
  */
-function oauthConnection({ connections }: Settings, named: string | undefined): OAuthConnection {
+function oauthConnection(
+  { connections }: Settings,
+  named: string | undefined,
+): { readonly name: string; readonly oauth: OAuthSettings } {
   const all = [...connections].flatMap(([name, auth]) => ('oauth' in auth ? [{ name, oauth: auth.oauth }] : []));
   const names = all.map(({ name }) => name).join(', ');
   if (named !== undefined && !connections.has(named))
@@ -167,8 +162,6 @@ function oauthConnection({ connections }: Settings, named: string | undefined): 
   );
 }
 
-/** Waits on this machine for the browser that comes back from the service's page. */
-
 const page = (text: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>vendor-mirror</title><p>${text}</p></html>\n`;
 
@@ -184,6 +177,7 @@ async function awaitRedirect(
   { clock, interrupted }: Pick<ProcessContext, 'clock' | 'interrupted'>,
   ready: () => void,
 ): Promise<URLSearchParams> {
+  const { HttpServer } = await import('../http/server.ts');
   let arrived: (query: URLSearchParams) => void = () => undefined;
   const answer = new Promise<URLSearchParams>((resolve) => (arrived = resolve));
   const headers = { 'content-type': 'text/html; charset=utf-8', connection: 'close' };

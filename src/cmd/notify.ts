@@ -14,8 +14,6 @@ import { print, printJson, printNotice, printText } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
 import { counted } from './terminal/text.ts';
 
-/** `notify list`: how far each target of outgoing webhooks is, and what was given up. */
-
 /** Vendors that were given up may be many. */
 const mostShown = 100;
 
@@ -84,8 +82,6 @@ async function printTargets(
     printNotice(context, `${parked.length} of ${counted(all, 'vendor')} that were given up are shown.`);
 }
 
-/** `notify retry`: what was given up is sent again, and targets whose receiver was gone work again. */
-
 export const notifyRetry: CommandHandler = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
@@ -115,8 +111,6 @@ function sentence(vendors: number, enabled: readonly string[]): string {
     vendors > 0 ? [`The changes of ${counted(vendors, 'vendor')} are sent again by the running daemon.`] : [];
   return [...again, ...sent].join(' ');
 }
-
-/** `notify forget`: a target that the settings do not name any more, and what waits for it. */
 
 export const notifyForget: CommandHandler = async (call) => {
   const { context, options } = call;

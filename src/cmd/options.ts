@@ -9,8 +9,6 @@ import { eventsInstead } from '../domain/events.ts';
 import type { LogLevel } from '../domain/log.ts';
 import { isCursor } from '../store/reports/feed-cursor.ts';
 
-/** The options that every command takes, before its name or after it. */
-
 const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 const group = 'Common options:';

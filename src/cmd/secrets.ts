@@ -15,8 +15,6 @@ import { printJson, printNotice, printText } from './terminal/print.ts';
 import { isConfirmed, isInteractive, prompt } from './terminal/prompt.ts';
 import { counted } from './terminal/text.ts';
 
-/** `secrets export FILE`: a backup of the secrets that only a passphrase opens. */
-
 export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
@@ -42,8 +40,6 @@ export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => 
     );
   return exitStatus.done;
 };
-
-/** `secrets import FILE`: the secrets of a backup, in their place. */
 
 interface ImportOptions extends PassphraseOptions {
   readonly yes?: boolean;

@@ -27,8 +27,7 @@ import { logOf, serviceOf, type Service } from './with-installation.ts';
 /** Milliseconds between two measurements of the event loop; each wakes an idle daemon. */
 const lagInterval = 500;
 
-/** `serve`: the daemon, until a signal ends it. */
-export interface ServeOptions {
+interface ServeOptions {
   /** Delete the callbacks of this installation and end. */
   readonly unregister?: boolean;
 }
@@ -224,8 +223,7 @@ async function stopWithin(daemon: Daemon, timeout: number, context: ProcessConte
   }
 }
 
-/** SIGHUP: the daemon reads its settings again. */
-export interface Reload {
+interface Reload {
   readonly daemon: Pick<Daemon, 'use'>;
   /** The settings with which it was started, as written in their file. */
   readonly started: Settings;
@@ -253,15 +251,14 @@ async function reload(call: Call, { daemon, started, inUse, log }: Reload): Prom
   }
 }
 
-/** SIGHUP: a request to read the settings again, or the terminal of the process was closed. */
-export interface Hangups {
+interface Hangups {
   /** Aborted when the terminal is gone. */
   readonly gone: AbortSignal;
   /** If the terminal is gone, ends the process, as the signal does by default. */
   reRaise(): void;
 }
 
-/** Handles SIGHUP from now on. A process that nohup or a supervisor started has no terminal to lose. */
+/** Handles SIGHUP from now on: a request to read the settings again, or the terminal of the process was closed. A process that nohup or a supervisor started has no terminal to lose. */
 function watchHangups({ stdin }: Pick<ProcessContext, 'stdin'>, readAgain: () => void): Hangups {
   const fromTerminal = stdin.isTTY === true;
   const terminal = new AbortController();
@@ -291,12 +288,10 @@ function hasTerminal(): boolean {
   }
 }
 
-/** Notifies systemd of the state of the daemon, if its unit has `Type=notify`. */
-
 /** Longer than a program takes that sends one datagram, in milliseconds. */
 const notifyTimeout = 5_000;
 
-/** LazyAction not wait: the daemon works whether or not systemd gets the message. */
+/** Does not wait: the daemon works whether or not systemd gets the message. */
 function notifySystemd(
   state: 'READY=1' | 'STOPPING=1' | 'WATCHDOG=1',
   { env }: Pick<ProcessContext, 'env'>,

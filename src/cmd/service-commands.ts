@@ -147,7 +147,7 @@ export function declareGateways(program: Command, lazy: LazyAction): void {
     .command('list')
     .summary('list the gateways of the mirror')
     .description('Lists the gateways of the mirror, removed ones included.')
-    .action(lazy(async () => (await import('./gateways-list.ts')).gatewaysList));
+    .action(lazy(async () => (await import('./gateways.ts')).gatewaysList));
   gateways
     .command('remove')
     .summary('remove a gateway in the service')
@@ -161,7 +161,7 @@ export function declareGateways(program: Command, lazy: LazyAction): void {
     .option('--yes', 'do not ask for confirmation')
     .option(...dryRun)
     .addHelpText('after', examples(['vendor-mirror gateways remove 26 --yes']))
-    .action(lazy(async () => (await import('./gateways-remove.ts')).gatewaysRemove));
+    .action(lazy(async () => (await import('./gateways.ts')).gatewaysRemove));
 }
 
 /** The commands about callbacks, straight to the service. */

@@ -161,8 +161,6 @@ function amount(code: string, total: Total): string {
   return money(total?.minor ?? 0n, code);
 }
 
-/** The connections, for a person's eye. */
-
 /** A section; nothing where there is but one connection, of which its accounts say it all. */
 export async function connectionsText(
   context: ProcessContext,
@@ -178,8 +176,6 @@ export async function connectionsText(
   });
   return [[heading(context, 'Connections'), await facts(context, entries)].join('\n')];
 }
-
-/** What `status` says of outgoing webhooks. */
 
 /** A paragraph about all targets; none where there are none. */
 export async function targetsText(context: ProcessContext, targets: readonly TargetStatus[]): Promise<string[]> {

@@ -15,8 +15,6 @@ import { table, type Column } from './terminal/table.ts';
 import { printFirstQuery } from './vendors-list.ts';
 import { withInstallation } from './with-installation.ts';
 
-/** `sync` and `reconcile`: every account walked once, its vendors and its gateways. */
-
 interface ReconcileOptions {
   /** How many absences a person has allowed. */
   readonly approveAbsences?: number;
@@ -74,8 +72,6 @@ function statusOf(synced: readonly AccountSync[], accounts: number): ExitStatus 
   ]);
   return highestExit(synced.length < accounts ? [...statuses, exitStatus.incomplete] : statuses);
 }
-
-/** What `sync` and `reconcile` say when they are done. */
 
 interface AccountSync {
   readonly run: RunSummary;

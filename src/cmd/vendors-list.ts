@@ -132,8 +132,6 @@ function vendorColumns(
   ];
 }
 
-/** Where the mirror is and how to query it, printed after the first sync. */
-
 const firstRows = 5;
 
 /** Prints a first query; and what it answers, where the `rows` are wanted. */

@@ -84,8 +84,6 @@ function valueText(context: ProcessContext, name: string, value: unknown): strin
   return /_at$|_of$/.test(name) ? `${visible(value)} (${age(context.clock, value)})` : visible(value);
 }
 
-/** A vendor's timeline: each change with its time, how it was learned, and the old and new value of each field. */
-
 /** Oldest change first, so that the latest stands at the end of the output. */
 async function timelineText(
   context: ProcessContext,

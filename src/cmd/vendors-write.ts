@@ -35,8 +35,6 @@ import { visible } from './terminal/text.ts';
 import { printDetails } from './vendors-show.ts';
 import { withInstallation } from './with-installation.ts';
 
-/** `vendors create|edit|delete|archive|restore`: written to the service, and its answer applied to the mirror at once. */
-
 const list = new Intl.ListFormat('en');
 
 interface WriteFlags extends DryRunOption {
@@ -260,8 +258,6 @@ function problemOf(name: string, value: unknown): string | undefined {
     ? `${name} holds half a character (a lone surrogate).`
     : undefined;
 }
-
-/** What may be said about a vendor's tax defaults when they are set. */
 
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
 const aNumber = 'a whole number from 1';

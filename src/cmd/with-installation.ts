@@ -22,8 +22,6 @@ import { printNotice } from './terminal/print.ts';
 import { migrationProgress } from './terminal/progress.ts';
 import { mayStyle, visibleLines } from './terminal/text.ts';
 
-/** The installation, opened for a command that speaks with the service. */
-
 /**
  * Does the work with the installation of these settings, and closes it, with the built-in sandbox where one stood in for the
  * service.
@@ -193,8 +191,6 @@ function readAddress(world: string): Address | undefined {
     return undefined;
   }
 }
-
-/** The log of a command: lines of JSON, or readable ones where a person watches. */
 
 /** An entry of the log, whose texts cannot steer the terminal. */
 export interface ReadableEntry {

@@ -61,8 +61,6 @@ export class Feed {
   }
 }
 
-/** The messages: one for each change, and one where the history that a target followed is gone. A public interface. */
-
 /** A message has the same id in every attempt. */
 export type Message = PendingNotice;
 

@@ -28,8 +28,6 @@ export function answeringBadRequests(handle: ApiHandle): ApiHandle {
   };
 }
 
-/** The parameters of a question to the API, each read by its kind; what is unknown or wrong is refused by name. */
-
 /** Refuses unknown parameters: a misspelt filter must not return everything. */
 export class Parameters {
   readonly #query: URLSearchParams;

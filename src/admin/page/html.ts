@@ -8,8 +8,6 @@ import type { Balance } from '../../domain/vendor.ts';
 import type { Change, FieldChange } from '../../store/reports/change-feed.ts';
 import type { FindingKind } from '../../store/sqlite/schema.ts';
 
-/** HTML that escapes whatever is put into it. */
-
 /** Text that is HTML already. */
 export class Html {
   readonly text: string;
@@ -38,8 +36,6 @@ function written(part: Part): string {
   return String(part).replace(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** A page as it is sent: the frame that all pages share, and the version by which a browser knows that it has it already. */
-
 export interface PageParts {
   readonly title: string;
   /** From this page to the place of the first one: `./`, `../../`. */
@@ -58,6 +54,7 @@ export interface Page {
   readonly version: string;
 }
 
+/** A page as it is sent: the frame that all pages share, and the version by which a browser knows that it has it already. */
 export function page({ title, root, wanted = '', content, now }: PageParts): Page {
   const body = html`<header id="top">
       <a class="home" href="${root}"><img src="${root}icon.svg" alt="" width="28" height="28" /> vendor-mirror</a>
@@ -181,8 +178,6 @@ export const findingWords: Readonly<Record<FindingKind, string>> = {
   breaker: 'lacks so many vendors that a person must approve their absence',
 };
 
-/** A chart as HTML: figures that the browser draws, a text for screen readers, and a table. */
-
 export interface Chart {
   /** What is drawn, and what it comes to, in a sentence. */
   readonly words: string;
@@ -204,6 +199,7 @@ interface ChartSeries {
   readonly values: readonly (number | null)[];
 }
 
+/** A chart as HTML: figures that the browser draws, a text for screen readers, and a table. */
 export function chart({ words, grain, kind, places, at, series, table }: Chart): Html {
   const seconds = at.map(
     (moment) => (parseInstant(moment.length > 10 ? `${moment}:00:00` : `${moment} 00:00:00`) ?? 0) / 1_000,
@@ -246,8 +242,6 @@ export function namedValues(entries: readonly (readonly [name: string, value: Ht
   );
 }
 
-/** What a change did to a vendor's fields. */
-
 /** Old and new value of each field; null where no field changed. */
 export function changedFields(fields: readonly FieldChange[]): Html | null {
   if (fields.length === 0) return null;
@@ -265,7 +259,6 @@ function valueWords(value: string | null): Html {
 }
 
 /** What became of a vendor, in a word or two. */
-
 export const changeWords: Readonly<Record<Change['kind'], string>> = {
   created: 'First seen',
   updated: 'Changed',

@@ -36,15 +36,13 @@ export type LazyAction = <Options extends object>(
   load: () => Promise<CommandHandler<Options>>,
 ) => (...given: unknown[]) => Promise<void>;
 
-/** Commands that a message names, with the option that names the settings in use: pasted as they stand, they meet the same mirror. */
-
 /** The option with which another command finds the same settings; empty if it finds them without one. */
 export function settingsOption({ config, sandbox }: CommonOptions): string {
   if (config !== undefined) return `-c ${shellWord(config)}`;
   return sandbox ? '--sandbox' : '';
 }
 
-/** The text, with the commands in it completed. */
+/** The text, with that option in each command that it names: pasted as they stand, they meet the same mirror. */
 export function withSettings({ settingsOption: option }: Pick<ProcessContext, 'settingsOption'>, text: string): string {
   if (!option) return text;
   return text.replace(
@@ -57,8 +55,6 @@ export function withSettings({ settingsOption: option }: Pick<ProcessContext, 's
 export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
-
-/** The exit status of several results. */
 
 /** The highest of some statuses; `done` if there are none. */
 export function highestExit(statuses: readonly ExitStatus[]): ExitStatus {

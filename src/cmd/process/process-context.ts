@@ -68,9 +68,7 @@ async function openNetwork(): Promise<Fetch> {
   return nodeFetch(environmentProxy);
 }
 
-/** The size of a terminal. One without a size, as in some containers and under `script`, says 0. */
-
-/** Characters in a line, or `otherwise` where the terminal does not say. */
+/** Characters in a line, or `otherwise` where the terminal does not say; some containers, and `script`, say 0. */
 export function columnsOf({ columns }: Output, otherwise: number): number {
   return columns === undefined || columns === 0 ? otherwise : columns;
 }

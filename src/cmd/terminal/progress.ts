@@ -123,8 +123,6 @@ class SweepSpeed {
   }
 }
 
-/** The progress of a long migration of the mirror, on standard error: a bar on a terminal, a line for every tenth part elsewhere. */
-
 type MigrationContext = Pick<ProcessContext, 'stderr' | 'env'>;
 
 /** Called at each percent of a migration, up to a hundred. */

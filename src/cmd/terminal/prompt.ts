@@ -69,8 +69,6 @@ export async function isConfirmed(
   return /^y(es)?$/i.test((await prompt(context, `${await question()} [y/N]`, { hidden: false })).trim());
 }
 
-/** Text that comes from outside on its way to the service: it arrives there as it was meant, or is refused here. */
-
 /**
  * The text of bytes, without a byte order mark.
  * @throws MirrorError `usage` if they are not UTF-8: replacement characters would be stored as if they were the text.

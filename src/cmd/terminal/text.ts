@@ -7,8 +7,6 @@ import { styleText } from 'node:util';
 import type { Balance } from '../../domain/vendor.ts';
 import type { Output, ProcessContext } from '../process/process-context.ts';
 
-/** Text for people, wrapped between words at the end of the terminal's line; unchanged where there is no terminal. */
-
 type Terminal = Pick<ProcessContext, 'stdout'>;
 
 /** In less room than this, in cells, sentences are hard to read. */
@@ -65,8 +63,6 @@ export function wrappedLines({ isTTY, columns }: Output, text: string): string {
 function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
-
-/** Measures and wraps text by the cells that it takes on a terminal. */
 
 /** How many cells of a terminal a text takes; wide characters take two, combining ones none. */
 export type Ruler = (text: string) => number;
@@ -169,8 +165,6 @@ function pieces(word: string, width: number, cells: Ruler): string[] {
   return [...found, piece];
 }
 
-/** Text from outside, made safe for a terminal. */
-
 /** Control characters, and those that turn the direction of what follows: whatever could make a terminal lie. */
 const steering = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
@@ -207,14 +201,10 @@ export function mayStyle(stream: Output, env: ProcessContext['env']): boolean {
   return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-/** Numbers of things, as people write them. */
-
 /** `1 vendor`, `94,942 vendors`; a plural that is not the noun with an s is named. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
 }
-
-/** Amounts, as people write them. */
 
 /** A vendor's amounts: `1200.00 USD; 5.00 EUR`, exactly as the service wrote them; null where there are none. */
 export function amounts(balances: readonly Balance[]): string | null {

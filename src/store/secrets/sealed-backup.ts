@@ -18,7 +18,7 @@ import { readBack, rename, withoutCompanions, writePrivately } from '../files/re
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
-import { openSecrets, type SecretsFile } from './secrets.ts';
+import type { SecretsFile } from './secrets.ts';
 
 /** Every file of this format begins with it, whatever its version. */
 const formatName = 'vendor-mirror secrets';
@@ -246,6 +246,8 @@ export async function importSecrets(
   const draft = join(dirname(place), `.${basename(place)}.${Buffer.from(secrets.random.bytes(6)).toString('hex')}`);
   try {
     writePrivately(draft, image);
+    // Loaded when it is needed, because an export does not need it.
+    const { openSecrets } = await import('./secrets.ts');
     await (await openSecrets({ ...secrets, path: draft })).close();
     readBack(draft);
     const counts = countSecrets(draft);
