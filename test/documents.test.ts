@@ -154,6 +154,12 @@ describe('the documents', () => {
     expect(lines.filter((line) => line.trimStart().startsWith('|') && line.length > 110)).toEqual([]);
   });
 
+  it('says of each folder of the source what it is for', () => {
+    const folders = readdirSync(join(packageRoot, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const said = [...section('src/README.md', 'Layout').matchAll(/^- `src\/.+$/gm)].join('\n');
+    expect(folders.map(({ name }) => name).filter((name) => !said.includes(`\`src/${name}/\``))).toEqual([]);
+  });
+
   it('asks, in the README, five questions that every mirror answers', async () => {
     const path = join(temporaryFolder(), 'vendors.db');
     await writeMirror(path, systemClock, {});
