@@ -155,7 +155,9 @@ describe('the documents', () => {
   });
 
   it('says of each folder of the source what it is for', () => {
-    const folders = readdirSync(join(packageRoot, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const folders = readdirSync(join(packageRoot, 'src'), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
     const said = [...section('src/README.md', 'Layout').matchAll(/^- `src\/.+$/gm)].join('\n');
     expect(folders.map(({ name }) => name).filter((name) => !said.includes(`\`src/${name}/\``))).toEqual([]);
   });
