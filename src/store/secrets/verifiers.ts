@@ -1,19 +1,16 @@
 /**
  * The secrets of callbacks: the path token in their address, received verification codes, and the signature keys that codes become.
  *
- * A code is a candidate until the service confirms it; then it is proven. The previous key stays valid for a day, because deliveries signed
- * with it may still be under way.
- *
  * Codes are accepted only while one is expected for that account, at its secret address, and trusted only when the service then shows the
- * callback as verified.
+ * callback as verified. What becomes of a code, and when it is a key: `domain/verifier.ts`.
  */
-import { sql, type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
+import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
 import { shortLockWait, type Database } from '../sqlite/database.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
-import type { SecretTables, VerifierTable } from '../sqlite/schema.ts';
+import type { VerifierTable } from '../sqlite/schema.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
 
 /** What happened to a received code. */
@@ -27,7 +24,7 @@ export class Verifiers {
   readonly #clock: Clock;
   readonly #pathToken: PathTokens;
   readonly #awaited: AwaitedCodes;
-  readonly #statements: VerifierStatements;
+  readonly #codes: CodeRows;
 
   constructor(database: Database, clock: Clock, random: Random) {
     this.#database = database;
@@ -35,7 +32,7 @@ export class Verifiers {
     const { sqlite } = database;
     this.#pathToken = new PathTokens(sqlite, random);
     this.#awaited = new AwaitedCodes(sqlite);
-    this.#statements = new VerifierStatements(sqlite);
+    this.#codes = new CodeRows(sqlite);
   }
 
   async pathToken(account_id: string): Promise<Secret> {
@@ -54,19 +51,21 @@ export class Verifiers {
     return tokens;
   }
 
+  /** The currently valid keys, those of callbacks that exist first. */
   // Called for each delivery; a single statement is consistent without a transaction.
-  /** The currently valid keys. Candidates are not valid: anyone may have sent them. */
   usable(account_id: string): Promise<Secret[]> {
-    return this.#database.retryWhileLocked(() =>
-      this.#statements.usable.all({ account_id, now: timestamp(this.#clock.now()) }).map(this.#secret),
-    );
+    return this.#database.retryWhileLocked(() => {
+      const now = timestamp(this.#clock.now());
+      const keys = this.#codes.ofAccount.all({ account_id }).filter((row) => isKey(row, (row.expires_at ?? '') <= now));
+      return [...keys.filter(isProven), ...keys.filter((row) => !isProven(row))].map(secretOf);
+    });
   }
 
   /** Whether the key of this callback is known and no newer code was requested, which may be in force without our knowing it. */
   hasKey(account_id: string, callbackid: number): Promise<boolean> {
     return this.#database.read(
       () =>
-        this.#statements.proven.get({ account_id, callbackid }) !== undefined &&
+        this.#codes.ofAccount.all({ account_id }).some((row) => isProven(row) && row.callbackid === callbackid) &&
         !this.#awaited.isAwaitedFor(account_id, callbackid),
     );
   }
@@ -85,15 +84,15 @@ export class Verifiers {
   offer(account_id: string, code: Secret, callbackid: number | null): Promise<OfferedCode> {
     return this.#database.write(() => {
       const verifier = code.reveal();
-      const received_at = timestamp(this.#clock.now());
-      const known = this.#statements.find.get({ account_id, verifier });
+      const rows = this.#codes.ofAccount.all({ account_id });
+      const known = rows.find((row) => row.verifier === verifier);
       if (!this.#awaited.isAwaited(account_id, callbackid)) return known ? 'known' : 'not_awaited';
-      if (known) {
-        this.#statements.markReceivedAgain.run({ account_id, verifier, callbackid, received_at });
-        return known.state === 'candidate' ? 'known' : 'kept';
-      }
-      if (this.#statements.candidates.all({ account_id }).length >= mostCandidates) return 'full';
-      this.#statements.add.run({ account_id, verifier, callbackid, received_at });
+      if (known?.state === 'candidate') return 'known';
+      if (!known && rows.filter((row) => waitsToBeTried(codeOf(row))).length >= mostCandidates) return 'full';
+      const received_at = timestamp(this.#clock.now());
+      // The callback of a previous key no longer exists, or has another one: the code may be for another callback.
+      const of = known?.state === 'proven' ? known.callbackid : (callbackid ?? known?.callbackid ?? null);
+      this.#move(known ?? { account_id, verifier, received_at }, 'received', { callbackid: of, received_at });
       return 'kept';
     }, shortLockWait);
   }
@@ -101,32 +100,28 @@ export class Verifiers {
   /** Received codes for this callback or without one, the newest first. */
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
     return this.#database.read(() =>
-      this.#statements.candidates
+      this.#codes.ofAccount
         .all({ account_id })
-        .filter((code) => code.callbackid === null || code.callbackid === callbackid)
-        .map(this.#secret),
+        .filter((row) => waitsToBeTried(codeOf(row)) && (row.callbackid === null || row.callbackid === callbackid))
+        .map(secretOf),
     );
   }
 
-  /** Removes a code that the service rejected. */
+  /** Records that the service rejected a code. */
   drop(account_id: string, code: Secret): Promise<void> {
     return this.#database.write(() => {
-      const wrong = { account_id, verifier: code.reveal() };
-      this.#statements.drop.run(wrong);
-      this.#statements.clearReceivedAgain.run(wrong);
+      const wrong = this.#find(account_id, code);
+      if (wrong) this.#move(wrong, 'wrong');
     });
   }
 
   /** Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event. */
   prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<void> {
     return this.#database.write(() => {
+      const received_at = timestamp(this.#clock.now());
+      const right = this.#find(account_id, code) ?? { account_id, verifier: code.reveal(), received_at };
       this.#end(account_id, callbackid);
-      this.#statements.makeProven.run({
-        account_id,
-        callbackid,
-        verifier: code.reveal(),
-        received_at: timestamp(this.#clock.now()),
-      });
+      this.#move(right, 'right', { callbackid, expires_at: null });
       this.#awaited.remove({ account_id, event });
     });
   }
@@ -141,167 +136,88 @@ export class Verifiers {
     return this.#database.write(() => this.#awaited.register({ account_id, event }, this.#clock.now()));
   }
 
-  #secret({ verifier }: { verifier: string }): Secret {
-    return new Secret(verifier);
-  }
-
+  /** The callback has another code, or no longer exists. Its candidates, and those that name no callback, are of no use then. */
   #end(account_id: string, callbackid: number): void {
     const now = this.#clock.now();
-    this.#statements.dropExpired.run({ now: timestamp(now) });
-    this.#statements.retire.run({ account_id, callbackid, expires_at: timestamp(lastUseOf(now)) });
-    this.#statements.dropCandidates.run({ account_id, callbackid });
+    for (const row of this.#codes.expired.all({ now: timestamp(now) })) this.#move(row, 'expired');
+    for (const row of this.#codes.ofAccount.all({ account_id })) {
+      const isOurs = row.callbackid === callbackid || (row.callbackid === null && row.state === 'candidate');
+      const expires_at = isProven(row) ? timestamp(lastUseOf(now)) : row.expires_at;
+      if (isOurs) this.#move(row, 'superseded', { expires_at });
+    }
     this.#awaited.removeOfCallback(account_id, callbackid);
   }
+
+  #find(account_id: string, code: Secret): VerifierTable | undefined {
+    return this.#codes.ofAccount.all({ account_id }).find(({ verifier }) => verifier === code.reveal());
+  }
+
+  /** Stores what becomes of a code. */
+  #move(row: NewCode | VerifierTable, evidence: CodeEvidence, changes: Partial<VerifierTable> = {}): void {
+    const stored = 'state' in row ? row : undefined;
+    const code = nextCode(stored && codeOf(stored), evidence);
+    if (!code) this.#codes.remove.run(row);
+    else {
+      const came_again = code.cameAgain ? 1 : 0;
+      this.#codes.put.run({ callbackid: null, expires_at: null, ...row, ...changes, state: code.state, came_again });
+    }
+  }
 }
 
-/** Until when a key that is retired at `retired` stays valid, milliseconds since 1970. */
-export function lastUseOf(retired: number): number {
-  return retired + day;
+/** A code that is not stored. */
+type NewCode = Pick<VerifierTable, 'account_id' | 'verifier' | 'received_at'>;
+
+function isProven({ state }: VerifierTable): boolean {
+  return state === 'proven';
 }
 
-interface OfAccount {
-  account_id: string;
+function secretOf({ verifier }: VerifierTable): Secret {
+  return new Secret(verifier);
 }
-type OfCallback = OfAccount & { callbackid: number };
-type OfCode = OfAccount & { verifier: string };
-type Code = Pick<VerifierTable, 'verifier' | 'callbackid'>;
-type Found = Code & Pick<VerifierTable, 'state'>;
 
-/** The rows of verifiers: each change of state is one statement. */
-class VerifierStatements {
-  readonly usable: Statement<OfAccount & { now: string }, Code>;
-  readonly proven: Statement<OfCallback, Code>;
-  readonly find: Statement<OfCode, Found>;
-  /** Codes that wait to be tried, the newest first. */
-  readonly candidates: Statement<OfAccount, Code>;
-  readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }>;
-  /** Marks a known code as received again; where its callback no longer exists, it may be for another one. */
-  readonly markReceivedAgain: Statement<OfCode & { callbackid: number | null; received_at: string }>;
-  readonly drop: Statement<OfCode>;
-  /** Clears the mark of a code that was tried again and was wrong; as a key it stays what it was. */
-  readonly clearReceivedAgain: Statement<OfCode>;
-  /** Makes a code the proven one of a callback. */
-  readonly makeProven: Statement<OfCode & OfCallback & { received_at: string }>;
-  /** Lets the proven code of a callback expire. */
-  readonly retire: Statement<OfCallback & { expires_at: string }>;
-  /** Candidates of a callback, and those without one. */
-  readonly dropCandidates: Statement<OfCallback>;
-  readonly dropExpired: Statement<{ now: string }>;
+/** The rows of codes. An account has few. */
+class CodeRows {
+  /** The newest first. */
+  readonly ofAccount: Statement<{ account_id: string }, VerifierTable>;
+  readonly expired: Statement<{ now: string }, VerifierTable>;
+  readonly put: Statement<VerifierTable>;
+  readonly remove: Statement<Pick<VerifierTable, 'account_id' | 'verifier'>>;
 
   constructor(sqlite: Sqlite) {
-    this.usable = statement(sqlite, (at) =>
+    this.ofAccount = statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
-        .select(['verifier', 'callbackid'])
+        .selectAll()
         .where('account_id', '=', at('account_id'))
-        .where((row) => isUsable(row, at('now')))
-        .orderBy('state', 'desc'),
-    );
-    this.proven = statement(sqlite, (at) =>
-      secretSql
-        .selectFrom('verifiers')
-        .select(['verifier', 'callbackid'])
-        .where('account_id', '=', at('account_id'))
-        .where('callbackid', '=', at('callbackid'))
-        .where('state', '=', 'proven'),
-    );
-    this.find = statement(sqlite, (at) =>
-      secretSql
-        .selectFrom('verifiers')
-        .select(['verifier', 'callbackid', 'state'])
-        .where('account_id', '=', at('account_id'))
-        .where('verifier', '=', at('verifier')),
-    );
-    this.candidates = statement(sqlite, (at) =>
-      secretSql
-        .selectFrom('verifiers')
-        .select(['verifier', 'callbackid'])
-        .where('account_id', '=', at('account_id'))
-        .where((row) => row.or([row('state', '=', 'candidate'), row('came_again', '=', 1)]))
         .orderBy('received_at', 'desc'),
     );
-    this.add = statement(sqlite, (at) =>
-      secretSql.insertInto('verifiers').values({
-        account_id: at('account_id'),
-        verifier: at('verifier'),
+    this.expired = statement(sqlite, (at) =>
+      secretSql.selectFrom('verifiers').selectAll().where('expires_at', '<=', at('now')),
+    );
+    this.put = statement(sqlite, (at) => {
+      const columns = {
         callbackid: at('callbackid'),
-        state: 'candidate',
+        state: at('state'),
         received_at: at('received_at'),
-        expires_at: null,
-        came_again: 0,
-      }),
-    );
-    this.markReceivedAgain = statement(sqlite, (at) =>
+        expires_at: at('expires_at'),
+        came_again: at('came_again'),
+      };
+      return secretSql
+        .insertInto('verifiers')
+        .values({ account_id: at('account_id'), verifier: at('verifier'), ...columns })
+        .onConflict((conflict) => conflict.columns(['account_id', 'verifier']).doUpdateSet(columns));
+    });
+    this.remove = statement(sqlite, (at) =>
       secretSql
-        .updateTable('verifiers')
-        .set({
-          came_again: 1,
-          received_at: at('received_at'),
-          callbackid: sql`iif(state = 'previous', coalesce(${at('callbackid')}, callbackid), callbackid)`,
-        })
-        .where('account_id', '=', at('account_id'))
-        .where('verifier', '=', at('verifier'))
-        .where('state', '<>', 'candidate'),
-    );
-    this.clearReceivedAgain = statement(sqlite, (at) =>
-      secretSql
-        .updateTable('verifiers')
-        .set({ came_again: 0 })
+        .deleteFrom('verifiers')
         .where('account_id', '=', at('account_id'))
         .where('verifier', '=', at('verifier')),
-    );
-    this.drop = statement(sqlite, (at) =>
-      secretSql
-        .deleteFrom('verifiers')
-        .where('account_id', '=', at('account_id'))
-        .where('verifier', '=', at('verifier'))
-        .where('state', '=', 'candidate'),
-    );
-    this.makeProven = statement(sqlite, (at) =>
-      secretSql
-        .insertInto('verifiers')
-        .values({
-          account_id: at('account_id'),
-          verifier: at('verifier'),
-          callbackid: at('callbackid'),
-          state: 'proven',
-          received_at: at('received_at'),
-          expires_at: null,
-          came_again: 0,
-        })
-        .onConflict((conflict) =>
-          conflict
-            .columns(['account_id', 'verifier'])
-            .doUpdateSet({ state: 'proven', callbackid: at('callbackid'), expires_at: null, came_again: 0 }),
-        ),
-    );
-    this.retire = statement(sqlite, (at) =>
-      secretSql
-        .updateTable('verifiers')
-        .set({ state: 'previous', expires_at: at('expires_at') })
-        .where('account_id', '=', at('account_id'))
-        .where('callbackid', '=', at('callbackid'))
-        .where('state', '=', 'proven'),
-    );
-    this.dropCandidates = statement(sqlite, (at) =>
-      secretSql
-        .deleteFrom('verifiers')
-        .where('account_id', '=', at('account_id'))
-        .where((row) => row.or([row('callbackid', '=', at('callbackid')), row('callbackid', 'is', null)]))
-        .where('state', '=', 'candidate'),
-    );
-    this.dropExpired = statement(sqlite, (at) =>
-      secretSql.deleteFrom('verifiers').where('expires_at', '<=', at('now')),
     );
   }
 }
 
-/** Whether a code is a valid key: proven, or replaced but not expired. */
-export function isUsable(
-  row: ExpressionBuilder<SecretTables, 'verifiers'>,
-  now: RawBuilder<string>,
-): Expression<SqlBool> {
-  return row.or([row('state', '=', 'proven'), row.and([row('state', '=', 'previous'), row('expires_at', '>', now)])]);
+function codeOf(row: VerifierTable): Code {
+  return { state: row.state, cameAgain: row.came_again === 1 };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 import type { Presence } from '../../domain/presence.ts';
 import type { Source } from '../../domain/reading.ts';
 import type { MarkReason } from '../../domain/retry.ts';
+import type { CodeState } from '../../domain/verifier.ts';
 import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
 
 /** Types of the mirror's tables, except those of vendors. The migrations define them. */
@@ -357,7 +358,7 @@ export interface VerifierTable {
   account_id: string;
   verifier: string;
   callbackid: number | null;
-  state: 'candidate' | 'proven' | 'previous';
+  state: CodeState;
   received_at: string;
   expires_at: string | null;
   /** It was received again while a code was awaited, and waits to be tried. */

@@ -257,7 +257,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'the old key dropped at once',
     promise: 'P2',
     seed: 6,
-    replacements: [replacing('store/secrets/verifiers.ts', 'lastUseOf', () => (retired) => retired - 1)],
+    replacements: [replacing('domain/verifier.ts', 'lastUseOf', () => (superseded) => superseded - 1)],
   },
   {
     // A code that comes, and a process that starts where none is known, are looked at: otherwise nothing would ever be registered.
@@ -395,9 +395,11 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P6',
     seed: 11,
     replacements: [
-      replacing('store/secrets/verifiers.ts', 'isUsable', (isUsable) => (row, now) => {
-        return row.or([isUsable(row, now), row('state', '=', 'candidate')]);
-      }),
+      replacing(
+        'domain/verifier.ts',
+        'isKey',
+        (isKey) => (code, isExpired) => isKey(code, isExpired) || code.state === 'candidate',
+      ),
     ],
   },
   {

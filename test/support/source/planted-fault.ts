@@ -11,7 +11,7 @@ import type * as sqliteDeliveries from '../../../src/store/deliveries.ts';
 import type * as rateLedger from '../../../src/store/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/reading-counter.ts';
 import type * as childRows from '../../../src/store/vendors.ts';
-import type * as verifierStatements from '../../../src/store/secrets/verifiers.ts';
+import type * as verifier from '../../../src/domain/verifier.ts';
 import type * as sqliteQueue from '../../../src/store/queue.ts';
 import type * as absences from '../../../src/sync/absences.ts';
 import type * as breaker from '../../../src/sync/breaker.ts';
@@ -44,7 +44,7 @@ interface Modules {
   'store/rate-ledger.ts': typeof rateLedger;
   'store/reading-counter.ts': typeof readingCounter;
   'store/vendors.ts': typeof childRows;
-  'store/secrets/verifiers.ts': typeof verifierStatements;
+  'domain/verifier.ts': typeof verifier;
   'store/queue.ts': typeof sqliteQueue;
   'sync/absences.ts': typeof absences;
   'sync/breaker.ts': typeof breaker;
