@@ -6,7 +6,8 @@ import type { AttemptFacts } from '../api/call/call.ts';
 import { parseInstant } from '../domain/clock.ts';
 import type { AccountHealth, Health, TargetStatus } from '../health/judge.ts';
 import { isPaused } from '../health/status-document.ts';
-import type { FindingKind, RunKind } from '../store/sqlite/schema.ts';
+import type { RunKind } from '../domain/run.ts';
+import type { FindingKind } from '../store/sqlite/schema.ts';
 
 export interface RunFacts {
   readonly kind: RunKind;

@@ -3,12 +3,13 @@ import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
+import { nextOutcome, type EndedOutcome, type RunKind } from '../domain/run.ts';
 import type { ProcessLock } from './files/locks.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
-import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from './sqlite/schema.ts';
+import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
 import { columns, mirrorSql, statement } from './sqlite/statement.ts';
 
 interface RunStart {
@@ -49,7 +50,7 @@ export const noCounts: RunCounts = {
 };
 
 interface RunEnd {
-  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
+  readonly outcome: EndedOutcome;
   readonly counts: RunCounts;
   /** The error message; null where there is none. */
   readonly error: string | null;
@@ -169,7 +170,7 @@ export class Runs {
       mirrorSql
         .updateTable('runs')
         .set({
-          outcome: 'abandoned',
+          outcome: nextOutcome('running', 'left'),
           finished_at: at('finished_at'),
           error: 'The process ended during the run.',
         })

@@ -2,6 +2,7 @@
 import { eachBounded } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, VendorRow } from '../domain/reading.ts';
+import { endingOf, nextOutcome } from '../domain/run.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import { sortUnseen } from './absences.ts';
 import { describeBlank, isBlank } from './breaker.ts';
@@ -42,7 +43,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
   }
   const { outcome, error } = report;
   await mirror.runs.finishRun(run, {
-    outcome: outcome === 'incomplete' ? 'incomplete' : 'complete',
+    outcome: nextOutcome('running', endingOf('verify', error)),
     counts: counter.counts,
     proof: null,
     moved: null,

@@ -5,9 +5,10 @@
 import type { GatewaysApi } from '../api/gateways.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { VendorPage } from '../domain/reading.ts';
+import { endingOf, nextOutcome, type EndedOutcome } from '../domain/run.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
-import type { ProofKind, RunOutcome, RunTrigger } from '../store/sqlite/schema.ts';
+import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
 import { allSeen, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
 import { Breaker, isBelieved } from './breaker.ts';
@@ -35,7 +36,7 @@ export interface RunReport {
   readonly run: Run;
   readonly trigger: RunTrigger;
   readonly seconds: number;
-  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
+  readonly outcome: EndedOutcome;
   /** How the list was proven complete; null where it was not. */
   readonly proof: ProofKind | null;
   readonly counts: RunCounts;
@@ -51,7 +52,7 @@ export async function pull(account: SyncAccount, options: PullOptions): Promise<
   const started = account.clock.monotonic();
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
   const { counts, proof, moved, notes, freshness, error } = await new SweepRun(account, options, run).run();
-  const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
+  const outcome = nextOutcome('running', endingOf(kind, error));
   await mirror.runs.finishRun(run, {
     outcome,
     counts,

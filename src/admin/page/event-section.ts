@@ -4,7 +4,7 @@ import type { AccountFacts } from '../../health/judge.ts';
 import type { ReportedRun } from '../../store/reports/account-reports.ts';
 import { learnedBy, type FieldChange } from '../../store/reports/change-feed.ts';
 import type { ChangeFigure, Figures, FoundFigure } from '../../store/reports/figures.ts';
-import type { RunOutcome } from '../../store/sqlite/schema.ts';
+import type { RunOutcome } from '../../domain/run.ts';
 import { ago, changedFields, changeWords, count, counted, findingWords, html, lasting, type Html } from './html.ts';
 
 export function eventSection(facts: AccountFacts, figures: Figures | null, now: number): Html {

@@ -3,14 +3,13 @@ import type { Generated } from 'kysely';
 import type { Presence } from '../../domain/presence.ts';
 import type { Source } from '../../domain/reading.ts';
 import type { MarkReason } from '../../domain/retry.ts';
+import type { RunKind, RunOutcome } from '../../domain/run.ts';
 import type { CodeState } from '../../domain/verifier.ts';
 import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
 
 /** Types of the mirror's tables, except those of vendors. The migrations define them. */
 
-export type RunKind = 'pull' | 'reconcile' | 'verify';
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
-export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'abandoned';
 /** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
 export type ProofKind = 'plain' | 'windows' | 'passes';
 export type DeliveryOutcome = 'pending' | 'applied' | 'unchanged' | 'not_found' | 'ignored' | 'parked';
