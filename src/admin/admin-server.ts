@@ -21,7 +21,6 @@ import type { Metrics } from './metrics.ts';
 import { shared } from './page/figures-cache.ts';
 import { pageRoutes } from './page/page-routes.ts';
 
-/** The operator's own HTTP server: health, metrics, status, vendors and the pages for people. */
 export interface AdminOptions {
   readonly settings: Settings['admin'];
   readonly source: HealthSource;
@@ -127,8 +126,7 @@ function json(status: number, document: unknown): HttpAnswer {
   return answer('application/json; charset=utf-8', `${JSON.stringify(document, null, 2)}\n`, status);
 }
 
-/** Access to the admin port: refuses rebound host names, pages of other sites and requests without the token, cheapest check first. */
-export interface GuardRules {
+interface GuardRules {
   /** `admin.host`, the address that is listened on. */
   readonly host: string;
   /** `admin.publicUrl`, under which a proxy passes requests on; null where there is none. */

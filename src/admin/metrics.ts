@@ -9,7 +9,7 @@ import { isPaused } from '../health/status-document.ts';
 import type { RunKind } from '../domain/run.ts';
 import type { FindingKind } from '../store/sqlite/schema.ts';
 
-export interface RunFacts {
+interface RunFacts {
   readonly kind: RunKind;
   readonly outcome: string;
   readonly pages: number;
@@ -21,7 +21,6 @@ const answerBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 const requestBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const runBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400];
 
-/** Metrics for Prometheus. Labels have few values each; account ids are labels of the first fifty accounts only. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #deliveries: Counter<'outcome'>;

@@ -24,7 +24,7 @@ import type { SweepPermits } from './sweep-permits.ts';
 
 export type ScheduleKind = 'pull' | 'reconcile';
 
-export interface AccountSupervisorOptions {
+interface AccountSupervisorOptions {
   readonly account: ServedAccount;
   readonly installation: Installation;
   readonly clock: Clock;

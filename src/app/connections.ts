@@ -28,7 +28,7 @@ export function serviceAddress({ service: { baseUrl }, connections }: Settings):
   return baseUrl;
 }
 
-export interface ConnectionsOptions extends ExchangeDependencies {
+interface ConnectionsOptions extends ExchangeDependencies {
   /** The connections by name, and the connection of each account. */
   readonly settings: Pick<Settings, 'connections' | 'connectionOf'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
@@ -43,7 +43,6 @@ interface CachedSource {
   readonly source: TokenSource;
 }
 
-/** The connections of an installation: each gives access to some of its accounts with a grant of its own, and fails without the others. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #failures: RequestFailureLog;

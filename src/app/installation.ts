@@ -15,8 +15,6 @@ import { pull, pullGateways, type GatewayCount, type PullOptions, type RunReport
 import { VendorReader, type SyncAccount } from '../sync/sync-account.ts';
 import { Connections, RequestFailureLog, serviceAddress } from './connections.ts';
 
-export type { SweepProgress } from '../sync/sweep/sweep.ts';
-
 export interface InstallationDependencies {
   readonly clock: Clock;
   readonly random: Random;

@@ -9,7 +9,7 @@ import { checkWholeFile } from '../store/files/damage.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 
-export interface MaintenanceOptions {
+interface MaintenanceOptions {
   readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs'>;
   readonly secrets: Pick<Secrets, 'assertOurs'>;
   readonly retention: Settings['retention'];
@@ -73,7 +73,7 @@ export function createMaintenance({ mirror, secrets, retention, clock, log }: Ma
   );
 }
 
-export interface IntegrityCheckOptions {
+interface IntegrityCheckOptions {
   /** The mirror. */
   readonly path: string;
   /** Why it must be checked; undefined where it need not be. */
@@ -115,7 +115,7 @@ export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCh
 }
 
 /** Detects jumps of the wall clock: a suspended or stopped machine, or a clock that was set. */
-export interface ClockJumpOptions {
+interface ClockJumpOptions {
   readonly clock: Clock;
   /** Called with how far the wall clock jumped, in milliseconds; negative where it was set back. */
   readonly onJump: (ms: number) => void;

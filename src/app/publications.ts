@@ -12,7 +12,7 @@ import type { Store } from '../store/mirror.ts';
 
 export type PublicationSettings = Settings['publish'][number];
 
-export interface PublicationsOptions {
+interface PublicationsOptions {
   readonly settings: Pick<Settings, 'publish' | 'secrets' | 'readFrom'> & {
     readonly schedule: Pick<Settings['schedule'], 'timezone'>;
   };

@@ -10,7 +10,7 @@ import type { Service } from '../domain/lifecycle.ts';
 /** How long an answer may take until the sweep that waits for it gives its permit to another, in milliseconds. */
 const givenUpAfter = 1_000;
 
-export interface Permit {
+interface Permit {
   /**
    * Awaits an answer of the service. Where none has come for a while the permit goes to another sweep, and is taken again, before all
    * that wait for a first one, when the answer is there.

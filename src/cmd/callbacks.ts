@@ -134,7 +134,7 @@ function codeFromInput(context: Call['context']): Promise<string> {
   return isInteractive(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
 }
 
-export interface ShownCallback extends Callback {
+interface ShownCallback extends Callback {
   /** Whether this installation registered it. */
   readonly own: boolean;
 }

@@ -49,9 +49,9 @@ export class LiveSummary {
   }
 
   /** Shows what there is to see from now on, until `end`. */
-  watch(source: HealthSource, place: SummaryPlace): void {
+  watch(source: HealthSource, dashboard: string): void {
     this.#state = 'watching';
-    void this.#refresh(source, place);
+    void this.#refresh(source, dashboard);
   }
 
   /** Says that the end has begun. */
@@ -70,30 +70,27 @@ export class LiveSummary {
     if (isGood) this.#block.above(`Stopped. ${asOfText(this.#last)}\n`);
   }
 
-  async #refresh(source: HealthSource, place: SummaryPlace): Promise<void> {
+  async #refresh(source: HealthSource, dashboard: string): Promise<void> {
     const { clock } = this.#context;
     const begun = clock.monotonic();
-    const lines = await this.#lines(source, place).catch((error: unknown) => [
+    const lines = await this.#lines(source, dashboard).catch((error: unknown) => [
       `The mirror cannot be read now: ${asMirrorError(error).message}`,
     ]);
     if (this.#state !== 'watching') return;
     this.#block.show(lines);
     const rest = Math.max(shortest, restFactor * (clock.monotonic() - begun));
-    this.#cancel = clock.timer(rest, () => void this.#refresh(source, place));
+    this.#cancel = clock.timer(rest, () => void this.#refresh(source, dashboard));
   }
 
-  async #lines(source: HealthSource, place: SummaryPlace): Promise<string[]> {
+  async #lines(source: HealthSource, dashboard: string): Promise<string[]> {
     this.#last = judge(await source.facts(), this.#context.clock.now());
-    return summaryLines(this.#context, this.#last, { ...place, entries: this.#entries, room: this.#block.room });
+    return summaryLines(this.#context, this.#last, { dashboard, entries: this.#entries, room: this.#block.room });
   }
 }
 
-interface SummaryPlace {
+export interface SummaryOptions {
   /** The address of the operator's page. */
   readonly dashboard: string;
-}
-
-export interface SummaryOptions extends SummaryPlace {
   /** What the log said last, oldest first: a line each, without a line break. */
   readonly entries: readonly string[];
   /** How many lines have room. */
@@ -108,7 +105,7 @@ const frame = 4;
 export async function summaryLines(context: Terminal, health: Health, options: SummaryOptions): Promise<string[]> {
   const accounts = health.bySeverity;
   const head = await verdict(context, health);
-  const foot = (await facts(context, footer(health, options))).split('\n');
+  const foot = (await facts(context, footer(health, options.dashboard))).split('\n');
   const entries = await Promise.all(options.entries.map((entry) => firstLine(context, entry)));
   const room = Math.max(1, options.room - frame - head.length - foot.length - entries.length);
   const listed = accounts.slice(0, accounts.length > room ? Math.max(1, room - 1) : room);
@@ -179,11 +176,11 @@ function pageText(progress: AccountHealth['facts']['progress']): string {
   return `page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}${pass > 1 ? `, walk ${pass}` : ''}`;
 }
 
-function footer({ facts: { next, database }, now }: Health, place: SummaryPlace): [string, string][] {
+function footer({ facts: { next, database }, now }: Health, dashboard: string): [string, string][] {
   const sweep = Math.min(next.reconcile ?? Infinity, next.pull ?? Infinity);
   return [
     ...(Number.isFinite(sweep) ? [['next sweep', agoInWords(now - sweep)] satisfies [string, string]] : []),
-    ['dashboard', place.dashboard],
+    ['dashboard', dashboard],
     ['mirror', visible(database)],
     ['stop', 'Ctrl-C'],
   ];

@@ -19,7 +19,7 @@ export interface NewServiceOptions {
   readonly publicUrl?: string;
 }
 
-export interface NewSettings {
+interface NewSettings {
   readonly settings: Settings;
   /** By which other commands find them. */
   readonly name: string;

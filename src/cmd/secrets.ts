@@ -82,7 +82,6 @@ function readText(file: string): string {
   }
 }
 
-/** The passphrase of a backup: from a file or a person, never from the command line, which other users of the machine can see. */
 interface PassphraseOptions {
   readonly passphraseFile?: string;
 }

@@ -125,7 +125,7 @@ async function serveUntil(
     const { database, accounts } = settings;
     const dashboard = settings.admin.publicUrl ?? admin;
     log.info({ listener, dashboard, database, accounts }, 'serving');
-    summary?.watch(daemon.health, { dashboard });
+    summary?.watch(daemon.health, dashboard);
     notifySystemd('READY=1', context, log);
     const stopFeeding = feedWatchdog(context, () => daemon.listening, log);
     await aborted(end);

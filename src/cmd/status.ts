@@ -1,10 +1,27 @@
-/** `status`: what the mirror holds, how fresh it is, and what went on lately. */
-import { timestamp } from '../domain/clock.ts';
-import { agoInWords } from '../domain/duration.ts';
+/** `status`: what the mirror holds, how fresh it is, and what went on lately; for a program, or for a person's eye. */
+import { money } from '../domain/amounts.ts';
+import { age, timestamp, took } from '../domain/clock.ts';
+import { agoInWords, inWords } from '../domain/duration.ts';
 import { exitStatus } from '../domain/errors.ts';
-import { advice, judge, problemsOf, type Health, type HealthFacts } from '../health/judge.ts';
-import { statusDocument } from '../health/status-document.ts';
-import { currencyTotals, type CurrencyTotal } from '../store/reports/account-reports.ts';
+import {
+  advice,
+  judge,
+  problemsOf,
+  type AccountFacts,
+  type ConnectionFacts,
+  type Health,
+  type HealthFacts,
+  type TargetStatus,
+} from '../health/judge.ts';
+import { statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
+import {
+  currencyTotals,
+  type CurrencyTotal,
+  type ReportedCallback,
+  type ReportedRefusal,
+  type ReportedRun,
+  type RequestFailureReport,
+} from '../store/reports/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
 import type { Snapshot } from '../store/sqlite/plain-statement.ts';
 import { loadSettings } from './load-settings.ts';
@@ -12,9 +29,9 @@ import { mirrorFacts } from './mirror-facts.ts';
 import { noticeNothingMirrored, openMirror } from './open-mirror.ts';
 import { withSettings, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { connectionsText, reportText, targetsText } from './status-text.ts';
 import { print, printJson } from './terminal/print.ts';
-import { paragraph } from './terminal/text.ts';
+import { table } from './terminal/table.ts';
+import { counted, facts as factLines, heading, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
 
 /** What the accounts of the mirror owe. */
@@ -81,4 +98,179 @@ function daemonText({ startedAt }: HealthFacts, now: number): string {
   return startedAt === null
     ? 'No daemon runs: the mirror is as fresh as the last sync made it.'
     : `A daemon has been running since ${timestamp(startedAt).slice(0, 19)} UTC (${agoInWords(now - startedAt)}).`;
+}
+
+/** Says how long ago a moment was. */
+type Ago = (moment: string | null) => string;
+
+/** How many runs of an account are listed. */
+const latestRuns = 5;
+
+/** An account's report, for a person's eye. */
+async function reportText(
+  context: ProcessContext,
+  report: AccountFacts,
+  totals: readonly CurrencyTotal[],
+): Promise<string> {
+  const { account, runs: all } = report;
+  const ago: Ago = (moment) => age(context.clock, moment);
+  const title = heading(context, `Account ${account}`);
+  const entries = factsOf(report, ago).map(([name, text]) => [name, visible(text)] as const);
+  const runs = all.length === 0 ? [] : ['', await runTable(context, all.slice(0, latestRuns))];
+  return [title, await owedTable(context, totals), '', await factLines(context, entries), ...runs].join('\n');
+}
+
+function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
+  const { counts, freshness, findings, callbacks, refusals, failing } = status;
+  const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  return [
+    ['vendors', vendorsText(vendorCounts(counts))],
+    ['freshness', freshnessText(freshness, ago)],
+    ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
+    ['queue', queueText(status, ago)],
+    ['deliveries', deliveriesText(status, ago)],
+    ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
+    [
+      'callbacks',
+      [
+        ...callbacks.map((callback) => callbackText(callback, ago)),
+        ...refusals.map((refusal) => refusalText(refusal, ago)),
+      ].join('; ') || 'none',
+    ],
+  ];
+}
+
+function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: VendorCounts): string {
+  const usual = `${active} active, ${archived} archived, ${deleted} deleted`;
+  const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
+  return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
+}
+
+function freshnessText({ safe_as_of, last_complete_sweep }: AccountFacts['freshness'], ago: Ago): string {
+  if (last_complete_sweep === null) return 'unknown: no complete sweep yet';
+  if (safe_as_of === null) return 'unknown until the next complete sweep: the clock was set back';
+  const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
+  return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
+}
+
+function failingText({ requests, first_at, last_at, message }: RequestFailureReport, ago: Ago): string {
+  const which =
+    requests === 1 ? `the last one failed ${ago(last_at)}` : `the last ${requests} failed, since ${ago(first_at)}`;
+  return `${which}: ${message}`;
+}
+
+function queueText({ queue, oldestMark, parkedFor }: AccountFacts, ago: Ago): string {
+  if (queue.waiting + queue.parked === 0) return 'empty';
+  const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no cause was recorded'}`).join('; ');
+  const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
+  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(oldestMark)}`;
+}
+
+function deliveriesText({ freshness, lastDelivery, missedSince, sweepRequest }: AccountFacts, ago: Ago): string {
+  const { oldest_unsettled_delivery: open } = freshness;
+  const found = missedSince === 1 ? '1 change' : `${missedSince} changes`;
+  const missed = missedSince === 0 ? '' : `; since then sweeps found ${found} that none announced`;
+  if (lastDelivery === null) return `none ever arrived${missed.replace('since then ', '')}`;
+  const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one arrived ${ago(open)}`;
+  const requested = sweepRequest.asked_at === null ? '' : `; a sweep was requested ${ago(sweepRequest.asked_at)}`;
+  const ids = sweepRequest.callback_ids;
+  const named =
+    ids === 0
+      ? ''
+      : `; the object_id of ${ids} was the id of one of our callbacks, the last ${ago(sweepRequest.callback_id_at)}: each requests a sweep`;
+  return `the last arrived ${ago(lastDelivery)}${missed}; ${unsettled}${requested}${named}`;
+}
+
+function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {
+  return `${event} to ${uri}, ${verified === 1 ? 'verified' : 'not verified'}, checked ${ago(checked_at)}`;
+}
+
+function refusalText({ event, refused_at, message }: ReportedRefusal, ago: Ago): string {
+  return `${event} could not be registered, since ${ago(refused_at)}: ${message}`;
+}
+
+function runTable(context: ProcessContext, runs: readonly ReportedRun[]): Promise<string> {
+  return table(
+    context,
+    [
+      { title: 'run', right: true, dropOrder: 3, cell: ({ id }) => id },
+      { title: 'kind', cell: ({ kind }) => kind },
+      { title: 'by', dropOrder: 2, cell: ({ trigger }) => trigger },
+      { title: 'outcome', cell: ({ outcome }) => outcome },
+      { title: 'begun', cell: ({ started_at }) => age(context.clock, started_at) },
+      {
+        title: 'took',
+        right: true,
+        dropOrder: 6,
+        cell: ({ started_at, finished_at }) => took(context.clock, started_at, finished_at),
+      },
+      { title: 'seen', right: true, dropOrder: 7, cell: ({ seen }) => seen },
+      { title: 'created', right: true, dropOrder: 5, cell: ({ created }) => created },
+      { title: 'updated', right: true, dropOrder: 5, cell: ({ updated }) => updated },
+      { title: 'suspects', right: true, dropOrder: 4, cell: ({ suspects }) => suspects },
+      { title: 'error', dropOrder: 1, cell: ({ error }) => error },
+    ],
+    runs,
+  );
+}
+
+type Total = CurrencyTotal | undefined;
+
+/** What is owed to the active vendors of an account, one row for each currency. */
+async function owedTable(context: ProcessContext, totals: readonly CurrencyTotal[]): Promise<string> {
+  const of = (code: string, wanted: CurrencyTotal['kind']): Total =>
+    totals.find((total) => total.kind === wanted && total.code === code);
+  const rows = [...new Set(totals.map(({ code }) => code))].map((code) => ({
+    code,
+    outstanding: of(code, 'outstanding'),
+    overdue: of(code, 'overdue'),
+  }));
+  if (rows.length === 0) return 'Nothing is owed to active vendors.';
+  const left = totals.reduce((sum, { unreadable }) => sum + unreadable, 0);
+  const drawn = await table(
+    context,
+    [
+      { title: 'currency', dropOrder: 2, cell: ({ code }) => code },
+      { title: 'vendors', right: true, dropOrder: 1, cell: ({ outstanding }) => outstanding?.vendors ?? 0 },
+      { title: 'outstanding', right: true, cell: ({ code, outstanding }) => amount(code, outstanding) },
+      { title: 'overdue', right: true, cell: ({ code, overdue }) => amount(code, overdue) },
+    ],
+    rows,
+  );
+  return left === 0
+    ? drawn
+    : `${drawn}\n${counted(left, 'amount')} that cannot be read ${left === 1 ? 'is' : 'are'} left out.`;
+}
+
+function amount(code: string, total: Total): string {
+  return money(total?.minor ?? 0n, code);
+}
+
+/** A section; nothing where there is but one connection, of which its accounts say it all. */
+async function connectionsText(context: ProcessContext, connections: readonly ConnectionFacts[]): Promise<string[]> {
+  if (connections.length < 2) return [];
+  const entries = connections.map(({ connection, accounts, failing }): [string, string] => {
+    const whose = accounts === 1 ? '1 account' : `${accounts} accounts`;
+    const state = failing
+      ? `no access for ${took(context.clock, failing.first_at, null)}: ${visible(failing.message)}`
+      : 'no request was refused';
+    return [connection, `${whose}; ${state}`];
+  });
+  return [[heading(context, 'Connections'), await factLines(context, entries)].join('\n')];
+}
+
+/** A paragraph about all targets; none where there are none. */
+async function targetsText(context: ProcessContext, targets: readonly TargetStatus[]): Promise<string[]> {
+  if (targets.length === 0) return [];
+  const lines = targets.map((target) => paragraph(context, `  ${target.target}  `, visible(lineOf(context, target))));
+  return [[heading(context, 'Outgoing webhooks'), ...(await Promise.all(lines))].join('\n')];
+}
+
+function lineOf({ clock }: ProcessContext, target: TargetStatus): string {
+  const { state, waiting, parked, behind, delivered_at, failing_since, last_error, lag_seconds } = target;
+  const waits =
+    waiting + behind === 0 ? 'nothing waits' : `the oldest change has waited ${inWords(lag_seconds * 1_000)}`;
+  const given = parked === 0 ? [] : [`${counted(parked, 'vendor')} given up`];
+  const why = failing_since === null ? [] : [`failing since ${age(clock, failing_since)}: ${last_error ?? ''}`];
+  return [state, waits, ...given, `last accepted ${age(clock, delivered_at)}`, ...why].join('; ');
 }

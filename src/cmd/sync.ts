@@ -20,15 +20,24 @@ interface ReconcileOptions {
   readonly approveAbsences?: number;
 }
 
-export const sync: CommandHandler = (call) => walkAll(call, { kind: 'pull' });
-
-export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
-  walkAll(call, { kind: 'reconcile', approved: call.options.approveAbsences ?? 0 });
-
 interface Walk {
   readonly kind: RunSummary['kind'];
   readonly approved?: number;
 }
+
+/** What became of one account. */
+interface AccountSync {
+  readonly run: RunSummary;
+  /** What a reconciliation wrote into its ledger. */
+  readonly findings: readonly { readonly kind: FindingKind; readonly count: number }[];
+  /** Left out where the gateways were not asked for. */
+  readonly gateways?: GatewaySummary;
+}
+
+export const sync: CommandHandler = (call) => walkAll(call, { kind: 'pull' });
+
+export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
+  walkAll(call, { kind: 'reconcile', approved: call.options.approveAbsences ?? 0 });
 
 async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
   const { context, options } = call;
@@ -71,14 +80,6 @@ function statusOf(synced: readonly AccountSync[], accounts: number): ExitStatus 
     ...errorsOf(one).map(({ exit }) => exit),
   ]);
   return highestExit(synced.length < accounts ? [...statuses, exitStatus.incomplete] : statuses);
-}
-
-interface AccountSync {
-  readonly run: RunSummary;
-  /** What a reconciliation wrote into its ledger. */
-  readonly findings: readonly { readonly kind: FindingKind; readonly count: number }[];
-  /** Left out where the gateways were not asked for. */
-  readonly gateways?: GatewaySummary;
 }
 
 function errorsOf({ run, gateways }: AccountSync): MirrorError[] {

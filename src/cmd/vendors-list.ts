@@ -106,10 +106,8 @@ function countOf(total: number, shown: number): string {
   return `${shown.toLocaleString('en')} of ${counted(total, 'vendor')}; --all lists them all.`;
 }
 
-export type StateName = 'active' | 'deleted' | 'archived' | 'unknown';
-
 /** The word for a vis_state. */
-export function stateName(state: VisState | null): StateName {
+export function stateName(state: VisState | null): 'active' | 'deleted' | 'archived' | 'unknown' {
   return state === null ? 'unknown' : (['active', 'deleted', 'archived'] as const)[state];
 }
 

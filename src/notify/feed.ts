@@ -22,7 +22,6 @@ export interface FeedDependencies {
   readonly log: Log;
 }
 
-/** The position of one target in the change feed. It is first saved outside the mirror, then in it, and only then is anything sent. */
 export class Feed {
   readonly #target: string;
   readonly #dependencies: FeedDependencies;

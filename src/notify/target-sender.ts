@@ -219,17 +219,11 @@ type Outcome =
   | { readonly kind: 'gone'; readonly error: MirrorError }
   | { readonly kind: 'failed'; readonly error: MirrorError };
 
-/** One attempt to deliver a message: signs it, sends it and interprets the answer. */
-export interface DeliveryDependencies {
-  readonly post: Post;
-  readonly clock: Clock;
-}
-
-/** Sends a message to a target once. @throws the signal's reason where it is aborted; the message may have arrived then. */
+/** One attempt: signs the message, sends it and interprets the answer. @throws the signal's reason where it is aborted; the message may have arrived then. */
 async function deliver(
   target: NotifyTarget,
   { id, body }: Message,
-  { post, clock }: DeliveryDependencies,
+  { post, clock }: Pick<TargetSenderOptions, 'post' | 'clock'>,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const url = new URL(target.url);
@@ -340,7 +334,7 @@ class ReceiverHealth {
   }
 }
 
-export interface NotifierOptions
+interface NotifierOptions
   extends Omit<FeedDependencies, 'clock'>, Omit<TargetSenderOptions, 'target' | 'feed' | 'grace' | 'post'> {
   readonly settings: Pick<Settings, 'notify' | 'shutdownTimeout'>;
   /** Sends them; over the network by default. */

@@ -17,7 +17,6 @@ export interface CommonOptions {
   readonly logLevel?: LogLevel;
 }
 
-/** What every command is: one asynchronous function of its call, that answers with an exit status. */
 export interface Call<Options extends object = object> {
   readonly context: ProcessContext;
   readonly options: CommonOptions & Options;

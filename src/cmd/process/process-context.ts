@@ -49,7 +49,9 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
     clock: systemClock,
     random: systemRandom,
     async fetch(...request) {
-      network ??= openNetwork();
+      network ??= import('../../api/http/node-fetch.ts').then(({ nodeFetch, environmentProxy }) =>
+        nodeFetch(environmentProxy),
+      );
       return (await network)(...request);
     },
     proxyOf: async (url) => (await import('../../api/http/node-fetch.ts')).environmentProxy(url),
@@ -58,14 +60,6 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
     packageRoot,
     machineSettings: '/etc/vendor-mirror/mirror.yaml',
   };
-}
-
-async function openNetwork(): Promise<Fetch> {
-  const [{ nodeFetch }, { environmentProxy }] = await Promise.all([
-    import('../../api/http/node-fetch.ts'),
-    import('../../api/http/node-fetch.ts'),
-  ]);
-  return nodeFetch(environmentProxy);
 }
 
 /** Characters in a line, or `otherwise` where the terminal does not say; some containers, and `script`, say 0. */

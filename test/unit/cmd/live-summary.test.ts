@@ -60,7 +60,7 @@ describe('the live summary', () => {
     const { stream, text } = collector(100);
     const context = { stdout: stream, env: { NO_COLOR: '1' }, clock } as unknown as ProcessContext;
     const summary = new LiveSummary(context);
-    summary.watch({ facts: () => Promise.resolve(facts()), ability: () => facts().ability }, place);
+    summary.watch({ facts: () => Promise.resolve(facts()), ability: () => facts().ability }, place.dashboard);
     await clock.waiting();
     const time = '2026-11-20T12:00:00.000Z';
     summary.entry({ level: 30, time, msg: 'vendor 7 was archived' }, 'not shown so\n');
