@@ -5,11 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import { agoInWords, seconds } from './duration.ts';
 
-/**
- * Time, timers and randomness, passed in as values: the only file that touches the machine's own. The simulation passes in virtual ones and
- * runs a year in seconds.
- */
-
 export interface Clock {
   /** Wall clock in milliseconds since 1970, UTC. For schedules, display and records only: it may jump, so nothing is ordered by it. */
   now(): number;
@@ -116,8 +111,6 @@ export function parseInstant(text: string): number | undefined {
   const ms = Date.parse(plain ? `${String(plain[1])}T${String(plain[2])}Z` : text);
   return Number.isNaN(ms) ? undefined : ms;
 }
-
-/** Moments and spans of time in words: how long ago, and how long it took. */
 
 /** A timestamp of ours or of the service, relative to now: `3 min ago`; `never` for null; a text that is not a time, unchanged. */
 export function age(clock: Pick<Clock, 'now'>, moment: string | null): string {

@@ -5,8 +5,6 @@
 import { sleptThrough, type Clock } from './clock.ts';
 import type { Service } from './lifecycle.ts';
 
-/** Work in the background, from start to stop. */
-
 /** A service that starts `work` once, and on stop aborts its signal and waits for it to end. */
 export function background(name: string, work: (signal: AbortSignal) => Promise<unknown>): Service {
   const stop = new AbortController();
@@ -124,8 +122,6 @@ export async function eachBounded<T>(
   if (failure) throw failure.reason;
 }
 
-/** Groups work items that arrive in one turn of the event loop. */
-
 interface Waiter<Item, Result> {
   readonly item: Item;
   readonly done: (result: Result) => void;
@@ -163,12 +159,10 @@ export function inBatches<Item, Result>(
     });
 }
 
-/** Aligns the waits of many loops, so that they wake the processor together. */
-
 /** Waits end at multiples of this, in milliseconds. */
 const tick = 1_000;
 
-/** How long to wait so that the wait ends at a whole second of the clock: at most `ms` milliseconds, and less by up to one tick. */
+/** How long to wait so that many loops wake the processor together, at a whole second of the clock: at most `ms` milliseconds, and less by up to one tick. */
 export function sharedWait(clock: Pick<Clock, 'monotonic'>, ms: number): number {
   return ms - ((clock.monotonic() + ms) % tick);
 }

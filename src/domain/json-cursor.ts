@@ -6,8 +6,6 @@
  */
 import { MirrorError } from './errors.ts';
 
-/** A cursor over the bytes of a JSON text: enters objects and arrays and skips values without building any. */
-
 /** The deepest nesting that is accepted. Deeper texts would parse, but overflow the stack of code that walks them. */
 const deepest = 32;
 
@@ -203,8 +201,6 @@ function isOfLiteral(byte: number | undefined): boolean {
 function tooDeep(): MirrorError {
   return new MirrorError('answer_unreadable', `The answer nests objects and arrays more than ${deepest} levels deep.`);
 }
-
-/** Removes members from the text of a JSON object; everything else stays byte for byte. */
 
 interface Member {
   readonly isCut: boolean;

@@ -114,8 +114,6 @@ export const defaultLimits: HttpLimits = {
   stopGrace: 2_000,
 };
 
-/** Answers requests that break the protocol: a bare status, written to the socket. */
-
 const statuses: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',

@@ -103,8 +103,6 @@ export class CronSlots implements Slots {
   }
 }
 
-/** Conversion between instants and the local time of a zone, across daylight saving changes. */
-
 /** Local times are milliseconds since 1970 as the zone's clocks show them, read as if they were UTC. */
 class Timezone {
   readonly #format: Intl.DateTimeFormat;
@@ -145,8 +143,6 @@ class Timezone {
     return this.change(local - after, local - before);
   }
 }
-
-/** The slots of one of several accounts, so that not all begin at once. */
 
 /** Accounts are spread over at most this time after a shared slot, in milliseconds. */
 const longestOffset = 900_000;

@@ -201,8 +201,6 @@ function overlay(base: unknown, over: unknown): unknown {
   return Object.fromEntries([...Object.entries(base), ...laid]) as unknown;
 }
 
-/** Accounts that were added or paused by command: they are kept in the mirror and added to those of the settings file. */
-
 /** Accounts that were added or paused by command. */
 export interface KeptAccounts {
   /** Added to those of the settings, in the order of their ids. */

@@ -338,8 +338,6 @@ function isTimezone(name: string): boolean {
   }
 }
 
-/** Copies for readers, as the settings name them: what no single key shows. */
-
 /** Problems in `publish`, each with its place and remedy. */
 export function publicationProblems(
   publish: readonly Publication[],

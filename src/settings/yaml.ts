@@ -130,8 +130,6 @@ function aliasProblems(document: Document, at: (offset: number) => string): stri
   return problems;
 }
 
-/** Problems of settings, by the names and lines of the file. */
-
 /** What is wrong with a setting, and what to do. */
 export interface Problem {
   readonly path: readonly PropertyKey[];

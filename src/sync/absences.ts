@@ -19,8 +19,6 @@ import { observe, type Observation, type ObservationOptions } from './observatio
 import type { IdSet } from './sweep/id-set.ts';
 import type { SyncAccount } from './sync-account.ts';
 
-/** Absences with a second proof: a read by id proves `gone`, a second complete sweep proves `missing`. */
-
 /** An absence, and the reading that proved it. */
 export interface ProvenAbsence {
   readonly vendorid: number;
@@ -53,8 +51,6 @@ export async function applyAbsences(
   for (const { vendorid, proof, stamp } of absences)
     onVerdict(await mirror.readings.applyAbsence(vendorid, proof, stamp, context));
 }
-
-/** The stored vendors that a sweep did not show. */
 
 export interface Unseen {
   /** Vendors that should have been listed and were not. */

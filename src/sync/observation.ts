@@ -19,7 +19,6 @@ import { extraWalks, sweep, type SweepPlan, type SweepProgress, type SweepResult
 import type { SyncAccount } from './sync-account.ts';
 
 /** What a sweep of the default list observed, besides the changes it made to the mirror. */
-
 export interface Observation extends SweepResult {
   /** Vendors that were seen with other values than stored, which are not accepted yet. */
   readonly guarded: ReadonlySet<number>;
@@ -139,8 +138,6 @@ export function stateSeen(verdict: Verdict): number | null | undefined {
       return undefined;
   }
 }
-
-/** Classifies a change that a sweep met: announced by a delivery, possibly still in flight, or missed. */
 
 /** How long a delivery may be under way, in milliseconds. */
 export const inFlightTime = 5 * 60_000;

@@ -154,7 +154,6 @@ function sampleMiddle(seen: IdSet): number[] {
 }
 
 /** A sweep that a run may rely on: proven complete, and with only usable records. */
-
 type CompleteObservation = Observation & { readonly conclusion: Complete };
 
 /**

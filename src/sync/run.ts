@@ -29,8 +29,6 @@ import { IdSet } from './sweep/id-set.ts';
 import type { SweepProgress } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
 
-/** One pull or reconciliation, recorded from start to end; errors are in its report. */
-
 /** How a run ended. */
 export interface RunReport {
   readonly run: Run;

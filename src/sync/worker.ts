@@ -118,11 +118,9 @@ export class Worker implements Service {
   }
 }
 
-/** The log message for a change that a delivery announced: id and field names, never vendor data. */
-
 const becomes: Readonly<Record<VisState, string>> = { 0: 'restored', 1: 'deleted', 2: 'archived' };
 
-/** @returns undefined where nothing changed. */
+/** The log message for a change that a delivery announced: id and field names, never vendor data. @returns undefined for no change. */
 export function changeMessage(vendorid: number, verdict: Verdict): string | undefined {
   if (verdict.kind === 'created') return `vendor ${vendorid} is new`;
   if (verdict.kind !== 'updated') return undefined;

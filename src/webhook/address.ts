@@ -4,8 +4,6 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../domain/log.ts';
 
-/** Callback addresses: `{publicUrl}/webhooks/{account_id}/{path token}`. */
-
 /** The common prefix of an account's callback addresses. */
 export function addressPrefix(publicUrl: string, accountId: string): string {
   return `${publicUrl}/webhooks/${accountId}/`;
@@ -25,8 +23,6 @@ export function containsToken(uri: string, accountId: string, pathToken: Secret)
 export function withoutToken(uri: string): string {
   return uri.slice(0, uri.lastIndexOf('/') + 1);
 }
-
-/** Finds the account of a request path, which contains an unguessable token. */
 
 /** Path tokens by account id. */
 export type PathTokens = ReadonlyMap<string, Secret>;

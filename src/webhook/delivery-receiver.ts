@@ -119,7 +119,6 @@ export class DeliveryReceiver {
 }
 
 /** The outcomes of requests to the listener, each with its HTTP status. */
-
 export const statusOf = {
   /** A delivery: journalled, and its vendor marked. */
   accepted: 200,

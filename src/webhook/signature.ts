@@ -1,14 +1,10 @@
 /**
- * Why a delivery is refused: its signature, over the ordered pairs of its form. The reference does not define the order of the keys and
- * the escaping of characters, so every plausible form is tried.
+ * The signature of a delivery, over the ordered pairs of its form. The reference does not define the order of the keys and the escaping of
+ * characters, so every plausible form is tried. None can be forged without the verifier, and because keys are unique, no two deliveries
+ * have a form in common.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../domain/log.ts';
-
-/**
- * Verifies the signature of a delivery. The reference does not define the order of the keys and the escaping of characters, so every
- * plausible form is tried. None can be forged without the verifier, and because keys are unique, no two deliveries have a form in common.
- */
 
 /** The order of the keys in the service's documentation. */
 const documented = ['name', 'object_id', 'account_id', 'business_id', 'identity_id', 'user_id'];
@@ -66,7 +62,6 @@ function digestOf(signature: string): Buffer | undefined {
 }
 
 /** Finds the signature header: its name contains the name of the service. */
-
 const pattern = /^x-.+-hmac-sha256$/i;
 
 /**
@@ -83,7 +78,6 @@ export function signatureIn(headers: readonly string[], setting: string): string
 }
 
 /** Parses a form body (WHATWG URL, urlencoded) into ordered pairs, because the signature depends on the order of the values. */
-
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** Strict: invalid UTF-8 throws; a byte order mark is kept as a character. */
@@ -117,8 +111,6 @@ function decode(text: string): string {
   return utf8.decode(Buffer.from(bytes, 'latin1'));
 }
 
-/** JSON as Python's `json.dumps` writes it: the service's sample signs that form. */
-
 /** Escapes that JSON leaves open. */
 export interface Escaping {
   /** Characters outside space to tilde as `\uXXXX` for each UTF-16 unit; otherwise unescaped. */
@@ -127,7 +119,7 @@ export interface Escaping {
   readonly slash: boolean;
 }
 
-/** An object of text values, in the given order, with a space after each colon and comma. */
+/** JSON as Python's `json.dumps` writes it, which the service's sample signs: with a space after each colon and comma. */
 function pythonJson(pairs: Pairs, { ascii, slash }: Escaping): string {
   const quote = (text: string): string => {
     const json = JSON.stringify(text);

@@ -114,8 +114,6 @@ class OAuthTokens implements TokenSource {
   }
 }
 
-/** Exchanges a refresh token for a new token pair. */
-
 /**
  * A new pair for a refresh token.
  * @throws MirrorError `token_refresh_failed` where the refresh token is refused; otherwise as `exchange` and
@@ -137,8 +135,6 @@ async function refreshGrant(
   );
   return pairOf(tokens, begun, refresh);
 }
-
-/** Requests to the OAuth token endpoint, and their answers. */
 
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
 
@@ -239,8 +235,6 @@ export function pairOf(tokens: TokenEndpointResponse, begun: number, before?: Se
     expiresAt: begun + lifetime * 1_000,
   };
 }
-
-/** Chooses the token source by the settings. */
 
 /** The token source of a connection, shared by its accounts. The token store and the network are used for OAuth only. */
 export function tokenSource(

@@ -34,8 +34,6 @@ export function usableToken(text: string, origin: string): Secret {
   return new Secret(text);
 }
 
-/** The access token in a file. */
-
 /** The largest token file, in bytes. */
 const mostBytes = 2 ** 16;
 

@@ -70,8 +70,6 @@ export interface Call {
  */
 export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;
 
-/** The URL of a call. */
-
 /** The URL of a call, always at the origin and below the path of the base URL, because it receives the token. */
 export function addressOf(call: Pick<Call, 'path' | 'query'>, baseUrl: string): URL {
   const base = new URL(baseUrl);

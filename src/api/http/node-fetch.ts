@@ -17,11 +17,6 @@ import { MirrorError } from '../../domain/errors.ts';
 import { isLoopback } from '../../settings/shape.ts';
 import { ProxyFault, TunnelRefused, type Fetch, type FetchedAnswer, type FetchRequest } from './request.ts';
 
-/**
- * The subset of `fetch` that this program needs, with Node's HTTP client and kept connections, at half its cost. Redirects are returned
- * like any answer. Proxies are asked for a tunnel, so that they see neither token nor data.
- */
-
 // Default imports: their members are looked up at each call, so that tests can replace the network.
 
 /** An unused connection is kept this long, in milliseconds: less than servers keep theirs. */
@@ -124,8 +119,6 @@ function wasClosed(error: Error): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
-/** Proxies between this machine and the service: which one the environment names, and tunnels through it. */
-
 /** The proxy through which requests to an address go; undefined for none. */
 export type ProxyOf = (url: URL) => URL | undefined;
 
@@ -183,8 +176,6 @@ export function needTunnel(request: ClientRequest): void {
     if (statusCode !== 200) request.destroy(new TunnelRefused(statusCode));
   });
 }
-
-/** Until when the certificate of an https address is valid. */
 
 /** Milliseconds for a connection and its handshake. */
 const handshakeTimeout = 5_000;

@@ -75,8 +75,6 @@ function rateExceeded(error: MirrorError, wait: number): MirrorError {
   );
 }
 
-/** Parses `Retry-After`: seconds or an HTTP date. */
-
 const shortest = 1_000;
 const longest = 3_600_000;
 

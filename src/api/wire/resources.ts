@@ -4,8 +4,6 @@ import type { Callback, Gateway } from '../../domain/vendor.ts';
 import { identifier, list, member, parseSuccess, text, truth, type Answered } from './document.ts';
 import { readPaging, type Paging } from './vendor-pages.ts';
 
-/** Reads gateways and callbacks from answers. */
-
 /** One page of a short list. */
 interface Listing<T> {
   readonly paging: Paging;

@@ -5,7 +5,6 @@ import type { Memory, TokenEntry } from './memory.ts';
 import { denied, Refusal, type Area, type Reply } from './reply.ts';
 
 /** Events that can be registered, and the scope each needs. */
-
 const writeVerbs = ['create', 'update', 'delete'] as const;
 const mailVerbs = [...writeVerbs, 'sendByEmail'] as const;
 

@@ -2,8 +2,6 @@
 import type { VendorRecord } from './vendor-record.ts';
 import type { World } from './worlds.ts';
 
-/** What a sandbox keeps between two starts. */
-
 /** The current state of one thing; null if it was removed. A later entry replaces earlier ones about the same thing. */
 export type Entry =
   /** With how many vendors an account began. */

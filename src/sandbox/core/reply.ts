@@ -3,8 +3,6 @@ import { constants, gzipSync } from 'node:zlib';
 import { httpDate } from '../../domain/clock.ts';
 import type { World } from './worlds.ts';
 
-/** What the service answers: as JSON, then as bytes. */
-
 /** A JSON payload, an HTML page, or nothing. */
 export interface Reply {
   readonly status: number;

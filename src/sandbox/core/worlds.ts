@@ -148,8 +148,6 @@ function parseValue({ key, values, unit }: WorldAxis, value: string): string | n
   throw new MirrorError('usage', `${key} is a number of ${unit} from 0 up, not “${value}”.`);
 }
 
-/** The kinds of fault, in a file that the command line loads without the rest of the sandbox. */
-
 /** Every kind, with what it does. */
 export const faultKinds = {
   '401': 'the token is refused',

@@ -147,8 +147,6 @@ function callbackKey({ account, callbackId }: OutgoingDelivery): string {
   return `${account}/${callbackId}`;
 }
 
-/** How deliveries leave over the network. */
-
 /** What of the global `fetch` is used. */
 export type Fetch = (
   url: URL,

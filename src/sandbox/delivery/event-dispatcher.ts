@@ -177,8 +177,6 @@ function encode(parameters: Parameters): string {
   return new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString();
 }
 
-/** Signs what is delivered. */
-
 /** Names and values in the order in which they are sent. */
 export type Parameters = readonly (readonly [name: string, value: string])[];
 

@@ -90,7 +90,6 @@ function refused(status: number, error: string, error_description: string): Repl
 }
 
 /** The page where a person allows an application to use the service: it sends the browser back with a code that works once. */
-
 export const authorizePath = '/auth/oauth/authorize';
 
 /** Milliseconds. */

@@ -5,8 +5,6 @@ import type { VendorRecord } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
 import { gone, unreadable, type BookView } from './vendor-book.ts';
 
-/** One page of the vendor list. */
-
 /** Rows of the view in the sequence's order. Rows that are counted and not shown leave holes: their page is short. */
 export function listVendors(
   view: BookView,
@@ -106,8 +104,6 @@ export function reversed(sequence: Sequence): Sequence {
   const { length } = sequence;
   return { length, at: (position) => sequence.at(length - 1 - position) };
 }
-
-/** Pages of a list. */
 
 /** Which rows to show, and the numbers that stand beside them. */
 interface Page {

@@ -234,8 +234,6 @@ function taxesFrom(wish: VendorInput, now: number): VendorRecord['taxes'] {
   }));
 }
 
-/** Reads the `bill_vendor` object of a create or an edit. */
-
 /** Only what the body named; keys that the service does not know are not here. */
 interface VendorInput {
   readonly texts: VendorRecord['texts'];

@@ -122,7 +122,6 @@ function positionIn({ key, descending }: ListOrder): Position {
 }
 
 /** A window: what one page showed of the list at one moment, without its records. */
-
 export interface Window {
   /** The requested page, from 1, and its size: the window begins at row `(page - 1) * size`. */
   readonly page: number;

@@ -13,8 +13,6 @@ import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '..
 import { pull, type PullOptions } from '../run.ts';
 import type { SyncAccount } from '../sync-account.ts';
 
-/** Handles the answer to a write: applies it at once, unless the vendor was read otherwise meanwhile, and compares it with the request. */
-
 /** The result of a write that was carried out. */
 export interface WriteReport {
   readonly vendorid: number;
@@ -58,8 +56,6 @@ export async function applyAnswer(
   }
 }
 
-/** Compares a write request with what the service shows. */
-
 /** Fields that a complete answer may leave out: the service sends them only if they were ever set, or never. */
 const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
 
@@ -101,8 +97,6 @@ function isTax(requested: TaxDefaultFields, shown: TaxDefault): boolean {
     (requested.tax_authorityid === undefined || plain(requested.tax_authorityid) === plain(shown.tax_authorityid))
   );
 }
-
-/** Reads a vendor's current state at the service, after a write with an unknown outcome. */
 
 /**
  * Reads a vendor by id after `sync.lag`, when no copy can be older than the write, and applies the answer.

@@ -20,12 +20,6 @@ import type { OpenEdit } from '../../store/writes.ts';
 import type { SyncAccount } from '../sync-account.ts';
 import { applyAnswer, currentVendor, describeSent, notTaken, type WriteOptions, type WriteReport } from './answer.ts';
 
-/**
- * Edits a vendor. The edit is recorded on disk before it is sent. Where the answer leaves open whether it was carried out, or the process
- * died, the vendor is read before anything is sent again; the edit is repeated only if the vendor is unchanged, so that nobody's later
- * change is undone.
- */
-
 /** How often one edit is sent at most. */
 const maxAttempts = 3;
 
