@@ -1,0 +1,223 @@
+/** Each condition under which windows prove a list complete, on both sides of its limit. */
+import { describe, expect, it } from 'vitest';
+import type { ListOrder, ObservedOrder } from '../../../../src/sync/sweep/list-order.ts';
+import {
+  chainOf,
+  holdsEnd,
+  pieceOf,
+  windowFrom,
+  windowOfEnd,
+  windowsToEnd,
+  type Window,
+} from '../../../../src/sync/sweep/window-chain.ts';
+import { joinWindows, type Joined } from '../../../../src/sync/sweep/windows.ts';
+
+/** A window by its ids alone, or by the times of its rows; nowhere near the end unless told. */
+function windowOn(rows: readonly number[], told: Partial<Window> = {}): Window {
+  const [first = NaN, last = NaN] = [rows[0], rows.at(-1)];
+  const edge = { first, last, lastGroup: rows.filter((time) => time === last).length };
+  return {
+    page: 1,
+    size: 4,
+    ids: rows,
+    times: { created_at: edge, updated_at: edge },
+    total: 100,
+    pages: 25,
+    ...told,
+  };
+}
+
+/** Shows the end: at least half of it is empty. */
+const atEnd = { page: 2, size: 8, pages: 2, total: 12 };
+
+describe('the end of a list', () => {
+  const end = windowOn([1, 2], { page: 3, size: 4, pages: 3, total: 10 });
+
+  it.each<[string, Partial<Window>, boolean]>([
+    ['its last page, half of it empty, with as many rows as are left', {}, true],
+    ['fewer rows than are left', { ids: [1] }, true],
+    ['more rows than are left', { ids: [1, 2, 3] }, false],
+    ['more than half of it full', { total: 11, ids: [1, 2, 3] }, false],
+    ['a page before the last', { pages: 4 }, false],
+    ['a page after the last', { pages: 2 }, false],
+  ])('L70 is in a window that is %s: %#', (_, changed, expected) => {
+    expect(holdsEnd({ ...end, ...changed })).toBe(expected);
+  });
+});
+
+describe('two windows', () => {
+  const ofIds: ListOrder = { key: 'vendorid', descending: false };
+  const rising: ListOrder = { key: 'created_at', descending: false };
+  const byUpdate: ListOrder = { key: 'updated_at', descending: true };
+  const gapsOf = (order: ListOrder, first: Window, ...others: Window[]): number =>
+    chainOf({ first, joined: pieceOf(first), others }, order).gaps.length;
+
+  it.each<[string, ListOrder, readonly number[], readonly number[], boolean]>([
+    ['share their last and first vendor', ofIds, [1, 2, 3], [3, 4, 5], true],
+    ['share no vendor', ofIds, [1, 2, 3], [4, 5, 6], false],
+    ['overlap and share no vendor', ofIds, [1, 2, 4], [3, 5, 6], false],
+    ['overlap and share one behind another', ofIds, [1, 2, 4], [3, 4, 6], true],
+    ['share a vendor, the highest first', { ...ofIds, descending: true }, [9, 8, 7], [7, 6, 5], true],
+    ['share none, the highest first', { ...ofIds, descending: true }, [9, 8, 7], [6, 5, 4], false],
+    ['overlap by a time', rising, [10, 20, 30], [29, 40, 50], true],
+    ['meet in a time, whose rows may be in any order', rising, [10, 20, 30], [30, 40, 50], false],
+    ['overlap by an update', byUpdate, [90, 80, 70], [71, 60, 50], true],
+    ['meet in an update', byUpdate, [90, 80, 70], [70, 60, 50], false],
+    [
+      'overlap by updates, the first one all of one time, which may have moved',
+      byUpdate,
+      [90, 90],
+      [91, 60, 50],
+      false,
+    ],
+    ['overlap by creations, the first one all of one time', { ...rising, descending: true }, [90, 90], [91, 60], true],
+  ])('L70 that %s are joined: %#', (_, order, left, right, joined) => {
+    expect(gapsOf(order, windowOn(left), windowOn(right, atEnd))).toBe(joined ? 0 : 1);
+  });
+
+  it('L70 leave a gap to the end unless the one that reaches farthest shows it', () => {
+    const first = windowOn([1, 2, 3]);
+    expect(gapsOf(ofIds, first, windowOn([3, 4, 5]))).toBe(1);
+    expect(gapsOf(ofIds, first, windowOn([3, 4, 5]), windowOn([4, 5], atEnd))).toBe(0);
+    expect(gapsOf(ofIds, first, windowOn([3, 4, 5], atEnd), windowOn([8, 9]))).toBe(2);
+    expect(gapsOf(ofIds, first, windowOn([2, 3]), windowOn([3, 4], atEnd))).toBe(0);
+    expect(gapsOf(ofIds, windowOn([1, 2], atEnd))).toBe(0);
+  });
+});
+
+describe('requests for windows', () => {
+  it('L70 begin at or before their row and reach as far as a page may', () => {
+    for (let cap = 1; cap <= 7; cap += 1)
+      for (let row = 0; row <= 30; row += 1) {
+        const { page, size } = windowFrom(row, cap);
+        expect([row, cap, (page - 1) * size <= row, size <= cap, size >= Math.ceil(cap / 2)]).toEqual([
+          ...[row, cap],
+          ...[true, true, true],
+        ]);
+        const reach = Array.from({ length: cap - Math.ceil(cap / 2) + 1 }, (_, less) => cap - less);
+        expect(page * size).toBe(Math.max(...reach.map((other) => (Math.floor(row / other) + 1) * other)));
+      }
+  });
+
+  it('L70 for the end begin at or before their row and have half of them empty, wherever such a request exists', () => {
+    const isFit = (row: number, total: number, size: number): boolean => {
+      const begin = (Math.ceil(total / size) - 1) * size;
+      return begin >= 0 && begin <= row && total - begin <= size / 2;
+    };
+    for (let total = 0; total <= 30; total += 1)
+      for (let row = 0; row <= total; row += 1) {
+        const sizes = [8, 7, 6, 5, 4].filter((size) => isFit(row, total, size));
+        const size = sizes[0];
+        expect([total, row, windowOfEnd(row, total, 8)]).toEqual([
+          ...[total, row],
+          size === undefined ? undefined : { page: Math.ceil(total / size), size },
+        ]);
+      }
+  });
+
+  it('L70 to the end overlap by what was asked where they can, and leave no row out', () => {
+    for (let total = 8; total <= 60; total += 1) {
+      const requests = [...windowsToEnd({ row: 8, total, cap: 8 }, 2)];
+      let known = 8;
+      for (const { page, size } of requests) {
+        expect((page - 1) * size).toBeLessThan(known);
+        known = Math.max(known, page * size);
+      }
+      if (requests.length > 0) expect(known).toBeGreaterThanOrEqual(total);
+    }
+  });
+});
+
+interface Walked {
+  readonly joined: Joined;
+  readonly reads: number;
+}
+
+/** Joins windows that are joined already, and answers what is read then with these, the last one again and again. */
+async function walked(
+  direction: 'falling' | 'rising' | undefined,
+  answers: readonly Window[],
+  known: { first: Window; others: readonly Window[] } = {
+    first: windowOn([100, 100, 90]),
+    others: [windowOn([95, 50], atEnd)],
+  },
+): Promise<Walked> {
+  const order = {
+    candidates: () => [{ key: 'updated_at', descending: direction !== 'rising' }],
+    byUpdate: () => direction,
+    isUnknown: () => false,
+  } as unknown as ObservedOrder;
+  let reads = 0;
+  const joined = await joinWindows({
+    ...known,
+    order,
+    cap: 4,
+    concurrency: 1,
+    read: () => Promise.resolve(answers[Math.min(reads++, answers.length - 1)] ?? 'no_such_page'),
+  });
+  return { joined, reads };
+}
+
+describe('a list whose recent updates are first', () => {
+  const quiet = windowOn([100, 90, 80, 70]);
+  const front = windowOn([120, 110, 105, 101]);
+
+  it.each<[string, readonly Window[], Walked]>([
+    [
+      'ends with a row older than where the walk began',
+      [windowOn([110, 105, 100, 99])],
+      { joined: 'joined', reads: 1 },
+    ],
+    [
+      'ends in the time at which the walk began, so that others of it may be behind',
+      [windowOn([110, 100, 100, 100])],
+      { joined: 'not_joined', reads: 3 },
+    ],
+    ['ends with the list', [windowOn([110, 100], atEnd)], { joined: 'joined', reads: 1 }],
+    ['has no times', [windowOn([], { times: undefined })], { joined: 'not_joined', reads: 1 }],
+    ['is not there', [], { joined: 'not_joined', reads: 1 }],
+  ])('L70 is seen whole where its front %s: %#', async (_, answers, expected) => {
+    expect(await walked('falling', answers)).toEqual(expected);
+  });
+
+  it.each<[string, readonly Window[], Joined]>([
+    ['overlaps it and reaches behind it', [front, windowOn([105, 101, 95]), windowOn([120, 110, 95])], 'joined'],
+    ['begins in its last time', [front, windowOn([101, 95])], 'not_joined'],
+    ['begins behind it', [front, windowOn([100, 95])], 'not_joined'],
+    ['ends in its last time', [front, windowOn([105, 101])], 'not_joined'],
+    ['ends in the time at which the walk began', [front, windowOn([105, 101, 100])], 'not_joined'],
+    ['has no times', [front, windowOn([105, 95], { times: undefined })], 'not_joined'],
+    ['ends with the list', [front, windowOn([105, 100], atEnd), windowOn([120, 95])], 'joined'],
+  ])('L70 is seen whole where what follows a front of recent rows %s: %#', async (_, answers, expected) => {
+    expect((await walked('falling', answers)).joined).toBe(expected);
+  });
+
+  it('L70 is read from its front until nothing is newer than at the front before, at most twelve times', async () => {
+    const again = [front, windowOn([105, 101, 95]), windowOn([130, 125, 121]), windowOn([125, 110]), quiet];
+    expect(await walked('falling', again)).toEqual({ joined: 'joined', reads: 5 });
+    const newer = Array.from({ length: 30 }, (_, nth) => [
+      windowOn([1_000 + 10 * nth, 1_000 + 10 * nth - 4]),
+      windowOn([1_000 + 10 * nth - 3, 50]),
+    ]).flat();
+    expect(await walked('falling', newer)).toEqual({ joined: 'not_joined', reads: 24 });
+  });
+});
+
+describe('a list whose recent updates are last, or in no order of updates', () => {
+  // The end of fourteen rows can be requested, two rows before it.
+  const atEnd = { page: 2, size: 12, pages: 2, total: 14 };
+  const known = { first: windowOn([10, 20, 30]), others: [windowOn([25, 50], atEnd)] };
+
+  it.each<[string, readonly Window[], Joined]>([
+    ['shows the end and is joined', [windowOn([45, 60], atEnd)], 'joined'],
+    ['is not joined', [windowOn([50, 60], atEnd)], 'not_joined'],
+    ['no longer shows the end', [windowOn([45, 60], { ...atEnd, pages: 3 })], 'not_joined'],
+    ['is not there', [], 'not_joined'],
+  ])('L70 is seen whole where the window that is read last %s: %#', async (_, answers, expected) => {
+    expect((await walked('rising', answers, known)).joined).toBe(expected);
+  });
+
+  it('L70 is seen whole by the windows alone', async () => {
+    expect(await walked(undefined, [])).toEqual({ joined: 'joined', reads: 0 });
+  });
+});
