@@ -81,12 +81,12 @@ export async function replaceFile(
 }
 
 /** Removes drafts for `target` that killed processes left; ages are compared with the new draft's. */
-function sweepUp(draft: string, target: string): void {
+export function sweepUp(draft: string, target: string): void {
   const folder = dirname(target);
   const now = statSync(draft).mtimeMs;
   const start = `.${basename(target)}.`;
   for (const name of readdirSync(folder)) {
-    if (!name.startsWith(start) || !/^[0-9a-f]{12}(-journal)?$/.test(name.slice(start.length))) continue;
+    if (!name.startsWith(start) || !/^[0-9a-f]{12}(-journal|-wal|-shm)?$/.test(name.slice(start.length))) continue;
     const path = join(folder, name);
     const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
     if (now - written > abandoned) rmSync(path, { force: true });

@@ -14,7 +14,7 @@ import { asMirrorError, MirrorError, withMessage } from '../../domain/errors.ts'
 import type { Secret } from '../../domain/secret.ts';
 import { takeSideLock } from '../files/locks.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
-import { readBack, rename, withoutCompanions, writePrivately } from '../files/replace-file.ts';
+import { readBack, rename, sweepUp, withoutCompanions, writePrivately } from '../files/replace-file.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
@@ -177,6 +177,7 @@ export async function exportSecrets(target: string, options: SealOptions): Promi
   const draft = join(dirname(place), `.${basename(place)}.${Buffer.from(random.bytes(6)).toString('hex')}`);
   try {
     writePrivately(draft, text);
+    sweepUp(draft, place);
     rename(draft, place);
   } catch (error) {
     throw new MirrorError('file_unwritable', `${target} cannot be written: ${asMirrorError(error).message}.`, {
@@ -246,6 +247,7 @@ export async function importSecrets(
   const draft = join(dirname(place), `.${basename(place)}.${Buffer.from(secrets.random.bytes(6)).toString('hex')}`);
   try {
     writePrivately(draft, image);
+    sweepUp(draft, place);
     // Loaded when it is needed, because an export does not need it.
     const { openSecrets } = await import('./secrets.ts');
     await (await openSecrets({ ...secrets, path: draft })).close();

@@ -80,6 +80,31 @@ describe('a target of outgoing webhooks', () => {
     expect(back.receiver.received.map(({ type }) => type)).toEqual(['history.gone', 'vendor.updated']);
   });
 
+  it('L74 sends nothing that was queued in a copy to which the mirror was restored', async () => {
+    const at = await started();
+    at.receiver.behaviour = () => 500;
+    await at.change(1, 'one');
+    await at.change(2, 'one');
+    await at.clock.until('both wait', () => at.query('SELECT 1 FROM _notify_queue').length === 2);
+    const copy = join(temporaryFolder(), 'copy.db');
+    await at.mirror.publish({ path: copy }, { own: { secrets: '', readFrom: [] }, program: compiled.exports });
+    at.receiver.behaviour = () => 200;
+    await at.change(1, 'two');
+    await at.untilSent();
+
+    const back = await notified({ file: copy });
+    expect(back.query('SELECT vendorid FROM _notify_queue')).toHaveLength(2);
+    for (const [target, position] of at.positions.saved) back.positions.saved.set(target, position);
+    await back.sender.start();
+    await back.clock.pass(1_000);
+    await back.change(3, 'three');
+    await back.untilSent();
+    expect(back.receiver.received.map(({ type, vendorid }) => [type, vendorid])).toEqual([
+      ['history.gone', undefined],
+      ['vendor.created', 3],
+    ]);
+  });
+
   it('gives a vendor up after twelve failures, until its next change or a retry by a person', async () => {
     const at = await started();
     at.receiver.behaviour = ({ vendorid }) => (vendorid === 1 ? 500 : 200);
