@@ -190,7 +190,7 @@ export class Installation {
       client,
       vendors,
       mirror,
-      reader: new VendorReader({ vendors, mirror, clock, setting: service.readOne }),
+      reader: new VendorReader({ vendors, mirror, clock, readOne: service.readOne }),
       clock,
       random,
       log,

@@ -24,42 +24,6 @@ interface PublicationsOptions {
   readonly log: Log;
 }
 
-/** What is wrong with the schedules of publications, as lines. */
-export function badPublicationSchedules(publish: Settings['publish']): string[] {
-  return publish.flatMap(({ when }, index) => {
-    const problem = when === 'change' ? undefined : checkCron(when);
-    return problem === undefined ? [] : [`  publish.${index}.when: ${problem}`];
-  });
-}
-
-/** @throws MirrorError `settings_invalid` that names every schedule that cannot be used, those of sweeps included. */
-export function refuseBadSchedules({ schedule, publish }: Settings): void {
-  const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
-    const problem = checkCron(schedule[kind]);
-    return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
-  });
-  problems.push(...badPublicationSchedules(publish));
-  if (problems.length > 0)
-    throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
-}
-
-/** @throws MirrorError `settings_invalid` where a publication names a view that is not there, or a query that cannot be used. */
-export async function refuseBadSources(publish: Settings['publish'], { query }: Pick<Store, 'query'>): Promise<void> {
-  const problems = await query((snapshot) =>
-    publish.flatMap((publication, index) => {
-      try {
-        assertRowSource(snapshot, publication);
-        return [];
-      } catch (error) {
-        if (!(error instanceof MirrorError) || error.code !== 'usage') throw error;
-        return [`  publish.${index}: ${error.message}`];
-      }
-    }),
-  );
-  if (problems.length > 0)
-    throw new MirrorError('settings_invalid', `Copies cannot be published:\n${problems.join('\n')}`);
-}
-
 export class Publications implements Service {
   readonly name = 'the copies for readers';
   readonly #options: PublicationsOptions;
@@ -127,4 +91,40 @@ export class Publications implements Service {
     // In the same turn as the last check, so that no request is missed in between.
     this.#working = undefined;
   }
+}
+
+/** What is wrong with the schedules of publications, as lines. */
+export function badPublicationSchedules(publish: Settings['publish']): string[] {
+  return publish.flatMap(({ when }, index) => {
+    const problem = when === 'change' ? undefined : checkCron(when);
+    return problem === undefined ? [] : [`  publish.${index}.when: ${problem}`];
+  });
+}
+
+/** @throws MirrorError `settings_invalid` that names every schedule that cannot be used, those of sweeps included. */
+export function refuseBadSchedules({ schedule, publish }: Settings): void {
+  const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
+    const problem = checkCron(schedule[kind]);
+    return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
+  });
+  problems.push(...badPublicationSchedules(publish));
+  if (problems.length > 0)
+    throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
+}
+
+/** @throws MirrorError `settings_invalid` where a publication names a view that is not there, or a query that cannot be used. */
+export async function refuseBadSources(publish: Settings['publish'], { query }: Pick<Store, 'query'>): Promise<void> {
+  const problems = await query((snapshot) =>
+    publish.flatMap((publication, index) => {
+      try {
+        assertRowSource(snapshot, publication);
+        return [];
+      } catch (error) {
+        if (!(error instanceof MirrorError) || error.code !== 'usage') throw error;
+        return [`  publish.${index}: ${error.message}`];
+      }
+    }),
+  );
+  if (problems.length > 0)
+    throw new MirrorError('settings_invalid', `Copies cannot be published:\n${problems.join('\n')}`);
 }

@@ -209,11 +209,13 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Stops the daemon. @throws MirrorError `interrupted` where that takes so long that there is just time left to say so. */
-async function stopWithin(daemon: Daemon, timeout: number, context: ProcessContext): Promise<void> {
+async function stopWithin(daemon: Daemon, shutdownTimeout: number, context: ProcessContext): Promise<void> {
   let cancel = (): void => undefined;
   const late = new Promise<never>((_, reject) => {
-    cancel = context.clock.timer(timeout - Math.min(500, timeout / 10), () =>
-      reject(new MirrorError('interrupted', `Stopping took longer than shutdownTimeout (${timeout / 1_000} s).`)),
+    cancel = context.clock.timer(shutdownTimeout - Math.min(500, shutdownTimeout / 10), () =>
+      reject(
+        new MirrorError('interrupted', `Stopping took longer than shutdownTimeout (${shutdownTimeout / 1_000} s).`),
+      ),
     );
   });
   try {

@@ -85,7 +85,7 @@ async function compare(
     onRequest: () => counter.addRequest(),
     clock: account.clock,
     lag: sync.lag,
-    passes: sync.sweepPasses,
+    sweepPasses: sync.sweepPasses,
     concurrency: account.concurrency,
     signal: options.signal,
     onProgress: options.onProgress,

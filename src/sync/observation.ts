@@ -108,7 +108,7 @@ function sweepPlan(
     onRequest: () => counter.addRequest(),
     clock,
     lag: sync.lag,
-    passes: sync.sweepPasses,
+    sweepPasses: sync.sweepPasses,
     concurrency,
     signal,
     onProgress,

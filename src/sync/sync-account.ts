@@ -59,16 +59,16 @@ export class VendorReader {
   readonly #vendors: VendorsApi;
   readonly #mirror: Store;
   readonly #clock: Clock;
-  readonly #setting: ServiceSettings['readOne'];
+  readonly #readOne: ServiceSettings['readOne'];
   #learned: { readonly offered: boolean; readonly until: number } | undefined;
   /** When reads were first found not to be offered, and the pause before the next check. */
   #notOffered: { readonly since: number; readonly pause: number } | undefined;
 
-  constructor(parts: { vendors: VendorsApi; mirror: Store; clock: Clock; setting: ServiceSettings['readOne'] }) {
+  constructor(parts: { vendors: VendorsApi; mirror: Store; clock: Clock; readOne: ServiceSettings['readOne'] }) {
     this.#vendors = parts.vendors;
     this.#mirror = parts.mirror;
     this.#clock = parts.clock;
-    this.#setting = parts.setting;
+    this.#readOne = parts.readOne;
   }
 
   /**
@@ -77,7 +77,7 @@ export class VendorReader {
    * refusal decides nothing.
    */
   async isOffered(listed: () => Promise<Iterable<number>>, options: ReadOptions): Promise<boolean> {
-    if (this.#setting !== 'auto') return this.#setting === 'get';
+    if (this.#readOne !== 'auto') return this.#readOne === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
     const results: (ReadResult | 'not_supported')[] = [];
     for (const vendorid of await listed()) {

@@ -24,7 +24,7 @@ export type { SweepProgress };
 export interface SweepPlan extends ListSource {
   readonly clock: Clock;
   /** The most walks. */
-  readonly passes: number;
+  readonly sweepPasses: number;
   readonly concurrency: number;
   /** The list changed during the last sweeps: windows are tried first. */
   readonly moves?: boolean;
@@ -51,13 +51,13 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
   const passes = new Passes();
   let conclusion: Conclusion = { complete: false, why: 'no page was read', startsOver: true };
   let joins = mostJoins;
-  for (let walks = 1; walks <= plan.passes && !conclusion.complete; walks++) {
+  for (let walks = 1; walks <= plan.sweepPasses && !conclusion.complete; walks++) {
     // Waits until no copy of the list is older than the vendor that has just entered.
     if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
     list.begin(conclusion.startsOver);
     const first = await list.fetch(1);
     // The last walk is judged without windows, even where they proved nothing before.
-    const isLastOfSeveral = walks > 1 && walks === plan.passes;
+    const isLastOfSeveral = walks > 1 && walks === plan.sweepPasses;
     const mayJoin = joins > 0 && !isLastOfSeveral && first.pages > 1 && first.rows.length < first.total;
     const takesWindows = mayJoin && walks === 1 && plan.moves === true;
     const { windows, pass } = takesWindows

@@ -25,7 +25,7 @@ export async function swept(world: ListWorld, script: Script, seed: number): Pro
     apply: (page) => Promise.resolve(list.apply(page)),
     onRequest: () => undefined,
     clock: list.clock,
-    passes: 12,
+    sweepPasses: 12,
     concurrency: 1 + (seed % 3),
     moves: seed % 2 === 0,
     lag: world.lag * 1_000,
