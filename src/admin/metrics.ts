@@ -2,7 +2,7 @@
  * Metrics for Prometheus, measured at each scrape. Labels have few values each; account ids are labels of the first fifty accounts only.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { AttemptFacts } from '../api/call/call.ts';
+import type { AttemptFacts } from '../api/caller.ts';
 import { parseInstant } from '../domain/clock.ts';
 import type { AccountHealth, Health, TargetStatus } from '../health/judge.ts';
 import { isPaused } from '../health/status-document.ts';

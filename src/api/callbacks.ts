@@ -2,7 +2,7 @@
 import { isMatchedBy } from '../domain/events.ts';
 import { Secret } from '../domain/log.ts';
 import type { Callback } from '../domain/vendor.ts';
-import type { ApiSettings, Call, Caller } from './call/call.ts';
+import type { ApiSettings, Call, Caller } from './caller.ts';
 import { wholeList, readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 import type { CallOptions } from './vendors.ts';
 import { callbacksPath } from './requests.ts';

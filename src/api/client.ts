@@ -1,7 +1,6 @@
 /** The client of the accounting service, for one account. */
 import type { Rate } from '../settings/parse.ts';
-import type { ApiDependencies, ApiSettings } from './call/call.ts';
-import { caller } from './call/caller.ts';
+import { caller, type ApiDependencies, type ApiSettings } from './caller.ts';
 import { callbacksApi, type CallbacksApi } from './callbacks.ts';
 import { gatewaysApi, type GatewaysApi } from './gateways.ts';
 import { RateLimiter } from './http/rate-limiter.ts';

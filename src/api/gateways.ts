@@ -1,6 +1,6 @@
 /** The service's API of payment gateways. */
 import type { Gateway } from '../domain/vendor.ts';
-import type { ApiSettings, Caller } from './call/call.ts';
+import type { ApiSettings, Caller } from './caller.ts';
 import { wholeList, readGateways, readRemoval } from './wire/resources.ts';
 import { gatewayRemoval, gatewaysPath } from './requests.ts';
 import type { CallOptions } from './vendors.ts';

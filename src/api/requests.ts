@@ -1,6 +1,6 @@
 /** The requests that write to the service, as they are sent and as `--dry-run` shows them. */
 import { MirrorError } from '../domain/errors.ts';
-import type { Call } from './call/call.ts';
+import type { Call } from './caller.ts';
 import type { TextField, VisState } from '../domain/vendor.ts';
 
 /** The parts of a call that define what it does. */

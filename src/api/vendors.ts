@@ -1,7 +1,7 @@
 /** The service's API of bill vendors. */
 import { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts';
-import type { ApiSettings, Caller } from './call/call.ts';
+import type { ApiSettings, Caller } from './caller.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
 import type { Answered } from './wire/document.ts';

@@ -1,5 +1,5 @@
 /** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
-import type { ApiDependencies } from '../api/call/call.ts';
+import type { ApiDependencies } from '../api/caller.ts';
 import { connect, type ServiceClient } from '../api/client.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import { SingleFlight } from '../domain/concurrency.ts';

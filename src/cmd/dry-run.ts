@@ -1,5 +1,5 @@
 /** `--dry-run`: the request that a command would send, shown instead of sent. */
-import { addressOf } from '../api/call/call.ts';
+import { addressOf } from '../api/caller.ts';
 import type { Request } from '../api/requests.ts';
 import { exitStatus, type ExitStatus } from '../domain/errors.ts';
 import type { Settings } from '../settings/parse.ts';

@@ -63,7 +63,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 6,
     knobs: 'slow=lists latency=12000 changes=20 hot=yes vendors=20 rows=100 minutes=22',
     replacements: [
-      replacing('api/call/caller.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
+      replacing('api/caller.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
         const answered = await sendOnce(attempt, (found) => found);
         const { accountId, dependencies } = attempt;
         const turn = {

@@ -1,5 +1,5 @@
 /** A client of a service, without a mirror beside it that counts its requests. */
-import type { ApiDependencies, ApiSettings } from '../../../src/api/call/call.ts';
+import type { ApiDependencies, ApiSettings } from '../../../src/api/caller.ts';
 import { connect, type ServiceClient } from '../../../src/api/client.ts';
 import { fixedToken } from '../../../src/api/auth/token-sources.ts';
 import { systemClock } from '../../../src/domain/clock.ts';

@@ -1,5 +1,5 @@
 /** A service whose answers are written down beforehand, and a client that talks to it with a clock and random numbers of the test. */
-import type { ApiDependencies, ApiSettings, AttemptFacts } from '../../../src/api/call/call.ts';
+import type { ApiDependencies, ApiSettings, AttemptFacts } from '../../../src/api/caller.ts';
 import type { ServiceClient } from '../../../src/api/client.ts';
 import { constantRandom } from '../random.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';

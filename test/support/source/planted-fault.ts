@@ -2,7 +2,7 @@
  * A fault that is planted in the program: an export of one of its modules, a function or a class's method, gives way to a replacement
  * that may call the original. Both are checked against the module's types: what is renamed there does not compile here.
  */
-import type * as sendOnce from '../../../src/api/call/caller.ts';
+import type * as sendOnce from '../../../src/api/caller.ts';
 import type * as rateLimiter from '../../../src/api/http/rate-limiter.ts';
 import type * as vendorPages from '../../../src/api/wire/vendor-pages.ts';
 import type * as acceptance from '../../../src/store/acceptance.ts';
@@ -35,7 +35,7 @@ import type * as reconciler from '../../../src/webhook/reconciler.ts';
 
 /** The modules in which faults are planted, by their paths below `src/`. */
 interface Modules {
-  'api/call/caller.ts': typeof sendOnce;
+  'api/caller.ts': typeof sendOnce;
   'api/http/rate-limiter.ts': typeof rateLimiter;
   'api/wire/vendor-pages.ts': typeof vendorPages;
   'store/acceptance.ts': typeof acceptance;

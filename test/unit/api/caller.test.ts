@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSource } from '../../../../src/api/auth/token-sources.ts';
-import { MirrorError } from '../../../../src/domain/errors.ts';
-import { createLog, Secret } from '../../../../src/domain/log.ts';
-import { failureOf } from '../../../support/failure.ts';
-import {
-  scriptedService,
-  token,
-  type Scripted,
-  type ScriptedService,
-} from '../../../support/network/scripted-service.ts';
-import { broken, fixture, html, json, one, page } from '../../../support/network/service-answers.ts';
-import { constantRandom } from '../../../support/random.ts';
+import type { TokenSource } from '../../../src/api/auth/token-sources.ts';
+import { MirrorError } from '../../../src/domain/errors.ts';
+import { createLog, Secret } from '../../../src/domain/log.ts';
+import { failureOf } from '../../support/failure.ts';
+import { scriptedService, token, type Scripted, type ScriptedService } from '../../support/network/scripted-service.ts';
+import { broken, fixture, html, json, one, page } from '../../support/network/service-answers.ts';
+import { constantRandom } from '../../support/random.ts';
 
 const busy = (headers: Record<string, string> = {}): Response => json({}, 429, headers);
 const down = (headers: Record<string, string> = {}): Response => json({}, 503, headers);
