@@ -37,16 +37,11 @@ interface ConnectionsOptions extends ExchangeDependencies {
   readonly log: Log;
 }
 
-/** A token source, and the settings from which it was created. */
-interface CachedSource {
-  readonly from: AuthSettings;
-  readonly source: TokenSource;
-}
-
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #failures: RequestFailureLog;
-  readonly #sources = new Map<string, CachedSource>();
+  /** Token sources, each with the settings from which it was created. */
+  readonly #sources = new Map<string, { readonly from: AuthSettings; readonly source: TokenSource }>();
   /** Connections that give no access, with the error code that was logged last. */
   readonly #failing = new Map<string, MirrorError['code']>();
   #settings: ConnectionsOptions['settings'];

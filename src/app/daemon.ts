@@ -281,7 +281,7 @@ export async function daemonServices(
     accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
   };
   const maintenance = createMaintenance({ mirror, secrets, retention: settings.retention, clock, log });
-  return { accounts, services: [accounts, createClockJumpDetector({ clock, onJump }), maintenance] };
+  return { accounts, services: [accounts, createClockJumpDetector(clock, onJump), maintenance] };
 }
 
 interface HealthParts {

@@ -76,7 +76,7 @@ export class Installation {
   readonly #open: (accountId: string) => ServedAccount;
   #opened: ReadonlyMap<string, ServedAccount>;
 
-  constructor(settings: Settings, { mirror, secrets }: OpenedFiles, dependencies: InstallationDependencies) {
+  constructor(settings: Settings, mirror: Store, secrets: Secrets, dependencies: InstallationDependencies) {
     const { clock, fetch, log } = dependencies;
     const baseUrl = serviceAddress(settings);
     this.settings = settings;
@@ -209,11 +209,6 @@ async function recordServed(mirror: Store, settings: Settings, log: Log): Promis
     log.warn({ account }, `the account ${account} is no longer in the settings, so nothing keeps it fresh`);
 }
 
-interface OpenedFiles {
-  readonly mirror: Store;
-  readonly secrets: Secrets;
-}
-
 /**
  * Opens the files and connects to the service; nothing is requested yet.
  * @throws MirrorError of files and settings.
@@ -241,7 +236,7 @@ export async function openInstallation(
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
     await recordServed(mirror, settings, log);
-    return new Installation(settings, { mirror, secrets }, dependencies);
+    return new Installation(settings, mirror, secrets, dependencies);
   } catch (error) {
     await secrets?.close();
     await mirror.close();

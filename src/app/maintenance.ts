@@ -114,20 +114,17 @@ export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCh
   };
 }
 
-/** Detects jumps of the wall clock: a suspended or stopped machine, or a clock that was set. */
-interface ClockJumpOptions {
-  readonly clock: Clock;
-  /** Called with how far the wall clock jumped, in milliseconds; negative where it was set back. */
-  readonly onJump: (ms: number) => void;
-}
-
 const tick = 30_000;
 
 /** Delays of a busy machine up to this are not taken for a jump. */
 const tolerance = 2 * tick;
 
-/** Sleeps half a minute at a time, and compares the wall clock with what it should then show. */
-export function createClockJumpDetector({ clock, onJump }: ClockJumpOptions): Service {
+/**
+ * Detects jumps of the wall clock, of a suspended or stopped machine or a clock that was set: sleeps half a minute at a time, and compares
+ * the wall clock with what it should then show.
+ * @param onJump is called with how far it jumped, in milliseconds; negative where it was set back
+ */
+export function createClockJumpDetector(clock: Clock, onJump: (ms: number) => void): Service {
   return background('the clock jump detector', async (signal) => {
     for (;;) {
       const expected = clock.now() + tick;

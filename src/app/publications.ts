@@ -10,7 +10,7 @@ import type { Settings } from '../settings/parse.ts';
 import { assertRowSource } from '../store/export/export-rows.ts';
 import type { Store } from '../store/mirror.ts';
 
-export type PublicationSettings = Settings['publish'][number];
+type PublicationSettings = Settings['publish'][number];
 
 interface PublicationsOptions {
   readonly settings: Pick<Settings, 'publish' | 'secrets' | 'readFrom'> & {

@@ -125,13 +125,11 @@ async function change(
 /** The code from the command line, or better from standard input: arguments can be seen by other users of the machine. */
 async function codeOf({ context, args }: Pick<Call, 'context' | 'args'>): Promise<Secret> {
   const [, given = '-'] = args;
-  const code = (given === '-' ? await codeFromInput(context) : given).trim();
+  const read = (): Promise<string> =>
+    isInteractive(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
+  const code = (given === '-' ? await read() : given).trim();
   if (code === '') throw new MirrorError('usage', 'There is no verification code on standard input.');
   return new Secret(code);
-}
-
-function codeFromInput(context: Call['context']): Promise<string> {
-  return isInteractive(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
 }
 
 interface ShownCallback extends Callback {

@@ -15,7 +15,7 @@ const scripts: Readonly<Record<Shell, (tree: readonly CommandWords[]) => string>
 /** The command that prints the script for the commands of `program`. */
 export function completionOf(program: Command): CommandHandler {
   return ({ context, args }) => {
-    context.stdout.write(scripts[args[0] as Shell](commandTree(program)));
+    context.stdout.write(scripts[args[0] as Shell](commandsIn(program, '')));
     return Promise.resolve(exitStatus.done);
   };
 }
@@ -40,12 +40,8 @@ interface CommandWords {
   readonly argument?: Value;
 }
 
-/** Every command with what may follow it, the program itself first. */
-function commandTree(program: Command): CommandWords[] {
-  return wordsOf(program, '');
-}
-
-function wordsOf(command: Command, path: string): CommandWords[] {
+/** Every command with what may follow it, the given one first. */
+function commandsIn(command: Command, path: string): CommandWords[] {
   const [argument] = command.registeredArguments;
   const inner = command.commands.map((one) => ({ name: one.name(), meaning: meaningOf(one), command: one }));
   return [
@@ -55,7 +51,7 @@ function wordsOf(command: Command, path: string): CommandWords[] {
       flags: [...command.options.map(flagOf), help],
       ...(argument && { argument: valueOf(argument.name(), argument.argChoices) }),
     },
-    ...inner.flatMap((one) => wordsOf(one.command, `${path} ${one.name}`.trim())),
+    ...inner.flatMap((one) => commandsIn(one.command, `${path} ${one.name}`.trim())),
   ];
 }
 

@@ -253,15 +253,15 @@ async function reload(call: Call, { daemon, started, inUse, log }: Reload): Prom
   }
 }
 
-interface Hangups {
-  /** Aborted when the terminal is gone. */
-  readonly gone: AbortSignal;
-  /** If the terminal is gone, ends the process, as the signal does by default. */
-  reRaise(): void;
-}
-
-/** Handles SIGHUP from now on: a request to read the settings again, or the terminal of the process was closed. A process that nohup or a supervisor started has no terminal to lose. */
-function watchHangups({ stdin }: Pick<ProcessContext, 'stdin'>, readAgain: () => void): Hangups {
+/**
+ * Handles SIGHUP from now on: a request to read the settings again, or the terminal of the process was closed. A process that nohup or a
+ * supervisor started has no terminal to lose.
+ * @returns `gone`, aborted when the terminal is gone; and what then ends the process, as the signal does by default
+ */
+function watchHangups(
+  { stdin }: Pick<ProcessContext, 'stdin'>,
+  readAgain: () => void,
+): { readonly gone: AbortSignal; reRaise(): void } {
   const fromTerminal = stdin.isTTY === true;
   const terminal = new AbortController();
   const onHangup = (): void => {

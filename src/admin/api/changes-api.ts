@@ -32,7 +32,7 @@ export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: C
       since: await startCursor(query, lastEventId(request) ?? asked.text('since')),
     };
     const found = await changePage(query, clock, filter, request.signal);
-    if ('reason' in found) return goneAnswer(found);
+    if ('reason' in found) return jsonAnswer(goneDocument(found), 410);
     return isStream ? streams.open(filter) : jsonAnswer(found);
   });
 }
@@ -52,10 +52,6 @@ async function startCursor(query: Query, since: string | undefined): Promise<str
 
 function wantsStream({ method, headers: { accept = '' } }: HttpRequest): boolean {
   return method === 'GET' && accept.toLowerCase().includes('text/event-stream');
-}
-
-function goneAnswer(gone: HistoryGone): HttpAnswer {
-  return jsonAnswer(goneDocument(gone), 410);
 }
 
 export interface ChangeStreamsOptions {

@@ -7,7 +7,7 @@ const hour = 3_600_000;
 async function watched() {
   const clock = virtualClock();
   const gaps: number[] = [];
-  const watch = createClockJumpDetector({ clock, onJump: (ms) => gaps.push(ms) });
+  const watch = createClockJumpDetector(clock, (ms) => gaps.push(ms));
   await watch.start();
   return { clock, gaps, watch };
 }
