@@ -61,7 +61,7 @@ async function withEndedToken() {
 }
 
 it(
-  `K20 after kill -9 at any moment of a refresh, ${kills} times by seed, the next command goes on at once or names login`,
+  `K20 L75 after kill -9 at any moment of a refresh, ${kills} times by seed, the next command goes on at once or names login`,
   { timeout: 60_000 + kills * soon },
   async () => {
     const ends = { wentOn: 0, namedLogin: 0 };
@@ -70,11 +70,19 @@ it(
       const random = seededRandom(seedOf(seed, 'refresh', nth));
       const child = at.start('sync');
       const exited = once(child, 'exit');
+      // The first is killed before its refresh is answered, the second when it uses the new token; the others at any moment between.
+      const isHeard = (path: string): boolean =>
+        nth === 1 ? path.startsWith('/accounting/') : path === '/auth/oauth/token';
       await new Promise<void>((resolve) => {
-        world.sandbox.onRequest(({ path }) => path === '/auth/oauth/token' && resolve());
+        let renewed = false;
+        world.sandbox.onRequest(({ path }) => {
+          renewed ||= path === '/auth/oauth/token';
+          if (!renewed || !isHeard(path)) return;
+          if (nth < 2) child.kill('SIGKILL');
+          resolve();
+        });
       });
-      // The service has taken the refresh token; its answer is on its way, there, or stored.
-      await later(random.below(40));
+      if (nth > 1) await later(random.below(40));
       child.kill('SIGKILL');
       await exited;
       const { status, stderr } = await at.run('sync');
@@ -86,7 +94,7 @@ it(
       expect(stderr).not.toContain('another process renews');
       await world.stop();
     }
-    expect(ends.wentOn + ends.namedLogin).toBe(kills);
+    expect(Math.min(ends.wentOn, ends.namedLogin)).toBeGreaterThan(0);
   },
 );
 

@@ -155,7 +155,7 @@ describe('copies for readers', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('are aborted by a stop, which leaves no other files', async () => {
+  it('L75 are aborted by a stop while they are written, which leaves no other files', async () => {
     const { folder, publications, path } = await publishing((at) => [
       {
         path: join(at, 'a.csv'),
@@ -164,6 +164,7 @@ describe('copies for readers', () => {
       },
     ]);
     publications.changed();
+    await expect.poll(() => readdirSync(folder)).toEqual([expect.stringMatching(/^\.a\.csv\.[0-9a-f]{12}$/)]);
     await publications.stop();
     expect(existsSync(path)).toBe(false);
     expect(readdirSync(folder)).toEqual([]);

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { vendor, type Row } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const many = (count: number, of: (n: number) => Row = () => ({})): Row[] =>
   Array.from({ length: count }, (_, n) => vendor(n + 1, of(n)));
@@ -64,10 +65,21 @@ describe('vendors list elsewhere', () => {
     expect(stderr).toBe('10,600 vendors.\n');
   });
 
-  it('stops between batches when it is interrupted, and exits with 1', async () => {
-    const line = await lineWith(many(12_000));
-    line.interruption.abort(new Error('Ctrl-C'));
+  it('L75 stops between batches when it is interrupted, and exits with 1', async () => {
+    const clock = virtualClock();
+    let batches = 0;
+    const pausing = vi.spyOn(clock, 'yield').mockImplementation(() => {
+      batches += 1;
+      if (batches === 1) line.interruption.abort(new Error('Ctrl-C'));
+      return Promise.resolve();
+    });
+    const line = await testbed({ level: 'command', clock });
+    await line.fill({ vendors: many(12_000) });
+    pausing.mockClear();
+    batches = 0;
     const { status, stdout } = await line.run('vendors', 'list');
-    expect([status, idsIn(stdout)]).toEqual([1, []]);
+    expect([status, batches]).toEqual([1, 1]);
+    expect(idsIn(stdout).length).toBeGreaterThan(100);
+    expect(idsIn(stdout).length).toBeLessThan(12_000);
   });
 });
