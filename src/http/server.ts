@@ -1,33 +1,69 @@
 /**
- * An HTTP server with limits.
+ * An HTTP server with limits, by fastify: the only file that imports it.
  *
  * HTTP/1.0 and 1.1 only: a request line in HTTP/1 syntax that names HTTP/0.9 or HTTP/2.0 is refused, although the parser would accept it.
  */
-import type { FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
-import {
-  createApp,
-  type AppOptions,
-  type HttpAnswer,
-  type HttpRoute,
-  type HttpTakeover,
-  type HttpRequest,
-} from './fastify-app.ts';
-import { defaultLimits, type HttpLimits } from './connection-limits.ts';
+import { ConnectionLimiter, defaultLimits, refuseProtocol, type HttpLimits } from './connection-limits.ts';
 
-export type { HttpAnswer, HttpLimits, HttpRequest, HttpRoute, HttpTakeover };
+/** A request as handlers see it. */
+export interface HttpRequest {
+  readonly method: string;
+  /** The path as sent, without the query. */
+  readonly path: string;
+  /** The values of the `:name` parts of the route's path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** All values of each header, for headers that may occur only once. */
+  readonly headersDistinct: NodeJS.Dict<string[]>;
+  /** Names and values in turn, as they were received. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Uint8Array;
+  /** Aborted when the caller disconnects before the answer is sent. */
+  readonly signal: AbortSignal;
+}
 
-export interface HttpServerOptions extends Pick<AppOptions, 'routes' | 'onFault' | 'onRefusal'> {
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Uint8Array;
+}
+
+/** Takes over the raw response: for a stream of events, or an answer that is broken on purpose. */
+export type HttpTakeover = (response: ServerResponse) => void;
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | '*';
+  /** `/exact`, `/with/:param`, or `*` for everything. */
+  readonly path: string;
+  /** Runs first; a returned status refuses the request without reading its body. */
+  readonly admit?: (request: Pick<HttpRequest, 'path' | 'headers'>) => number | undefined;
+  /** Media types of bodies that are accepted; any when left out. Others, and encoded bodies, are refused with 415. */
+  readonly accepts?: readonly string[];
+  /** Largest body in bytes; a larger one is refused with 413. */
+  readonly bodyLimit?: number;
+  readonly handle: (request: HttpRequest) => Promise<HttpAnswer | HttpTakeover>;
+}
+
+export interface HttpServerOptions {
   /** The server's name in messages: 'the listener', 'the admin page'. */
   readonly name: string;
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   readonly limits?: Partial<HttpLimits>;
+  readonly routes: readonly HttpRoute[];
   readonly clock: Clock;
+  /** Called with what a handler threw; the caller gets a 500 without a body. */
+  readonly onFault: (error: unknown) => void;
+  /** Called with the status of each refusal that no handler made. */
+  readonly onRefusal?: ((status: number) => void) | undefined;
   /** Called when a stop begins, to end endless answers. */
   readonly onStop?: () => void;
 }
@@ -63,10 +99,9 @@ export class HttpServer implements Service {
 
   /** @throws MirrorError `port_taken`. */
   async start(): Promise<void> {
-    const { host, port, routes, onFault, onRefusal } = this.#options;
+    const { host, port } = this.#options;
     this.#isStopping = false;
-    const isStopping = (): boolean => this.#isStopping;
-    this.#app = createApp({ routes, limits: this.#limits, onFault, onRefusal, isStopping });
+    this.#app = createApp(this.#options, this.#limits, () => this.#isStopping);
     try {
       await this.#app.listen({ host, port });
     } catch (error) {
@@ -96,4 +131,210 @@ const portTroubles: Readonly<Record<string, string>> = {
 function portError({ name, host, port }: HttpServerOptions, cause: unknown): unknown {
   const why = portTroubles[(cause as NodeJS.ErrnoException).code ?? ''];
   return why ? new MirrorError('port_taken', `${name} cannot listen on ${host}:${port}: ${why}.`, { cause }) : cause;
+}
+
+/** No route has a schema. Without this, fastify loads the packages that compile schemas at each start, more than a hundred files. */
+const withoutSchemas = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
+
+function refuseSchema(): never {
+  throw new Error('Routes have no schemas here.');
+}
+
+/** The routes and refusals of a server. */
+function createApp(
+  { routes, onFault, onRefusal }: HttpServerOptions,
+  limits: HttpLimits,
+  isStopping: () => boolean,
+): FastifyInstance {
+  const reportRefusal = (status: number | undefined): void => {
+    if (status !== undefined) onRefusal?.(status);
+  };
+  const app: FastifyInstance = fastify({
+    schemaController: withoutSchemas,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    requestTimeout: limits.requestTimeout,
+    maxRequestsPerSocket: limits.maxRequestsPerSocket,
+    http: {
+      connectionsCheckingInterval: limits.connectionsCheckingInterval,
+      headersTimeout: limits.headersTimeout,
+      maxHeaderSize: limits.maxHeaderSize,
+    },
+    clientErrorHandler: (error, socket) => reportRefusal(refuseProtocol(error, socket)),
+    rewriteUrl: ({ url }) => originForm(url),
+    frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
+  });
+  const connections = new ConnectionLimiter(app.server, limits);
+  // Node itself would drop the headers beyond the limit, and treat the rest as all.
+  app.server.maxHeadersCount = 0;
+
+  // The parser accepts requests that claim HTTP/0.9 or HTTP/2.0, which a proxy may interpret differently.
+  app.addHook('onRequest', (request, reply, done) => {
+    const { httpVersionMajor, rawHeaders } = request.raw;
+    if (httpVersionMajor !== 1) refuse(request, reply.header('connection', 'close'), 400);
+    else if (rawHeaders.length > 2 * limits.maxHeadersCount) refuse(request, reply, 431);
+    else done();
+  });
+
+  // A kept-alive connection would delay the stop until its timeout.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isStopping() || connections.isToEnd(request.raw.socket)) reply.header('connection', 'close');
+    done(null, payload);
+  });
+
+  app.decorateRequest('handled', false);
+  app.addHook('onResponse', (request, reply, done) => {
+    if (!request.handled) reportRefusal(reply.statusCode);
+    done();
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, 404));
+  app.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500 && !(error instanceof CallerDisconnected)) onFault(error);
+    return reply.code(status).send();
+  });
+  for (const route of routes) addRoute(app, route);
+  for (const path of new Set(routes.map((route) => route.path))) refuseOtherMethods(app, path, routes);
+  return app;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the request reached a handler. */
+    handled: boolean;
+  }
+}
+
+function addRoute(app: FastifyInstance, route: HttpRoute): void {
+  app.route({
+    method: route.method === '*' ? (app.supportedMethods as HTTPMethods[]) : route.method,
+    url: route.path,
+    ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
+    onRequest: (request, reply, done) => {
+      const { headers } = request;
+      const status =
+        route.admit?.({ path: pathOf(request.url), headers }) ?? (readable(headers, route.accepts) ? 0 : 415);
+      if (status) refuse(request, reply, status);
+      else done();
+    },
+    handler: async (request, reply) => {
+      request.handled = true;
+      const { raw, params, body } = request;
+      const received = new ReceivedRequest(
+        raw,
+        reply.raw,
+        params as Record<string, string>,
+        body as Uint8Array | undefined,
+      );
+      const answer = await route.handle(received);
+      if (typeof answer !== 'function')
+        return reply
+          .code(answer.status)
+          .headers(answer.headers ?? {})
+          .send(answer.body);
+      reply.hijack();
+      answer(reply.raw);
+      return reply;
+    },
+  });
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly HttpRoute[]): void {
+  const answered: string[] = routes.filter((route) => route.path === path).map(({ method }) => method);
+  if (answered.includes('*')) return;
+  if (answered.includes('GET')) answered.push('HEAD');
+  app.route({
+    method: app.supportedMethods.filter((method) => !answered.includes(method)),
+    url: path,
+    onRequest: (request, reply) => void refuse(request, reply.header('allow', answered.join(', ')), 405),
+    handler: (_request, reply) => reply,
+  });
+}
+
+function readable(headers: IncomingHttpHeaders, accepts: readonly string[] | undefined): boolean {
+  if (!accepts) return true;
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return accepts.includes(type) && headers['content-encoding'] === undefined;
+}
+
+/** Answers with the status alone; does not wait for a body that is still arriving. */
+function refuse({ headers }: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
+  const bodyComes = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (bodyComes) reply.header('connection', 'close');
+  return reply.code(status).send();
+}
+
+/**
+ * A complete request. Values that few handlers need are computed on demand. It is a class because the getters of an object literal are
+ * created for each object, which costs more than the rest of the request.
+ */
+class ReceivedRequest implements HttpRequest {
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    params: Readonly<Record<string, string>>,
+    body: Uint8Array = new Uint8Array(),
+  ) {
+    this.path = pathOf(message.url);
+    this.params = params;
+    this.body = body;
+    this.#message = message;
+    this.#response = response;
+  }
+
+  get method(): string {
+    return this.#message.method ?? '';
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.#message.url?.slice(this.path.length + 1));
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#message.headers;
+  }
+
+  get headersDistinct(): NodeJS.Dict<string[]> {
+    return this.#message.headersDistinct;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#message.rawHeaders;
+  }
+
+  get signal(): AbortSignal {
+    const disconnected = new AbortController();
+    this.#response.once('close', () => {
+      if (!this.#response.writableFinished) disconnected.abort(new CallerDisconnected());
+    });
+    return disconnected.signal;
+  }
+}
+
+/** Why the signal of a request was aborted. Not a fault: nobody waits for the answer any more. */
+class CallerDisconnected extends Error {
+  constructor() {
+    super('The caller disconnected.');
+  }
+}
+
+/** The path of a URL as sent, without the query. */
+function pathOf(url = ''): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
+}
+
+/** The request target in origin form; proxies may send the absolute URL (RFC 9112, 3.2.2). */
+function originForm(target = ''): string {
+  const [, rest] = /^https?:\/\/[^/?#]+(.*)$/i.exec(target) ?? [];
+  if (rest === undefined) return target;
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }

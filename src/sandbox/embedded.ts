@@ -1,7 +1,8 @@
 /** A sandbox on a local port inside another program: for `serve`, the sandbox command and tests. */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../domain/clock.ts';
-import { HttpServer, type HttpLimits, type HttpTakeover } from '../http/server.ts';
+import type { HttpLimits } from '../http/connection-limits.ts';
+import { HttpServer, type HttpTakeover } from '../http/server.ts';
 import type { Answer } from './core/reply.ts';
 import { fetchPost, type Fetch } from './delivery/delivery-sender.ts';
 import { Sandbox, type SandboxOptions } from './service.ts';

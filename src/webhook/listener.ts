@@ -1,5 +1,6 @@
 /** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
-import { HttpServer, type HttpAnswer, type HttpLimits, type HttpRequest } from '../http/server.ts';
+import type { HttpLimits } from '../http/connection-limits.ts';
+import { HttpServer, type HttpAnswer, type HttpRequest } from '../http/server.ts';
 import {
   accountOfPath,
   answerTo,
