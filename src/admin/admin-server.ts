@@ -12,7 +12,7 @@ import { readinessDocument, statusDocument } from '../health/status-document.ts'
 import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute } from '../http/server.ts';
 import { isLoopback, type Settings } from '../settings/parse.ts';
 import type { Figures } from '../store/reports/figures.ts';
-import type { Query } from '../store/sqlite/plain-statement.ts';
+import type { Query } from '../store/sqlite/statement.ts';
 import { actionRoutes, type Actions } from './api/actions-api.ts';
 import type { ApiHandle } from './api/answers.ts';
 import { changesApi, ChangeStreams } from './api/changes-api.ts';

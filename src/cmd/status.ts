@@ -23,7 +23,7 @@ import {
   type RequestFailureReport,
 } from '../store/reports/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
-import type { Snapshot } from '../store/sqlite/plain-statement.ts';
+import type { Snapshot } from '../store/sqlite/statement.ts';
 import { loadSettings } from './load-settings.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { noticeNothingMirrored, openMirror } from './open-mirror.ts';

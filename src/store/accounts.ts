@@ -9,15 +9,14 @@
  * A daemon looks at the mirror once a second (`PRAGMA data_version`, which costs no read where no other process wrote), because signals and
  * process ids do not reach across containers.
  */
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { KeptAccounts } from '../settings/parse.ts';
 import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/known-accounts.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { plainStatement, type OfAccount, type Statement } from './sqlite/plain-statement.ts';
 import type { MirrorTables } from './sqlite/schema.ts';
-import { mirrorSql, statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 /** Accounts that commands added to those of the settings, and accounts that commands paused. */
 export class AccountRegister {
@@ -35,23 +34,30 @@ export class AccountRegister {
     const { sqlite } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#add = plainStatement(
+    this.#add = statement(
       sqlite,
-      `INSERT INTO _added_accounts (account_id, connection, added_at) VALUES (:accountId, :connection, :addedAt)
+      (at) => sql`
+      INSERT INTO _added_accounts (account_id, connection, added_at)
+      VALUES (${at('accountId')}, ${at('connection')}, ${at('addedAt')})
        ON CONFLICT DO NOTHING`,
     );
-    this.#remove = plainStatement(sqlite, 'DELETE FROM _added_accounts WHERE account_id = :accountId');
-    this.#know = plainStatement(
+    this.#remove = statement(sqlite, (at) => sql`DELETE FROM _added_accounts WHERE account_id = ${at('accountId')}`);
+    this.#know = statement(
       sqlite,
-      'INSERT INTO accounts (account_id, added_at) VALUES (:accountId, :addedAt) ON CONFLICT DO NOTHING',
+      (at) => sql`
+      INSERT INTO accounts (account_id, added_at)
+      VALUES (${at('accountId')}, ${at('addedAt')}) ON CONFLICT DO NOTHING`,
     );
-    this.#pause = plainStatement(
+    this.#pause = statement(
       sqlite,
-      'UPDATE accounts SET paused_since = :pausedSince WHERE account_id = :accountId AND paused_since IS NULL',
+      (at) => sql`
+      UPDATE accounts SET paused_since = ${at('pausedSince')}
+      WHERE account_id = ${at('accountId')} AND paused_since IS NULL`,
     );
-    this.#resume = plainStatement(
+    this.#resume = statement(
       sqlite,
-      'UPDATE accounts SET paused_since = NULL WHERE account_id = :accountId AND paused_since IS NOT NULL',
+      (at) => sql`
+      UPDATE accounts SET paused_since = NULL WHERE account_id = ${at('accountId')} AND paused_since IS NOT NULL`,
     );
   }
 

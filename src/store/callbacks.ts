@@ -2,9 +2,8 @@
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Database } from './sqlite/database.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { CallbackTable, RegistrationRefusalTable } from './sqlite/schema.ts';
-import { mirrorSql, statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
 /** A refused registration: its event, and the error that refused it. */
 type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;

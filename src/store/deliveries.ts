@@ -7,9 +7,8 @@ import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { plainStatement, type Statement } from './sqlite/plain-statement.ts';
 import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, runQuery, statement } from './sqlite/statement.ts';
+import { mirrorSql, ofVendor, runQuery, statement, type Statement } from './sqlite/statement.ts';
 
 /** A correctly signed delivery, to be journalled. */
 export interface NewDelivery {
@@ -98,11 +97,11 @@ export class Deliveries {
         .where('outcome', 'in', ['pending', 'parked']),
     );
     // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
-    this.#givenUp = plainStatement(
+    this.#givenUp = statement(
       sqlite,
-      `
+      (at) => sql`
     SELECT object_id AS vendorid, max(id) AS upTo FROM deliveries INDEXED BY deliveries_unsettled
-    WHERE account_id = :account_id AND outcome IN ('pending', 'parked') AND outcome = 'parked'
+    WHERE account_id = ${at('account_id')} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
     GROUP BY object_id`,
     );
     this.#parked = parkedVendors(sqlite);

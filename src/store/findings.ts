@@ -4,9 +4,8 @@ import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { OpenDelivery } from './deliveries.ts';
 import type { Run } from './runs.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { FindingKind, FindingTable, VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
 
 /** A difference that a sweep found and no delivery announced. */
 export interface Finding {

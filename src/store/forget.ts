@@ -7,6 +7,7 @@
  * forgotten vendor stays away while the service still lists it; for that its id is kept (`_forgotten_vendors`), and it counts as seen, so
  * that the list can still be proven complete.
  */
+import { sql } from 'kysely';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { timestamp, type Clock } from '../domain/clock.ts';
@@ -19,7 +20,6 @@ import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
 import { Database } from './sqlite/database.ts';
 import { SqliteError, type Sqlite } from './sqlite/driver.ts';
 import { freeBytes } from './sqlite/file-systems.ts';
-import { plainStatement } from './sqlite/plain-statement.ts';
 import type { VendorKey } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
 import { balanceKinds, ForgottenVendors, repairedRaw } from './vendors.ts';
@@ -267,9 +267,9 @@ function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): boolean {
     ).run({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
   for (const table of ofVendors)
     statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
-  plainStatement<VendorKey>(
+  statement<VendorKey>(
     sqlite,
-    'DELETE FROM _notify_queue WHERE account_id = :account_id AND vendorid = :vendorid',
+    (at) => sql`DELETE FROM _notify_queue WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
   ).run(key);
   statement<VendorKey>(sqlite, (place) =>
     mirrorSql
@@ -339,10 +339,11 @@ export function olderCopies(database: string, published: readonly string[]): str
 
 /** The names that occur in a stored record or an earlier version; searches all of them. */
 export function storedFields(sqlite: Sqlite, names: readonly string[]): string[] {
-  const inRecords = plainStatement<{ part: string }, { found: number }>(
+  const inRecords = statement<{ part: string }, { found: number }>(
     sqlite,
-    `SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, :part)) OR
-       EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, :part)) AS found`,
+    (at) => sql`
+      SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, ${at('part')})) OR
+       EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, ${at('part')})) AS found`,
   );
   return names.filter(
     (name) => inRecords.get({ part: `"${name}":` })?.found === 1 || inRecords.get({ part: `"${name}" :` })?.found === 1,

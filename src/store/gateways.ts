@@ -4,9 +4,8 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Gateway } from '../domain/vendor.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { GatewayTable } from './sqlite/schema.ts';
-import { mirrorSql, runQuery, statement } from './sqlite/statement.ts';
+import { mirrorSql, runQuery, statement, type Statement } from './sqlite/statement.ts';
 
 export class Gateways {
   readonly #database: Database;

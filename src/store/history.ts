@@ -5,9 +5,8 @@ import type { ReadStamp, Source } from '../domain/reading.ts';
 import { balanceFields, type Balance, type Vendor } from '../domain/vendor.ts';
 import { feedEpochs } from './reports/feed-cursor.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { BalanceSpanTable, VendorKey, VendorTable, VersionRowTable } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
 
 /** The source and time of a change. */
 interface Cause {

@@ -4,9 +4,8 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import { repeatDelays, type MarkReason } from '../domain/retry.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
 
 /** The delay before another delivery causes a read, in milliseconds. */
 const rest = sql<number>`CASE ${sql.join(

@@ -7,6 +7,7 @@
  * itself: losing its last commits only causes repetitions. At most a thousand vendors wait for a target at a time; beyond that its position
  * waits instead, which costs nothing.
  */
+import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { readChanges, withValues, type FeedChange } from './reports/change-feed.ts';
@@ -20,7 +21,7 @@ import {
 } from './reports/feed-cursor.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { plainStatement, type Statement } from './sqlite/plain-statement.ts';
+import { statement, type At, type Statement } from './sqlite/statement.ts';
 
 /** The most waiting vendors of a target; beyond that, its position stays where it is. */
 const mostWaiting = 1_000;
@@ -298,55 +299,113 @@ interface QueueStatements {
 }
 
 function targetStatements(sqlite: Sqlite): TargetStatements {
-  const one = <Args extends object, Row>(text: string): Statement<Args, Row> => plainStatement<Args, Row>(sqlite, text);
   return {
-    find: one('SELECT place, notice, disabled_at FROM _notify_targets WHERE target = :target'),
-    begin: one(`
-      INSERT INTO _notify_targets (target, place, began_at) VALUES (:target, :place, :now) ON CONFLICT DO NOTHING`),
-    moveTo: one('UPDATE _notify_targets SET place = :place, notice = coalesce(:notice, notice) WHERE target = :target'),
-    endNotice: one('UPDATE _notify_targets SET notice = NULL WHERE target = :target'),
-    accepted: one(`
-      UPDATE _notify_targets SET delivered_at = :now, failing_since = NULL, last_error = NULL WHERE target = :target`),
-    failing: one(`
-      UPDATE _notify_targets SET failing_since = coalesce(failing_since, :now), last_error = :error WHERE target = :target`),
-    disable: one('UPDATE _notify_targets SET disabled_at = :now WHERE target = :target'),
-    enable: one('UPDATE _notify_targets SET disabled_at = NULL WHERE target = :target'),
-    forget: one('DELETE FROM _notify_targets WHERE target = :target'),
+    find: statement(
+      sqlite,
+      (at) => sql`SELECT place, notice, disabled_at FROM _notify_targets WHERE target = ${at('target')}`,
+    ),
+    begin: statement(
+      sqlite,
+      (at) => sql`
+      INSERT INTO _notify_targets (target, place, began_at)
+      VALUES (${at('target')}, ${at('place')}, ${at('now')}) ON CONFLICT DO NOTHING`,
+    ),
+    moveTo: statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _notify_targets SET place = ${at('place')}, notice = coalesce(${at('notice')}, notice)
+      WHERE target = ${at('target')}`,
+    ),
+    endNotice: statement(sqlite, (at) => sql`UPDATE _notify_targets SET notice = NULL WHERE target = ${at('target')}`),
+    accepted: statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _notify_targets SET delivered_at = ${at('now')}, failing_since = NULL, last_error = NULL
+      WHERE target = ${at('target')}`,
+    ),
+    failing: statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _notify_targets SET failing_since = coalesce(failing_since, ${at('now')}), last_error = ${at('error')}
+      WHERE target = ${at('target')}`,
+    ),
+    disable: statement(
+      sqlite,
+      (at) => sql`UPDATE _notify_targets SET disabled_at = ${at('now')} WHERE target = ${at('target')}`,
+    ),
+    enable: statement(
+      sqlite,
+      (at) => sql`UPDATE _notify_targets SET disabled_at = NULL WHERE target = ${at('target')}`,
+    ),
+    forget: statement(sqlite, (at) => sql`DELETE FROM _notify_targets WHERE target = ${at('target')}`),
   };
 }
 
-const ofVendor = 'target = :target AND account_id = :account_id AND vendorid = :vendorid';
-const versionsOfVendor = '_vendor_versions v WHERE v.account_id = :account_id AND v.vendorid = :vendorid';
+const ofVendor = (at: At<NotifiedVendor>): RawBuilder<unknown> =>
+  sql`target = ${at('target')} AND account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`;
+const versionsOfVendor = (at: At<NotifiedVendor>): RawBuilder<unknown> =>
+  sql`_vendor_versions v WHERE v.account_id = ${at('account_id')} AND v.vendorid = ${at('vendorid')}`;
 
 function queueStatements(sqlite: Sqlite): QueueStatements {
-  const one = <Args extends object, Row>(text: string): Statement<Args, Row> => plainStatement<Args, Row>(sqlite, text);
   return {
-    ahead: one(`
-      SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions WHERE seq > :before ORDER BY seq LIMIT :most)`),
-    countWaiting: one('SELECT count(*) AS vendors FROM _notify_queue WHERE target = :target AND due_ms IS NOT NULL'),
-    enqueue: one(`
+    ahead: statement(
+      sqlite,
+      (at) => sql`
+      SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions
+      WHERE seq > ${at('before')} ORDER BY seq LIMIT ${at('most')})`,
+    ),
+    countWaiting: statement(
+      sqlite,
+      (at) => sql`SELECT count(*) AS vendors FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
+    ),
+    enqueue: statement(
+      sqlite,
+      (at) => sql`
       INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, due_at, due_ms, attempts)
-      SELECT :target, account_id, vendorid, min(seq) - 1, min(valid_from), :due_at, :due_ms, 0
-      FROM _vendor_versions WHERE seq > :before AND seq <= :upTo GROUP BY account_id, vendorid
+      SELECT ${at('target')}, account_id, vendorid, min(seq) - 1, min(valid_from), ${at('due_at')}, ${at('due_ms')}, 0
+      FROM _vendor_versions WHERE seq > ${at('before')} AND seq <= ${at('upTo')} GROUP BY account_id, vendorid
       ON CONFLICT (target, account_id, vendorid) DO UPDATE SET
-        due_at = coalesce(due_at, excluded.due_at), due_ms = coalesce(due_ms, excluded.due_ms)`),
-    due: one(`
+        due_at = coalesce(due_at, excluded.due_at), due_ms = coalesce(due_ms, excluded.due_ms)`,
+    ),
+    due: statement(
+      sqlite,
+      (at) => sql`
       SELECT target, account_id, vendorid, after_seq, attempts FROM _notify_queue
-      WHERE target = :target AND due_ms <= :moment
-      ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT :limit`),
-    nextDue: one('SELECT min(due_ms) AS next FROM _notify_queue WHERE target = :target AND due_ms IS NOT NULL'),
-    settle: one(`
-      DELETE FROM _notify_queue WHERE ${ofVendor}
-        AND NOT EXISTS (SELECT 1 FROM ${versionsOfVendor} AND v.seq > :seq AND v.seq <= :upTo)`),
-    advance: one(`
-      UPDATE _notify_queue SET after_seq = :seq, due_at = :due_at, due_ms = :due_ms, attempts = 0, last_error = NULL,
-        since = coalesce((SELECT v.valid_from FROM ${versionsOfVendor} AND v.seq > :seq ORDER BY v.seq LIMIT 1), since)
-      WHERE ${ofVendor}`),
-    putOff: one(`
-      UPDATE _notify_queue SET attempts = :attempts, last_error = :error, due_at = :due_at, due_ms = :due_ms
-      WHERE ${ofVendor}`),
-    wake: one(`
-      UPDATE _notify_queue SET due_at = :due_at, due_ms = :due_ms, attempts = 0 WHERE target = :target AND due_ms IS NULL`),
-    emptyQueue: one('DELETE FROM _notify_queue WHERE target = :target'),
+      WHERE target = ${at('target')} AND due_ms <= ${at('moment')}
+      ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT ${at('limit')}`,
+    ),
+    nextDue: statement(
+      sqlite,
+      (at) => sql`SELECT min(due_ms) AS next FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
+    ),
+    settle: statement(
+      sqlite,
+      (at) => sql`
+      DELETE FROM _notify_queue WHERE ${ofVendor(at)}
+        AND NOT EXISTS (SELECT 1 FROM ${versionsOfVendor(at)} AND v.seq > ${at('seq')} AND v.seq <= ${at('upTo')})`,
+    ),
+    advance: statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _notify_queue
+      SET after_seq = ${at('seq')}, due_at = ${at('due_at')}, due_ms = ${at('due_ms')}, attempts = 0, last_error = NULL,
+        since = coalesce((SELECT v.valid_from
+      FROM ${versionsOfVendor(at)} AND v.seq > ${at('seq')} ORDER BY v.seq LIMIT 1), since)
+      WHERE ${ofVendor(at)}`,
+    ),
+    putOff: statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _notify_queue
+      SET attempts = ${at('attempts')}, last_error = ${at('error')}, due_at = ${at('due_at')}, due_ms = ${at('due_ms')}
+      WHERE ${ofVendor(at)}`,
+    ),
+    wake: statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _notify_queue SET due_at = ${at('due_at')}, due_ms = ${at('due_ms')}, attempts = 0
+      WHERE target = ${at('target')} AND due_ms IS NULL`,
+    ),
+    emptyQueue: statement(sqlite, (at) => sql`DELETE FROM _notify_queue WHERE target = ${at('target')}`),
   };
 }

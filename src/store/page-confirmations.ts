@@ -8,9 +8,8 @@ import { sql } from 'kysely';
 import type { ReadStamp, VendorPage } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 import type { ForgottenVendors, VendorRows } from './vendors.ts';
 
 /** The result of a confirmation. */

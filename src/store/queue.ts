@@ -10,9 +10,8 @@ import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
-import { boundLimit, mirrorSql, ofVendor, statement, type At } from './sqlite/statement.ts';
+import { boundLimit, mirrorSql, ofVendor, statement, type At, type Statement } from './sqlite/statement.ts';
 
 /** A mark: a vendor that must be read again. */
 export type Mark = Pick<

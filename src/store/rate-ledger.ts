@@ -13,9 +13,8 @@ import type { ProcessLock } from './files/locks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { RequestTable } from './sqlite/schema.ts';
-import { mirrorSql, statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const longestWait = 5_000;

@@ -7,10 +7,9 @@ import type { Export, ProcessOptions, StreamOptions } from './export/write-expor
 import { noteDamage, resolvedPath } from './files/own-files.ts';
 import { Database, type DatabaseOptions } from './sqlite/database.ts';
 import { readMigrations, type Migration } from './sqlite/migrate.ts';
-import type { Query } from './sqlite/plain-statement.ts';
 import { faultsOf, isCausedByDamage } from './sqlite/sqlite-errors.ts';
+import type { Query } from './sqlite/statement.ts';
 
-/** The mirror, opened read-only: answers reports and makes copies, without exposing its connection. */
 export class Reader {
   readonly #database: Database;
 

@@ -11,9 +11,8 @@ import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
 import type { CounterTable } from './sqlite/schema.ts';
-import { mirrorSql, statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
 
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 type Row = Pick<CounterTable, (typeof columns)[number]>;
@@ -137,18 +136,22 @@ export class ClockSetBackLog {
     this.#since = statement(sqlite, (at) =>
       mirrorSql.selectFrom('_clock_set_back').select('read_seq').where('read_seq', '>', at('read_seq')).limit(1),
     );
-    this.#moveMarks = plainStatement(
+    this.#moveMarks = statement(
       sqlite,
-      `UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, :by),
-        due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, :by)`,
+      (at) => sql`
+      UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, ${at('by')}),
+        due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, ${at('by')})`,
     );
-    this.#moveRequests = plainStatement(
+    this.#moveRequests = statement(
       sqlite,
-      `UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, :by) WHERE asked_at IS NOT NULL`,
+      (at) => sql`
+      UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, ${at('by')})
+      WHERE asked_at IS NOT NULL`,
     );
-    this.#dropClaims = plainStatement(
+    this.#dropClaims = statement(
       sqlite,
-      `UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
+      () => sql`
+      UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
         SELECT (SELECT max(c.id) FROM runs c
           WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
         FROM accounts a)`,

@@ -1,25 +1,14 @@
 /** Consecutive failed requests of an account, or of a connection that gave no access, until the next one succeeds. */
+import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { Database } from './sqlite/database.ts';
-import { plainStatement, type Statement } from './sqlite/plain-statement.ts';
+import { statement, type Statement } from './sqlite/statement.ts';
 
-const statementsOf = (
-  table: string,
-  column: string,
-): { readonly any: string; readonly forget: string; readonly add: string } => ({
-  any: `SELECT 1 FROM ${table} WHERE ${column} = :of`,
-  forget: `DELETE FROM ${table} WHERE ${column} = :of`,
-  add: `
-    INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message)
-    VALUES (:of, :requests, :now, :now, :code, :message)
-    ON CONFLICT (${column}) DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
-      code = excluded.code, message = excluded.message`,
-});
-
-const statements = {
-  account: statementsOf('_request_failures', 'account_id'),
-  connection: statementsOf('_connection_failures', 'connection'),
+/** The table, and its column that says whose requests fail. */
+const tables = {
+  account: { table: sql`_request_failures`, column: sql`account_id` },
+  connection: { table: sql`_connection_failures`, column: sql`connection` },
 };
 
 export class RequestFailures {
@@ -29,14 +18,21 @@ export class RequestFailures {
   readonly #forget: Statement<{ of: string }>;
   readonly #add: Statement<{ of: string; requests: number; now: string; code: string; message: string }>;
 
-  constructor(database: Database, clock: Pick<Clock, 'now'>, kept: keyof typeof statements) {
-    const { any, forget, add } = statements[kept];
+  constructor(database: Database, clock: Pick<Clock, 'now'>, kept: keyof typeof tables) {
+    const { table, column } = tables[kept];
     this.#database = database;
     this.#clock = clock;
     const { sqlite } = database;
-    this.#any = plainStatement(sqlite, any);
-    this.#forget = plainStatement(sqlite, forget);
-    this.#add = plainStatement(sqlite, add);
+    this.#any = statement(sqlite, (at) => sql`SELECT 1 FROM ${table} WHERE ${column} = ${at('of')}`);
+    this.#forget = statement(sqlite, (at) => sql`DELETE FROM ${table} WHERE ${column} = ${at('of')}`);
+    this.#add = statement(
+      sqlite,
+      (at) => sql`
+        INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message)
+        VALUES (${at('of')}, ${at('requests')}, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')})
+        ON CONFLICT (${column}) DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
+          code = excluded.code, message = excluded.message`,
+    );
   }
 
   /** Adds `requests` further failures, with the error of the last. Its message must contain no secret. */

@@ -8,9 +8,8 @@ import type { ProcessLock } from './files/locks.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
 import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
 
 interface RunStart {
   readonly accountId: string;
@@ -151,9 +150,9 @@ export class Runs {
         .orderBy('id', 'desc')
         .limit(1),
     );
-    this.#everyComplete = plainStatement(
+    this.#everyComplete = statement(
       sqlite,
-      `
+      () => sql`
     SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
       SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
     );

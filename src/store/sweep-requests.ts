@@ -8,8 +8,7 @@ import type { SettledOutcome, Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
-import { plainStatement, type None, type Statement } from './sqlite/plain-statement.ts';
-import { mirrorSql, statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
@@ -110,7 +109,7 @@ export class SweepRequests {
         .where('account_id', '=', at('account_id'))
         .where('asked_ms', 'is not', null),
     );
-    this.#lastDelivery = plainStatement(sqlite, 'SELECT max(id) AS id FROM deliveries');
+    this.#lastDelivery = statement(sqlite, () => sql`SELECT max(id) AS id FROM deliveries`);
     this.#named = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('_sweep_requests')
@@ -118,15 +117,15 @@ export class SweepRequests {
         .where('account_id', '=', at('account_id')),
     );
     // The index contains the unsettled deliveries in order of arrival.
-    this.#unmarked = plainStatement(
+    this.#unmarked = statement(
       sqlite,
-      `
+      (at) => sql`
     SELECT vendorid, max(id) AS upTo FROM (
       SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
-      WHERE d.account_id = :account_id AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
-        AND d.id <= :lastDelivery AND d.received_at <= :upTo
+      WHERE d.account_id = ${at('account_id')} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
+        AND d.id <= ${at('lastDelivery')} AND d.received_at <= ${at('upTo')}
         AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
-      ORDER BY d.received_at LIMIT :limit)
+      ORDER BY d.received_at LIMIT ${at('limit')})
     GROUP BY vendorid`,
     );
     this.#advance = statement(sqlite, (at) =>

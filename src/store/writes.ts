@@ -7,9 +7,8 @@ import type { ProcessLock } from './files/locks.ts';
 import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type { Statement } from './sqlite/plain-statement.ts';
 import type { CreationTable, EditTable, VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 
 interface NewEdit {

@@ -10,7 +10,7 @@ import { asMirrorError } from '../../domain/errors.ts';
 import type { HttpAnswer, HttpRequest, HttpTakeover } from '../../http/server.ts';
 import { changePage, currentCursor, type ChangePageFilter } from '../../store/reports/change-feed.ts';
 import { isCursor, lastSeq, whyGone, type HistoryGone } from '../../store/reports/feed-cursor.ts';
-import type { Query } from '../../store/sqlite/plain-statement.ts';
+import type { Query } from '../../store/sqlite/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, Parameters, type ApiHandle } from './answers.ts';
 
 /** The largest page. */

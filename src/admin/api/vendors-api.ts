@@ -11,7 +11,7 @@ import { latestDeliveries } from '../../store/deliveries.ts';
 import { storedDetails, vendorDocument } from '../../store/reports/vendor-detail.ts';
 import { inState, vendorPage } from '../../store/reports/vendor-list.ts';
 import type { VendorKey } from '../../store/sqlite/schema.ts';
-import type { Query } from '../../store/sqlite/plain-statement.ts';
+import type { Query } from '../../store/sqlite/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle, Parameters } from './answers.ts';
 
 /** The largest page of vendors, and of a timeline. */

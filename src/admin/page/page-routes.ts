@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Health } from '../../health/judge.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
 import type { Figures } from '../../store/reports/figures.ts';
-import type { Query } from '../../store/sqlite/plain-statement.ts';
+import type { Query } from '../../store/sqlite/statement.ts';
 import type { ApiHandle } from '../api/answers.ts';
 import { FiguresCache, shared } from './figures-cache.ts';
 import type { Page } from './html.ts';

@@ -4,8 +4,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';
 import { vendorPage } from '../../store/reports/vendor-list.ts';
-import type { Query } from '../../store/sqlite/plain-statement.ts';
 import type { VendorKey } from '../../store/sqlite/schema.ts';
+import type { Query } from '../../store/sqlite/statement.ts';
 import { page, type Page, amountText, counted, html, type Html } from './html.ts';
 
 /** One that was found. */

@@ -2,17 +2,19 @@
  * Copies and exports in a separate process: SQLite may be busy for hours, only ending its process interrupts it, and in the daemon's process all
  * deliveries would wait.
  */
+import { sql } from 'kysely';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack } from '../files/replace-file.ts';
-import { cellsWithoutBlobs, plainStatement } from '../sqlite/plain-statement.ts';
+import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { connectReader, SqliteError } from '../sqlite/driver.ts';
 import { defaultLockWait } from '../sqlite/database.ts';
 import { readOnlyStatement } from '../sqlite/user-query.ts';
 import { parentGuard, type Exported, type ExportJob, type JobAnswer, type JobFault } from './export-process.ts';
 import type { Cell } from './export-rows.ts';
 import { parquetOf } from './formats.ts';
+import { statement } from '../sqlite/statement.ts';
 
 const nothingToSay: Exported = { noTimes: 0 };
 
@@ -20,7 +22,7 @@ const nothingToSay: Exported = { noTimes: 0 };
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   const sqlite = connectReader(path, defaultLockWait);
   try {
-    plainStatement<{ to: string }>(sqlite, 'VACUUM INTO :to').run({ to });
+    statement<{ to: string }>(sqlite, (at) => sql`VACUUM INTO ${at('to')}`).run({ to });
   } finally {
     sqlite.close();
   }

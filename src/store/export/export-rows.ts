@@ -1,12 +1,14 @@
 /** The rows to export: of a view, a table or a read-only query, which a child process reads. */
+import { sql } from 'kysely';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Database } from '../sqlite/database.ts';
 import { driverFolder } from '../sqlite/driver-package.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
-import { cellsWithoutBlobs, plainStatement } from '../sqlite/plain-statement.ts';
+import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { queryRefused, readOnlyStatement } from '../sqlite/user-query.ts';
 import { childEnvironment, parentGuard } from './export-process.ts';
+import { statement } from '../sqlite/statement.ts';
 
 /** The rows to export: of a view, a table or a read-only query. */
 
@@ -45,9 +47,9 @@ export function rowQuery({ sqlite, path }: Pick<Database, 'sqlite' | 'path'>, { 
   const known = knownView(sqlite, view ?? 'vendor_overview');
   const text = `SELECT * FROM "${known}"`;
   const types = new Map(
-    plainStatement<{ known: string }, { name: string; type: string | null }>(
+    statement<{ known: string }, { name: string; type: string | null }>(
       sqlite,
-      'SELECT column_name AS name, type FROM data_dictionary WHERE name = :known',
+      (at) => sql`SELECT column_name AS name, type FROM data_dictionary WHERE name = ${at('known')}`,
     )
       .all({ known })
       .map(({ name, type }) => [name, type]),
@@ -93,9 +95,11 @@ export function ofQuery(error: unknown): unknown {
 }
 
 function knownView(sqlite: Sqlite, view: string): string {
-  const known = plainStatement<object, { name: string }>(
+  const known = statement<object, { name: string }>(
     sqlite,
-    "SELECT name FROM sqlite_schema WHERE type IN ('view', 'table') AND name NOT GLOB '[_]*' AND name NOT GLOB 'sqlite_*' ORDER BY type DESC, name",
+    () => sql`
+      SELECT name FROM sqlite_schema
+      WHERE type IN ('view', 'table') AND name NOT GLOB '[_]*' AND name NOT GLOB 'sqlite_*' ORDER BY type DESC, name`,
   ).all({});
   if (known.some(({ name }) => name === view)) return view;
   throw new MirrorError('usage', `The mirror has no view ${view}; it has ${known.map(({ name }) => name).join(', ')}.`);

@@ -11,15 +11,14 @@
  * opens both files again; if one was overwritten in place (`cp` keeps name and inode), it exits with 74.
  */
 import { existsSync, statSync } from 'node:fs';
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Claim } from '../sqlite/database.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 import type { DaemonFileTable, IdentityTable, SecretTables } from '../sqlite/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
-import { mirrorSql, runQuery, secretSql, statement } from '../sqlite/statement.ts';
+import { mirrorSql, runQuery, secretSql, statement, type None, type Statement } from '../sqlite/statement.ts';
 import { isDaemonAt } from './locks.ts';
 
 /** The identity of a mirror, and the service it belongs to. */
@@ -60,9 +59,9 @@ export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const find = plainStatement<None, Pick<IdentityTable, 'mirror_id'>>(
+    const find = statement<None, Pick<IdentityTable, 'mirror_id'>>(
       sqlite,
-      'SELECT mirror_id FROM mirror_identity',
+      () => sql`SELECT mirror_id FROM mirror_identity`,
     );
     return find.get({})?.mirror_id === mirrorId;
   } catch (error) {
@@ -212,7 +211,7 @@ function rowsOf(path: string): DaemonFileTable[] {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const known = plainStatement(sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'").get({});
+    const known = statement(sqlite, () => sql`SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'`).get({});
     return known ? runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
   } catch (error) {
     throw catalogued(error, path);

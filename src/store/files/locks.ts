@@ -5,14 +5,15 @@
  * The daemon's is a write lock on `vendors.db.lock`, a process's on `vendors.db.lock-` and a random name chosen at its start. Process ids
  * are not used, so containers may share a mirror's folder.
  */
+import { sql } from 'kysely';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
-import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
+import { statement } from '../sqlite/statement.ts';
 
 /** Locks on files beside the database. They are released when the process ends, for whatever reason. */
 export interface SideLock {
@@ -42,7 +43,7 @@ export function isDaemonAt(database: string): boolean {
   try {
     sqlite = connectReader(path);
     sqlite.pragma('busy_timeout = 0');
-    plainStatement(sqlite, 'SELECT count(*) FROM sqlite_schema').get({});
+    statement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get({});
     return false;
   } catch (error) {
     if (isBusy(error)) return true;

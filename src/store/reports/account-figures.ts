@@ -1,7 +1,8 @@
 /** Computes the figures of accounts. Reads many rows, so it runs in a separate thread. */
+import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, withoutBlobs, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
+import { withoutBlobs } from '../sqlite/blobs.ts';
 import { currencyTotals, type CurrencyTotal } from './account-reports.ts';
 import { fieldChanges, readChanges, type FieldChange } from './change-feed.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
   TodayFigures,
 } from './figures.ts';
 import { MoneyHistory } from './owed.ts';
+import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
 
 const hourMs = 3_600_000;
 /** Two days and the current hour. */
@@ -47,53 +49,53 @@ export class AccountFigures {
     this.#sqlite = sqlite;
     this.#history = new MoneyHistory(sqlite);
     this.#totals = currencyTotals(sqlite);
-    this.#dataVersion = plainStatement(sqlite, 'PRAGMA data_version');
+    this.#dataVersion = statement(sqlite, () => sql`PRAGMA data_version`);
     this.#latest = new LatestChanges(sqlite);
-    this.#received = plainStatement(
+    this.#received = statement(
       sqlite,
-      `
+      (at) => sql`
       SELECT substr(received_at, 1, 13) AS hour, count(*) AS deliveries FROM deliveries
-      WHERE account_id = :accountId AND received_at >= :since AND outcome <> 'ignored' GROUP BY 1`,
+      WHERE account_id = ${at('accountId')} AND received_at >= ${at('since')} AND outcome <> 'ignored' GROUP BY 1`,
     );
-    this.#missed = plainStatement(
+    this.#missed = statement(
       sqlite,
-      `
+      (at) => sql`
       SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
         max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS latestSeconds
       FROM findings
-      WHERE account_id = :accountId AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
-        AND found_at >= :since GROUP BY 1`,
+      WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND found_at >= ${at('since')} GROUP BY 1`,
     );
-    this.#versions = plainStatement(
+    this.#versions = statement(
       sqlite,
-      `
+      (at) => sql`
       SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
         SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
-        WHERE account_id = :accountId AND seq > :after AND valid_from >= :since)`,
+        WHERE account_id = ${at('accountId')} AND seq > ${at('after')} AND valid_from >= ${at('since')})`,
     );
-    this.#version = plainStatement(
+    this.#version = statement(
       sqlite,
-      'SELECT seq, valid_from FROM _vendor_versions WHERE seq >= :from ORDER BY seq LIMIT 1',
+      (at) => sql`SELECT seq, valid_from FROM _vendor_versions WHERE seq >= ${at('from')} ORDER BY seq LIMIT 1`,
     );
-    this.#lastVersion = plainStatement(sqlite, 'SELECT max(seq) AS seq FROM _vendor_versions');
-    this.#found = plainStatement(
+    this.#lastVersion = statement(sqlite, () => sql`SELECT max(seq) AS seq FROM _vendor_versions`);
+    this.#found = statement(
       sqlite,
-      `
+      (at) => sql`
       SELECT f.run_id AS runId, f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
       FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
-      WHERE f.account_id = :accountId ORDER BY f.id DESC LIMIT :latest`,
+      WHERE f.account_id = ${at('accountId')} ORDER BY f.id DESC LIMIT ${at('latest')}`,
     );
-    this.#applied = plainStatement(
+    this.#applied = statement(
       sqlite,
-      `
+      (at) => sql`
       SELECT seq FROM _vendor_versions
-      WHERE account_id = :accountId AND vendorid = :vendorid AND run_id = :runId ORDER BY seq LIMIT 1`,
+      WHERE account_id = ${at('accountId')} AND vendorid = ${at('vendorid')} AND run_id = ${at('runId')} ORDER BY seq LIMIT 1`,
     );
-    this.#gateways = plainStatement(
+    this.#gateways = statement(
       sqlite,
-      `
+      (at) => sql`
       SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
-      FROM gateways WHERE account_id = :accountId ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`,
+      FROM gateways WHERE account_id = ${at('accountId')} ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`,
     );
   }
 
@@ -234,13 +236,13 @@ class LatestChanges {
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
-    this.#latest = plainStatement(
+    this.#latest = statement(
       sqlite,
-      `
+      (at) => sql`
       SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
         SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
-        WHERE account_id = :accountId AND seq > (SELECT max(seq) FROM _vendor_versions) - :searched
-        ORDER BY seq DESC LIMIT :latestShown) AS c
+        WHERE account_id = ${at('accountId')} AND seq > (SELECT max(seq) FROM _vendor_versions) - ${at('searched')}
+        ORDER BY seq DESC LIMIT ${at('latestShown')}) AS c
       LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
       ORDER BY c.seq DESC`,
     );

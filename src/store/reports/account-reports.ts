@@ -1,6 +1,5 @@
 /**
- * What the mirror knows of each account: vendors, freshness, runs, deliveries, what is parked. In plain SQL, so that commands such as
- * `status` need not load the query builder.
+ * What the mirror knows of each account: vendors, freshness, runs, deliveries, what is parked.
  *
  * Counts of vendors come from an index that holds nothing else (`vendors_by_state`): 3 ms for 50,000 vendors, 11 ms for 200,000. The days of
  * `webhook_health` (`_webhook_days`) are kept by triggers, whichever program writes, because they stay when the deliveries behind them are
@@ -10,9 +9,10 @@
  * and one that a sweep found first would not count. It is a lower bound: deliveries carry no content, so where a vendor changes several
  * times between two sweeps, a repeated delivery of an earlier change looks like a late one of the last.
  */
+import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, withoutBlobs, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
+import { withoutBlobs } from '../sqlite/blobs.ts';
 import type {
   CallbackTable,
   FindingKind,
@@ -22,11 +22,7 @@ import type {
   VendorTable,
   WebhookHealthView,
 } from '../sqlite/schema.ts';
-
-/**
- * Reports on accounts: stored vendors, freshness and recent activity. In plain SQL, so that commands such as `status` need not load the
- * query builder.
- */
+import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -95,29 +91,35 @@ interface AccountSummary {
 
 /** Prepares summaries of accounts with their `latest` runs; a summary is undefined for an unknown account. */
 export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: string) => AccountSummary | undefined {
-  const freshness = plainStatement<OfAccount, FreshnessView>(
+  const freshness = statement<OfAccount, FreshnessView>(
     sqlite,
-    'SELECT * FROM freshness WHERE account_id = :accountId',
+    (at) => sql`SELECT * FROM freshness WHERE account_id = ${at('accountId')}`,
   );
   const counts = countVendors(sqlite);
   const queue = measureQueue(sqlite);
-  const sweepRequest = plainStatement<OfAccount, SweepRequestReport>(
+  const sweepRequest = statement<OfAccount, SweepRequestReport>(
     sqlite,
-    'SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = :accountId',
+    (at) => sql`
+      SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = ${at('accountId')}`,
   );
-  const failing = plainStatement<OfAccount, RequestFailureReport>(
+  const failing = statement<OfAccount, RequestFailureReport>(
     sqlite,
-    'SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = :accountId',
+    (at) => sql`
+      SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = ${at('accountId')}`,
   );
   const runs = latestRuns(sqlite);
   const findings = latestFindings(sqlite);
-  const callbacks = plainStatement<OfAccount, ReportedCallback>(
+  const callbacks = statement<OfAccount, ReportedCallback>(
     sqlite,
-    'SELECT callbackid, event, uri, verified, checked_at FROM callbacks WHERE account_id = :accountId ORDER BY callbackid',
+    (at) => sql`
+      SELECT callbackid, event, uri, verified, checked_at FROM callbacks
+      WHERE account_id = ${at('accountId')} ORDER BY callbackid`,
   );
-  const refusals = plainStatement<OfAccount, ReportedRefusal>(
+  const refusals = statement<OfAccount, ReportedRefusal>(
     sqlite,
-    'SELECT event, refused_at, code, message FROM _registration_refusals WHERE account_id = :accountId ORDER BY event',
+    (at) => sql`
+      SELECT event, refused_at, code, message FROM _registration_refusals
+      WHERE account_id = ${at('accountId')} ORDER BY event`,
   );
   return (accountId) => {
     const fresh = freshness.get({ accountId });
@@ -140,21 +142,22 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
 
 /** Connections that give no access, by name, including those that the settings no longer name. */
 export function connectionFailures(sqlite: Sqlite): ConnectionFailure[] {
-  const all = plainStatement<None, ConnectionFailure>(
+  const all = statement<None, ConnectionFailure>(
     sqlite,
-    'SELECT connection, requests, first_at, last_at, code, message FROM _connection_failures ORDER BY connection',
+    () => sql`
+      SELECT connection, requests, first_at, last_at, code, message FROM _connection_failures ORDER BY connection`,
   );
   return all.all({}).map(withoutBlobs);
 }
 
 /** Counted in an index: 11 ms for 200,000 vendors. */
 function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
-  return plainStatement<OfAccount, VendorCount>(
+  return statement<OfAccount, VendorCount>(
     sqlite,
-    `
+    (at) => sql`
   SELECT vis_state, presence, count(*) AS vendors
   FROM vendors
-  WHERE account_id = :accountId
+  WHERE account_id = ${at('accountId')}
   GROUP BY presence, vis_state
   ORDER BY vis_state, presence`,
   );
@@ -168,14 +171,14 @@ type SplitSum = Omit<CurrencyTotal, 'minor'> & {
 
 /** Amounts owed to active vendors of an account. Adds up all balances but those of other vendors: 90 ms for 200,000 vendors. */
 export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyTotal[] {
-  const totals = plainStatement<OfAccount, SplitSum>(
+  const totals = statement<OfAccount, SplitSum>(
     sqlite,
-    `
+    (at) => sql`
   SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
     count(*) AS amounts, count(*) - count(nullif(b.amount_minor = 0, 0)) AS vendors, count(*) - count(b.amount_minor) AS unreadable
   FROM vendor_balances AS b
-  WHERE b.account_id = :accountId AND b.vendorid NOT IN (
-    SELECT vendorid FROM vendors WHERE account_id = :accountId AND (presence <> 'present' OR vis_state IS NOT 0))
+  WHERE b.account_id = ${at('accountId')} AND b.vendorid NOT IN (
+    SELECT vendorid FROM vendors WHERE account_id = ${at('accountId')} AND (presence <> 'present' OR vis_state IS NOT 0))
   GROUP BY b.code, b.kind
   ORDER BY b.code, b.kind DESC`,
   );
@@ -192,35 +195,35 @@ export function joined(billions: number | null, rest: number | null): bigint {
 }
 
 function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {
-  return plainStatement<OfAccount, QueueReport>(
+  return statement<OfAccount, QueueReport>(
     sqlite,
-    `
+    (at) => sql`
   SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
   FROM dirty_vendors
-  WHERE account_id = :accountId`,
+  WHERE account_id = ${at('accountId')}`,
   );
 }
 
 function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: number }, ReportedRun> {
-  return plainStatement<OfAccount & { latest: number }, ReportedRun>(
+  return statement<OfAccount & { latest: number }, ReportedRun>(
     sqlite,
-    `
+    (at) => sql`
   SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
     suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code
   FROM runs
-  WHERE account_id = :accountId
+  WHERE account_id = ${at('accountId')}
   ORDER BY id DESC
-  LIMIT :latest`,
+  LIMIT ${at('latest')}`,
   );
 }
 
 function latestFindings(sqlite: Sqlite): Statement<OfAccount, AccountSummary['findings'][number]> {
-  return plainStatement<OfAccount, AccountSummary['findings'][number]>(
+  return statement<OfAccount, AccountSummary['findings'][number]>(
     sqlite,
-    `
+    (at) => sql`
   SELECT kind, count(*) AS count
   FROM findings
-  WHERE run_id = (SELECT max(id) FROM runs WHERE account_id = :accountId)
+  WHERE run_id = (SELECT max(id) FROM runs WHERE account_id = ${at('accountId')})
   GROUP BY kind
   ORDER BY kind`,
   );
@@ -287,7 +290,7 @@ export function accountStates(
   };
 }
 
-/** Received deliveries of an account, and changes that none announced. In plain SQL, so that commands need not load the query builder. */
+/** Received deliveries of an account, and changes that none announced. */
 export interface ReceivedDeliveries {
   /** When the oldest open mark was made; null where the queue is empty. */
   readonly oldestMark: string | null;
@@ -306,22 +309,22 @@ interface Moment {
 
 /** Prepares lookups by index. */
 export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => ReceivedDeliveries {
-  const oldest = plainStatement<OfAccount, Moment>(
+  const oldest = statement<OfAccount, Moment>(
     sqlite,
-    'SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = :accountId',
+    (at) => sql`SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ${at('accountId')}`,
   );
-  const last = plainStatement<OfAccount, Moment>(
+  const last = statement<OfAccount, Moment>(
     sqlite,
-    'SELECT max(received_at) AS at FROM deliveries WHERE account_id = :accountId',
+    (at) => sql`SELECT max(received_at) AS at FROM deliveries WHERE account_id = ${at('accountId')}`,
   );
-  const missed = plainStatement<OfAccount & { after: string; most: number }, { count: number }>(
+  const missed = statement<OfAccount & { after: string; most: number }, { count: number }>(
     sqlite,
-    `
+    (at) => sql`
     SELECT count(*) AS count FROM (
       SELECT 1 FROM findings
-      WHERE account_id = :accountId AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
-        AND explained_at IS NULL AND found_at > :after
-      LIMIT :most)`,
+      WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND explained_at IS NULL AND found_at > ${at('after')}
+      LIMIT ${at('most')})`,
   );
   return (accountId) => {
     const lastDelivery = last.get({ accountId })?.at ?? null;
@@ -339,14 +342,15 @@ const latest = 14;
 
 /** Prepares the days with any activity in the two weeks before `now` (milliseconds since 1970), by account. */
 function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => WebhookDays {
-  const days = plainStatement<{ accountId: string; after: string }, WebhookHealthView>(
+  const days = statement<{ accountId: string; after: string }, WebhookHealthView>(
     sqlite,
-    'SELECT * FROM webhook_health WHERE account_id = :accountId AND day > :after ORDER BY day',
+    (at) => sql`
+      SELECT * FROM webhook_health WHERE account_id = ${at('accountId')} AND day > ${at('after')} ORDER BY day`,
   );
   return (accountId, now) => days.all({ accountId, after: timestamp(now - latest * day).slice(0, 10) });
 }
 
-/** Why vendors are parked. In plain SQL, so that commands need not load the query builder. */
+/** Why vendors are parked. */
 export interface ParkedReason {
   /** The error of the last attempt; null where there is none. */
   readonly error: string | null;
@@ -355,11 +359,11 @@ export interface ParkedReason {
 
 /** Prepares the reasons of an account's parked vendors, the most frequent first. */
 function parkedReasons(sqlite: Sqlite): (accountId: string) => ParkedReason[] {
-  const reasons = plainStatement<{ accountId: string }, ParkedReason>(
+  const reasons = statement<{ accountId: string }, ParkedReason>(
     sqlite,
-    `
+    (at) => sql`
     SELECT last_error AS error, count(*) AS vendors FROM dirty_vendors
-    WHERE account_id = :accountId AND due_at IS NULL
+    WHERE account_id = ${at('accountId')} AND due_at IS NULL
     GROUP BY last_error
     ORDER BY vendors DESC, last_error`,
   );

@@ -10,10 +10,10 @@ import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import { isAbsent } from '../../domain/presence.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, withoutBlobs, type Query } from '../sqlite/plain-statement.ts';
+import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { VendorKey, VersionTable } from '../sqlite/schema.ts';
-import { mirrorSql, runQuery } from '../sqlite/statement.ts';
-import { cursorOf, latestCursor, resolveCursor, type HistoryGone } from './feed-cursor.ts';
+import { mirrorSql, runQuery, statement, type Query } from '../sqlite/statement.ts';
+import { cursorOf, cursors, latestCursor, resolveCursor, type HistoryGone } from './feed-cursor.ts';
 
 /** What happened, in one word. */
 type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
@@ -207,10 +207,11 @@ function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGo
   const { since = '0', account, vendorid, limit } = filter;
   const place = resolveCursor(sqlite, since);
   if (typeof place !== 'number') return place;
-  const ahead = plainStatement<{ place: number; most: number }, { seqs: number; last: number | null }>(
+  const ahead = statement<{ place: number; most: number }, { seqs: number; last: number | null }>(
     sqlite,
-    `SELECT count(*) AS seqs, max(seq) AS last
-     FROM (SELECT seq FROM _vendor_versions WHERE seq > :place ORDER BY seq LIMIT :most)`,
+    (at) => sql`
+      SELECT count(*) AS seqs, max(seq) AS last
+     FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT ${at('most')})`,
   ).get({ place, most: readAtOnce });
   const end = ahead?.last ?? place;
   const found = readChanges(sqlite, { account, vendorid, since: place, until: end, limit });
@@ -230,13 +231,15 @@ interface ValueRow extends ChangedValue {
 
 /** Changes with the values that changed. */
 export function withValues(sqlite: Sqlite, changes: readonly Change[]): FeedChange[] {
-  const rows = plainStatement<{ seqs: string }, ValueRow>(
+  const rows = statement<{ seqs: string }, ValueRow>(
     sqlite,
-    'SELECT seq, field, "old", "new" FROM vendor_changes WHERE seq IN (SELECT value FROM json_each(:seqs))',
+    (at) => sql`
+      SELECT seq, field, "old", "new" FROM vendor_changes WHERE seq IN (SELECT value FROM json_each(${at('seqs')}))`,
   ).all({ seqs: JSON.stringify(changes.map(({ seq }) => seq)) });
+  const cursorAfter = cursors(sqlite);
   return changes.map((change) => ({
     ...change,
-    cursor: cursorOf(sqlite, change.seq),
+    cursor: cursorAfter(change.seq),
     values: Object.fromEntries(
       rows.filter(({ seq }) => seq === change.seq).map(({ field, old, new: now }) => [field, { old, new: now }]),
     ),
@@ -264,11 +267,11 @@ export function fieldChanges(
   sqlite: Sqlite,
   which: { readonly account_id: string; readonly vendorid: number; readonly from: number; readonly to: number },
 ): FieldChange[] {
-  const changes = plainStatement<typeof which, FieldChange>(
+  const changes = statement<typeof which, FieldChange>(
     sqlite,
-    `
+    (at) => sql`
     SELECT seq, field, "old", "new" FROM vendor_changes
-    WHERE account_id = :account_id AND vendorid = :vendorid AND seq BETWEEN :from AND :to`,
+    WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND seq BETWEEN ${at('from')} AND ${at('to')}`,
   );
   return changes.all(which).map(withoutBlobs);
 }

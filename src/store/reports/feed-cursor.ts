@@ -5,8 +5,9 @@
  * epoch with the first change that it writes (`_feed_epochs`). A cursor beyond the end of its epoch, or of an epoch that the file does not
  * know, belongs to another history and is refused. Cursors of the part that both copies share stay valid.
  */
+import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type None } from '../sqlite/plain-statement.ts';
+import { statement, type None, type Statement } from '../sqlite/statement.ts';
 
 /**
  * Cursors of the change feed: `epoch:seq`. A cursor is invalid if it is from another file, from a history that was lost when a copy was
@@ -29,34 +30,44 @@ export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
     : 'This cursor belongs to another history: the mirror was rebuilt, or restored from a copy.';
 }
 
-/** The last change of an epoch: the last before the next epoch, or the last of all. */
-const endOfEpoch = `
-  SELECT coalesce(
-    (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
-    (SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0) AS seq
-  FROM _feed_epochs e WHERE e.epoch = :epoch`;
-
 /** The `seq` after which a cursor continues; or, where it is invalid, why. */
 export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGone {
   const cursor = cursorParts(place);
   if (!cursor) return Number(place);
   const { epoch, seq } = cursor;
-  const end = plainStatement<{ epoch: string }, Seq>(sqlite, endOfEpoch).get({ epoch });
+  const end = endOfEpoch(sqlite).get({ epoch });
   const removed = removedThrough(sqlite);
   const nowhere = !end || seq > end.seq ? 'other_history' : seq < removed ? 'removed' : undefined;
   if (nowhere === undefined) return seq;
   return { reason: nowhere, oldest: cursorOf(sqlite, removed), latest: latestCursor(sqlite) };
 }
 
-/** The epoch of a change (`:seq`, or a column); the first known one for older changes. */
-const epochOf = (seq: string): string => `coalesce(
-  (SELECT epoch FROM _feed_epochs WHERE after_seq < ${seq} ORDER BY after_seq DESC, position DESC LIMIT 1),
-  (SELECT epoch FROM _feed_epochs ORDER BY position LIMIT 1))`;
+/** The last change of an epoch: the last before the next epoch, or the last of all. */
+function endOfEpoch(sqlite: Sqlite): Statement<{ epoch: string }, Seq> {
+  return statement(
+    sqlite,
+    (at) => sql`
+      SELECT coalesce(
+        (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
+        (SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0) AS seq
+      FROM _feed_epochs e WHERE e.epoch = ${at('epoch')}`,
+  );
+}
 
-/** The cursor that continues after a change. */
+/** Prepares the cursors that continue after a change: with its epoch, or the first known one for older changes. */
+export function cursors(sqlite: Sqlite): (seq: number) => string {
+  const find = statement<Seq, { epoch: string | null }>(
+    sqlite,
+    (at) => sql`
+      SELECT coalesce(
+        (SELECT epoch FROM _feed_epochs WHERE after_seq < ${at('seq')} ORDER BY after_seq DESC, position DESC LIMIT 1),
+        (SELECT epoch FROM _feed_epochs ORDER BY position LIMIT 1)) AS epoch`,
+  );
+  return (seq) => `${find.get({ seq })?.epoch ?? ''}:${seq}`;
+}
+
 export function cursorOf(sqlite: Sqlite, seq: number): string {
-  const found = plainStatement<Seq, { epoch: string }>(sqlite, `SELECT ${epochOf(':seq')} AS epoch`).get({ seq });
-  return `${found?.epoch ?? ''}:${seq}`;
+  return cursors(sqlite)(seq);
 }
 
 /** The cursor at the end of the feed. */
@@ -70,13 +81,13 @@ interface Seq {
 
 /** The `seq` of the last change that was ever written; 0 before the first. */
 export function lastSeq(sqlite: Sqlite): number {
-  const last = plainStatement<None, Seq>(sqlite, "SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'");
+  const last = statement<None, Seq>(sqlite, () => sql`SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'`);
   return last.get({})?.seq ?? 0;
 }
 
 /** The `seq` of the last removed change; 0 where none was removed. */
 function removedThrough(sqlite: Sqlite): number {
-  return plainStatement<None, Seq>(sqlite, 'SELECT seq FROM _feed_removed').get({})?.seq ?? 0;
+  return statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`).get({})?.seq ?? 0;
 }
 
 /** Cursors of the change feed as text: `epoch:seq`, or the plain `seq` of a change, which cannot be checked against a history. */
@@ -103,16 +114,17 @@ const mostEpochs = 10_000;
  */
 export function feedEpochs(sqlite: Sqlite): () => void {
   let epoch: string | undefined;
-  const draw = plainStatement<None, { epoch: string }>(sqlite, 'SELECT lower(hex(randomblob(8))) AS epoch');
-  const begin = plainStatement<{ epoch: string }>(
+  const draw = statement<None, { epoch: string }>(sqlite, () => sql`SELECT lower(hex(randomblob(8))) AS epoch`);
+  const begin = statement<{ epoch: string }>(
     sqlite,
-    `INSERT INTO _feed_epochs (epoch, after_seq)
-     SELECT :epoch, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0)
-     WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = :epoch)`,
+    (at) => sql`
+      INSERT INTO _feed_epochs (epoch, after_seq)
+     SELECT ${at('epoch')}, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0)
+     WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = ${at('epoch')})`,
   );
-  const forget = plainStatement<{ kept: number }>(
+  const forget = statement<{ kept: number }>(
     sqlite,
-    'DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - :kept',
+    (at) => sql`DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - ${at('kept')}`,
   );
   return () => {
     epoch ??= draw.get({})?.epoch ?? '';

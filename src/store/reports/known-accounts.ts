@@ -5,22 +5,23 @@
  * last; only that file can end it. So a cron job cannot drop an account that a daemon serves, and a renamed file takes over its accounts
  * when it is first used.
  */
+import { sql } from 'kysely';
 import { existsSync } from 'node:fs';
 import type { KeptAccounts } from '../../settings/parse.ts';
 import type { AccountOfConnection } from '../../settings/shape.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { plainStatement } from '../sqlite/plain-statement.ts';
 import type { AccountTable } from '../sqlite/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
+import { statement } from '../sqlite/statement.ts';
 
 /** Accounts that no settings file names any more, as far as the file that names `accounts` can decide. */
 export function accountsNotServed(
   sqlite: Sqlite,
   { accounts, settingsFile }: Omit<ServedAccounts, 'connectionOf'>,
 ): Set<string> {
-  const all = plainStatement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
+  const all = statement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
     sqlite,
-    'SELECT account_id, not_served_since, settings_file FROM accounts',
+    () => sql`SELECT account_id, not_served_since, settings_file FROM accounts`,
   );
   const named = new Set(accounts);
   const left = all
@@ -34,9 +35,9 @@ export function accountsNotServed(
 
 /** All accounts of the mirror, by id. */
 export function accountIds(sqlite: Sqlite): string[] {
-  const all = plainStatement<object, Pick<AccountTable, 'account_id'>>(
+  const all = statement<object, Pick<AccountTable, 'account_id'>>(
     sqlite,
-    'SELECT account_id FROM accounts ORDER BY account_id',
+    () => sql`SELECT account_id FROM accounts ORDER BY account_id`,
   );
   return all.all({}).map(({ account_id }) => account_id);
 }
@@ -47,17 +48,17 @@ export function keptAccounts(sqlite: Sqlite): KeptAccounts {
 }
 
 function addedAccounts(sqlite: Sqlite): AccountOfConnection[] {
-  const all = plainStatement<object, AccountOfConnection>(
+  const all = statement<object, AccountOfConnection>(
     sqlite,
-    'SELECT account_id AS id, connection FROM _added_accounts ORDER BY account_id',
+    () => sql`SELECT account_id AS id, connection FROM _added_accounts ORDER BY account_id`,
   );
   return all.all({});
 }
 
 function pausedAccounts(sqlite: Sqlite): Set<string> {
-  const all = plainStatement<object, { account_id: string }>(
+  const all = statement<object, { account_id: string }>(
     sqlite,
-    'SELECT account_id FROM accounts WHERE paused_since IS NOT NULL',
+    () => sql`SELECT account_id FROM accounts WHERE paused_since IS NOT NULL`,
   );
   return new Set(all.all({}).map(({ account_id }) => account_id));
 }
@@ -77,9 +78,9 @@ export function keptAccountsAt(path: string): KeptAccounts {
  */
 export function knownConnection(path: string, accountId: string): string | undefined {
   return readMirrorAt(path, (sqlite) => {
-    const known = plainStatement<{ accountId: string }, { connection: string }>(
+    const known = statement<{ accountId: string }, { connection: string }>(
       sqlite,
-      'SELECT connection FROM accounts WHERE account_id = :accountId',
+      (at) => sql`SELECT connection FROM accounts WHERE account_id = ${at('accountId')}`,
     );
     return known.get({ accountId })?.connection;
   });

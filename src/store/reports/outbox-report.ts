@@ -1,8 +1,9 @@
 /** The state of the targets of outgoing webhooks, and of parked vendors. */
+import { sql } from 'kysely';
 import { parseInstant } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 import { cursorParts, lastSeq } from './feed-cursor.ts';
+import { statement, type None } from '../sqlite/statement.ts';
 
 export interface TargetReport {
   readonly target: string;
@@ -37,9 +38,9 @@ export interface ParkedVendor {
 
 /** All targets that the mirror knows, even if the settings no longer name them. */
 export function targetReports(sqlite: Sqlite): TargetReport[] {
-  const all = plainStatement<None, Omit<TargetReport, 'behind'> & { place: string }>(
+  const all = statement<None, Omit<TargetReport, 'behind'> & { place: string }>(
     sqlite,
-    `
+    () => sql`
     SELECT t.target, t.place, t.began_at, t.delivered_at, t.failing_since, t.last_error, t.disabled_at,
       (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS waiting,
       (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL) AS parked,
@@ -48,9 +49,9 @@ export function targetReports(sqlite: Sqlite): TargetReport[] {
       (SELECT min(q.since) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS oldest_waiting
     FROM _notify_targets t ORDER BY t.target`,
   );
-  const after = plainStatement<{ seq: number }, { at: string }>(
+  const after = statement<{ seq: number }, { at: string }>(
     sqlite,
-    'SELECT valid_from AS at FROM _vendor_versions WHERE seq > :seq ORDER BY seq LIMIT 1',
+    (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
   );
   const last = lastSeq(sqlite);
   return all.all({}).map(({ place, ...report }) => {
@@ -70,10 +71,10 @@ export function lagOf({ oldest_waiting: oldest }: Pick<TargetReport, 'oldest_wai
 
 /** Parked vendors, the oldest first. */
 export function parkedVendors(sqlite: Sqlite, limit: number): ParkedVendor[] {
-  return plainStatement<{ limit: number }, ParkedVendor>(
+  return statement<{ limit: number }, ParkedVendor>(
     sqlite,
-    `
+    (at) => sql`
     SELECT target, account_id, vendorid, since, attempts, last_error FROM _notify_queue
-    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT :limit`,
+    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT ${at('limit')}`,
   ).all({ limit });
 }

@@ -2,9 +2,10 @@
  * Amounts owed in each currency at the end of each day. Past days do not change, so they are computed once; only today is computed again.
  * Vendors that are active now count for their whole time, others for as long as they were active.
  */
+import { sql, type RawBuilder } from 'kysely';
 import { parseInstant, timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
+import { statement, type At, type OfAccount, type Statement } from '../sqlite/statement.ts';
 import { joined } from './account-reports.ts';
 import type { Owed } from './figures.ts';
 
@@ -29,7 +30,7 @@ export class MoneyHistory {
   readonly #known = new Map<string, { readonly today: string; readonly days: ReadonlyMap<string, readonly Day[]> }>();
 
   constructor(sqlite: Sqlite) {
-    this.#steps = plainStatement<OfAccount, Step>(sqlite, steps);
+    this.#steps = statement(sqlite, steps);
   }
 
   /** The days before today by currency. @param now milliseconds since 1970 */
@@ -43,28 +44,26 @@ export class MoneyHistory {
   }
 }
 
-const amounts = (sign: 1 | -1): string =>
-  ['outstanding', 'overdue']
-    .flatMap((kind) => [
-      `sum(${kind}_minor / 1000000000) * ${sign} AS ${kind}_billions`,
-      `sum(${kind}_minor % 1000000000) * ${sign} AS ${kind}_rest`,
-    ])
-    .join(', ');
+const amounts = (sign: 1 | -1): RawBuilder<unknown> => sql`
+  sum(outstanding_minor / 1000000000) * ${sign} AS outstanding_billions,
+  sum(outstanding_minor % 1000000000) * ${sign} AS outstanding_rest,
+  sum(overdue_minor / 1000000000) * ${sign} AS overdue_billions,
+  sum(overdue_minor % 1000000000) * ${sign} AS overdue_rest`;
 
-const columns = `s.code, s.outstanding_minor, s.overdue_minor`;
+const columns = sql`s.code, s.outstanding_minor, s.overdue_minor`;
 
-const steps = `
+const steps = (at: At<OfAccount>): RawBuilder<Step> => sql`
   WITH owed AS (
     SELECT ${columns}, s.valid_from AS began, s.valid_to AS ended
     FROM balance_spans s JOIN vendors v ON v.account_id = s.account_id AND v.vendorid = s.vendorid
-    WHERE s.account_id = :accountId AND v.vis_state = 0 AND v.presence = 'present'
+    WHERE s.account_id = ${at('accountId')} AND v.vis_state = 0 AND v.presence = 'present'
     UNION ALL
     SELECT ${columns}, max(s.valid_from, o.valid_from),
       nullif(min(coalesce(s.valid_to, 'z'), coalesce(o.valid_to, 'z')), 'z')
     FROM vendors v
     JOIN vendor_versions o ON o.account_id = v.account_id AND o.vendorid = v.vendorid
     JOIN balance_spans s ON s.account_id = v.account_id AND s.vendorid = v.vendorid
-    WHERE v.account_id = :accountId AND NOT (v.vis_state = 0 AND v.presence = 'present')
+    WHERE v.account_id = ${at('accountId')} AND NOT (v.vis_state = 0 AND v.presence = 'present')
       AND o.vis_state = 0 AND o.presence = 'present'
       AND s.valid_from < coalesce(o.valid_to, 'z') AND o.valid_from < coalesce(s.valid_to, 'z')
   )

@@ -1,7 +1,7 @@
 /** Everything that is stored of one vendor. */
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { withoutBlobs } from '../sqlite/plain-statement.ts';
+import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { BalanceTable, FreshnessView, TaxDefaultTable, VendorKey, VendorTable } from '../sqlite/schema.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import { fieldChanges, readChanges, type Change, type FieldChange } from './change-feed.ts';

@@ -4,9 +4,8 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import type { Query } from '../sqlite/plain-statement.ts';
 import type { VendorKey, VendorTable } from '../sqlite/schema.ts';
-import { mirrorSql, runQuery } from '../sqlite/statement.ts';
+import { mirrorSql, runQuery, type Query } from '../sqlite/statement.ts';
 
 /** Which vendors to list; omitted conditions do not filter. */
 export interface VendorFilter {

@@ -6,6 +6,7 @@
  * one, as tests use, is authenticated with the header. A checksum stands beside the tag, which cannot tell damage from a wrong passphrase.
  * The import replaces the file in one step, after the new one was opened, migrated and read back; it needs the daemon's lock.
  */
+import { sql } from 'kysely';
 import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -16,9 +17,9 @@ import { takeSideLock } from '../files/locks.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
 import { readBack, rename, sweepUp, withoutCompanions, writePrivately } from '../files/replace-file.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
 import type { SecretsFile } from './secrets.ts';
+import { statement } from '../sqlite/statement.ts';
 
 /** Every file of this format begins with it, whatever its version. */
 const formatName = 'vendor-mirror secrets';
@@ -199,9 +200,10 @@ function read(path: string): { readonly image: Buffer; readonly counts: SecretCo
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(resolvedPath(path));
-    const counts = plainStatement<object, SecretCounts>(
+    const counts = statement<object, SecretCounts>(
       sqlite,
-      `SELECT (SELECT count(*) FROM path_tokens) AS accounts,
+      () => sql`
+      SELECT (SELECT count(*) FROM path_tokens) AS accounts,
         (SELECT count(*) FROM oauth_tokens WHERE refresh_token IS NOT NULL) AS grants`,
     ).get({});
     return { image: sqlite.serialize(), counts: counts ?? { accounts: 0, grants: 0 } };

@@ -4,6 +4,7 @@
  * The secrets belong to the mirror whose identity they hold, and follow it when it is moved or rebuilt. A different mirror is refused only
  * while their own is still in its place.
  */
+import { sql } from 'kysely';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
@@ -12,9 +13,8 @@ import { enterEpoch, isMirrorAt, secretsClaim, type DaemonEpoch } from '../files
 import { Database, movedError, type DatabaseOptions } from '../sqlite/database.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
-import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import type { SecretTables } from '../sqlite/schema.ts';
-import { secretSql, statement } from '../sqlite/statement.ts';
+import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
 import { TokenStore, type TokenStoreProcess } from './token-store.ts';
 import { Verifiers } from './verifiers.ts';
 
@@ -153,10 +153,12 @@ export class NotifiedPositions {
   constructor(database: Database) {
     const { sqlite } = database;
     this.#database = database;
-    this.#find = plainStatement(sqlite, 'SELECT place FROM notified WHERE target = :target');
-    this.#save = plainStatement(
+    this.#find = statement(sqlite, (at) => sql`SELECT place FROM notified WHERE target = ${at('target')}`);
+    this.#save = statement(
       sqlite,
-      'INSERT INTO notified (target, place) VALUES (:target, :place) ON CONFLICT (target) DO UPDATE SET place = excluded.place',
+      (at) => sql`
+      INSERT INTO notified (target, place)
+      VALUES (${at('target')}, ${at('place')}) ON CONFLICT (target) DO UPDATE SET place = excluded.place`,
     );
   }
 

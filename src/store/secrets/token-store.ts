@@ -3,8 +3,7 @@ import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../d
 import { Secret } from '../../domain/log.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
-import type { Statement } from '../sqlite/plain-statement.ts';
-import { secretSql, statement } from '../sqlite/statement.ts';
+import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
 
 /** An OAuth token pair; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
 export interface StoredPair {

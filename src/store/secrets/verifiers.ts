@@ -9,9 +9,8 @@ import { Secret } from '../../domain/log.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
 import { shortLockWait, type Database } from '../sqlite/database.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import type { Statement } from '../sqlite/plain-statement.ts';
 import type { VerifierTable } from '../sqlite/schema.ts';
-import { secretSql, statement } from '../sqlite/statement.ts';
+import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
 
 /** What happened to a received code. */
 export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';

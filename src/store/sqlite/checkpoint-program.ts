@@ -1,8 +1,9 @@
 /** Runs checkpoints in a separate thread with its own connection, so that no delivery waits for the disk. */
+import { sql } from 'kysely';
 import { parentPort, workerData } from 'node:worker_threads';
 import { connectWriter, SqliteError, type Sqlite } from './driver.ts';
 import { numbersOf, type CheckpointAnswer, type CheckpointParams } from './journal.ts';
-import { plainStatement, type None } from './plain-statement.ts';
+import { statement, type None } from './statement.ts';
 
 const none: None = {};
 
@@ -11,7 +12,7 @@ function open(): Sqlite {
   const { path, files } = workerData as CheckpointParams;
   const sqlite = connectWriter(path);
   // The journal is opened with the first read.
-  plainStatement(sqlite, 'SELECT count(*) FROM sqlite_schema').get(none);
+  statement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get(none);
   const found = numbersOf(path);
   if (found.database === files.database && found.journal === files.journal) return sqlite;
   sqlite.close();
@@ -19,7 +20,7 @@ function open(): Sqlite {
 }
 
 function opened(): () => void {
-  const checkpoint = plainStatement(open(), 'PRAGMA wal_checkpoint(PASSIVE)');
+  const checkpoint = statement(open(), () => sql`PRAGMA wal_checkpoint(PASSIVE)`);
   return () => void checkpoint.get(none);
 }
 

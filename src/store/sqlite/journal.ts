@@ -10,11 +10,12 @@
  * operating system reports it to each open file, so the next commit on the main connection would get it too. If the thread ends, commits run
  * the checkpoints again. Commands have no such thread, because nothing waits for their commits.
  */
+import { sql } from 'kysely';
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { Checkpoints, Database } from './database.ts';
 import { SqliteError } from './driver.ts';
-import { plainStatement, type None, type Statement } from './plain-statement.ts';
+import { statement, type None, type Statement } from './statement.ts';
 
 /** A checkpoint is due at this many pages that are not copied yet: SQLite's own default. */
 const due = 1_000;
@@ -48,7 +49,7 @@ export class Journal implements Checkpoints {
     const { sqlite } = database;
     this.#database = database;
     this.#thread = thread;
-    this.#readExtent = plainStatement(sqlite, 'PRAGMA wal_checkpoint(NOOP)');
+    this.#readExtent = statement(sqlite, () => sql`PRAGMA wal_checkpoint(NOOP)`);
     this.#mostPages = most / (sqlite.pragma('page_size', { simple: true }) as number);
     this.#pauseAt = this.#mostPages;
     sqlite.pragma('wal_autocheckpoint = 0');

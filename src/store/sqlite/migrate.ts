@@ -4,6 +4,7 @@
  * Key columns come first in tables without rowid, because `integrity_check` of SQLite 3.40 misreads them otherwise. Views use no SQL newer
  * than 2022.
  */
+import { sql } from 'kysely';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,8 +12,8 @@ import { timestamp } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { connectMemory, type Sqlite } from './driver.ts';
 import { freeBytes } from './file-systems.ts';
-import { plainStatement, type None } from './plain-statement.ts';
 import { isBusy } from './sqlite-errors.ts';
+import { statement, type None } from './statement.ts';
 
 export interface Migration {
   readonly number: number;
@@ -122,9 +123,9 @@ export function migrate(
 /** Records which version applied each, once the table has a column for it. */
 function noteProgram(sqlite: Sqlite, applied: readonly Migration[]): void {
   if (!hasProgram(sqlite)) return;
-  const note = plainStatement<Pick<Migration, 'number' | 'program'>>(
+  const note = statement<Pick<Migration, 'number' | 'program'>>(
     sqlite,
-    'UPDATE migrations SET applied_by = :program WHERE number = :number',
+    (at) => sql`UPDATE migrations SET applied_by = ${at('program')} WHERE number = ${at('number')}`,
   );
   for (const { number, program } of applied) note.run({ number, program });
 }
@@ -148,15 +149,20 @@ function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: O
 }
 
 function record(sqlite: Sqlite, migration: Migration, now: number): void {
-  plainStatement<Applied & { at: string }>(
+  statement<Applied & { at: string }>(
     sqlite,
-    'INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :name, :checksum, :at)',
+    (at) => sql`
+      INSERT INTO migrations (number, name, checksum, applied_at)
+      VALUES (${at('number')}, ${at('name')}, ${at('checksum')}, ${at('at')})`,
   ).run({ ...migration, at: timestamp(now) });
 }
 
 /** Records the migration instead of the steps that it replaces. */
 function adopt(sqlite: Sqlite, migration: Migration, steps: readonly Applied[], now: number): void {
-  const remove = plainStatement<Pick<Applied, 'number'>>(sqlite, 'DELETE FROM migrations WHERE number = :number');
+  const remove = statement<Pick<Applied, 'number'>>(
+    sqlite,
+    (at) => sql`DELETE FROM migrations WHERE number = ${at('number')}`,
+  );
   for (const { number } of steps) remove.run({ number });
   record(sqlite, migration, now);
 }
@@ -172,8 +178,9 @@ function reportProgress(sqlite: Sqlite, { name }: Migration, onMigration: OnMigr
 }
 
 function assertSpace(sqlite: Sqlite, migration: Migration): void {
-  if (migration.space === undefined || sqlite.memory) return;
-  const { bytes: needed } = plainStatement<None, { bytes: number }>(sqlite, migration.space).get({}) ?? { bytes: 0 };
+  const { space } = migration;
+  if (space === undefined || sqlite.memory) return;
+  const needed = statement<None, { bytes: number }>(sqlite, () => sql.raw(space)).get({})?.bytes ?? 0;
   const free = freeBytes(dirname(sqlite.name));
   if (free < needed)
     throw new MirrorError(
@@ -223,9 +230,9 @@ function unknownStep(sqlite: Sqlite, { number, name }: Applied, migrations: read
 function newerText(sqlite: Sqlite, name: string): string {
   const message = `${sqlite.name} holds migration ${name}, which this version does not know.`;
   if (!hasProgram(sqlite)) return message;
-  const last = plainStatement<None, { applied_by: string | null }>(
+  const last = statement<None, { applied_by: string | null }>(
     sqlite,
-    'SELECT applied_by FROM migrations ORDER BY number DESC LIMIT 1',
+    () => sql`SELECT applied_by FROM migrations ORDER BY number DESC LIMIT 1`,
   ).get({});
   return last?.applied_by == null ? message : `${message} It was written by vendor-mirror ${last.applied_by}.`;
 }
@@ -233,12 +240,16 @@ function newerText(sqlite: Sqlite, name: string): string {
 type Applied = Pick<Migration, 'number' | 'name' | 'checksum'>;
 
 function appliedMigrations(sqlite: Sqlite): Applied[] {
-  const schema = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+  const schema = statement<None, { name: string }>(
+    sqlite,
+    () => sql`SELECT name FROM sqlite_schema WHERE type = 'table'`,
+  );
   const tables = schema.all({}).map(({ name }) => name);
   if (isOurs(sqlite))
-    return plainStatement<None, Applied>(sqlite, 'SELECT number, name, checksum FROM migrations ORDER BY number').all(
-      {},
-    );
+    return statement<None, Applied>(
+      sqlite,
+      () => sql`SELECT number, name, checksum FROM migrations ORDER BY number`,
+    ).all({});
   if (tables.length > 0) throw ofAnotherProgram(sqlite, tables.slice(0, 3).join(', '));
   return [];
 }
@@ -250,7 +261,10 @@ function isOurs(sqlite: Sqlite): boolean {
 }
 
 function columnsOf(sqlite: Sqlite): string[] {
-  const columns = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM pragma_table_info('migrations')");
+  const columns = statement<None, { name: string }>(
+    sqlite,
+    () => sql`SELECT name FROM pragma_table_info('migrations')`,
+  );
   return columns.all({}).map(({ name }) => name);
 }
 
@@ -287,5 +301,5 @@ export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): 
 const keyOf = ({ type, name }: Entry): string => `${type} ${name}`;
 
 function entriesOf(sqlite: Sqlite): Entry[] {
-  return plainStatement<None, Entry>(sqlite, 'SELECT type, name, sql FROM sqlite_schema').all({});
+  return statement<None, Entry>(sqlite, () => sql`SELECT type, name, sql FROM sqlite_schema`).all({});
 }

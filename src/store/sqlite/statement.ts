@@ -1,6 +1,7 @@
 /**
- * Typed statements: Kysely generates the SQL once and checks its types, the driver prepares and runs it. Executing through Kysely costs
- * several times as much.
+ * The one way to write SQL: Kysely's builder for rows in and out, its `sql` template for what reads better as SQL. Kysely generates the text
+ * once and checks names and types of arguments, the driver prepares it at its first use and runs it. Executing through Kysely costs several
+ * times as much.
  */
 import {
   createQueryId,
@@ -15,9 +16,30 @@ import {
   type RawBuilder,
   type RootOperationNode,
 } from 'kysely';
+import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
-import { preparedOnce, withoutBlobs, type Statement } from './plain-statement.ts';
 import type { MirrorTables, SecretTables, VendorKey } from './schema.ts';
+
+export interface Statement<Args, Row = unknown> {
+  /** Runs it and returns the number of rows it changed. */
+  run(args: Args): number;
+  get(args: Args): Row | undefined;
+  all(args: Args): Row[];
+}
+
+/** The argument of statements about one account. */
+export interface OfAccount {
+  readonly accountId: string;
+}
+
+/** No arguments. */
+export type None = Readonly<Record<string, never>>;
+
+/** One consistent state of a file. Code above `store/` only passes it to reports. */
+export type Snapshot = Sqlite;
+
+/** Runs a report on one consistent state. */
+export type Query = <T>(report: (snapshot: Snapshot) => T) => Promise<T>;
 
 /** Constants of the source code: they cannot end a string in SQL. */
 const plainWords = /^[\w %.-]*$/;
@@ -59,8 +81,8 @@ class Placeholder {
   }
 }
 
-/** A query of the builder, to be prepared. */
-export type Description<Row = unknown> = Compilable<Row> & OperationNodeSource;
+/** A query of the builder or the `sql` template, to be prepared. */
+export type Description<Row = unknown> = (Compilable<Row> & OperationNodeSource) | RawBuilder<Row>;
 
 /**
  * Places an argument in a statement: `at('name')` has the type of the argument `name`, so the types of arguments and columns are checked.
@@ -68,29 +90,45 @@ export type Description<Row = unknown> = Compilable<Row> & OperationNodeSource;
  */
 export type At<Args> = <Name extends keyof Args & string>(name: Name) => RawBuilder<Args[Name]>;
 
-/** Prepares the query of `build` at its first use. */
+/** Prepares the query of `build` at its first use, because most commands use few of all statements. */
 export function statement<Args extends object, Row = unknown>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,
 ): Statement<Args, Row> {
-  return preparedOnce(() => prepare(sqlite, build));
+  let known: Statement<Args, Row> | undefined;
+  const prepared = (): Statement<Args, Row> => (known ??= prepare(sqlite, build));
+  return {
+    run: (args) => prepared().run(args),
+    get: (args) => prepared().get(args),
+    all: (args) => prepared().all(args),
+  };
 }
 
 function prepare<Args extends object, Row>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,
 ): Statement<Args, Row> {
-  const at: At<Args> = (name) => sql.val(new Placeholder(name) as never);
-  const node = build(at).toOperationNode() as RootOperationNode;
-  const { sql: text, parameters } = compiler.compileQuery(node, createQueryId());
+  const { text, names } = compiled(build);
   const prepared = sqlite.prepare<unknown[], Row>(text);
-  const names = (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args);
   const bind = (args: Args): unknown[] => names.map((name) => args[name]);
   return {
     run: (args) => prepared.run(bind(args)).changes,
     get: (args) => prepared.get(bind(args)),
     all: (args) => prepared.all(bind(args)),
   };
+}
+
+/** The SQL, and the names of its arguments in their order. */
+function compiled<Args extends object>(
+  build: (at: At<Args>) => Description,
+): {
+  readonly text: string;
+  readonly names: readonly (keyof Args & string)[];
+} {
+  const at: At<Args> = (name) => sql.val(new Placeholder(name) as never);
+  const node = build(at).toOperationNode() as RootOperationNode;
+  const { sql: text, parameters } = compiler.compileQuery(node, createQueryId());
+  return { text, names: (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args & string) };
 }
 
 /**
@@ -106,10 +144,8 @@ export function insertion<Row extends object, Made>(
   const makers = names.map((name) => made[name]);
   let known: ((values: unknown[]) => unknown) | undefined;
   const prepared = (): typeof known & {} => {
-    const at: At<Row> = (name) => sql.val(new Placeholder(name) as never);
-    const node = build(columns(at, names)).toOperationNode() as RootOperationNode;
-    const { sql: text, parameters } = compiler.compileQuery(node, createQueryId());
-    if ((parameters as readonly Placeholder[]).some(({ name }, index) => name !== names[index]))
+    const { text, names: bound } = compiled<Row>((at) => build(columns(at, names)));
+    if (bound.some((name, index) => name !== names[index]))
       throw new Error('An insertion names its columns in another order.');
     const insert = sqlite.prepare(text);
     return (values) => insert.run(values);
@@ -150,22 +186,4 @@ interface OneVendor {
 /** Narrows a query to one vendor. */
 export function ofVendor<Q extends object>(query: Q, at: At<VendorKey>): Q {
   return (query as Q & OneVendor).where('account_id', '=', at('account_id')).where('vendorid', '=', at('vendorid'));
-}
-
-/** Those of the vendors of an account for which something holds. */
-export type IdsAmong = (account_id: string, vendorids: readonly number[]) => ReadonlySet<number>;
-
-/** A query for those of some vendors of an account that have a row in a table. One query costs much less than one for each. */
-export function idsAmong(sqlite: Sqlite, table: 'vendors' | '_forgotten_vendors'): IdsAmong {
-  const find = statement<{ account_id: string; vendorids: string }, { found: string }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom(table)
-      .select(sql<string>`json_group_array(vendorid)`.as('found'))
-      .where('account_id', '=', at('account_id'))
-      .where(sql<boolean>`vendorid IN (SELECT value FROM json_each(${at('vendorids')}))`),
-  );
-  return (account_id, vendorids) => {
-    const found = find.get({ account_id, vendorids: JSON.stringify(vendorids) })?.found ?? '[]';
-    return new Set(JSON.parse(found) as number[]);
-  };
 }

@@ -4,7 +4,7 @@
  */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from './driver.ts';
-import { withoutBlobs } from './plain-statement.ts';
+import { withoutBlobs } from './blobs.ts';
 import { isBusy, isDamage } from './sqlite-errors.ts';
 
 export type ReadOnlyStatement = ReturnType<typeof prepared>;

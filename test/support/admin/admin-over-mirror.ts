@@ -1,7 +1,7 @@
 /** An admin server over a mirror that is filled row by row. */
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
-import type { Query } from '../../../src/store/sqlite/plain-statement.ts';
+import type { Query } from '../../../src/store/sqlite/statement.ts';
 import { readMirror, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { startAdmin, type Admin } from './admin-requests.ts';
 

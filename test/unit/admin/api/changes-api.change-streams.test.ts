@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChangeStreams } from '../../../../src/admin/api/changes-api.ts';
-import type { Query } from '../../../../src/store/sqlite/plain-statement.ts';
+import type { Query } from '../../../../src/store/sqlite/statement.ts';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
 import { readMirror, temporaryFolder, vendor, version, writeMirror } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';

@@ -6,26 +6,16 @@ import { collect, sourceTree } from '../../../support/source/source-tree.ts';
 /** What hands text to SQLite as it stands, or slips it past the builder's parameters. */
 const doors = new Set(['prepare', 'exec', 'pragma', 'raw', 'lit', 'id', 'ref', 'table']);
 
-/** Statements that were whole before any value was known: what the builder wrote, migrations, and what `plainStatement` is given. */
+/** Statements that were whole before any value was known: what the builder and its template wrote, and migrations. */
 const written = new Set([
   'src/store/sqlite/statement.ts: text',
   'src/store/sqlite/statement.ts: sql',
-  'src/store/sqlite/plain-statement.ts: text',
   'src/store/sqlite/migrate.ts: migration.sql',
-  'src/store/sqlite/migrate.ts: migration.space',
-  // Put together from texts of the source alone.
-  'src/store/reports/feed-cursor.ts: endOfEpoch',
-  "src/store/reports/feed-cursor.ts: `SELECT ${epochOf(':seq')} AS epoch`",
-  'src/store/reports/owed.ts: steps',
-  'src/store/outbox.ts: text',
-  'src/store/request-failures.ts: any',
-  'src/store/request-failures.ts: forget',
-  'src/store/request-failures.ts: add',
+  'src/store/sqlite/migrate.ts: space',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
   'src/store/sqlite/user-query.ts: text',
   'src/store/export/export-rows.ts: true',
   'src/store/export/export-program.ts: true',
-  // The names of the tables that a file has, quoted: nothing else says how many rows each holds.
   // A regular expression, and no SQL.
   'src/store/reports/feed-cursor.ts: text',
 ]);
@@ -43,8 +33,7 @@ const glued = sourceTree('src/store').flatMap((file) =>
 );
 
 /** What a call hands to SQLite. */
-function sqlOf({ expression, arguments: [first, second] }: ts.CallExpression): ts.Expression | undefined {
-  if (ts.isIdentifier(expression) && expression.text === 'plainStatement') return second;
+function sqlOf({ expression, arguments: [first] }: ts.CallExpression): ts.Expression | undefined {
   return ts.isPropertyAccessExpression(expression) && doors.has(expression.name.text) ? first : undefined;
 }
 
