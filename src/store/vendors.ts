@@ -33,7 +33,7 @@ const few = 3;
 
 /** The presence of a vendor that a complete sweep did not list. */
 const afterUnlisted = sql<Presence>`CASE presence ${sql.join(
-  presences.map((presence) => sql`WHEN ${sql.lit(presence)} THEN ${sql.lit(nextPresence(presence, 'unlisted'))}`),
+  presences.map((presence) => sql`WHEN ${presence} THEN ${nextPresence(presence, 'unlisted')}`),
   sql` `,
 )} END`;
 
