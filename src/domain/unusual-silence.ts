@@ -3,7 +3,7 @@ import { parseInstant } from './clock.ts';
 
 /** The silence is unusual from this many unannounced changes, and this many milliseconds without a delivery. */
 const unusualMisses = 3;
-const unusualSilence = 15 * 60_000;
+export const unusualSilence = 15 * 60_000;
 
 export interface Received {
   /** When the last delivery came; null if none ever did. */

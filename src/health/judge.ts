@@ -31,7 +31,7 @@
 import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
-import { unusuallySilentFor } from '../domain/unusual-silence.ts';
+import { unusualSilence, unusuallySilentFor } from '../domain/unusual-silence.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type {
   ConnectionFailure,
@@ -521,14 +521,15 @@ export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHeal
     return { state: 'unverified', tone: 'bad', words: 'Dead: no callback is verified' };
   if (unusuallySilentFor(facts, now, -Infinity) !== undefined)
     return { state: 'silent', tone: 'bad', words: 'Dead: sweeps find changes that no delivery announced' };
-  if (missedSince > 0) {
+  const silentFor = lastDelivery === null ? Infinity : now - (parseInstant(lastDelivery) ?? 0);
+  // Right after a delivery, that of a change which a sweep found may still be on its way.
+  if (missedSince > 0 && silentFor >= unusualSilence) {
     const since = lastDelivery === null ? 'no delivery ever arrived, and' : 'since the last delivery';
     const found = missedSince === 1 ? '1 change' : `${missedSince.toLocaleString('en')} changes`;
     return receiving('fair', `Doubtful: ${since} sweeps found ${found} that should have been announced`);
   }
   if (lastDelivery === null)
     return receiving('fair', 'Not proven: the callback is verified, but no delivery has arrived yet');
-  const silentFor = now - (parseInstant(lastDelivery) ?? 0);
   if (silentFor < recent) return receiving('good', 'Alive');
   const silent = `Quiet for ${inWords(silentFor)}: the callback is verified`;
   return (freshness.last_complete_sweep ?? '') > lastDelivery
