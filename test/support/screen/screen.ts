@@ -9,16 +9,22 @@ const styles = new RegExp(`${escape}\\[[\\d;]*m`, 'g');
 export function screenOf(written: string): string[] {
   const lines: string[] = [''];
   let row = 0;
+  let isAtStart = true;
   for (const [piece] of written.replace(styles, '').matchAll(pieces)) {
     if (piece === '\n') {
       row += 1;
       lines[row] ??= '';
+      isAtStart = true;
     } else if (piece.startsWith(escape)) {
       const does = piece.at(-1);
       if (does === 'A') row -= Number(piece.slice(2, -1));
       else if (does === 'J') lines.splice(row, lines.length, '');
-      else if (does !== 'K') throw new Error(`The screen does not know ${JSON.stringify(piece)}.`);
-    } else if (piece !== '\r') lines[row] = piece;
+      else if (does === 'K') lines[row] = isAtStart ? '' : lines[row]!;
+      else throw new Error(`The screen does not know ${JSON.stringify(piece)}.`);
+    } else {
+      isAtStart = piece === '\r';
+      if (!isAtStart) lines[row] = piece;
+    }
   }
   return lines.map((line) => stripVTControlCharacters(line).trimEnd());
 }
