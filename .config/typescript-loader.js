@@ -6,31 +6,33 @@
  * that it replaces (test/support/source/planted-fault.ts).
  */
 import { readFileSync } from 'node:fs';
-import { register } from 'node:module';
+import module from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { transformSync } from 'rolldown/utils';
 
-if (isMainThread) register(import.meta.url);
+// Node.js 26 warns of `register`, which older versions need. Hooks of `registerHooks` are of their thread, and their `next` is no promise.
+if (module.registerHooks !== undefined) module.registerHooks({ resolve, load });
+else if (isMainThread) module.register(import.meta.url);
 
 const source = join(import.meta.dirname, '../src/');
 
-/** @type {import('node:module').ResolveHook} */
-export async function resolve(specifier, context, next) {
+/** @type {import('node:module').ResolveHook & import('node:module').ResolveHookSync} */
+export function resolve(specifier, context, next) {
   const { parentURL } = context;
   // The file is there: Node would look for it, and take longer than all the rest.
   const isOurs = parentURL !== undefined && /^\.\.?\/.*\.ts$/.test(specifier);
   const resolved = isOurs
     ? { url: new URL(specifier, parentURL).href, format: 'module', shortCircuit: true }
-    : await next(specifier, context);
+    : next(specifier, context);
   const search = parentURL?.includes('?') ? new URL(parentURL).search : '';
-  const isAnew = search !== '' && resolved.url.endsWith('.ts');
-  return isAnew ? { ...resolved, url: resolved.url + search } : resolved;
+  const anew = (found) => (search !== '' && found.url.endsWith('.ts') ? { ...found, url: found.url + search } : found);
+  return resolved instanceof Promise ? resolved.then(anew) : anew(resolved);
 }
 
-/** @type {import('node:module').LoadHook} */
-export async function load(url, context, next) {
+/** @type {import('node:module').LoadHook & import('node:module').LoadHookSync} */
+export function load(url, context, next) {
   const { protocol, pathname, searchParams } = new URL(url);
   if (protocol !== 'file:' || !pathname.endsWith('.ts')) return next(url, context);
   const path = fileURLToPath(url);
