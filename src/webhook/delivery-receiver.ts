@@ -12,8 +12,16 @@ import type { Log } from '../domain/log.ts';
 import type { HttpRequest } from '../http/server.ts';
 import type { Deliveries, NewDelivery } from '../store/deliveries.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
-import { readDelivery, readHandshake, vendorOf, type Code, type Delivery } from './delivery.ts';
-import { isSigned, parseForm, signatureIn } from './signature.ts';
+import {
+  isSigned,
+  parseForm,
+  readDelivery,
+  readHandshake,
+  signatureIn,
+  vendorOf,
+  type Code,
+  type Delivery,
+} from './delivery.ts';
 
 export interface DeliveryReceiverOptions {
   readonly clock: Clock;

@@ -17,7 +17,7 @@ import {
   type DeliveryReceiverOptions,
   type Outcome,
 } from './delivery-receiver.ts';
-import { signatureIn } from './signature.ts';
+import { signatureIn } from './delivery.ts';
 
 export interface ListenerOptions extends DeliveryReceiverOptions {
   readonly host: string;

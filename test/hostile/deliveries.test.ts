@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { Secret } from '../../src/domain/log.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
-import { parseForm, isSigned } from '../../src/webhook/signature.ts';
+import { parseForm, isSigned } from '../../src/webhook/delivery.ts';
 import { asked } from '../support/test-size.ts';
 import { flood } from '../support/deliveries/flood.ts';
 import { delivery, signed } from '../support/deliveries/signed-delivery.ts';

@@ -414,7 +414,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 1,
     replacements: [
-      replacing('webhook/signature.ts', 'signedForms', (signedForms) => (pairs) => {
+      replacing('webhook/delivery.ts', 'signedForms', (signedForms) => (pairs) => {
         return signedForms([...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
       }),
     ],
@@ -425,7 +425,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     isCore: true,
     seed: 3,
     replacements: [
-      replacing('webhook/signature.ts', 'isSigned', () => (_pairs, _signature, verifiers) => {
+      replacing('webhook/delivery.ts', 'isSigned', () => (_pairs, _signature, verifiers) => {
         return verifiers.length > 0;
       }),
     ],

@@ -30,7 +30,7 @@ import type * as editVendor from '../../../src/sync/write/edit.ts';
 import type * as currentVendor from '../../../src/sync/write/answer.ts';
 import type * as address from '../../../src/webhook/address.ts';
 import type * as deliveryReceiver from '../../../src/webhook/delivery-receiver.ts';
-import type * as signature from '../../../src/webhook/signature.ts';
+import type * as signature from '../../../src/webhook/delivery.ts';
 import type * as reconciler from '../../../src/webhook/reconciler.ts';
 
 /** The modules in which faults are planted, by their paths below `src/`. */
@@ -63,7 +63,7 @@ interface Modules {
   'sync/write/answer.ts': typeof currentVendor;
   'webhook/address.ts': typeof address;
   'webhook/delivery-receiver.ts': typeof deliveryReceiver;
-  'webhook/signature.ts': typeof signature;
+  'webhook/delivery.ts': typeof signature;
   'webhook/reconciler.ts': typeof reconciler;
 }
 

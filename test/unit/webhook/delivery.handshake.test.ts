@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseForm, type Pairs } from '../../../src/webhook/signature.ts';
+import { parseForm, type Pairs } from '../../../src/webhook/delivery.ts';
 import { readHandshake } from '../../../src/webhook/delivery.ts';
 
 const verifier = 'xfusfWfWkPqCs1PvZrHVEkLMcVgDb2';

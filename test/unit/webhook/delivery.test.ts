@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readDelivery, vendorOf } from '../../../src/webhook/delivery.ts';
-import type { Pairs } from '../../../src/webhook/signature.ts';
+import type { Pairs } from '../../../src/webhook/delivery.ts';
 
 const needed: Pairs = [
   ['name', 'bill_vendor.create'],

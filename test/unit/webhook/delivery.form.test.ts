@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseForm } from '../../../src/webhook/signature.ts';
+import { parseForm } from '../../../src/webhook/delivery.ts';
 import { pythonCases } from '../../support/deliveries/python-cases.ts';
 
 const parse = (body: string | Uint8Array) => parseForm(Buffer.from(body as string));

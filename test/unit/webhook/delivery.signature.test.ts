@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/log.ts';
-import { type Pairs, signatureIn, isSigned, signedForms } from '../../../src/webhook/signature.ts';
+import { type Pairs, signatureIn, isSigned, signedForms } from '../../../src/webhook/delivery.ts';
 import { pythonCases } from '../../support/deliveries/python-cases.ts';
 
 const key = new Secret('k3y');
