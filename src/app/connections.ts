@@ -221,6 +221,8 @@ export class RequestFailureLog {
     if (this.#recordedClean.has(accountId)) return;
     this.#recordedClean.add(accountId);
     await failing?.written;
+    // Requests that failed meanwhile have their own record.
+    if (this.#failing.has(accountId)) return;
     try {
       await this.#failures.forget(accountId);
       this.#unwritten.delete(accountId);

@@ -87,7 +87,11 @@ export class Journal implements Checkpoints {
 
   /** @returns whether anything was copied. */
   #checkpoint(): Promise<boolean> {
-    this.#pass ??= this.#runCheckpoint().finally(() => (this.#pass = undefined));
+    this.#pass ??= this.#runCheckpoint().finally(() => {
+      this.#pass = undefined;
+      // Commits during the checkpoint may have filled the journal again, and no other may follow.
+      this.committed();
+    });
     return this.#pass;
   }
 

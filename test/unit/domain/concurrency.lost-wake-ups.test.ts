@@ -1,0 +1,308 @@
+/**
+ * Whatever waits and works sees each change without another one, also a change during its work: the same change is made at each moment at
+ * which a round awaits something, one moment after the other.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { FiguresCache } from '../../../src/admin/page/figures-cache.ts';
+import { RequestFailureLog } from '../../../src/app/connections.ts';
+import { Publications } from '../../../src/app/publications.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import { ArrivalSignal, inBatches } from '../../../src/domain/concurrency.ts';
+import { MirrorError } from '../../../src/domain/errors.ts';
+import { silentLog } from '../../../src/domain/log.ts';
+import { Journal } from '../../../src/store/sqlite/journal.ts';
+import { RunService } from '../../../src/sync/run-service.ts';
+import { RequestedSweeps } from '../../../src/sync/sweep-requests.ts';
+import type { SyncAccount } from '../../../src/sync/sync-account.ts';
+import { Worker } from '../../../src/sync/worker.ts';
+import { openDatabase, newPath, otherConnection } from '../../support/mirror-file.ts';
+import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
+
+interface Working {
+  readonly start?: () => Promise<void>;
+  /** Something changes, and whoever should know is told. */
+  readonly change: () => void;
+  /** Whether the work has dealt with all changes. */
+  readonly isSeen: () => boolean | Promise<boolean>;
+  readonly stop?: () => Promise<void>;
+  /** How long a change may stay unseen, in milliseconds; 0 where it is not. */
+  readonly within?: number;
+}
+
+/** A moment at which the work awaits something. */
+type Moment = () => Promise<void>;
+
+type Open = (moment: Moment, clock: VirtualClock) => Working | Promise<Working>;
+
+const publications: Open = (moment, clock) => {
+  let [now, written] = [0, 0];
+  const copies = new Publications({
+    settings: {
+      ...{ publish: [{ path: 'a.csv', when: 'change' }], secrets: 'secrets.db', readFrom: [] },
+      schedule: { timezone: 'UTC' },
+    },
+    mirror: {
+      publishedAt: () => undefined,
+      publish: async () => {
+        await moment();
+        const copied = now;
+        await moment();
+        written = copied;
+        await moment();
+        return { noTimes: 0 };
+      },
+    },
+    ...{ program: '', clock, random: systemRandom, log: silentLog },
+  });
+  const change = (): void => {
+    now += 1;
+    copies.changed();
+  };
+  return { change, isSeen: () => written === now, start: () => copies.start(), stop: () => copies.stop() };
+};
+
+const worker: Open = (moment, clock) => {
+  let [marks, due]: [number, number[]] = [0, []];
+  const answer = async <T>(value: () => T): Promise<T> => {
+    await moment();
+    const answered = value();
+    await moment();
+    return answered;
+  };
+  const account = {
+    ...{ accountId: 'a', clock, log: silentLog, concurrency: 4, sync: { lag: 0 } },
+    mirror: {
+      queue: {
+        dueMarks: () => answer(() => [...due]),
+        untilNextMark: () => answer(() => (due.length > 0 ? 0 : undefined)),
+      },
+      vendors: {},
+    },
+    reader: { isOffered: () => answer(() => false) },
+  } as unknown as SyncAccount;
+  const works = new Worker(account, () =>
+    answer(() => {
+      due = [];
+      return { error: undefined };
+    }),
+  );
+  const change = (): void => {
+    due.push((marks += 1));
+    works.wake();
+  };
+  return { change, isSeen: () => due.length === 0, start: () => works.start(), stop: () => works.stop() };
+};
+
+const requestedSweeps: Open = (moment, clock) => {
+  let [requested, answered] = [0, 0];
+  const account = {
+    ...{ accountId: 'a', clock, log: silentLog, sync: { lag: 0, secondLook: 0 } },
+    mirror: {
+      moment: () => 1,
+      sweepRequests: {
+        sweepRequest: async () => {
+          await moment();
+          const open =
+            requested > answered ? { generation: requested, askedMs: 0, lastMs: 0, restUntilMs: 0 } : undefined;
+          await moment();
+          return open;
+        },
+      },
+    },
+  } as unknown as SyncAccount;
+  const sweeps = new RequestedSweeps(account, async () => {
+    const begun = requested;
+    await moment();
+    answered = begun;
+    await moment();
+  });
+  const change = (): void => {
+    requested += 1;
+    sweeps.wake();
+  };
+  return { change, isSeen: () => answered === requested, start: () => sweeps.start(), stop: () => sweeps.stop() };
+};
+
+const runs: Open = (moment) => {
+  let [now, seen] = [0, 0];
+  const service = new RunService(async () => {
+    await moment();
+    const begun = now;
+    await moment();
+    seen = begun;
+    return {} as never;
+  });
+  const change = (): void => {
+    now += 1;
+    void service.request({ kind: 'pull', trigger: 'schedule' } as never);
+  };
+  return { change, isSeen: () => seen === now, stop: () => service.stop() };
+};
+
+const figures: Open = (moment, clock) => {
+  let now = 0;
+  const cache = new FiguresCache(
+    clock,
+    async () => {
+      await moment();
+      const read = now;
+      await moment();
+      return read as never;
+    },
+    () => undefined,
+  );
+  return {
+    within: 1_000,
+    change: () => {
+      now += 1;
+      void cache.of('a');
+    },
+    isSeen: async () => ((await cache.of('a')) as unknown) === now,
+  };
+};
+
+const batches: Open = (moment, clock) => {
+  let [items, done] = [0, 0];
+  const work = inBatches(clock, async (group: readonly number[]) => {
+    await moment();
+    return group;
+  });
+  const change = (): void => {
+    items += 1;
+    void work(items).then(() => (done += 1));
+  };
+  return { change, isSeen: () => done === items };
+};
+
+const arrivals: Open = (moment, clock) => {
+  const signal = new ArrivalSignal();
+  let [now, seen] = [0, 0];
+  const stopping = new AbortController();
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      const before = signal.count;
+      await moment();
+      seen = now;
+      await moment();
+      await signal.waitForMore(before, 60_000, clock, stopping.signal);
+    }
+  };
+  const running = loop().catch(() => undefined);
+  const change = (): void => {
+    now += 1;
+    signal.notify();
+  };
+  return {
+    ...{ change, isSeen: () => seen === now },
+    stop: async () => {
+      stopping.abort(new Error('Stopping.'));
+      await running;
+    },
+  };
+};
+
+/** The service answers while a failure is recorded, and fails again meanwhile: the record tells the last of both. */
+const failures: Open = (moment, clock) => {
+  let [isFailing, isRecorded] = [false, false];
+  const write = async (recorded: boolean): Promise<void> => {
+    isRecorded = recorded;
+    await moment();
+    await moment();
+  };
+  const log = new RequestFailureLog({
+    failures: { add: () => write(true), forget: () => write(false) },
+    ...{ clock, log: silentLog },
+  });
+  const fail = (): void => {
+    isFailing = true;
+    log.failed('a', new MirrorError('service_timeout', 'Slow.'));
+  };
+  let begun = false;
+  return {
+    within: 5_000,
+    change: () => {
+      fail();
+      if (begun) return;
+      begun = true;
+      isFailing = false;
+      void log.answered('a');
+    },
+    isSeen: () => isRecorded === isFailing,
+    stop: () => {
+      log.stop();
+      return Promise.resolve();
+    },
+  };
+};
+
+/** Pages of the journal that are not copied yet and ask for a checkpoint. */
+const due = 1_000;
+
+const journal: Open = async (moment) => {
+  const path = newPath();
+  const database = await openDatabase(path);
+  await database.write(() => database.sqlite.exec('CREATE TABLE bulk (bytes)'));
+  await database.checkpoint();
+  const other = otherConnection(path);
+  const checkpoint = async (): Promise<undefined> => {
+    await moment();
+    other.pragma('wal_checkpoint(PASSIVE)');
+    await moment();
+    return undefined;
+  };
+  database.delegateCheckpoints(new Journal(database, { checkpoint, stop: () => Promise.resolve() }));
+  // Each less than the one before: whether a checkpoint helped is read from the length of the journal.
+  let size = 7 * 2 ** 20;
+  const insert = database.sqlite.prepare('INSERT INTO bulk VALUES (zeroblob(?))');
+  return {
+    change: () => void database.write(() => void insert.run((size -= 2 ** 20))),
+    isSeen: () => {
+      const [{ log, checkpointed }] = other.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }];
+      return log - checkpointed < due;
+    },
+  };
+};
+
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 12; turns += 1) await turn();
+}
+
+/** Makes a change at the `nth` moment of the work that an earlier one began. @returns whether there was such a moment. */
+async function changedAt(open: Open, nth: number): Promise<boolean> {
+  const clock = virtualClock();
+  let [isArmed, moments] = [false, 0];
+  const working = await open(async () => {
+    if (isArmed && moments++ === nth) working.change();
+    await turn();
+  }, clock);
+  await working.start?.();
+  await settle();
+  isArmed = true;
+  working.change();
+  await settle();
+  isArmed = false;
+  await settle();
+  await clock.advance(working.within ?? 0);
+  await settle();
+  const isSeen = await working.isSeen();
+  await working.stop?.();
+  expect(isSeen, `a change at moment ${nth + 1}`).toBe(true);
+  return moments > nth;
+}
+
+it.each<[string, number, Open]>([
+  ['copies for readers', 3, publications],
+  ['the queue of marked vendors', 4, worker],
+  ['sweeps that deliveries request', 4, requestedSweeps],
+  ['runs', 2, runs],
+  ['figures of the page', 2, figures],
+  ['work in batches', 1, batches],
+  ['waits for an arrival', 2, arrivals],
+  ['records of failing requests', 2, failures],
+  ['the checkpoints of the journal', 2, journal],
+])('L72 %s: a change at each moment of the work is seen without another', async (_, atLeast, open) => {
+  let nth = 0;
+  while (await changedAt(open, nth)) nth += 1;
+  expect(nth).toBeGreaterThanOrEqual(atLeast);
+});
