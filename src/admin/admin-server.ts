@@ -6,7 +6,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
-import type { Secret } from '../domain/log.ts';
+import type { Secret } from '../domain/secret.ts';
 import { judge, type HealthSource } from '../health/judge.ts';
 import { readinessDocument, statusDocument } from '../health/status-document.ts';
 import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute } from '../http/server.ts';

@@ -1,6 +1,6 @@
 /** The service's API of webhook callbacks. */
 import { isMatchedBy } from '../domain/events.ts';
-import { Secret } from '../domain/log.ts';
+import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { ApiSettings, Call, Caller } from './caller.ts';
 import { wholeList, readCallback, readCallbacks, readRemoval } from './wire/resources.ts';

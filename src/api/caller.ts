@@ -7,7 +7,8 @@
 import { parseInstant, sleep, type Clock, type Random } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { MirrorError, withMessage, type ErrorCode } from '../domain/errors.ts';
-import type { Log, Secret } from '../domain/log.ts';
+import type { Log } from '../domain/log.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { ReadStamp, Reservation, ReserveRequest } from '../domain/reading.ts';
 import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
 import type { ServiceSettings } from '../settings/parse.ts';

@@ -8,7 +8,7 @@
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Installation } from '../app/installation.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
-import { Secret } from '../domain/log.ts';
+import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import { containsToken } from '../webhook/address.ts';
 import { OwnCallbacks } from '../webhook/own-callbacks.ts';

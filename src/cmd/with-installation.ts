@@ -11,7 +11,8 @@ import {
 } from '../app/installation.ts';
 import { sleep } from '../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import { createLog, prettyEntries, Secret, type Log, type LogLevel } from '../domain/log.ts';
+import { createLog, prettyEntries, type Log, type LogLevel } from '../domain/log.ts';
+import { Secret } from '../domain/secret.ts';
 import { defaultWorld } from '../sandbox/core/worlds.ts';
 import { defaultConnection, type Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';

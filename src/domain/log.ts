@@ -1,8 +1,6 @@
 /** The log: structured, on standard error, human-readable on a terminal. Secrets have a type that cannot be printed. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 
-export { Secret } from './secret.ts';
-
 export type Log = Logger;
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

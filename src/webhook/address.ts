@@ -2,7 +2,7 @@
  * Callback addresses, `{publicUrl}/webhooks/{account_id}/{path token}`: made, found in a request, and proven to lead to this installation.
  */
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../domain/log.ts';
+import type { Secret } from '../domain/secret.ts';
 
 /** The common prefix of an account's callback addresses. */
 export function addressPrefix(publicUrl: string, accountId: string): string {

@@ -6,7 +6,7 @@
  * common.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Secret } from '../domain/log.ts';
+import { Secret } from '../domain/secret.ts';
 
 /** Parses a form body (WHATWG URL, urlencoded) into ordered pairs, because the signature depends on the order of the values. */
 export type Pairs = readonly (readonly [name: string, value: string])[];

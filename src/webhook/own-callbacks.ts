@@ -3,7 +3,7 @@
  * below our public address. No other callback is ever changed: another installation may own it.
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
-import type { Secret } from '../domain/log.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Secret } from '../../src/domain/log.ts';
+import { Secret } from '../../src/domain/secret.ts';
 import { launchChromium, look, missingChromium, type Look, type Looked } from '../support/screen/chromium.ts';
 import { fillMirror, showMirror } from '../support/admin/filled-mirror.ts';
 import { isMissing } from '../support/needed.ts';

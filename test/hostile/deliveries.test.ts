@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
-import { Secret } from '../../src/domain/log.ts';
+import { Secret } from '../../src/domain/secret.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import { parseForm, isSigned } from '../../src/webhook/delivery.ts';
 import { asked } from '../support/test-size.ts';

@@ -20,7 +20,7 @@ import {
 } from 'oauth4webapi';
 import { SingleFlight } from '../../domain/concurrency.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { Secret } from '../../domain/log.ts';
+import { Secret } from '../../domain/secret.ts';
 import { isLoopback, type AuthSettings } from '../../settings/parse.ts';
 import { exchange, type Answer, type ExchangeDependencies } from '../http/request.ts';
 import { CommandToken, FileToken, fixedToken, usableToken, type TokenSource } from './token-sources.ts';

@@ -1,6 +1,6 @@
 /** OAuth token pairs. One process at a time replaces a pair, because a refresh token works once. */
 import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
-import { Secret } from '../../domain/log.ts';
+import { Secret } from '../../domain/secret.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
 import { secretSql, statement, type Statement } from '../sqlite/statement.ts';

@@ -5,7 +5,7 @@
  * callback as verified. What becomes of a code, and when it is a key: `domain/verifier.ts`.
  */
 import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
-import { Secret } from '../../domain/log.ts';
+import { Secret } from '../../domain/secret.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
 import { shortLockWait, type Database } from '../sqlite/database.ts';
 import type { Sqlite } from '../sqlite/driver.ts';

@@ -4,7 +4,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { parseForm, isSigned } from '../../../src/webhook/delivery.ts';
 import { bareMirror } from './bare-mirror.ts';
 import type { Place } from '../setup/installation.ts';

@@ -1,6 +1,7 @@
 /** The program's listener over an installation. With a worker beside it, as in the daemon, a delivery leads to a reading. */
 import { systemClock } from '../../../src/domain/clock.ts';
-import { Secret, silentLog } from '../../../src/domain/log.ts';
+import { silentLog } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { Worker } from '../../../src/sync/worker.ts';
 import { createListener } from '../../../src/webhook/listener.ts';
 import { account, open, type Place } from '../setup/installation.ts';

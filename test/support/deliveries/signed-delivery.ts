@@ -1,6 +1,6 @@
 /** A valid delivery, signed with a verifier that testbeds know from the start. */
 import { createHmac } from 'node:crypto';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { account } from '../names.ts';
 
 /** Stands in the secrets from the start, as if proven for callback 77. */

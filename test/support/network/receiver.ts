@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished } from 'vitest';
-import { Secret, silentLog } from '../../../src/domain/log.ts';
+import { silentLog } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import type { Post, PostRequest } from '../../../src/http/post.ts';
 import { Feed, type FeedDependencies } from '../../../src/notify/feed.ts';
 import { TargetSender } from '../../../src/notify/target-sender.ts';

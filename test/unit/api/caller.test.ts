@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../../src/api/auth/token-sources.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
-import { createLog, Secret } from '../../../src/domain/log.ts';
+import { createLog } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { failureOf } from '../../support/failure.ts';
 import { scriptedService, token, type Scripted, type ScriptedService } from '../../support/network/scripted-service.ts';
 import { broken, fixture, html, json, one, page } from '../../support/network/service-answers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { scriptedService } from '../../support/network/scripted-service.ts';
 import { fixture, json, one, page } from '../../support/network/service-answers.ts';
 import { defaultSettings } from '../../support/settings.ts';

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { logOf } from '../../../src/cmd/with-installation.ts';
 import type { ProcessContext } from '../../../src/cmd/process/process-context.ts';
 import { asMirrorError, MirrorError } from '../../../src/domain/errors.ts';
-import { createLog, Secret } from '../../../src/domain/log.ts';
+import { createLog } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { collector } from '../../support/testbed/command.ts';
 
 const canary = 'canary-8c1f';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 
 const defaults = readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8');

@@ -1,7 +1,7 @@
 /** Unknown paths, and that they take as much work as known ones. */
 import crypto from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { accountOfPath } from '../../../src/webhook/address.ts';
 import { replaceBuiltin } from '../../support/source/builtin.ts';
 

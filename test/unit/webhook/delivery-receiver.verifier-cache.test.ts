@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { VerifierCache } from '../../../src/webhook/delivery-receiver.ts';
 
 it('verifiers are read once for all deliveries of a turn, for each account, and again in the next turn', async () => {

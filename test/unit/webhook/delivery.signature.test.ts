@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { type Pairs, signatureIn, isSigned, signedForms } from '../../../src/webhook/delivery.ts';
 import { pythonCases } from '../../support/deliveries/python-cases.ts';
 

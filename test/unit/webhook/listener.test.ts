@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { listDeliveries } from '../../../src/store/deliveries.ts';
 import { readMirror } from '../../support/mirror-file.ts';
 import { delivery, formType, signed } from '../../support/deliveries/signed-delivery.ts';

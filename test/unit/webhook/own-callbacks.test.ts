@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLog, Secret } from '../../../src/domain/log.ts';
+import { createLog } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
 import { announce, base, listed, writes } from '../../support/testbed/webhook.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { account } from '../../support/names.ts';
 import { announce, base, listed, writes } from '../../support/testbed/webhook.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/domain/log.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { formType } from '../../support/deliveries/signed-delivery.ts';
 import { account } from '../../support/names.ts';
 import { announce, base, listed, writes } from '../../support/testbed/webhook.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../../src/domain/log.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
 import { startAdmin, type Admin } from '../../../support/admin/admin-requests.ts';
 
 const token = 'canary-4f1c9b';

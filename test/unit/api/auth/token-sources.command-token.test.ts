@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CommandToken, type TokenCommand } from '../../../../src/api/auth/token-sources.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { Secret } from '../../../../src/domain/log.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
 import { failureOf } from '../../../support/failure.ts';
 import { temporaryFolder } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';

@@ -9,7 +9,7 @@ import {
   tokenSource,
 } from '../../../../src/api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../../../../src/api/auth/token-sources.ts';
-import { Secret } from '../../../../src/domain/log.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { network, intercept } from '../../../support/network/intercept.ts';
 import { broken, fixture, html, json } from '../../../support/network/service-answers.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
-import { Secret } from '../../../../src/domain/log.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
 import type { TokenStore } from '../../../../src/store/secrets/token-store.ts';
 import { migrations, temporaryFolder } from '../../../support/mirror-file.ts';

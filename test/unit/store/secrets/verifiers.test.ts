@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
-import { Secret } from '../../../../src/domain/log.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
 import type { Verifiers } from '../../../../src/store/secrets/verifiers.ts';
 import { migrations, temporaryFolder } from '../../../support/mirror-file.ts';
