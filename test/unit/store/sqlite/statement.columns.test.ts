@@ -1,0 +1,165 @@
+/**
+ * Every statement of the store is prepared against the migrated schema, and returns what the code reads. Statements are found in the source
+ * and recorded as they are made; one that is not recorded here fails the test.
+ */
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
+import type * as Statements from '../../../../src/store/sqlite/statement.ts';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
+import { balanceFields } from '../../../../src/domain/vendor.ts';
+import { rowQuery } from '../../../../src/store/export/export-rows.ts';
+import { isMirrorAt, refuseOtherFiles } from '../../../../src/store/files/identity.ts';
+import { Forgetter, storedFields } from '../../../../src/store/forget.ts';
+import { listDeliveries } from '../../../../src/store/deliveries.ts';
+import { listGateways } from '../../../../src/store/gateways.ts';
+import { openMirror } from '../../../../src/store/mirror.ts';
+import { AccountFigures } from '../../../../src/store/reports/account-figures.ts';
+import { connectionFailures } from '../../../../src/store/reports/account-reports.ts';
+import { changePage, fieldChanges, readTimeline } from '../../../../src/store/reports/change-feed.ts';
+import {
+  accountIds,
+  accountsNotServed,
+  keptAccounts,
+  knownConnection,
+} from '../../../../src/store/reports/known-accounts.ts';
+import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
+import { vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
+import { listVendors, vendorPage, vendorTotals } from '../../../../src/store/reports/vendor-list.ts';
+import { exportSecrets } from '../../../../src/store/secrets/sealed-backup.ts';
+import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
+import {
+  migrations,
+  namedProcess,
+  packageRoot,
+  temporaryFolder,
+  vendor,
+  writeMirror,
+} from '../../../support/mirror-file.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+const recorded = vi.hoisted(() => new Map<string, readonly string[]>());
+
+vi.mock('../../../../src/store/sqlite/statement.ts', async (original) => {
+  const real = await original<typeof Statements>();
+  const record = (sqlite: Sqlite, text: string): void => {
+    const caller = (new Error().stack ?? '')
+      .split('\n')
+      .find((line) => /\/src\/store\/(?!sqlite\/statement)/.test(line));
+    const [, file = '', line = ''] = /\/src\/store\/(.*\.ts):(\d+)/.exec(caller ?? '') ?? [];
+    const prepared = sqlite.prepare(text);
+    recorded.set(`${file}:${line}`, prepared.reader ? prepared.columns().map(({ name }) => name) : []);
+  };
+  /** A connection that records what it is to prepare. */
+  const recording = (sqlite: Sqlite): Sqlite =>
+    ({ prepare: (text: string) => (record(sqlite, text), { run: () => ({ changes: 0 }) }) }) as unknown as Sqlite;
+  return {
+    ...real,
+    statement: (sqlite: Sqlite, build: Parameters<typeof real.statement>[1]) => {
+      real.statement(recording(sqlite), build).run({});
+      return real.statement(sqlite, build);
+    },
+    runQuery: (sqlite: Sqlite, query: Parameters<typeof real.runQuery>[1]) => {
+      record(sqlite, query.compile().sql);
+      return real.runQuery(sqlite, query);
+    },
+  };
+});
+
+/** What runs before the schema is there, or in another thread or process and without a table. */
+const elsewhere = /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program)\.ts/;
+
+/** The columns that the code reads, by the place of the statement. */
+function readColumns(): Map<string, readonly string[]> {
+  const config = ts.readConfigFile(join(packageRoot, 'tsconfig.json'), (name) => ts.sys.readFile(name))
+    .config as unknown;
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, packageRoot);
+  const ofStore = fileNames.filter((name) => name.includes('/src/store/'));
+  const program = ts.createProgram(ofStore, options);
+  const checker = program.getTypeChecker();
+  const found = new Map<string, readonly string[]>();
+  const visit = (node: ts.Node): void => {
+    ts.forEachChild(node, visit);
+    if (!ts.isCallExpression(node) || !['statement', 'runQuery'].includes(node.expression.getText())) return;
+    const file = node.getSourceFile();
+    const { line } = file.getLineAndCharacterOfPosition(node.expression.getStart());
+    const row = checker.getTypeArguments(checker.getTypeAtLocation(node) as ts.TypeReference).at(-1);
+    const names = row ? checker.getPropertiesOfType(row).map(({ name }) => name) : [];
+    // Results of Kysely's builders that return no row.
+    const columns = names.filter((name) => !/^num[A-Z]\w+Rows$|^insertId$/.test(name));
+    found.set(`${file.fileName.replace(/^.*\/src\/store\//, '')}:${line + 1}`, columns);
+  };
+  for (const name of ofStore)
+    if (!name.endsWith('sqlite/statement.ts')) visit(program.getSourceFile(name) ?? ([] as never));
+  return new Map([...found].filter(([place]) => !elsewhere.test(place)));
+}
+
+it('returns the columns that the code reads, of the schema as it is migrated', { timeout: 120_000 }, async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'vendors.db');
+  const secretsPath = join(folder, 'secrets.db');
+  const clock = virtualClock({ auto: true });
+  const file = { path, migrations, clock, random: systemRandom };
+  const account_id = '6BApk';
+  const accounts = [{ account_id, added_at: '2026-11-20 09:00:00.000' }];
+  await writeMirror(path, clock, { accounts, vendors: [vendor(1)] });
+
+  const secrets = await openSecrets({ ...file, path: secretsPath });
+  onTestFinished(() => secrets.close());
+  const mirror = await openMirror({ ...file, lockProcess: namedProcess() });
+  const { mirrorId } = await mirror.identity();
+  await secrets.claim({ mirrorId, path });
+  const { epoch } = await mirror.beginDaemon(secretsPath);
+  await secrets.beginDaemon(epoch);
+  secrets.tokenStore('client', { process: mirror.process, onWait: () => undefined });
+  mirror.checkpointIn('unused');
+  await mirror.accountState(account_id);
+  for await (const removed of mirror.prune({ deliveriesSince: 1, versionsSince: 1 })) expect(removed).toBe(0);
+  await changePage(mirror.query, clock, { since: '0123456789abcdef:0', limit: 1 });
+  await changePage(mirror.query, clock, { limit: 1 });
+  await vendorPage(mirror.query, clock, { limit: 1 });
+  await mirror.query((sqlite) => {
+    accountIds(sqlite);
+    accountsNotServed(sqlite, { accounts: [], settingsFile: '' });
+    keptAccounts(sqlite);
+    connectionFailures(sqlite);
+    listDeliveries(sqlite, {});
+    listGateways(sqlite, undefined);
+    rowQuery({ sqlite, path }, { view: 'vendors' });
+    readTimeline(sqlite, { account_id, vendorid: 1 }, { before: undefined, limit: 1 });
+    fieldChanges(sqlite, { account_id, vendorid: 1, from: 0, to: 1 });
+    targetReports(sqlite);
+    parkedVendors(sqlite, 1);
+    vendorDetails(sqlite, 1, undefined);
+    listVendors(sqlite, { limit: 1 });
+    vendorTotals(sqlite, {});
+    storedFields(sqlite, ['note']);
+    new AccountFigures(sqlite, clock);
+  });
+  knownConnection(path, account_id);
+  isMirrorAt(path, mirrorId);
+  await mirror.forgetDaemonFiles();
+  await exportSecrets(join(folder, 'backup'), {
+    passphrase: new Secret('words'),
+    random: systemRandom,
+    cost: 1024,
+    own: { database: path, secrets: secretsPath } as never,
+  });
+  await mirror.close();
+  const forgetter = await Forgetter.open(file);
+  const files = { database: path, secrets: secretsPath };
+  refuseOtherFiles(files);
+  await forgetter.fields(['note', ...balanceFields, 'tax_defaults']);
+  await forgetter.vendor(account_id, 1);
+  await forgetter.close();
+  refuseOtherFiles(files);
+
+  const read = readColumns();
+  expect([...read.keys()].filter((place) => !recorded.has(place))).toEqual([]);
+  const missing = [...read].flatMap(([place, names]) =>
+    names.filter((name) => !recorded.get(place)?.includes(name)).map((name) => `${place}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
