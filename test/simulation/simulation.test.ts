@@ -14,7 +14,7 @@ const seeds = String(asked('SEEDS', usualSeeds, 100));
 const hang = 1_800_000;
 
 describe('simulated worlds', () => {
-  it('no seed breaks a promise, and the seeds cover enough to be conclusive', { timeout: hang }, async () => {
+  it('L71 no seed breaks a promise, and the seeds cover enough to be conclusive', { timeout: hang }, async () => {
     const args = ['--import', './.config/typescript-loader.js', 'test/simulation/main.ts', '--seeds', seeds];
     const child = spawn(process.execPath, args, { cwd: packageRoot, stdio: ['ignore', 'pipe', 'inherit'] });
     const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);

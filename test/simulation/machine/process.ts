@@ -15,6 +15,7 @@ import type { RunReport } from '../../../src/sync/run.ts';
 import type { PathTokens } from '../../../src/webhook/address.ts';
 import { DeliveryReceiver } from '../../../src/webhook/delivery-receiver.ts';
 import { namedProcess } from '../../support/mirror-file.ts';
+import type { Meetings } from './meetings.ts';
 import type { ProcessClock } from './process-clock.ts';
 import { accounts, publicUrl, token } from '../plan/accounts.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -35,7 +36,8 @@ export interface DaemonOptions {
   readonly fetch: typeof globalThis.fetch;
   readonly onRun: (report: RunReport) => void;
   /** Receives the verdict on every reading. */
-  readonly onVerdict: (kind: Verdict['kind']) => void;
+  readonly onVerdict: (kind: Verdict['kind'], accountId: string, vendorid: number) => void;
+  readonly meetings: Meetings;
 }
 
 export interface Daemon {
@@ -97,6 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     migrations: join(root, 'migrations'),
   });
   observeVerdicts(installation.mirror, options.onVerdict);
+  options.meetings.observe(installation.mirror);
   const running = await daemonServices({
     installation,
     metrics,
@@ -131,12 +134,14 @@ function observeVerdicts({ readings }: Store, onVerdict: DaemonOptions['onVerdic
   const observed: Pick<Store['readings'], 'applyPages' | 'applyReading'> = {
     async applyPages(...values) {
       const applied = await applyPages(...values);
-      for (const verdicts of applied) for (const { kind } of verdicts.values()) onVerdict(kind);
+      for (const verdicts of applied)
+        for (const [vendorid, { kind }] of verdicts) onVerdict(kind, values[1].accountId, vendorid);
       return applied;
     },
     async applyReading(...values) {
       const verdict = await applyReading(...values);
-      onVerdict(verdict.kind);
+      const [{ row }, { accountId }] = values;
+      onVerdict(verdict.kind, accountId, row.vendorid);
       return verdict;
     },
   };

@@ -2,6 +2,7 @@
 import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import type { Settings } from '../../../src/settings/parse.ts';
 import type { RunReport } from '../../../src/sync/run.ts';
+import { Meetings } from './meetings.ts';
 import { ProcessClock } from './process-clock.ts';
 import { startDaemon, type Daemon } from './process.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -36,6 +37,7 @@ export class Supervisor {
   readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
   /** Verdicts on readings, by kind. */
   readonly verdicts = new Map<string, number>();
+  readonly meetings: Meetings;
   readonly #options: SupervisorOptions;
   readonly #untap: () => void;
   readonly #connections = new Map<Sqlite, ProcessClock>();
@@ -46,6 +48,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.meetings = new Meetings(options.settings.database);
     this.#clock = new ProcessClock(options.timeline, 0, 0);
     this.#untap = tapInto(options.folder, {
       opened: (sqlite) => this.#connections.set(sqlite, this.#clock),
@@ -74,7 +77,10 @@ export class Supervisor {
     const clock = new ProcessClock(timeline, this.#clock.behind, this.#clock.wallError);
     this.#clock = clock;
     trace.write('start', number);
-    const onVerdict = (kind: string): void => void this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
+    const onVerdict = (kind: string, accountId: string, vendorid: number): void => {
+      this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
+      if (kind === 'guarded') this.meetings.guarded(accountId, vendorid);
+    };
     startDaemon({
       plan,
       settings,
@@ -83,6 +89,7 @@ export class Supervisor {
       fetch: network.fetchFor(number, clock),
       onRun: (report) => onRun(report, number),
       onVerdict,
+      meetings: this.meetings,
     }).then(
       (daemon) => {
         if (clock.alive) this.daemon = daemon;
@@ -99,6 +106,7 @@ export class Supervisor {
   /** Somebody sets the wall clock. */
   shiftWall(ms: number): void {
     this.#options.onClockSet();
+    if (ms < 0) this.meetings.setBack();
     this.#clock.shiftWall(ms);
   }
 

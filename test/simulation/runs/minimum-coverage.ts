@@ -33,6 +33,10 @@ const floors: Readonly<Record<string, number>> = {
   'writes sent again without a look': 450,
   'looks for writes': 20_000,
   ...Object.fromEntries(['lost', 'empty', 'cut off', 'about another'].map((fate) => [`fault write ${fate}`, 350])),
+  // About a third of what 43 seeds came to.
+  'meeting in doubt × guarded': 80,
+  'meeting answered × overtaken': 500,
+  'meeting set back × requested': 40,
   probes: 350,
   absences: 2_500,
   'double edits in a second': 1_000,

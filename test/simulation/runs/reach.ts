@@ -46,6 +46,9 @@ export function reachOf({
     ...Object.fromEntries([...deliveryOracle.outcomes].map(([outcome, times]) => [`delivery ${outcome}`, times])),
     ...Object.fromEntries([...supervisor.verdicts].map(([kind, times]) => [`reading ${kind}`, times])),
     ...Object.fromEntries(Object.entries(supervisor.counts).map(([what, times]) => [`process ${what}`, times])),
+    ...Object.fromEntries(
+      Object.entries(supervisor.meetings.counts).map(([what, times]) => [`meeting ${what}`, times]),
+    ),
     'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
