@@ -96,6 +96,37 @@ describe('a list is proven complete', () => {
     expect(passes[19]).toEqual({ ...complete, shown: 3, unreadable: 1 });
   });
 
+  it('L70 A9 by two alike passes of eight vendors on several pages, and not of seven', () => {
+    const twice = (one: Pass): boolean => conclusions(one, one)[1]!.complete;
+    expect([twice(pass(nine.slice(1), { total: 11 })), twice(pass(nine.slice(2), { total: 11 }))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it.each<[string, Partial<Pass>, boolean]>([
+    ['full, and show more than is counted', { full: true, total: 8 }, false],
+    ['full, and show less than is counted', { full: true, total: 10 }, true],
+    ['not full, and show more than is counted', { total: 8 }, true],
+    ['of rows that may be in another order on each page', { splitsTimes: true, total: 10 }, false],
+  ])('L70 by two alike passes unless their last pages may hide rows: %s', (_, told, expected) => {
+    expect(conclusions(pass(nine, told), pass(nine, told))[1]!.complete).toBe(expected);
+  });
+
+  it('L70 by a pass with a vendor that entered only where one page showed everything at one moment', () => {
+    const at = (atOnce: boolean): boolean => conclusions(pass([1, 2, 3, 4], { entered: true, atOnce }))[0]!.complete;
+    expect([at(true), at(false)]).toEqual([true, false]);
+  });
+
+  it('L70 by no number of passes in one order, and by the fifth without a new vendor', () => {
+    const oneOrder = Array.from({ length: 40 }, () => pass([1, 2], { repeated: true, order: 7 }));
+    expect(conclusions(...oneOrder).some(({ complete }) => complete)).toBe(false);
+    const late = Array.from({ length: 21 }, (_, nth) =>
+      pass(nth === 15 ? [2, 3] : [1, 2], { repeated: true, order: nth }),
+    );
+    expect(conclusions(...late).findIndex(({ complete }) => complete)).toBe(20);
+  });
+
   it('A4 by no number of passes in which pages were answered with other pages', () => {
     const proof = new Passes();
     const passes = Array.from({ length: 40 }, () => proof.add(pass([1, 2], { whole: false })));
