@@ -136,8 +136,8 @@ describe('H12 the compiled program', () => {
       ]),
     );
     const allowed = /^(dist|migrations|config)\/|^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
-    expect(paths.filter((path) => !allowed.test(path) || /\.(test|spec)\.|\.map$|\.db(-|$)|token/.test(path))).toEqual(
-      [],
-    );
+    // A part of the program may be named after its file, as `oauth-tokens.js`; a file that holds tokens is none.
+    const stray = /\.(test|spec)\.|\.map$|\.db(-|$)|token(?![\w-]*\.js$)/;
+    expect(paths.filter((path) => !allowed.test(path) || stray.test(path))).toEqual([]);
   });
 });
