@@ -96,6 +96,13 @@ describe('a walk over all pages', () => {
     expect(pass.ids.size).toBe(6);
   });
 
+  it.each<[string, (page: number) => Answer, boolean]>([
+    ['full', whole, true],
+    ['not full', (page) => ({ ...whole(page), total: 5, ids: whole(page).ids.slice(0, page === 3 ? 1 : 2) }), false],
+  ])('L70 knows whether the last page, and no other, is full: it is %s', async (_, answer, full) => {
+    expect((await walked(answer)).pass).toMatchObject({ full, atOnce: false });
+  });
+
   it('A2 notices a vendor that occurs twice', async () => {
     const { pass } = await walked((page) => ({ ...whole(page), ids: page === 2 ? [2, 3] : whole(page).ids }));
     expect(pass).toMatchObject({ repeated: true });
