@@ -27,6 +27,8 @@ export interface Migration {
    * that were never published become one migration, and files that took all of them continue. Undefined where it replaces none.
    */
   readonly replaces: string | undefined;
+  /** Leads files that took some of these steps to the same result: from the file of the same name in `unreleased/`. */
+  readonly catchUp: { readonly replaces: string | undefined; readonly sql: string } | undefined;
   /** The version of the program that contains it; null where unknown. */
   readonly program: string | null;
 }
@@ -35,6 +37,8 @@ export interface Migration {
 interface Plan {
   readonly due: readonly Migration[];
   readonly adopted: Migration | undefined;
+  /** What leads the file to the result of `adopted`; undefined where it has it. */
+  readonly catchUp: string | undefined;
   readonly steps: readonly Applied[];
 }
 
@@ -67,8 +71,15 @@ export function readMigrations(folder: string): Migration[] {
       const sql = readFileSync(join(folder, name), 'utf8');
       const checksum = createHash('sha256').update(sql).digest('hex');
       const [space, replaces] = [commentIn(sql, spaceLine), commentIn(sql, replacesLine)];
-      return { number: Number(name.slice(0, 4)), name, sql, checksum, space, replaces, program };
+      const catchUp = readCatchUp(join(folder, 'unreleased', name));
+      return { number: Number(name.slice(0, 4)), name, sql, checksum, space, replaces, catchUp, program };
     });
+}
+
+function readCatchUp(path: string): Migration['catchUp'] {
+  if (!existsSync(path)) return undefined;
+  const sql = readFileSync(path, 'utf8');
+  return { replaces: commentIn(sql, replacesLine), sql };
 }
 
 /** The version in the package that the folder belongs to, which is `migrations/…` of it. */
@@ -84,7 +95,8 @@ function commentIn(sql: string, start: string): string | undefined {
 
 /** Whether `migrate` would change what the file holds. @throws MirrorError as `migrate` for a file that it must not change. */
 export function isBehind(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
-  return planFor(sqlite, migrations).due.length > 0;
+  const { due, catchUp } = planFor(sqlite, migrations);
+  return due.length > 0 || catchUp !== undefined;
 }
 
 /** The migrations of which the file holds the result. @throws MirrorError as `migrate` for a file that it must not change. */
@@ -106,7 +118,8 @@ export function migrate(
 ): void {
   sqlite
     .transaction(() => {
-      const { due, adopted, steps } = planFor(sqlite, migrations);
+      const { due, adopted, catchUp, steps } = planFor(sqlite, migrations);
+      if (adopted && catchUp !== undefined) run(sqlite, adopted.name, catchUp);
       if (adopted) adopt(sqlite, adopted, steps, now);
       if (due.length === 0 && !adopted) return;
       sqlite.exec(
@@ -136,15 +149,17 @@ function hasProgram(sqlite: Sqlite): boolean {
 
 function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: OnMigration): void {
   assertSpace(sqlite, migration);
+  reportProgress(sqlite, migration, onMigration);
+  run(sqlite, migration.name, migration.sql);
+  record(sqlite, migration, now);
+}
+
+function run(sqlite: Sqlite, name: string, script: string): void {
   try {
-    reportProgress(sqlite, migration, onMigration);
-    sqlite.exec(migration.sql);
-    record(sqlite, migration, now);
+    sqlite.exec(script);
   } catch (error) {
     if (isBusy(error)) throw error;
-    throw new MirrorError('migration_failed', `${migration.name} failed: ${asMirrorError(error).message}`, {
-      cause: error,
-    });
+    throw new MirrorError('migration_failed', `${name} failed: ${asMirrorError(error).message}`, { cause: error });
   }
 }
 
@@ -202,12 +217,16 @@ function planFor(sqlite: Sqlite, migrations: readonly Migration[]): Plan {
       throw new MirrorError('migration_failed', `${sqlite.name}: migration ${name} is not the one that was applied.`);
   }
   const steps = applied.filter(({ number }) => !known.has(number));
-  const adopted = migrations.find(({ replaces }) => replaces !== undefined && replaces === digestOf(steps));
+  const digest = digestOf(steps);
+  const adopted = migrations.find(
+    (migration) => migration.replaces === digest || migration.catchUp?.replaces === digest,
+  );
+  const catchUp = adopted?.replaces === digest ? undefined : adopted?.catchUp?.sql;
   const last = steps.at(-1);
   if (last && !adopted) throw unknownStep(sqlite, last, migrations);
   const done = new Set(applied.map(({ number }) => number));
   const due = migrations.filter((migration) => migration !== adopted && !done.has(migration.number));
-  return { due, adopted, steps };
+  return { due, adopted, catchUp, steps };
 }
 
 /** The digest of steps that a file has recorded. */
@@ -286,6 +305,8 @@ interface Entry {
 export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): string[] {
   const there = new Map(entriesOf(sqlite).map((entry) => [keyOf(entry), entry.sql]));
   if (!there.has('table migrations')) return ['table migrations is missing'];
+  // What a file had that took some of the steps that were never published is not known any more.
+  if (planFor(sqlite, migrations).catchUp !== undefined) return [];
   const held = heldBy(sqlite, migrations);
   const fresh = connectMemory();
   try {

@@ -27,8 +27,8 @@ import {
 } from '../../../support/mirror-file.ts';
 import { constantRandom } from '../../../support/random.ts';
 
-/** Made by the daemon of 0.1.0, and by that of the last commit before the steps became one; stopped by a signal. */
-const fixtures = { '0.1.0': 'versions/0.1.0/closed', steps: 'unreleased/0.2.0' };
+/** Made by the daemon of 0.1.0, by that of the last commit before the steps became one, and by an earlier one that had three steps fewer; stopped by a signal. */
+const fixtures = { '0.1.0': 'versions/0.1.0/closed', steps: 'unreleased/0.2.0', fewer: 'unreleased/0.2.0-35' };
 
 const mirrorId = (folder: string): string =>
   ask<{ id: string }>(join(folder, 'vendors.db'), 'SELECT mirror_id AS id FROM mirror_identity')[0]!.id;
@@ -70,9 +70,9 @@ function rowsOf(path: string): Record<string, unknown[]> {
 
 describe('a file', () => {
   it.each(['vendors.db', 'secrets.db'])(
-    '%s has one schema and one data dictionary, whether it is new, of 0.1.0, or took each step',
+    '%s has one schema and one data dictionary, whether it is new, of 0.1.0, took each step, or three fewer',
     async (name) => {
-      const folders = [folderWith(), folderWith('0.1.0'), folderWith('steps')];
+      const folders = [folderWith(), folderWith('0.1.0'), folderWith('steps'), folderWith('fewer')];
       for (const folder of folders) await openBoth(folder);
       const [fresh, ...others] = folders.map((folder) => join(folder, name));
       for (const other of others) {
@@ -118,6 +118,21 @@ describe('a file', () => {
     expect(ask(paths[1]!, 'SELECT mirror_id, mirror_path FROM owner')).toEqual([{ mirror_id: id, mirror_path: path }]);
     expect(hasDamagedSchema(path, known)).toBe(false);
     expect(ask(path, 'SELECT max(number) AS last FROM migrations')).toEqual([{ last: known.at(-1)!.number }]);
+  });
+
+  it('F10 that took three steps fewer is led to the same, and continues with every vendor, version and delivery', async () => {
+    const folder = folderWith('fewer');
+    const path = join(folder, 'vendors.db');
+    const told = (): object[][] =>
+      ['vendors', 'vendor_versions', 'deliveries', 'runs', 'freshness'].map((name) =>
+        ask<object>(path, `SELECT * FROM ${name}`),
+      );
+    const before = told();
+    for (const rows of before) expect(rows).not.toEqual([]);
+    expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);
+    await openBoth(folder);
+    expect(told()).toEqual(before);
+    expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);
   });
 
   it.each(['vendors.db', 'secrets.db'])(

@@ -10,7 +10,7 @@ const doors = new Set(['prepare', 'exec', 'pragma', 'raw', 'lit', 'id', 'ref', '
 const written = new Set([
   'src/store/sqlite/statement.ts: text',
   'src/store/sqlite/statement.ts: sql',
-  'src/store/sqlite/migrate.ts: migration.sql',
+  'src/store/sqlite/migrate.ts: script',
   'src/store/sqlite/migrate.ts: space',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
   'src/store/sqlite/user-query.ts: text',
