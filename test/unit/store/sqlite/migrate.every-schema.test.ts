@@ -130,6 +130,8 @@ describe('a file', () => {
     const before = told();
     for (const rows of before) expect(rows).not.toEqual([]);
     expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);
+    const options = mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom });
+    expect(() => Database.openToRead(options)).toThrow('was written by an older version of vendor-mirror');
     await openBoth(folder);
     expect(told()).toEqual(before);
     expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);
