@@ -175,6 +175,10 @@ export const findingWords: Readonly<Record<FindingKind, string>> = {
   record_rejected: 'has a record that could not be used',
   count_mismatch: 'shows a different number of vendors than it counts',
   unreadable: 'could not be read',
+  unreadable_value: 'has values that could not be read',
+  not_honoured: 'refused an optional request',
+  lagging_copy: 'was shown as it was before',
+  unlisted: 'is left out by the list, though a read by id shows it',
   breaker: 'lacks so many vendors that a person must approve their absence',
 };
 

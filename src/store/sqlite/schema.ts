@@ -25,6 +25,10 @@ export type FindingKind =
   | 'record_rejected'
   | 'count_mismatch'
   | 'unreadable'
+  | 'unreadable_value'
+  | 'not_honoured'
+  | 'lagging_copy'
+  | 'unlisted'
   | 'breaker';
 
 export interface GatewayTable {
