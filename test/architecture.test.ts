@@ -161,6 +161,13 @@ describe('the layout', () => {
     expect(files.flatMap((file) => collect(file, transaction))).not.toEqual([]);
   });
 
+  it('touches the table `runs` in one file', () => {
+    const touches =
+      /\b(FROM|JOIN|INTO|UPDATE)\s+runs\b|(selectFrom|insertInto|updateTable|deleteFrom|[jJ]oin)\('runs\b/;
+    const touching = files.filter(({ path }) => touches.test(readFileSync(path, 'utf8'))).map(({ path }) => path);
+    expect(touching).toEqual(['src/store/runs.ts']);
+  });
+
   it('uses no database connection above the store: reports get a snapshot of the mirror', () => {
     const connections = ['src/store/sqlite/database.ts', 'src/store/sqlite/driver.ts'];
     expect(imports((from, to) => areaOf(from) !== 'store' && connections.includes(to))).toEqual([]);

@@ -24,7 +24,7 @@ import { takeSideLock, type SideLock } from '../store/files/locks.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
 import { mirrorMigrations, mirrorMode } from '../store/reader.ts';
-import { connectionFailures } from '../store/reports/account-reports.ts';
+import { connectionFailures } from '../store/account-reports.ts';
 import { FiguresThread } from '../store/reports/figures.ts';
 import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';

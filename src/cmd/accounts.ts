@@ -7,7 +7,7 @@ import { vendorCounts } from '../health/status-document.ts';
 import { defaultConnection, withKept, type Settings } from '../settings/parse.ts';
 import { accountIdInstead, connectionNameOf } from '../settings/shape.ts';
 import { daemonSince } from '../store/files/locks.ts';
-import { accountSummaries } from '../store/reports/account-reports.ts';
+import { accountSummaries } from '../store/account-reports.ts';
 import { keptAccountsAt } from '../store/reports/known-accounts.ts';
 import { loadSettings, settingsOfFile } from './load-settings.ts';
 import { changeMirror, queryMirror } from './open-mirror.ts';

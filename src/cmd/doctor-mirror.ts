@@ -8,7 +8,7 @@ import { judge, type AccountHealth, type ProblemCode } from '../health/judge.ts'
 import type { Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { storedFields } from '../store/forget.ts';
-import type { ParkedReason } from '../store/reports/account-reports.ts';
+import type { ParkedReason } from '../store/account-reports.ts';
 import { freeBytes, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';

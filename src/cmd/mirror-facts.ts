@@ -12,7 +12,7 @@ import { connectionNameOf } from '../settings/shape.ts';
 import { daemonSince } from '../store/files/locks.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
-import { accountStates, connectionFailures, unknownState } from '../store/reports/account-reports.ts';
+import { accountStates, connectionFailures, unknownState } from '../store/account-reports.ts';
 import { accountIds, accountsNotServed } from '../store/reports/known-accounts.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
 import { freeBytes, noSpaceForDelivery } from '../store/sqlite/file-systems.ts';

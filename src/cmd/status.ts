@@ -14,15 +14,10 @@ import {
   type TargetStatus,
 } from '../health/judge.ts';
 import { statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
-import {
-  currencyTotals,
-  type CurrencyTotal,
-  type ReportedCallback,
-  type ReportedRefusal,
-  type ReportedRun,
-  type RequestFailureReport,
-} from '../store/reports/account-reports.ts';
+import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
+import { currencyTotals, type CurrencyTotal } from '../store/reports/owed.ts';
+import type { ReportedRun } from '../store/runs.ts';
 import type { Snapshot } from '../store/sqlite/statement.ts';
 import { loadSettings } from './load-settings.ts';
 import { mirrorFacts } from './mirror-facts.ts';

@@ -33,12 +33,8 @@ import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
 import { unusualSilence, unusuallySilentFor } from '../domain/unusual-silence.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
-import type {
-  ConnectionFailure,
-  ReportedRun,
-  RequestFailureReport,
-  AccountState,
-} from '../store/reports/account-reports.ts';
+import type { ReportedRun } from '../store/runs.ts';
+import type { ConnectionFailure, RequestFailureReport, AccountState } from '../store/account-reports.ts';
 
 /** Where a running daemon's facts come from. */
 export interface HealthSource {

@@ -3,7 +3,7 @@
  * data model. Moments are UTC, `YYYY-MM-DD HH:MM:SS.SSS`. What is not known, never was, or only the daemon's process knows is null.
  */
 import { timestamp } from '../domain/clock.ts';
-import type { VendorCount } from '../store/reports/account-reports.ts';
+import type { VendorCount } from '../store/account-reports.ts';
 import type { Presence } from '../domain/presence.ts';
 import {
   advice,

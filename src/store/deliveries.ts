@@ -5,6 +5,7 @@ import { sql, type Selectable } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
 import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
+import { expiringBy } from './retention.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sqlite/schema.ts';
@@ -350,3 +351,11 @@ function wanted({ account, outcome, vendorid, since }: DeliveryFilter) {
     .$if(vendorid !== undefined, (rows) => rows.where(sql<boolean>`name LIKE 'bill_vendor.%'`))
     .$if(since !== undefined, (rows) => rows.where('received_at', '>=', timestamp(since ?? 0)));
 }
+
+/** Only settled ones. */
+export const expiringDeliveries = expiringBy(
+  sql`deliveries`,
+  sql`id`,
+  sql`received_at`,
+  sql`outcome IN ('pending', 'parked')`,
+);

@@ -5,6 +5,8 @@ import type { OpenDelivery } from './deliveries.ts';
 import type { Run } from './runs.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { FindingKind, FindingTable, VendorKey } from './sqlite/schema.ts';
+import { expiringBy } from './retention.ts';
+import type { Sqlite } from './sqlite/driver.ts';
 import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
 
 /** A difference that a sweep found and no delivery announced. */
@@ -34,7 +36,7 @@ export class Findings {
   readonly #open: Statement<VendorKey, { id: number; found_at: string }>;
   readonly #close: Statement<{ id: number; explained_at: string; explanation: string }>;
   readonly #promote: Statement<{ account_id: string; found_at: string }>;
-  readonly #counts: Statement<{ run_id: number }, { kind: FindingKind; count: number }>;
+  readonly #counts: Statement<{ run_id: number }, FindingCount>;
 
   constructor(database: Database, clock: Clock) {
     const { sqlite } = database;
@@ -85,13 +87,7 @@ export class Findings {
         .where('explained_at', 'is', null)
         .where('found_at', '<', at('found_at')),
     );
-    this.#counts = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('findings')
-        .select((row) => ['kind', row.fn.countAll<number>().as('count')])
-        .where('run_id', '=', at('run_id'))
-        .groupBy('kind'),
-    );
+    this.#counts = findingCounts(sqlite);
   }
 
   addFindings(run: Run, findings: readonly Finding[]): Promise<void> {
@@ -100,7 +96,7 @@ export class Findings {
     });
   }
 
-  countFindings(run: Pick<Run, 'id'>): Promise<{ kind: FindingKind; count: number }[]> {
+  countFindings(run: Pick<Run, 'id'>): Promise<FindingCount[]> {
     return this.#database.read(() => this.#counts.all({ run_id: run.id }));
   }
 
@@ -154,3 +150,19 @@ export class Findings {
     });
   }
 }
+
+export interface FindingCount {
+  readonly kind: FindingKind;
+  readonly count: number;
+}
+
+/** The findings of a run by kind. */
+export function findingCounts(sqlite: Sqlite): Statement<{ run_id: number }, FindingCount> {
+  return statement<{ run_id: number }, FindingCount>(
+    sqlite,
+    (at) =>
+      sql`SELECT kind, count(*) AS count FROM findings WHERE run_id = ${at('run_id')} GROUP BY kind ORDER BY kind`,
+  );
+}
+
+export const expiringFindings = expiringBy(sql`findings`, sql`id`, sql`found_at`);

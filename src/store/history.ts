@@ -4,6 +4,7 @@ import { currencyDigits, decimalAmount, minorUnits } from '../domain/amounts.ts'
 import type { ReadStamp, Source } from '../domain/reading.ts';
 import { balanceFields, type Balance, type Vendor } from '../domain/vendor.ts';
 import { feedEpochs } from './reports/feed-cursor.ts';
+import { expiringBy } from './retention.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { BalanceSpanTable, VendorKey, VendorTable, VersionRowTable } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
@@ -185,3 +186,6 @@ export function changeColumns(
 ): Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'> {
   return { changed_at: at, source, read_seq: readSeq, held_since_ms: moment };
 }
+
+/** Only ended ones. */
+export const expiringVersions = expiringBy(sql`_vendor_versions`, sql`seq`, sql`valid_to`);

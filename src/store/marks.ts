@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { repeatDelays, type MarkReason } from '../domain/retry.ts';
-import type { ReadingCounter } from './reading-counter.ts';
+import type { By, ReadingCounter } from './reading-counter.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
@@ -119,4 +119,14 @@ export class Marks {
     const due_ms = Math.ceil(this.#counter.moment());
     this.#putOff.run({ account_id, vendorid, due_at: timestamp(this.#clock.now()), due_ms });
   }
+}
+
+/** After the clock was set back: moves all marks with it. */
+export function moveMarks(sqlite: Sqlite): Statement<By> {
+  return statement<By>(
+    sqlite,
+    (at) => sql`
+      UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, ${at('by')}),
+        due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, ${at('by')})`,
+  );
 }

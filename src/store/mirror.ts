@@ -7,7 +7,7 @@ import type { ReadStamp, ReserveRequest } from '../domain/reading.ts';
 import type { Publication } from '../settings/export-format.ts';
 import { AccountRegister, AccountRows } from './accounts.ts';
 import { Callbacks } from './callbacks.ts';
-import { Deliveries, SweepRequestWriter } from './deliveries.ts';
+import { Deliveries, expiringDeliveries, SweepRequestWriter } from './deliveries.ts';
 import type { Exported } from './export/export-process.ts';
 import { exportToFile, type ProcessOptions } from './export/write-export.ts';
 import {
@@ -20,9 +20,10 @@ import {
   type Identity,
 } from './files/identity.ts';
 import { lockedOrClosed, type ProcessLock } from './files/locks.ts';
-import { Findings } from './findings.ts';
+import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
-import { Marks } from './marks.ts';
+import { expiringVersions } from './history.ts';
+import { Marks, moveMarks } from './marks.ts';
 import { Outbox } from './outbox.ts';
 import { Queue } from './queue.ts';
 import { RateLedger } from './rate-ledger.ts';
@@ -30,21 +31,16 @@ import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
 import { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { ReadingWriter } from './reading-writer.ts';
 import { Readings } from './readings.ts';
-import {
-  accountStates,
-  receivedDeliveriesOf,
-  type AccountState,
-  type ReceivedDeliveries,
-} from './reports/account-reports.ts';
+import { accountStates, receivedDeliveriesOf, type AccountState, type ReceivedDeliveries } from './account-reports.ts';
 import type { ServedAccounts } from './reports/known-accounts.ts';
 import { RequestFailures } from './request-failures.ts';
-import { prune, type RetentionLimits } from './retention.ts';
-import { Runs } from './runs.ts';
+import { removeExpired, type RetentionLimits } from './retention.ts';
+import { dropFreshness, expiringRuns, Runs } from './runs.ts';
 import { Database, shortLockWait } from './sqlite/database.ts';
 import type { Query } from './sqlite/statement.ts';
 import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from './sqlite/file-systems.ts';
 import { CheckpointThread, Journal } from './sqlite/journal.ts';
-import { SweepRequests } from './sweep-requests.ts';
+import { moveSweepRequests, SweepRequests } from './sweep-requests.ts';
 import { Vendors } from './vendors.ts';
 import { Writes } from './writes.ts';
 
@@ -107,7 +103,8 @@ export class Store {
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
-    const setBacks = new ClockSetBackLog(sqlite, clock);
+    const corrections = [moveMarks(sqlite), moveSweepRequests(sqlite), dropFreshness(sqlite)];
+    const setBacks = new ClockSetBackLog(sqlite, clock, corrections);
     const counter = new ReadingCounter(sqlite, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
     const rateLedger = new RateLedger(database, { clock, counter, process });
@@ -188,9 +185,15 @@ export class Store {
     });
   }
 
-  /** Removes expired rows, a short batch at each step. @returns the number of removed rows of each batch. */
-  prune(keep: RetentionLimits): AsyncGenerator<number, void, void> {
-    return prune(this.#database, keep);
+  /**
+   * Removes expired settled deliveries, findings, runs, and ended versions, a short batch at each step.
+   * @returns the number of removed rows of each batch.
+   */
+  async *prune({ deliveriesSince, versionsSince }: RetentionLimits): AsyncGenerator<number, void, void> {
+    if (deliveriesSince !== undefined)
+      for (const expiring of [expiringDeliveries, expiringFindings, expiringRuns])
+        yield* removeExpired(this.#database, expiring, deliveriesSince);
+    if (versionsSince !== undefined) yield* removeExpired(this.#database, expiringVersions, versionsSince);
   }
 
   /** Sizes, for metrics and health. */

@@ -12,7 +12,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { CounterTable } from './sqlite/schema.ts';
-import { mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 type Row = Pick<CounterTable, (typeof columns)[number]>;
@@ -28,7 +28,7 @@ export class ReadingCounter {
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;
   readonly #advance: Statement<{ now: number; wall: number }, Row>;
-  readonly #takeRun: Statement<object, { run_id: number }>;
+  readonly #takeRun: Statement<{ newest: number }, { run_id: number }>;
   readonly #current: Statement<object, Row>;
 
   constructor(sqlite: Sqlite, clock: Clock, setBacks: ClockSetBackLog) {
@@ -44,12 +44,9 @@ export class ReadingCounter {
         })
         .returning(columns),
     );
-    // Never a number that was used before, even if the newest run was removed; nor one of a row that somebody else wrote.
-    this.#takeRun = statement(sqlite, () =>
-      mirrorSql
-        .updateTable('reading_counter')
-        .set({ run_id: sql`max(run_id, coalesce((SELECT max(id) FROM runs), 0)) + 1` })
-        .returning('run_id'),
+    this.#takeRun = statement(
+      sqlite,
+      (at) => sql`UPDATE reading_counter SET run_id = max(run_id, ${at('newest')}) + 1 RETURNING run_id`,
     );
     this.#current = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
   }
@@ -70,9 +67,12 @@ export class ReadingCounter {
     return Math.max(mirror_ms, this.#now() + offset_ms);
   }
 
-  /** Takes the number of a run, and one that orders its begin among readings. Runs inside a transaction. */
-  beginRun(): { readonly id: number; readonly began: ReadStamp } {
-    const { run_id } = row(this.#takeRun.get({}));
+  /**
+   * Takes the number of a run, and one that orders its begin among readings: never one that was used before, even if the newest run was
+   * removed, nor one up to `newest`, because somebody else may have written that row. Runs inside a transaction.
+   */
+  beginRun(newest: number): { readonly id: number; readonly began: ReadStamp } {
+    const { run_id } = row(this.#takeRun.get({ newest }));
     return { id: run_id, began: stampOf(this.#step()) };
   }
 
@@ -107,7 +107,8 @@ function row<T>(found: T | undefined): T {
   return found;
 }
 
-interface By {
+/** The argument of what corrects moments. */
+export interface By {
   /** A modifier of SQLite's `strftime`. */
   by: string;
 }
@@ -121,11 +122,10 @@ export class ClockSetBackLog {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #add: Statement<{ read_seq: number; noticed_at: string }>;
   readonly #since: Statement<{ read_seq: number }, { read_seq: number }>;
-  readonly #moveMarks: Statement<By>;
-  readonly #moveRequests: Statement<By>;
-  readonly #dropClaims: Statement<None>;
+  readonly #corrections: readonly Pick<Statement<By>, 'run'>[];
 
-  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>) {
+  /** `corrections`: what each table does about it. */
+  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>, corrections: readonly Pick<Statement<By>, 'run'>[]) {
     this.#clock = clock;
     this.#add = statement(sqlite, (at) =>
       mirrorSql
@@ -136,26 +136,7 @@ export class ClockSetBackLog {
     this.#since = statement(sqlite, (at) =>
       mirrorSql.selectFrom('_clock_set_back').select('read_seq').where('read_seq', '>', at('read_seq')).limit(1),
     );
-    this.#moveMarks = statement(
-      sqlite,
-      (at) => sql`
-      UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, ${at('by')}),
-        due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, ${at('by')})`,
-    );
-    this.#moveRequests = statement(
-      sqlite,
-      (at) => sql`
-      UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, ${at('by')})
-      WHERE asked_at IS NOT NULL`,
-    );
-    this.#dropClaims = statement(
-      sqlite,
-      () => sql`
-      UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
-        SELECT (SELECT max(c.id) FROM runs c
-          WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
-        FROM accounts a)`,
-    );
+    this.#corrections = corrections;
   }
 
   /**
@@ -165,9 +146,7 @@ export class ClockSetBackLog {
   record(readSeq: number, ms: number): void {
     this.#add.run({ read_seq: readSeq, noticed_at: timestamp(this.#clock.now()) });
     const by = `-${(ms / 1_000).toFixed(3)} seconds`;
-    this.#moveMarks.run({ by });
-    this.#moveRequests.run({ by });
-    this.#dropClaims.run({});
+    for (const correction of this.#corrections) correction.run({ by });
   }
 
   /** Whether the clock was set back since that number was taken. */

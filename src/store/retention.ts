@@ -1,16 +1,20 @@
-/** What expires: rows are removed in batches, and the caller decides how much time deliveries get between two. */
+/**
+ * What expires is removed in batches, and the caller decides how much time deliveries get between two. A batch never reads more rows than it
+ * may remove. The file of each table says which of its rows expire.
+ */
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
 import type { Database } from './sqlite/database.ts';
-import { mirrorSql, statement, type At, type Description } from './sqlite/statement.ts';
-
-/**
- * Removes expired rows in batches; the caller decides how much time deliveries get between two batches. A batch never reads more rows than
- * it may remove.
- */
+import { statement, type At } from './sqlite/statement.ts';
 
 /** Rows that one transaction reads: few enough to go unnoticed. */
-const batchSize = 250;
+export const batchSize = 250;
+
+/** What is kept: moments in milliseconds since 1970; older rows are removed. Undefined keeps everything. */
+export interface RetentionLimits {
+  readonly deliveriesSince: number | undefined;
+  readonly versionsSince: number | undefined;
+}
 
 /** The position of the last row that was read, oldest first, and the end of the expired range. */
 interface Place {
@@ -31,81 +35,31 @@ interface Ids {
   ids: string;
 }
 
-interface Expiring {
+export interface Expiring {
   /** The next rows after a place, oldest first. The last ones may not be old enough. */
-  readonly next: (at: At<Place>) => Description<OldRow>;
-  readonly remove: (at: At<Ids>) => Description;
+  readonly next: (at: At<Place>) => RawBuilder<OldRow>;
+  readonly remove: (at: At<Ids>) => RawBuilder<unknown>;
 }
 
-const never = sql<0 | 1>`0`;
-const among = (at: At<Ids>): RawBuilder<number> => sql`(SELECT value FROM json_each(${at('ids')}))`;
+export const among = (at: At<Ids>): RawBuilder<number> => sql`(SELECT value FROM json_each(${at('ids')}))`;
 
-const deliveries: Expiring = {
-  next: (at) =>
-    mirrorSql
-      .selectFrom('deliveries')
-      .select(['id', 'received_at as at', sql<0 | 1>`outcome IN ('pending', 'parked')`.as('stays')])
-      .where(sql<boolean>`received_at < ${at('since')} AND (received_at, id) > (${at('at')}, ${at('id')})`)
-      .orderBy('received_at')
-      .orderBy('id')
-      .limit(batchSize),
-  remove: (at) => mirrorSql.deleteFrom('deliveries').where('id', 'in', among(at)),
-};
-
-const findings: Expiring = {
-  next: (at) =>
-    mirrorSql
-      .selectFrom('findings')
-      .select(['id', 'found_at as at', never.as('stays')])
-      .where(sql<boolean>`found_at < ${at('since')} AND (found_at, id) > (${at('at')}, ${at('id')})`)
-      .orderBy('found_at')
-      .orderBy('id')
-      .limit(batchSize),
-  remove: (at) => mirrorSql.deleteFrom('findings').where('id', 'in', among(at)),
-};
-
-/** The latest complete sweep of each account is kept, because `freshness` depends on it. */
-const isLatestSweep = sql`outcome = 'complete' AND kind <> 'verify' AND NOT EXISTS (
-  SELECT 1 FROM runs later WHERE later.account_id = runs.account_id AND later.outcome = 'complete'
-    AND later.kind <> 'verify' AND later.id > runs.id)`;
-
-const runs: Expiring = {
-  next: (at) =>
-    mirrorSql
-      .selectFrom('runs')
-      .select(['id', 'started_at as at', sql<0 | 1>`outcome = 'running' OR (${isLatestSweep})`.as('stays')])
-      .where('id', '>', at('id'))
-      .orderBy('id')
-      .limit(batchSize),
-  remove: (at) => mirrorSql.deleteFrom('runs').where('id', 'in', among(at)),
-};
-
-const versions: Expiring = {
-  next: (at) =>
-    mirrorSql
-      .selectFrom('_vendor_versions')
-      .select(['seq as id', sql<string>`valid_to`.as('at'), never.as('stays')])
-      .where(sql<boolean>`valid_to < ${at('since')} AND (valid_to, seq) > (${at('at')}, ${at('id')})`)
-      .orderBy('valid_to')
-      .orderBy('seq')
-      .limit(batchSize),
-  remove: (at) => mirrorSql.deleteFrom('_vendor_versions').where('seq', 'in', among(at)),
-};
-
-/**
- * Removes expired settled deliveries, runs with their findings, and closed versions, one batch at each step.
- * @returns the number of removed rows of each batch.
- */
-export async function* prune(
-  database: Database,
-  { deliveriesSince, versionsSince }: RetentionLimits,
-): AsyncGenerator<number, void, void> {
-  if (deliveriesSince !== undefined)
-    for (const expiring of [deliveries, findings, runs]) yield* batches(database, expiring, deliveriesSince);
-  if (versionsSince !== undefined) yield* batches(database, versions, versionsSince);
+/** Rows of a table that expire by a time of theirs, but for those that stay. */
+export function expiringBy(
+  table: RawBuilder<unknown>,
+  id: RawBuilder<unknown>,
+  time: RawBuilder<unknown>,
+  stays = sql`0`,
+): Expiring {
+  return {
+    next: (at) => sql`
+      SELECT ${id} AS id, ${time} AS at, ${stays} AS stays FROM ${table}
+      WHERE ${time} < ${at('since')} AND (${time}, ${id}) > (${at('at')}, ${at('id')}) ORDER BY ${time}, ${id} LIMIT ${batchSize}`,
+    remove: (at) => sql`DELETE FROM ${table} WHERE ${id} IN ${among(at)}`,
+  };
 }
 
-async function* batches(
+/** Removes rows from before that moment. @returns the number of removed rows of each batch. */
+export async function* removeExpired(
   database: Database,
   { next, remove }: Expiring,
   before: number,
@@ -127,10 +81,4 @@ async function* batches(
     place = last && { ...from, at: last.at, id: last.id };
     if (removed > 0 || place) yield removed;
   }
-}
-
-/** What is kept: moments in milliseconds since 1970; older rows are removed. Undefined keeps everything. */
-export interface RetentionLimits {
-  readonly deliveriesSince: number | undefined;
-  readonly versionsSince: number | undefined;
 }

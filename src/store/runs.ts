@@ -6,10 +6,11 @@ import type { ReadStamp } from '../domain/reading.ts';
 import { nextOutcome, type EndedOutcome, type RunKind } from '../domain/run.ts';
 import type { ProcessLock } from './files/locks.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
+import { among, batchSize, type Expiring } from './retention.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 interface RunStart {
   readonly accountId: string;
@@ -97,6 +98,7 @@ export class Runs {
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
+  readonly #newest: Statement<None, { id: number | null }>;
   readonly #insert: Statement<
     { id: number } & Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>
   >;
@@ -122,6 +124,7 @@ export class Runs {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
+    this.#newest = statement(sqlite, () => sql`SELECT max(id) AS id FROM runs`);
     this.#insert = statement(sqlite, (at) =>
       mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
     );
@@ -200,7 +203,7 @@ export class Runs {
   /** Also marks runs of dead processes as abandoned. */
   async beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
     return this.#database.write(() => {
-      const { id, began } = this.#counter.beginRun();
+      const { id, began } = this.#counter.beginRun(this.#newest.get({})?.id ?? 0);
       const startedAt = this.#clock.now();
       for (const run of this.#running.all({ account_id: accountId }))
         if (run.process === this.#process.name ? !this.#own.has(run.id) : !this.#isAlive(run.process))
@@ -331,7 +334,8 @@ class RunStarts {
   }
 }
 
-const latestRuns = 5;
+/** How many of the latest complete runs say whether a list changes. */
+const movesCounted = 5;
 
 /** Whether the list of an account changed during its latest complete runs. */
 function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
@@ -345,10 +349,49 @@ function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
           .where('outcome', '=', 'complete')
           .where('list_moved', 'is not', null)
           .orderBy('id', 'desc')
-          .limit(latestRuns)
+          .limit(movesCounted)
           .as('latest'),
       )
       .select((row) => [sql<number>`coalesce(sum(list_moved), 0)`.as('moved'), row.fn.countAll<number>().as('walked')]),
   );
   return (accountId) => latest.get({ account_id: accountId }) ?? { moved: 0, walked: 0 };
 }
+
+export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
+
+/** The latest runs of an account, newest first, for people. */
+export function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: number }, ReportedRun> {
+  return statement<OfAccount & { latest: number }, ReportedRun>(
+    sqlite,
+    (at) => sql`
+  SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
+    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code
+  FROM runs
+  WHERE account_id = ${at('accountId')}
+  ORDER BY id DESC
+  LIMIT ${at('latest')}`,
+  );
+}
+
+/** After the clock was set back: clears the freshness of the last complete sweep of each account. */
+export function dropFreshness(sqlite: Sqlite): Statement<object> {
+  return statement<object>(
+    sqlite,
+    () => sql`
+      UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
+        SELECT (SELECT max(c.id) FROM runs c
+          WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
+        FROM accounts a)`,
+  );
+}
+
+/** Runs that ended. The latest complete sweep of each account is kept, because `freshness` depends on it. */
+export const expiringRuns: Expiring = {
+  next: (at) => sql`
+    SELECT id, started_at AS at, outcome = 'running' OR (
+      outcome = 'complete' AND kind <> 'verify' AND NOT EXISTS (
+        SELECT 1 FROM runs later WHERE later.account_id = runs.account_id AND later.outcome = 'complete'
+          AND later.kind <> 'verify' AND later.id > runs.id)) AS stays
+    FROM runs WHERE id > ${at('id')} ORDER BY id LIMIT ${batchSize}`,
+  remove: (at) => sql`DELETE FROM runs WHERE id IN ${among(at)}`,
+};

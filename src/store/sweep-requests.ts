@@ -7,7 +7,9 @@ import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { SettledOutcome, Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
+import type { By } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
 import { mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
@@ -229,4 +231,14 @@ export class SweepRequests {
   postponeSweepRequest(account_id: string, restUntilMs: number): Promise<void> {
     return this.#database.write(() => void this.#rest.run({ account_id, rest_until_ms: restUntilMs }));
   }
+}
+
+/** After the clock was set back: moves all open requests with it. */
+export function moveSweepRequests(sqlite: Sqlite): Statement<By> {
+  return statement<By>(
+    sqlite,
+    (at) => sql`
+      UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, ${at('by')})
+      WHERE asked_at IS NOT NULL`,
+  );
 }

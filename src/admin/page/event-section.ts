@@ -1,7 +1,7 @@
 /** What happened: today in one sentence, what sweeps met, runs, and gateways. */
 import { took } from '../../domain/clock.ts';
 import type { AccountFacts } from '../../health/judge.ts';
-import type { ReportedRun } from '../../store/reports/account-reports.ts';
+import type { ReportedRun } from '../../store/runs.ts';
 import { learnedBy, type FieldChange } from '../../store/reports/change-feed.ts';
 import type { ChangeFigure, Figures, FoundFigure } from '../../store/reports/figures.ts';
 import type { RunOutcome } from '../../domain/run.ts';

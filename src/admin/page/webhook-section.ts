@@ -12,7 +12,7 @@ import {
   type TargetStatus,
   type Tone,
 } from '../../health/judge.ts';
-import type { WebhookDays } from '../../store/reports/account-reports.ts';
+import type { WebhookDays } from '../../store/account-reports.ts';
 import type { Figures, HourFigures } from '../../store/reports/figures.ts';
 import { ago, chart, count, counted, date, html, lasting, namedValues, percent, sentence, type Html } from './html.ts';
 

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
-import { currencyTotals, type CurrencyTotal } from './account-reports.ts';
 import { fieldChanges, readChanges, type FieldChange } from './change-feed.ts';
 import type {
   ChangeFigure,
@@ -14,7 +13,7 @@ import type {
   HourFigures,
   TodayFigures,
 } from './figures.ts';
-import { MoneyHistory } from './owed.ts';
+import { currencyTotals, MoneyHistory, type CurrencyTotal } from './owed.ts';
 import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
 
 const hourMs = 3_600_000;

@@ -8,7 +8,8 @@ import {
   type TargetStatus,
 } from '../../../src/health/judge.ts';
 import type { TargetReport } from '../../../src/store/reports/outbox-report.ts';
-import { unknownState, type WebhookDays, type ReportedRun } from '../../../src/store/reports/account-reports.ts';
+import { unknownState, type WebhookDays } from '../../../src/store/account-reports.ts';
+import type { ReportedRun } from '../../../src/store/runs.ts';
 
 export const noon = Date.UTC(2026, 10, 20, 12);
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];

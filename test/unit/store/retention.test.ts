@@ -8,7 +8,11 @@ import type { Settings } from '../../../src/settings/parse.ts';
 import type { Service } from '../../../src/domain/lifecycle.ts';
 import { createLog } from '../../../src/domain/log.ts';
 import type { Database } from '../../../src/store/sqlite/database.ts';
-import { prune } from '../../../src/store/retention.ts';
+import { expiringDeliveries } from '../../../src/store/deliveries.ts';
+import { expiringFindings } from '../../../src/store/findings.ts';
+import { expiringVersions } from '../../../src/store/history.ts';
+import { expiringRuns } from '../../../src/store/runs.ts';
+import { removeExpired } from '../../../src/store/retention.ts';
 import {
   ask,
   openDatabase,
@@ -246,7 +250,7 @@ describe('retention of many rows', () => {
     const database = await openDatabase(path);
     const prepare = vi.spyOn(database.sqlite, 'prepare');
     await emptied(database);
-    const statements = prepare.mock.calls.map(([sql]) => sql).filter((sql) => /^(select|delete)/.test(sql));
+    const statements = prepare.mock.calls.map(([sql]) => sql).filter((sql) => /^\s*(select|delete)/i.test(sql));
     prepare.mockRestore();
     expect(statements).toHaveLength(8);
     const steps = statements.flatMap((sql) => {
@@ -276,7 +280,7 @@ describe('retention of many rows', () => {
 
 async function emptied(database: Database): Promise<number> {
   let removed = 0;
-  for await (const some of prune(database, { deliveriesSince: clock.now(), versionsSince: clock.now() }))
-    removed += some;
+  for (const expiring of [expiringDeliveries, expiringFindings, expiringRuns, expiringVersions])
+    for await (const some of removeExpired(database, expiring, clock.now())) removed += some;
   return removed;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { shared } from '../../../../src/admin/page/figures-cache.ts';
 import { healthSource } from '../../../../src/app/daemon.ts';
-import type { AccountState } from '../../../../src/store/reports/account-reports.ts';
+import type { AccountState } from '../../../../src/store/account-reports.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { account } from '../../../support/admin/sample.ts';
 import { defaultSettings } from '../../../support/settings.ts';

@@ -1,6 +1,6 @@
 /** What the page says of missed changes. */
 import { expect, it } from 'vitest';
-import type { WebhookDays } from '../../../../src/store/reports/account-reports.ts';
+import type { WebhookDays } from '../../../../src/store/account-reports.ts';
 import { missedWords } from '../../../../src/admin/page/webhook-section.ts';
 
 type WebhookDay = WebhookDays[number];

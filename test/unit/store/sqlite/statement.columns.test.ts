@@ -17,7 +17,7 @@ import { listDeliveries } from '../../../../src/store/deliveries.ts';
 import { listGateways } from '../../../../src/store/gateways.ts';
 import { openMirror } from '../../../../src/store/mirror.ts';
 import { AccountFigures } from '../../../../src/store/reports/account-figures.ts';
-import { connectionFailures } from '../../../../src/store/reports/account-reports.ts';
+import { connectionFailures } from '../../../../src/store/account-reports.ts';
 import { changePage, fieldChanges, readTimeline } from '../../../../src/store/reports/change-feed.ts';
 import {
   accountIds,

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountStates, receivedDeliveriesOf } from '../../../../src/store/reports/account-reports.ts';
-import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
+import { accountStates, receivedDeliveriesOf } from '../../../src/store/account-reports.ts';
+import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
 import {
   openDatabase,
   readMirror,
@@ -12,8 +12,8 @@ import {
   type Row,
   vendor,
   writeMirror,
-} from '../../../support/mirror-file.ts';
-import { virtualClock } from '../../../support/virtual-clock.ts';
+} from '../../support/mirror-file.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
 const accounts = ['6BApk', 'other'];

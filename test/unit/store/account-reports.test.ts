@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { accountSummaries, currencyTotals, unknownState } from '../../../../src/store/reports/account-reports.ts';
-import { accountIds } from '../../../../src/store/reports/known-accounts.ts';
+import { accountSummaries, unknownState } from '../../../src/store/account-reports.ts';
+import { currencyTotals } from '../../../src/store/reports/owed.ts';
+import { accountIds } from '../../../src/store/reports/known-accounts.ts';
 import {
   balance,
   readMirror,
@@ -11,8 +12,8 @@ import {
   vendor,
   writeMirror,
   type Rows,
-} from '../../../support/mirror-file.ts';
-import { virtualClock } from '../../../support/virtual-clock.ts';
+} from '../../support/mirror-file.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
 const account = { account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' };

@@ -10,34 +10,21 @@
  * times between two sweeps, a repeated delivery of an earlier change looks like a late one of the last.
  */
 import { sql } from 'kysely';
-import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
-import { withoutBlobs } from '../sqlite/blobs.ts';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import { findingCounts, type FindingCount } from './findings.ts';
+import { latestRuns, type ReportedRun } from './runs.ts';
+import { withoutBlobs } from './sqlite/blobs.ts';
+import type { Sqlite } from './sqlite/driver.ts';
 import type {
   CallbackTable,
-  FindingKind,
   FreshnessView,
   RegistrationRefusalTable,
-  RunTable,
   VendorTable,
   WebhookHealthView,
-} from '../sqlite/schema.ts';
-import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
+} from './sqlite/schema.ts';
+import { statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
-
-/** The amount owed to active vendors in one currency, in minor units. */
-export interface CurrencyTotal {
-  readonly code: string;
-  readonly kind: 'outstanding' | 'overdue';
-  readonly minor: bigint;
-  /** How many amounts were added up, zeros included. */
-  readonly amounts: number;
-  /** Number of vendors whose amount is not zero. */
-  readonly vendors: number;
-  /** Amounts that are not decimal numbers of the currency, and are left out. */
-  readonly unreadable: number;
-}
 
 interface QueueReport {
   /** Number of marked vendors that wait to be read. */
@@ -67,7 +54,6 @@ export interface RequestFailureReport {
 /** The latest failures of a connection that gives no access. */
 export type ConnectionFailure = RequestFailureReport & { readonly connection: string };
 
-export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
 export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 
@@ -83,7 +69,7 @@ interface AccountSummary {
   /** The latest runs, newest first. */
   readonly runs: readonly ReportedRun[];
   /** Findings of the newest run, by kind. */
-  readonly findings: readonly { readonly kind: FindingKind; readonly count: number }[];
+  readonly findings: readonly FindingCount[];
   readonly callbacks: readonly ReportedCallback[];
   /** Events that the service refused to register. */
   readonly refusals: readonly ReportedRefusal[];
@@ -108,7 +94,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = ${at('accountId')}`,
   );
   const runs = latestRuns(sqlite);
-  const findings = latestFindings(sqlite);
+  const findings = findingCounts(sqlite);
   const callbacks = statement<OfAccount, ReportedCallback>(
     sqlite,
     (at) => sql`
@@ -125,6 +111,8 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
     const fresh = freshness.get({ accountId });
     if (!fresh) return undefined;
     const { account_id, ...rest } = fresh;
+    const shown = runs.all({ accountId, latest }).map(withoutBlobs);
+    const [newest] = shown;
     return {
       account: account_id,
       counts: counts.all({ accountId }),
@@ -132,8 +120,8 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       queue: queue.get({ accountId }) ?? { waiting: 0, parked: 0 },
       sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
       failing: withoutBlobs(failing.get({ accountId })) ?? null,
-      runs: runs.all({ accountId, latest }).map(withoutBlobs),
-      findings: findings.all({ accountId }),
+      runs: shown,
+      findings: newest ? findings.all({ run_id: newest.id }) : [],
       callbacks: callbacks.all({ accountId }).map(withoutBlobs),
       refusals: refusals.all({ accountId }).map(withoutBlobs),
     };
@@ -163,37 +151,6 @@ function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
   );
 }
 
-/** A sum in two parts, billions and the rest, so that neither exceeds the range of a number. */
-type SplitSum = Omit<CurrencyTotal, 'minor'> & {
-  readonly billions: number | null;
-  readonly rest: number | null;
-};
-
-/** Amounts owed to active vendors of an account. Adds up all balances but those of other vendors: 90 ms for 200,000 vendors. */
-export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyTotal[] {
-  const totals = statement<OfAccount, SplitSum>(
-    sqlite,
-    (at) => sql`
-  SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
-    count(*) AS amounts, count(*) - count(nullif(b.amount_minor = 0, 0)) AS vendors, count(*) - count(b.amount_minor) AS unreadable
-  FROM vendor_balances AS b
-  WHERE b.account_id = ${at('accountId')} AND b.vendorid NOT IN (
-    SELECT vendorid FROM vendors WHERE account_id = ${at('accountId')} AND (presence <> 'present' OR vis_state IS NOT 0))
-  GROUP BY b.code, b.kind
-  ORDER BY b.code, b.kind DESC`,
-  );
-  return (accountId) => totals.all({ accountId }).map(withoutBlobs).map(wholeSum);
-}
-
-function wholeSum({ billions, rest, ...counted }: SplitSum): CurrencyTotal {
-  return { ...counted, minor: joined(billions, rest) };
-}
-
-/** The number that was split into billions and the rest. */
-export function joined(billions: number | null, rest: number | null): bigint {
-  return BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0);
-}
-
 function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {
   return statement<OfAccount, QueueReport>(
     sqlite,
@@ -201,31 +158,6 @@ function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {
   SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
   FROM dirty_vendors
   WHERE account_id = ${at('accountId')}`,
-  );
-}
-
-function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: number }, ReportedRun> {
-  return statement<OfAccount & { latest: number }, ReportedRun>(
-    sqlite,
-    (at) => sql`
-  SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
-    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code
-  FROM runs
-  WHERE account_id = ${at('accountId')}
-  ORDER BY id DESC
-  LIMIT ${at('latest')}`,
-  );
-}
-
-function latestFindings(sqlite: Sqlite): Statement<OfAccount, AccountSummary['findings'][number]> {
-  return statement<OfAccount, AccountSummary['findings'][number]>(
-    sqlite,
-    (at) => sql`
-  SELECT kind, count(*) AS count
-  FROM findings
-  WHERE run_id = (SELECT max(id) FROM runs WHERE account_id = ${at('accountId')})
-  GROUP BY kind
-  ORDER BY kind`,
   );
 }
 

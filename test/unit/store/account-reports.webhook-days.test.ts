@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readMirror, run, temporaryFolder, writeMirror, type Row } from '../../../support/mirror-file.ts';
-import { virtualClock } from '../../../support/virtual-clock.ts';
+import { readMirror, run, temporaryFolder, writeMirror, type Row } from '../../support/mirror-file.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
 
