@@ -11,6 +11,7 @@ import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ReadStamp, Reservation, ReserveRequest } from '../domain/reading.ts';
 import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
+import type { ServiceTime } from '../domain/service-time.ts';
 import type { ServiceSettings } from '../settings/parse.ts';
 import type { TokenSource } from './auth/token-sources.ts';
 import type { Priority, RateLimiter } from './http/rate-limiter.ts';
@@ -42,6 +43,8 @@ export interface ApiDependencies {
   readonly onFailure?: (accountId: string, error: MirrorError) => void;
   /** Called for each attempt that was sent. */
   readonly observe?: (facts: AttemptFacts) => void;
+  /** Learns from each answer whether the clocks agree. */
+  readonly serviceTime?: Pick<ServiceTime, 'observe'>;
   /** Overrides of the default retry limits. */
   readonly retryLimits?: RetryLimits;
 }
@@ -211,7 +214,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
     slowDown(answer, limiter, dependencies.clock);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
     const bytes = removed ? new Uint8Array() : accepted(answer, dependencies.clock);
-    return read({ bytes, stamp, servedAt: parseInstant(answer.headers.get('date') ?? '') });
+    return read({ bytes, stamp, servedAt: servedAt(answer) });
   } catch (error) {
     throw error instanceof MirrorError ? withoutSecrets(error, [token, call.secret]) : error;
   }
@@ -236,21 +239,29 @@ async function reservation({ accountId, call, limiter, dependencies, service }: 
 
 async function send(attempt: Attempt): Promise<Answer> {
   const { call, dependencies, service } = attempt;
-  const begun = dependencies.clock.monotonic();
+  const { clock } = dependencies;
+  const begun = clock.monotonic();
+  const sentAt = clock.now();
   let status: number | 'error' = 'error';
   try {
     attempt.onSend();
     const answer = await exchange(exchangeOf(attempt), { ...dependencies, timeout: service.timeout });
     status = answer.status;
+    dependencies.serviceTime?.observe({ sentAt, answeredAt: clock.now(), servedAt: servedAt(answer) });
     return answer;
   } finally {
     dependencies.observe?.({
       family: call.family,
       method: call.method,
       status,
-      ms: dependencies.clock.monotonic() - begun,
+      ms: clock.monotonic() - begun,
     });
   }
+}
+
+/** The moment that the service put on its answer, in milliseconds since 1970; undefined where it has none. */
+function servedAt({ headers }: Answer): number | undefined {
+  return parseInstant(headers.get('date') ?? '');
 }
 
 function exchangeOf({ call, service, token }: Attempt): Exchange {

@@ -273,14 +273,14 @@ export async function daemonServices(
   options: AccountServicesOptions,
 ): Promise<{ readonly accounts: AccountServices; readonly services: readonly Service[] }> {
   const { installation, clock, log } = options;
-  const { mirror, secrets, settings } = installation;
+  const { mirror, secrets, settings, serviceTime } = installation;
   const accounts = await AccountServices.open(options);
   const onJump = (ms: number): void => {
     const seconds = Math.round(ms / 1_000);
     log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
     accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
   };
-  const maintenance = createMaintenance({ mirror, secrets, retention: settings.retention, clock, log });
+  const maintenance = createMaintenance({ mirror, secrets, serviceTime, retention: settings.retention, clock, log });
   return { accounts, services: [accounts, createClockJumpDetector(clock, onJump), maintenance] };
 }
 

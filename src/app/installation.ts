@@ -5,6 +5,7 @@ import type { Clock, Random } from '../domain/clock.ts';
 import { SingleFlight } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
+import { ServiceTime } from '../domain/service-time.ts';
 import type { Settings } from '../settings/parse.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile, type Store } from '../store/mirror.ts';
@@ -68,6 +69,8 @@ export class Installation {
   readonly mirror: Store;
   readonly secrets: Secrets;
   readonly connections: Connections;
+  /** Whether the clocks of this machine and of the service agree. */
+  readonly serviceTime: ServiceTime;
   /** The name by which the mirror knows the service. */
   readonly serviceName: string;
   readonly #failures: RequestFailureLog;
@@ -87,6 +90,7 @@ export class Installation {
     const { process, requestFailures, connectionFailures } = mirror;
     const files = { secrets, process, failures: connectionFailures };
     this.connections = new Connections({ settings, ...files, fetch, clock, timeout: settings.service.timeout, log });
+    this.serviceTime = new ServiceTime(clock, settings.sync.lag, (aheadBy) => this.#clockJudged(aheadBy));
     this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
     const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
@@ -163,6 +167,7 @@ export class Installation {
       fetch,
       log,
       reserveRequest: this.mirror.reserveRequest,
+      serviceTime: this.serviceTime,
       ...(!more.anyService && {
         onAnswer: (id) => this.#answered(id),
         onFailure: (id, error) => this.#failures.failed(id, error),
@@ -170,6 +175,18 @@ export class Installation {
       ...(more.observe && { observe: more.observe }),
       ...(more.retryLimits && { retryLimits: more.retryLimits }),
     };
+  }
+
+  /** The clock was found to be wrong, or right again: other processes read it in the mirror. */
+  #clockJudged(aheadBy: number | null): void {
+    if (aheadBy === null) this.#log.info('the clocks of this machine and of the service agree again');
+    else
+      this.#log.warn(
+        { seconds: Math.round(aheadBy / 1_000) },
+        'the clock of this machine contradicts the time of the service: the mirror claims no freshness, and removes nothing old',
+      );
+    // Without it, only the reason is missing from what other processes say.
+    this.mirror.noteClock(aheadBy).catch(() => undefined);
   }
 
   /** The service answered: a mirror that belonged to no service belongs to this one from now on. */
@@ -195,6 +212,7 @@ export class Installation {
       random,
       log,
       sync,
+      serviceTime: this.serviceTime,
       concurrency: service.paging.concurrency,
       extraWalks: service.extraWalks,
     };

@@ -14,6 +14,7 @@
  *   service_failing      bad    requests fail and the mirror is not fresh; fair while it is
  *   first_pull           busy   no sweep was ever complete, and one is under way
  *   never_mirrored       bad    no sweep was ever complete; busy where a daemon is about to begin the first
+ *   clock_wrong          bad    this machine's clock contradicts the service's, so the age of the mirror is not known
  *   clock_set_back       bad    the age of the mirror is not known until the next complete sweep
  *   stale                bad    what lists show is older than admin.maxStaleness
  *   in_doubt             bad    its records cannot be relied on (a machine slept, a file was restored); only its daemon knows
@@ -255,6 +256,7 @@ const headlines = {
   service_failing: 'The service does not answer correctly',
   first_pull: 'The first pull is under way',
   never_mirrored: 'Nothing is mirrored completely yet',
+  clock_wrong: 'Your mirror may be out of date',
   clock_set_back: 'Your mirror may be out of date',
   stale: 'Your mirror may be out of date',
   in_doubt: 'Your mirror may be out of date',
@@ -391,6 +393,16 @@ const tooOld: Rule = (found) => {
   // Where something else says what to do, another run alone would only fail again.
   const sync = hasDaemon ? 'Run `vendor-mirror sync`.' : 'Run `vendor-mirror sync`, or start `vendor-mirror serve`.';
   const remedy = error || facts.failing ? null : sync;
+  if (staleness === null && facts.clockAheadMs !== null) {
+    const ahead = facts.clockAheadMs > 0 ? 'ahead of' : 'behind';
+    const message = `The clock of this machine is ${inWords(Math.abs(facts.clockAheadMs))} ${ahead} the service's, so the age of the mirror is unknown, and nothing old is removed.`;
+    return problem(
+      'clock_wrong',
+      'bad',
+      message,
+      'Set the clock, best by NTP; the next sweep then says how fresh the mirror is.',
+    );
+  }
   if (staleness === null) {
     const unknown = 'The clock was set back, so the age of the mirror is unknown until the next complete sweep.';
     return problem('clock_set_back', 'bad', unknown, remedy);

@@ -22,7 +22,7 @@ import type {
   VendorTable,
   WebhookHealthView,
 } from './sqlite/schema.ts';
-import { statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
+import { mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -62,6 +62,8 @@ interface AccountSummary {
   readonly account: string;
   readonly counts: readonly VendorCount[];
   readonly freshness: Omit<FreshnessView, 'account_id'>;
+  /** By how many milliseconds this machine's clock is ahead of the service's; null where it is not known to be wrong. */
+  readonly clockAheadMs: number | null;
   readonly queue: QueueReport;
   readonly sweepRequest: SweepRequestReport;
   /** Null where the last request succeeded. */
@@ -80,6 +82,9 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const freshness = statement<OfAccount, FreshnessView>(
     sqlite,
     (at) => sql`SELECT * FROM freshness WHERE account_id = ${at('accountId')}`,
+  );
+  const clock = statement<None, { clock_ahead_ms: number | null }>(sqlite, () =>
+    mirrorSql.selectFrom('reading_counter').select('clock_ahead_ms'),
   );
   const counts = countVendors(sqlite);
   const queue = measureQueue(sqlite);
@@ -117,6 +122,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       account: account_id,
       counts: counts.all({ accountId }),
       freshness: withoutBlobs(rest),
+      clockAheadMs: clock.get({})?.clock_ahead_ms ?? null,
       queue: queue.get({ accountId }) ?? { waiting: 0, parked: 0 },
       sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
       failing: withoutBlobs(failing.get({ accountId })) ?? null,
@@ -183,6 +189,7 @@ export function unknownState(account: string): AccountState {
       not_served_since: null,
       paused_since: null,
     },
+    clockAheadMs: null,
     queue: { waiting: 0, parked: 0 },
     sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
     failing: null,

@@ -148,6 +148,11 @@ export class Store {
     return this.#counter.moment();
   }
 
+  /** Records by how many milliseconds this machine's clock is ahead of the service's; null where it is not known to be wrong. */
+  noteClock(aheadBy: number | null): Promise<void> {
+    return this.#database.writeWithoutSync(() => this.#counter.noteClock(aheadBy));
+  }
+
   /** Adds accounts, and records the accounts that the settings file names. @returns accounts that it no longer names. */
   addAccounts(accountIds: readonly string[], served: ServedAccounts): Promise<string[]> {
     return this.#database.write(() => {

@@ -30,6 +30,7 @@ export class ReadingCounter {
   readonly #advance: Statement<{ now: number; wall: number }, Row>;
   readonly #takeRun: Statement<{ newest: number }, { run_id: number }>;
   readonly #current: Statement<object, Row>;
+  readonly #noteClock: Statement<{ clock_ahead_ms: number | null }>;
 
   constructor(sqlite: Sqlite, clock: Clock, setBacks: ClockSetBackLog) {
     this.#clock = clock;
@@ -49,6 +50,9 @@ export class ReadingCounter {
       (at) => sql`UPDATE reading_counter SET run_id = max(run_id, ${at('newest')}) + 1 RETURNING run_id`,
     );
     this.#current = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
+    this.#noteClock = statement(sqlite, (at) =>
+      mirrorSql.updateTable('reading_counter').set({ clock_ahead_ms: at('clock_ahead_ms') }),
+    );
   }
 
   /**
@@ -65,6 +69,11 @@ export class ReadingCounter {
   moment(): number {
     const { offset_ms, mirror_ms } = row(this.#current.get({}));
     return Math.max(mirror_ms, this.#now() + offset_ms);
+  }
+
+  /** Records by how many milliseconds the wall clock is ahead of the service's; null where it is not known to be wrong. */
+  noteClock(aheadBy: number | null): void {
+    this.#noteClock.run({ clock_ahead_ms: aheadBy });
   }
 
   /**

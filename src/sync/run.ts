@@ -238,10 +238,12 @@ export interface FreshnessLimits {
 
 /** How fresh the mirror is after a complete run. */
 async function freshnessOf(
-  { mirror, accountId, sync }: SyncAccount,
+  { mirror, accountId, sync, serviceTime }: SyncAccount,
   run: Run,
   { guardedSeq, unreadSeq }: FreshnessLimits,
 ): Promise<Freshness> {
+  // By a clock that is wrong, no moment can be named.
+  if (serviceTime.aheadBy !== null) return { listedAsOf: null, safeAsOf: null };
   const began = await mirror.runs.runStart(run);
   if (began === undefined) return { listedAsOf: null, safeAsOf: null };
   const before = async (readSeq: number | undefined): Promise<number | undefined> =>

@@ -4,6 +4,7 @@ import type { Clock, Random } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import type { ReadStamp } from '../domain/reading.ts';
+import type { ServiceTime } from '../domain/service-time.ts';
 import type { ServiceSettings, SyncSettings } from '../settings/parse.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import type { Store } from '../store/mirror.ts';
@@ -20,6 +21,7 @@ export interface SyncAccount {
   readonly random: Random;
   readonly log: Log;
   readonly sync: SyncSettings;
+  readonly serviceTime: Pick<ServiceTime, 'aheadBy'>;
   /** The most requests at once. */
   readonly concurrency: number;
   readonly extraWalks: ServiceSettings['extraWalks'];

@@ -80,6 +80,8 @@ export interface CounterTable {
   offset_ms: number;
   mirror_ms: number;
   wall_ms: number | null;
+  /** How far the wall clock is ahead of the service's; null where it is not known to be wrong. */
+  clock_ahead_ms: number | null;
   run_id: Generated<number>;
 }
 

@@ -1,6 +1,6 @@
 /** One installation beside one sandbox, without sockets, on a clock that jumps ahead when nothing else is going on. */
 import { onTestFinished } from 'vitest';
-import { sleep } from '../../../src/domain/clock.ts';
+import { httpDate, sleep } from '../../../src/domain/clock.ts';
 import type { Settings } from '../../../src/settings/parse.ts';
 import { openInstallation, type Installation, type RunSummary } from '../../../src/app/installation.ts';
 import { silentLog } from '../../../src/domain/log.ts';
@@ -48,6 +48,8 @@ export interface AccountOptions extends Partial<Omit<SandboxOptions, 'accounts' 
   readonly rewrite?: (text: string, url: URL) => string;
   /** Answers instead of the service, where it returns something. */
   readonly answer?: (url: URL) => Response | undefined | Promise<Response | undefined>;
+  /** How far the clock of the service is from ours, in milliseconds; null where it tells no time. */
+  readonly skew?: () => number | null;
   /** Milliseconds that each request takes. */
   readonly latency?: number;
   /** Called before each request to the service. */
@@ -57,16 +59,22 @@ export interface AccountOptions extends Partial<Omit<SandboxOptions, 'accounts' 
 /** A fetch whose answers take their time, come from somebody else, or are changed on their way. */
 function bent(
   fetch: typeof globalThis.fetch,
-  { rewrite, answer: instead, latency = 0 }: AccountOptions,
+  { rewrite, answer: instead, skew, latency = 0 }: AccountOptions,
   clock: VirtualClock,
 ): typeof fetch {
   return async (input, init) => {
     if (latency > 0) await sleep(clock, latency);
     const url = new URL(input instanceof Request ? input.url : input);
     const answer = (await instead?.(url)) ?? (await fetch(input, init));
+    if (skew) tellTime(answer.headers, clock.now(), skew());
     if (!rewrite) return answer;
     return new Response(rewrite(await answer.text(), url), { status: answer.status, headers: answer.headers });
   };
+}
+
+function tellTime(headers: Headers, now: number, skew: number | null): void {
+  if (skew === null) headers.delete('date');
+  else headers.set('date', httpDate(now + skew));
 }
 
 export async function openAccount(options: AccountOptions): Promise<AccountTestbed> {

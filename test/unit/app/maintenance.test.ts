@@ -17,6 +17,7 @@ it('F5 a journal that a reader keeps from being reused is logged once, and again
     mirror: { sizes: () => sizes, assertOurs: () => undefined, prune: nothing },
     secrets: { assertOurs: () => undefined },
     retention: { deliveries: null, versions: null },
+    serviceTime: { isProven: true },
     clock,
     log: createLog('info', { write: (line) => void lines.push(line) }),
   });

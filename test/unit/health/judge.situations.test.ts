@@ -142,6 +142,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     of({ freshness: { ...freshness, safe_as_of: null, listed_as_of: null } }),
     doubtful('clock_set_back', '`vendor-mirror sync`'),
   ],
+  [
+    'the clock is wrong',
+    of({ freshness: { ...freshness, safe_as_of: null, listed_as_of: null }, clockAheadMs: -7_200_000 }),
+    doubtful('clock_wrong', 'Set the clock'),
+  ],
   ['the machine slept', of({ doubt: 'The machine slept for 6 h.' }), doubtful('in_doubt', null)],
   [
     'a callback is not verified',

@@ -6,7 +6,8 @@ import { createMaintenance } from '../../../src/app/maintenance.ts';
 import { timestamp } from '../../../src/domain/clock.ts';
 import type { Settings } from '../../../src/settings/parse.ts';
 import type { Service } from '../../../src/domain/lifecycle.ts';
-import { createLog } from '../../../src/domain/log.ts';
+import { createLog, silentLog } from '../../../src/domain/log.ts';
+import { ServiceTime } from '../../../src/domain/service-time.ts';
 import type { Database } from '../../../src/store/sqlite/database.ts';
 import { expiringDeliveries } from '../../../src/store/deliveries.ts';
 import { expiringFindings } from '../../../src/store/findings.ts';
@@ -70,8 +71,14 @@ async function pruned(mirror: Store): Promise<number> {
   return removed;
 }
 
-function maintenanceOf(mirror: Store, retention: Settings['retention'], lines: string[] = []): Service {
+function maintenanceOf(
+  mirror: Store,
+  retention: Settings['retention'],
+  lines: string[] = [],
+  serviceTime: { readonly isProven: boolean } = { isProven: true },
+): Service {
   return createMaintenance({
+    serviceTime,
     mirror,
     secrets: mirror,
     retention,
@@ -195,6 +202,50 @@ describe('retention', () => {
     expect(lines.join()).not.toContain('failed');
     const counts = ['deliveries', 'findings', 'runs', 'vendor_versions'].map((table) => left(table, '1').length);
     expect(counts).toEqual(expected);
+  });
+});
+
+describe('retention beside a clock that is wrong', () => {
+  const rows = {
+    deliveries: [delivery(1, 'applied', 1)],
+    runs: [attempt(1, 1), attempt(2, 1)],
+    findings: [finding(1, 1)],
+  };
+  const ages = { deliveries: 90 * day, versions: null };
+
+  it.each([
+    ['L21 a clock that an answer proved and that then went a year ahead', [0], 365 * day],
+    ['L101 a clock a year ahead at a start, before any answer', [], 365 * day],
+    ['L101 a clock a year ahead at a start, which answers contradict', [-365 * day, -365 * day, -365 * day], 365 * day],
+    ['L21 a clock a month behind, then right', [0, 31 * day], 0],
+  ])('%s removes nothing', async (_, skews, jump) => {
+    const { mirror, left } = await holding(rows);
+    const wall = { ahead: skews.length === 1 ? 0 : jump };
+    const set = { now: () => clock.now() + wall.ahead, monotonic: () => clock.monotonic() };
+    const time = new ServiceTime(set, 5_000, () => undefined);
+    for (const skew of skews) time.observe({ sentAt: set.now(), answeredAt: set.now(), servedAt: set.now() + skew });
+    wall.ahead = jump;
+    const service = createMaintenance({
+      ...{
+        mirror,
+        secrets: mirror,
+        retention: ages,
+        serviceTime: time,
+        clock: { ...set, timer: (ms, run) => clock.timer(ms, run), yield: () => clock.yield() },
+      },
+      log: silentLog,
+    });
+    await live(service, () => clock.advance(2 * hour));
+    expect([left('deliveries'), left('runs'), left('findings')]).toEqual([[1], [1, 2], [1]]);
+  });
+
+  it('L21 a clock that an answer proved removes what is old', async () => {
+    const { mirror, left } = await holding({ deliveries: [delivery(1, 'applied', 91), delivery(2, 'applied', 89)] });
+    const time = new ServiceTime(clock, 5_000, () => undefined);
+    const [sentAt, answeredAt] = [clock.now(), clock.now()];
+    time.observe({ sentAt, answeredAt, servedAt: undefined });
+    await live(maintenanceOf(mirror, ages, [], time), () => clock.advance(2 * hour));
+    expect(left('deliveries')).toEqual([2]);
   });
 });
 
