@@ -47,6 +47,8 @@ export class SubscriptionManager implements Service {
   /** Resolves when the current check has processed the callbacks for vendors. */
   #checkingVendors: Promise<void> = Promise.resolve();
   #renewed: { readonly at: number; readonly pause: number } | undefined;
+  /** Whether new codes are to be requested, by the check that is under way or by the next one. */
+  #isRenewalDue = false;
   #isEnded = false;
 
   constructor(options: SubscriptionManagerOptions) {
@@ -73,12 +75,14 @@ export class SubscriptionManager implements Service {
    * @returns the resulting state. Failures are logged, and the next check tries again.
    */
   check(): Promise<Subscription> {
-    return this.#begin(false);
+    const { publicUrl } = this.#options;
+    if (publicUrl === null || this.#isEnded) return Promise.resolve('idle');
+    return this.#checks.run(() => this.#check(publicUrl));
   }
 
   /** Like `check`, but waits only until the callbacks for vendors are processed. */
   async checkVendors(): Promise<void> {
-    void this.#begin(false);
+    void this.check();
     await this.#checkingVendors;
   }
 
@@ -86,13 +90,14 @@ export class SubscriptionManager implements Service {
    * Requests new codes although all callbacks look right, because no deliveries arrive: a callback may be disabled without showing it. The
    * time between two renewals doubles while they do not help.
    */
-  async resendIfSilent(): Promise<Subscription> {
-    await this.#checks.idle();
+  resendIfSilent(): Promise<Subscription> {
     const now = this.#options.clock.monotonic();
     const { at, pause } = this.#renewed ?? { at: -Infinity, pause: firstPause };
-    if (now - at < pause) return this.check();
-    this.#renewed = { at: now, pause: now - at > longestPause ? firstPause : Math.min(longestPause, pause * 2) };
-    return this.#begin(true);
+    if (now - at >= pause) {
+      this.#renewed = { at: now, pause: now - at > longestPause ? firstPause : Math.min(longestPause, pause * 2) };
+      this.#isRenewalDue = true;
+    }
+    return this.check();
   }
 
   /** A verification code has arrived and is on disk. */
@@ -125,27 +130,24 @@ export class SubscriptionManager implements Service {
     return ours.length;
   }
 
-  #begin(renew: boolean): Promise<Subscription> {
-    const { publicUrl } = this.#options;
-    if (publicUrl === null || this.#isEnded) return Promise.resolve('idle');
-    return this.#checks.run(() => this.#check(renew, publicUrl));
-  }
-
-  async #check(renew: boolean, publicUrl: string): Promise<Subscription> {
-    for (let isRenewed = renew; ; isRenewed = false) {
-      const { subscription, missed } = await this.#checkOnce(isRenewed, publicUrl);
-      if (!missed) return subscription;
+  /** Checks, and once more where a code arrived or a renewal was asked for meanwhile, also while a check failed. */
+  async #check(publicUrl: string): Promise<Subscription> {
+    for (;;) {
+      const subscription = await this.#checkOnce(publicUrl);
+      const isMissed = this.#isRenewalDue || this.#arrivals.count > this.#verification.seenArrivals;
+      if (!isMissed || this.#isEnded || this.#stopping.signal.aborted) return subscription;
     }
   }
 
-  /** One check. `missed`: a code arrived meanwhile that the check did not see. */
-  async #checkOnce(renew: boolean, publicUrl: string): Promise<{ subscription: Subscription; missed: boolean }> {
+  async #checkOnce(publicUrl: string): Promise<Subscription> {
     const { accountId, log, verifiers } = this.#options;
     const { signal } = this.#stopping;
     const verification = this.#verification;
+    const renew = this.#isRenewalDue;
+    this.#isRenewalDue = false;
+    verification.seenArrivals = this.#arrivals.count;
     let onVendorsChecked = (): void => undefined;
     this.#checkingVendors = new Promise((resolve) => (onVendorsChecked = resolve));
-    verification.seenArrivals = this.#arrivals.count;
     try {
       const pathToken = await verifiers.pathToken(accountId);
       const { withPermit } = this.#options;
@@ -155,13 +157,12 @@ export class SubscriptionManager implements Service {
         signal,
       );
       if (!verified) log.warn({ account: accountId }, notVerifiedMessage(publicUrl));
-      const missed = this.#arrivals.count > verification.seenArrivals;
-      return { subscription: verified ? 'verified' : 'unverified', missed };
+      return verified ? 'verified' : 'unverified';
     } catch (error) {
       const { code, message, hint } = asMirrorError(error);
       if (!signal.aborted)
         log.warn({ account: accountId, code }, `the callback could not be checked: ${message} ${hint}`);
-      return { subscription: 'unverified', missed: false };
+      return 'unverified';
     } finally {
       onVendorsChecked();
     }

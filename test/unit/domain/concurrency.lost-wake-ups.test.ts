@@ -16,6 +16,14 @@ import { RunService } from '../../../src/sync/run-service.ts';
 import { RequestedSweeps } from '../../../src/sync/sweep-requests.ts';
 import type { SyncAccount } from '../../../src/sync/sync-account.ts';
 import { Worker } from '../../../src/sync/worker.ts';
+import type { CallbacksApi } from '../../../src/api/callbacks.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import type { Store } from '../../../src/store/mirror.ts';
+import type { Outbox } from '../../../src/store/outbox.ts';
+import { TargetSender } from '../../../src/notify/target-sender.ts';
+import type { Feed } from '../../../src/notify/feed.ts';
+import type { Verifiers } from '../../../src/store/secrets/verifiers.ts';
+import { SubscriptionManager } from '../../../src/webhook/subscription-manager.ts';
 import { openDatabase, newPath, otherConnection } from '../../support/mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -236,6 +244,115 @@ const failures: Open = (moment, clock) => {
   };
 };
 
+/**
+ * A verification code arrives, also during a check that fails: it is tried without waiting for the next check. Or nothing is delivered any
+ * more, during a check and right before the next one: new codes are requested all the same.
+ */
+const callbacks =
+  (fails: boolean, isSilent = false): Open =>
+  (moment, clock) => {
+    const pathToken = new Secret('p'.repeat(43));
+    let [arrived, tried, listings, renewed] = [0, 0, 0, false];
+    const answer = async <T>(value: () => T): Promise<T> => {
+      await moment();
+      const answered = value();
+      await moment();
+      return answered;
+    };
+    const callback = {
+      callbackid: 1,
+      event: 'bill_vendor',
+      uri: `http://127.0.0.1:9/webhooks/a/${pathToken.reveal()}`,
+    };
+    const manager: SubscriptionManager = new SubscriptionManager({
+      ...{ accountId: 'a', publicUrl: 'http://127.0.0.1:9', events: ['bill_vendor'], clock, log: silentLog },
+      callbacks: {
+        list: () => {
+          listings += 1;
+          const isFailing = fails && listings === 1;
+          return answer(() => {
+            if (isFailing) throw new MirrorError('service_timeout', 'Slow.');
+            return [{ ...callback, verified: isSilent || (tried > 0 && tried === arrived) }];
+          });
+        },
+        // Only the last code that arrived is right.
+        verify: () => answer(() => ({ ...callback, verified: (tried = arrived) > 0 })),
+        resend: () => {
+          renewed = true;
+          return answer(() => ({ ...callback, verified: false }));
+        },
+      } as unknown as CallbacksApi,
+      mirror: {
+        callbacks: {
+          knownCallbacks: () => answer(() => []),
+          replaceCallbacks: () => answer(() => undefined),
+          replaceRefusals: () => answer(() => undefined),
+        },
+      } as unknown as Pick<Store, 'callbacks'>,
+      verifiers: {
+        pathToken: () => answer(() => pathToken),
+        hasKey: () => answer(() => tried === arrived),
+        candidates: () => answer(() => (tried < arrived ? [pathToken] : [])),
+        expect: () => answer(() => undefined),
+        expectNone: () => answer(() => undefined),
+        prove: () => answer(() => undefined),
+      } as unknown as Verifiers,
+      withPermit: (work) => work(),
+      onVerified: () => undefined,
+    });
+    let silences = 0;
+    if (isSilent)
+      return {
+        change: () => {
+          silences += 1;
+          if (silences === 2) void manager.resendIfSilent();
+          else void manager.check().then(() => manager.check());
+        },
+        isSeen: () => renewed === silences > 1,
+        stop: () => manager.stop(),
+      };
+    const change = (): void => {
+      arrived += 1;
+      manager.codeArrived();
+    };
+    // A code of which the check itself failed waits for the next check.
+    const isLeft = (): boolean => fails && arrived === 1;
+    return { change, isSeen: () => isLeft() || tried === arrived, stop: () => manager.stop() };
+  };
+
+const webhookTarget: Open = (moment, clock) => {
+  let [changes, enqueued, sent] = [0, 0, 0];
+  const answer = async <T>(value: () => T): Promise<T> => {
+    await moment();
+    const answered = value();
+    await moment();
+    return answered;
+  };
+  const vendor = { target: 'a', account_id: 'a', vendorid: 1, after_seq: 0, attempts: 0 };
+  const sender = new TargetSender({
+    target: { name: 'a', url: 'http://127.0.0.1:9', secret: new Secret('whsec_MfKQ9r8GKYqrTwjU'), timeout: 60_000 },
+    feed: {
+      open: () => answer(() => undefined),
+      enqueueChanges: () => answer(() => enqueued < changes && (enqueued = changes) > 0),
+    } as unknown as Feed,
+    outbox: {
+      pendingWork: () => answer(() => ({ due: sent < enqueued ? [vendor] : [] })),
+      nextChange: () => answer(() => ({ seq: sent + 1, cursor: 'a:1', kind: 'updated', at: '2026-11-27 10:00:00' })),
+      delivered: (_: unknown, seq: number) => answer(() => void (sent = seq)),
+    } as unknown as Outbox,
+    post: () => answer(() => 200),
+    ...{ clock, random: systemRandom, log: silentLog, grace: 0, observe: () => undefined },
+  });
+  return {
+    // The feed is read twice a second.
+    within: 500,
+    change: () => void (changes += 1),
+    isSeen: () => sent === changes,
+    start: () => sender.start(),
+    stop: () => sender.stop(),
+  };
+};
+
 /** Pages of the journal that are not copied yet and ask for a checkpoint. */
 const due = 1_000;
 
@@ -281,6 +398,8 @@ async function changedAt(open: Open, nth: number): Promise<boolean> {
   isArmed = true;
   working.change();
   await settle();
+  await clock.advance(working.within ?? 0);
+  await settle();
   isArmed = false;
   await settle();
   await clock.advance(working.within ?? 0);
@@ -300,6 +419,10 @@ it.each<[string, number, Open]>([
   ['work in batches', 1, batches],
   ['waits for an arrival', 2, arrivals],
   ['records of failing requests', 2, failures],
+  ['codes of a verification', 10, callbacks(false)],
+  ['codes that arrive during a check that fails', 5, callbacks(true)],
+  ['the renewal of callbacks that are silent', 5, callbacks(false, true)],
+  ['a target of webhooks', 10, webhookTarget],
   ['the checkpoints of the journal', 2, journal],
 ])('L72 %s: a change at each moment of the work is seen without another', async (_, atLeast, open) => {
   let nth = 0;
