@@ -14,62 +14,74 @@ export interface CallbackFilter {
   readonly verified?: boolean | undefined;
 }
 
-export interface CallbacksApi {
+const family = 'callbacks';
+
+export class CallbacksApi {
+  readonly #call: Caller;
+  readonly #path: string;
+  readonly #paging: ApiSettings['paging'];
+
+  constructor(call: Caller, accountId: string, paging: ApiSettings['paging']) {
+    this.#call = call;
+    this.#path = callbacksPath(accountId);
+    this.#paging = paging;
+  }
+
   /** Registers an unverified callback for an event. The service may refuse a duplicate with `rejected`, or create a second one. */
-  register(event: string, uri: string, options?: CallOptions): Promise<Callback>;
+  register(event: string, uri: string, { signal }: CallOptions = {}): Promise<Callback> {
+    const body = { callback: { event, uri } };
+    return this.#call(
+      { family, method: 'POST', path: this.#path, body, secret: new Secret(uri), signal },
+      readCallback,
+    );
+  }
+
   /** Sends a verification code. It was right only if the answer has `verified` true. */
-  verify(callbackid: number, verifier: Secret, options?: CallOptions): Promise<Callback>;
+  verify(callbackid: number, verifier: Secret, { signal }: CallOptions = {}): Promise<Callback> {
+    return this.#put(callbackid, { verifier: verifier.reveal() }, { secret: verifier, signal });
+  }
+
   /** Requests a new code; until it is verified, the service delivers nothing. */
-  resend(callbackid: number, options?: CallOptions): Promise<Callback>;
+  resend(callbackid: number, { signal }: CallOptions = {}): Promise<Callback> {
+    return this.#put(callbackid, { resend: true }, { signal });
+  }
+
   /** All callbacks that match the filter, even where the service ignores it. */
-  list(filter?: CallbackFilter, options?: CallOptions): Promise<Callback[]>;
-  remove(callbackid: number, options?: CallOptions): Promise<void>;
-}
-
-export function callbacksApi(call: Caller, accountId: string, paging: ApiSettings['paging']): CallbacksApi {
-  const base = callbacksPath(accountId);
-  const family = 'callbacks';
-
-  const put = (callbackid: number, callback: object, more: Pick<Call, 'secret' | 'signal'>): Promise<Callback> =>
-    call({ family, method: 'PUT', path: `${base}/${callbackid}`, body: { callback }, ...more }, readCallback);
-
-  return {
-    register: (event, uri, { signal } = {}) =>
-      call(
-        { family, method: 'POST', path: base, body: { callback: { event, uri } }, secret: new Secret(uri), signal },
-        readCallback,
-      ),
-    verify: (callbackid, verifier, { signal } = {}) =>
-      put(callbackid, { verifier: verifier.reveal() }, { secret: verifier, signal }),
-    resend: (callbackid, { signal } = {}) => put(callbackid, { resend: true }, { signal }),
-    async list(filter = {}, { signal } = {}) {
-      const { event, uri, verified } = filter;
-      const all = await wholeList(
-        (page) =>
-          call(
-            {
-              family,
-              method: 'GET',
-              path: base,
-              priority: 'background',
-              query: {
-                [paging.pageParam]: String(page),
-                [paging.perPageParam]: String(paging.perPage),
-                ...(event !== undefined && { 'search[event]': event }),
-                ...(uri !== undefined && { 'search[uri]': uri }),
-                ...(verified !== undefined && { 'search[verified]': String(verified) }),
-              },
-              signal,
+  async list(filter: CallbackFilter = {}, { signal }: CallOptions = {}): Promise<Callback[]> {
+    const { event, uri, verified } = filter;
+    const { pageParam, perPageParam, perPage } = this.#paging;
+    const all = await wholeList(
+      (page) =>
+        this.#call(
+          {
+            family,
+            method: 'GET',
+            path: this.#path,
+            priority: 'background',
+            query: {
+              [pageParam]: String(page),
+              [perPageParam]: String(perPage),
+              ...(event !== undefined && { 'search[event]': event }),
+              ...(uri !== undefined && { 'search[uri]': uri }),
+              ...(verified !== undefined && { 'search[verified]': String(verified) }),
             },
-            (answered) => readCallbacks(answered, page),
-          ),
-        ({ callbackid }) => callbackid,
-      );
-      return all.filter((callback) => matches(callback, filter));
-    },
-    remove: (callbackid, { signal } = {}) =>
-      call({ family, method: 'DELETE', path: `${base}/${callbackid}`, signal }, readRemoval),
-  };
+            signal,
+          },
+          (answered) => readCallbacks(answered, page),
+        ),
+      ({ callbackid }) => callbackid,
+    );
+    return all.filter((callback) => matches(callback, filter));
+  }
+
+  remove(callbackid: number, { signal }: CallOptions = {}): Promise<void> {
+    return this.#call({ family, method: 'DELETE', path: `${this.#path}/${callbackid}`, signal }, readRemoval);
+  }
+
+  #put(callbackid: number, callback: object, more: Pick<Call, 'secret' | 'signal'>): Promise<Callback> {
+    const path = `${this.#path}/${callbackid}`;
+    return this.#call({ family, method: 'PUT', path, body: { callback }, ...more }, readCallback);
+  }
 }
 
 function matches(callback: Callback, { event, uri, verified }: CallbackFilter): boolean {

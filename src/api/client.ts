@@ -1,10 +1,10 @@
 /** The client of the accounting service, for one account. */
 import type { Rate } from '../settings/parse.ts';
 import { caller, type ApiDependencies, type ApiSettings } from './caller.ts';
-import { callbacksApi, type CallbacksApi } from './callbacks.ts';
-import { gatewaysApi, type GatewaysApi } from './gateways.ts';
+import { CallbacksApi } from './callbacks.ts';
+import { GatewaysApi } from './gateways.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
-import { vendorsApi, type VendorsApi } from './vendors.ts';
+import { VendorsApi } from './vendors.ts';
 
 export interface ServiceClient {
   readonly vendors: VendorsApi;
@@ -35,8 +35,8 @@ export function connect(service: ApiSettings, accountId: string, dependencies: A
     dependencies,
   );
   return {
-    vendors: vendorsApi(call, accountId, service),
-    gateways: gatewaysApi(call, accountId, service.paging),
-    callbacks: callbacksApi(call, accountId, service.paging),
+    vendors: new VendorsApi(call, accountId, service),
+    gateways: new GatewaysApi(call, accountId, service.paging),
+    callbacks: new CallbacksApi(call, accountId, service.paging),
   };
 }

@@ -5,34 +5,39 @@ import { wholeList, readGateways, readRemoval } from './wire/resources.ts';
 import { gatewayRemoval, gatewaysPath } from './requests.ts';
 import type { CallOptions } from './vendors.ts';
 
-export interface GatewaysApi {
+export class GatewaysApi {
+  readonly #call: Caller;
+  readonly #accountId: string;
+  readonly #paging: ApiSettings['paging'];
+
+  constructor(call: Caller, accountId: string, paging: ApiSettings['paging']) {
+    this.#call = call;
+    this.#accountId = accountId;
+    this.#paging = paging;
+  }
+
   /** All enabled gateways. @throws MirrorError `paging_ignored` and what any call throws. */
-  list(options?: CallOptions): Promise<Gateway[]>;
+  list({ signal }: CallOptions = {}): Promise<Gateway[]> {
+    const { pageParam, perPageParam, perPage } = this.#paging;
+    return wholeList(
+      (page) =>
+        this.#call(
+          {
+            family: 'gateways',
+            method: 'GET',
+            path: gatewaysPath(this.#accountId),
+            priority: 'background',
+            query: { [pageParam]: String(page), [perPageParam]: String(perPage) },
+            signal,
+          },
+          (answered) => readGateways(answered, page),
+        ),
+      ({ sgid }) => sgid,
+    );
+  }
+
   /** Removes a gateway. It can be enabled again only in the service's own user interface. */
-  remove(sgid: number, options?: CallOptions): Promise<void>;
-}
-
-export function gatewaysApi(call: Caller, accountId: string, paging: ApiSettings['paging']): GatewaysApi {
-  const base = gatewaysPath(accountId);
-  const family = 'gateways';
-
-  return {
-    list: ({ signal } = {}) =>
-      wholeList(
-        (page) =>
-          call(
-            {
-              family,
-              method: 'GET',
-              path: base,
-              priority: 'background',
-              query: { [paging.pageParam]: String(page), [paging.perPageParam]: String(paging.perPage) },
-              signal,
-            },
-            (answered) => readGateways(answered, page),
-          ),
-        ({ sgid }) => sgid,
-      ),
-    remove: (sgid, { signal } = {}) => call({ ...gatewayRemoval(accountId, sgid), signal }, readRemoval),
-  };
+  remove(sgid: number, { signal }: CallOptions = {}): Promise<void> {
+    return this.#call({ ...gatewayRemoval(this.#accountId, sgid), signal }, readRemoval);
+  }
 }

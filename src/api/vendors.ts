@@ -4,7 +4,6 @@ import type { ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts'
 import type { ApiSettings, Caller } from './caller.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
-import type { Answered } from './wire/document.ts';
 import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
 
 export interface CallOptions {
@@ -24,67 +23,73 @@ export interface ListOptions extends CallOptions {
   readonly size?: number | undefined;
 }
 
-export interface VendorsApi {
+export class VendorsApi {
+  readonly #call: Caller;
+  readonly #accountId: string;
+  readonly #paging: ApiSettings['paging'];
+  /** Fields to remove from every answer. */
+  readonly #excluded: ReadonlySet<string>;
+
+  constructor(call: Caller, accountId: string, { paging, exclude }: Pick<ApiSettings, 'paging' | 'exclude'>) {
+    this.#call = call;
+    this.#accountId = accountId;
+    this.#paging = paging;
+    this.#excluded = new Set(exclude);
+  }
+
+  /** The same, with each answer awaited by `during`. */
+  through(during: <T>(answer: Promise<T>) => Promise<T>): VendorsApi {
+    const paging = this.#paging;
+    const exclude = [...this.#excluded];
+    return new VendorsApi((call, read) => during(this.#call(call, read)), this.#accountId, { paging, exclude });
+  }
+
   /** One page of the list, from 1. Never request a page beyond the `pages` of an answer. */
-  page(page: number, options?: ListOptions): Promise<VendorPage>;
+  page(page: number, { visState, size = this.#paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> {
+    const query = {
+      [this.#paging.pageParam]: String(page),
+      [this.#paging.perPageParam]: String(size),
+      ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
+    };
+    const path = vendorsPath(this.#accountId);
+    return this.#call({ family: 'vendors', method: 'GET', path, query, priority: 'background', signal }, (answered) =>
+      readVendorPage(answered, page, this.#excluded),
+    );
+  }
+
   /** All pages in order, up to the `pages` of the latest answer. */
-  pages(options?: ListOptions): AsyncGenerator<VendorPage>;
+  async *pages(options?: ListOptions): AsyncGenerator<VendorPage> {
+    for (let number = 1, last = 1; number <= last; number += 1) {
+      const answered = await this.page(number, options);
+      yield answered;
+      last = answered.pages;
+    }
+  }
+
   /** Reads one vendor. @throws MirrorError `not_found` for an unknown id, `not_supported` where the service has no read by id. */
-  read(vendorid: number, options?: ReadOptions): Promise<VendorReading>;
-  create(fields: NewVendor, options?: CallOptions): Promise<VendorReading>;
+  read(vendorid: number, { priority, signal, onStamp }: ReadOptions = {}): Promise<VendorReading> {
+    const path = `${vendorsPath(this.#accountId)}/${vendorid}`;
+    return this.#call(
+      { family: 'vendors', method: 'GET', path, ...(priority && { priority }), signal, onStamp },
+      (answered) => assertAbout(vendorid, readVendor(answered, this.#excluded)),
+    );
+  }
+
+  create(fields: NewVendor, { signal }: CallOptions = {}): Promise<VendorReading> {
+    return this.#call({ ...creation(this.#accountId, fields), signal }, (answered) =>
+      readVendor(answered, this.#excluded),
+    );
+  }
+
   /**
    * Changes a vendor.
    * @throws MirrorError `usage` for no fields, or for a state together with fields; with `mayBeDone` where it may have been carried out.
    */
-  edit(vendorid: number, fields: VendorEdit, options?: CallOptions): Promise<VendorReading>;
-}
-
-/** `exclude`: fields to remove from every answer. */
-export function vendorsApi(
-  call: Caller,
-  accountId: string,
-  { paging, exclude }: Pick<ApiSettings, 'paging' | 'exclude'>,
-): VendorsApi {
-  const base = vendorsPath(accountId);
-  const excluded = new Set(exclude);
-  const readOne = (answered: Answered): VendorReading => readVendor(answered, excluded);
-
-  const page = (number: number, { visState, size = paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> => {
-    const query = {
-      [paging.pageParam]: String(number),
-      [paging.perPageParam]: String(size),
-      ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
-    };
-    return call({ family: 'vendors', method: 'GET', path: base, query, priority: 'background', signal }, (answered) =>
-      readVendorPage(answered, number, excluded),
+  async edit(vendorid: number, fields: VendorEdit, { signal }: CallOptions = {}): Promise<VendorReading> {
+    return this.#call({ ...edit(this.#accountId, vendorid, fields), signal }, (answered) =>
+      assertAbout(vendorid, readVendor(answered, this.#excluded)),
     );
-  };
-
-  return {
-    page,
-    async *pages(options) {
-      for (let number = 1, last = 1; number <= last; number += 1) {
-        const answered = await page(number, options);
-        yield answered;
-        last = answered.pages;
-      }
-    },
-    read: (vendorid, { priority, signal, onStamp } = {}) =>
-      call(
-        {
-          family: 'vendors',
-          method: 'GET',
-          path: `${base}/${vendorid}`,
-          ...(priority && { priority }),
-          signal,
-          onStamp,
-        },
-        (answered) => assertAbout(vendorid, readOne(answered)),
-      ),
-    create: (fields, { signal } = {}) => call({ ...creation(accountId, fields), signal }, readOne),
-    edit: async (vendorid, fields, { signal } = {}) =>
-      call({ ...edit(accountId, vendorid, fields), signal }, (answered) => assertAbout(vendorid, readOne(answered))),
-  };
+  }
 }
 
 /** The reading. @throws MirrorError where it is of another vendor, which would be stored under this vendor's id. */

@@ -10,8 +10,7 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
-import { unusuallySilentFor } from '../domain/unusual-silence.ts';
-import type { SweepProgressFacts } from '../health/judge.ts';
+import { unusuallySilentFor, type SweepProgressFacts } from '../health/judge.ts';
 import { OffsetSlots, type Slots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
 import { RunService, type RunRequest } from '../sync/run-service.ts';
@@ -49,7 +48,7 @@ const callbackWait = 60_000;
 /** The first run of a process waits if runs died with their process within this time, in milliseconds: twice as long for each of them. */
 const crashMemory = 3_600_000;
 const firstCrashDelay = 1_000;
-const longestCrashDelay = 300_000;
+const maxCrashDelay = 300_000;
 
 /** How long to wait for the service to delete the callbacks of a removed account, in milliseconds. */
 const deletionTimeout = 15_000;
@@ -246,10 +245,9 @@ export class AccountSupervisor {
       const permit = await permits.acquire(request.signal);
       try {
         latest.began = clock.monotonic();
-        const { vendors } = account;
-        const page: typeof vendors.page = (number, options) => permit.during(vendors.page(number, options));
+        const vendors = account.client.vendors.through((answer) => permit.during(answer));
         const onProgress = (progress: SweepProgressFacts): void => void (this.#progress = progress);
-        return await pull({ ...account, vendors: { ...vendors, page } }, { ...request, onProgress });
+        return await pull({ ...account, vendors }, { ...request, onProgress });
       } finally {
         this.#progress = null;
         permit.release();
@@ -267,7 +265,7 @@ export class AccountSupervisor {
     this.#hasDelayed = true;
     const died = await installation.mirror.runs.unfinishedRuns(account.accountId, clock.now() - crashMemory);
     if (died < 2) return;
-    const ms = Math.min(longestCrashDelay, firstCrashDelay * 2 ** died);
+    const ms = Math.min(maxCrashDelay, firstCrashDelay * 2 ** died);
     log.warn(
       { account: account.accountId, died },
       `${died === 1 ? 'a run' : `${died} runs`} died with the process: the next one waits ${ms / 1_000} s`,

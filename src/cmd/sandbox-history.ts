@@ -256,9 +256,9 @@ class MirroredAccount {
     source: Source,
     isNew: (vendorid: number) => boolean,
   ): Promise<void> {
-    const { mirror, accountId, vendors, sync } = this.#served;
+    const { mirror, accountId, client, sync } = this.#served;
     const context = { accountId, source, runId: null, deliveryId: null, lag: sync.lag };
-    for await (const { rows, stamp } of vendors.pages({ ...list, signal: this.#signal }))
+    for await (const { rows, stamp } of client.vendors.pages({ ...list, signal: this.#signal }))
       for (const row of rows) if (isNew(row.vendorid)) await mirror.readings.applyReading({ row, stamp }, context);
   }
 }

@@ -32,7 +32,6 @@
 import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
-import { unusualSilence, unusuallySilentFor } from '../domain/unusual-silence.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import type { ConnectionFailure, RequestFailureReport, AccountState } from '../store/account-reports.ts';
@@ -456,7 +455,7 @@ const vendorsParked: Rule = ({ facts: { queue } }) => {
 };
 
 /** As long as the alert rules allow, in milliseconds. */
-const longestWait = 30 * 60_000;
+const maxWait = 30 * 60_000;
 
 /** Not where vendors are parked, because one of those may be the oldest, nor where the service explains it. */
 const queueStuck: Rule = (found) => {
@@ -464,7 +463,7 @@ const queueStuck: Rule = (found) => {
   if (queue.waiting === 0 || queue.parked > 0 || oldestMark === null || failing || accessRefused(found))
     return undefined;
   const waited = found.now - (parseInstant(oldestMark) ?? found.now);
-  if (waited <= longestWait) return undefined;
+  if (waited <= maxWait) return undefined;
   const message = `A changed vendor has waited ${inWords(waited)} to be read.`;
   return problem('queue_stuck', 'fair', message, 'Run `vendor-mirror doctor`.', oldestMark);
 };
@@ -518,6 +517,23 @@ type DeliveryFacts = Pick<
   AccountFacts,
   'awaitsDeliveries' | 'callbacks' | 'freshness' | 'lastDelivery' | 'missedSince'
 >;
+
+/** The silence is unusual from this many unannounced changes, and this many milliseconds without a delivery. */
+const unusualMisses = 3;
+const unusualSilence = 15 * 60_000;
+
+/**
+ * For how long no delivery has come, in milliseconds; undefined where that is not unusual. Counted from `since` where none ever came. The
+ * callback may be disabled without showing it.
+ */
+export function unusuallySilentFor(
+  { lastDelivery, missedSince }: Pick<AccountFacts, 'lastDelivery' | 'missedSince'>,
+  now: number,
+  since: number,
+): number | undefined {
+  const silentFor = now - (parseInstant(lastDelivery ?? '') ?? since);
+  return missedSince >= unusualMisses && silentFor >= unusualSilence ? silentFor : undefined;
+}
 
 export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHealth {
   const { awaitsDeliveries, callbacks, freshness, lastDelivery, missedSince } = facts;
@@ -610,7 +626,7 @@ export function targetStatuses(
 }
 
 /** A receiver that accepted nothing for so long, in milliseconds, needs a person: it has been tried once a minute since. */
-const longestFailure = 15 * 60_000;
+const maxFailure = 15 * 60_000;
 
 export function targetProblems(status: TargetStatus, now: number): Problem[] {
   const { target, state, disabled_at, failing_since, last_error, parked, parked_error } = status;
@@ -623,7 +639,7 @@ export function targetProblems(status: TargetStatus, now: number): Problem[] {
     const { hint } = catalogue.receiver_gone;
     return [problem('receiver_gone', 'fair', `${target} answered 410.`, hint, disabled_at)];
   }
-  const isLong = failing_since !== null && now - (parseInstant(failing_since) ?? now) >= longestFailure;
+  const isLong = failing_since !== null && now - (parseInstant(failing_since) ?? now) >= maxFailure;
   const down = `${target} has accepted nothing since ${failing_since?.slice(0, 19)} UTC${because(last_error)}`;
   const vendors = parked === 1 ? 'one vendor' : `${parked} vendors`;
   const givenUp = `${target}: the changes of ${vendors} were given up${because(parked_error)}`;

@@ -14,7 +14,7 @@ import type { ReadingContext } from '../store/reading-writer.ts';
 export interface SyncAccount {
   readonly accountId: string;
   /** The vendors at the service; `mirror` has the stored ones. */
-  readonly vendors: VendorsApi;
+  readonly vendors: Pick<VendorsApi, 'page' | 'read' | 'create' | 'edit'>;
   readonly mirror: Store;
   readonly reader: VendorReader;
   readonly clock: Clock;
@@ -51,14 +51,14 @@ const attempts = 3;
  */
 const timeBetweenAnswers = 60_000;
 const firstRecheck = 300_000;
-const longestRecheck = 24 * 3_600_000;
+const maxRecheck = 24 * 3_600_000;
 
 /** That reads are offered is checked again after a day. */
 const offeredFor = 24 * 3_600_000;
 
 /** Reads single vendors by id and applies them; finds out whether the service offers that. */
 export class VendorReader {
-  readonly #vendors: VendorsApi;
+  readonly #vendors: Pick<VendorsApi, 'read'>;
   readonly #mirror: Store;
   readonly #clock: Clock;
   readonly #readOne: ServiceSettings['readOne'];
@@ -66,7 +66,12 @@ export class VendorReader {
   /** When reads were first found not to be offered, and the pause before the next check. */
   #notOffered: { readonly since: number; readonly pause: number } | undefined;
 
-  constructor(parts: { vendors: VendorsApi; mirror: Store; clock: Clock; readOne: ServiceSettings['readOne'] }) {
+  constructor(parts: {
+    vendors: Pick<VendorsApi, 'read'>;
+    mirror: Store;
+    clock: Clock;
+    readOne: ServiceSettings['readOne'];
+  }) {
     this.#vendors = parts.vendors;
     this.#mirror = parts.mirror;
     this.#clock = parts.clock;
@@ -116,7 +121,7 @@ export class VendorReader {
     const { since, pause } = (this.#notOffered ??= { since: now, pause: firstRecheck });
     if (now - since < timeBetweenAnswers) return;
     this.#learned = { offered: false, until: now + pause };
-    this.#notOffered = { since, pause: Math.min(longestRecheck, pause * 2) };
+    this.#notOffered = { since, pause: Math.min(maxRecheck, pause * 2) };
   }
 
   async #attempt(

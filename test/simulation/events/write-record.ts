@@ -1,6 +1,5 @@
 /** What is recorded of a person's commands: what they asked for, what the program sent and looked at for it, and what it told them. */
 import type { VendorEdit } from '../../../src/api/requests.ts';
-import type { VendorsApi } from '../../../src/api/vendors.ts';
 import type { SyncAccount } from '../../../src/sync/sync-account.ts';
 
 /** What a person wants, however often they say so; a creation has no number yet. Moments are milliseconds of the timeline. */
@@ -42,8 +41,7 @@ export function recordingAccount(
     return answer;
   };
   const looks = (): void => void intent.looks.push(now());
-  const recording: VendorsApi = {
-    ...vendors,
+  const recording: SyncAccount['vendors'] = {
     page(...asked) {
       looks();
       return vendors.page(...asked);

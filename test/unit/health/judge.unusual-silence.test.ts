@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { unusuallySilentFor } from '../../../src/domain/unusual-silence.ts';
+import { unusuallySilentFor } from '../../../src/health/judge.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
 const minutes = (count: number): number => count * 60_000;
