@@ -139,7 +139,7 @@ export class Metrics {
 }
 
 /** More labels would overload what collects them: the accounts that most need attention have labels, the totals cover all. */
-const mostLabels = 50;
+const maxLabels = 50;
 
 interface AccountGauge {
   readonly name: string;
@@ -319,7 +319,7 @@ function createGauges(registry: Registry): (health: Health) => void {
   return (health) => {
     version.set({ version: health.facts.version }, 1);
     for (const set of totals) set(health);
-    const labelled = served(health.bySeverity).slice(0, mostLabels);
+    const labelled = served(health.bySeverity).slice(0, maxLabels);
     for (const set of ofAccounts) set(labelled, health.now);
     connectionsFailing.reset();
     for (const { connection, failing } of health.facts.connections)

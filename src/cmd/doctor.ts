@@ -28,7 +28,7 @@ interface Result extends Checkup {
 }
 
 /** Failed requests are tried again soon or not at all. The service may ask for a wait of up to half a minute. */
-const retryLimits: RetryLimits = { attempts: 3, firstWait: 500, longestWait: 30_000, totalWait: 30_000 };
+const retryLimits: RetryLimits = { attempts: 3, firstWait: 500, maxWait: 30_000, totalWait: 30_000 };
 
 /** Prints the result of a check, or keeps it for the JSON document. */
 type Report = (checkup: Checkup, account?: string | null) => Promise<void>;

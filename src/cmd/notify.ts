@@ -15,14 +15,14 @@ import { table } from './terminal/table.ts';
 import { counted } from './terminal/text.ts';
 
 /** Vendors that were given up may be many. */
-const mostShown = 100;
+const maxShown = 100;
 
 export const notifyList: CommandHandler = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const found = await queryMirror(context, settings, (snapshot) => ({
     reports: targetReports(snapshot),
-    parked: parkedVendors(snapshot, mostShown),
+    parked: parkedVendors(snapshot, maxShown),
   }));
   const targets = targetStatuses(
     settings.notify.map(({ name }) => name),

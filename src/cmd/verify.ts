@@ -53,7 +53,7 @@ function printDocument(context: ProcessContext, reports: readonly AccountVerify[
 }
 
 /** More differences than these are counted, not shown. */
-const mostShown = 20;
+const maxShown = 20;
 
 async function printText(context: ProcessContext, reports: readonly AccountVerify[]): Promise<void> {
   print(
@@ -101,9 +101,9 @@ async function differencesText(
       { title: 'how', cell: ({ kind }) => kinds[kind] },
       { title: 'fields', cell: ({ fields }) => fields.join(', ') || null },
     ],
-    differences.slice(0, mostShown),
+    differences.slice(0, maxShown),
   );
-  const more = differences.length - mostShown;
+  const more = differences.length - maxShown;
   const rest = more > 0 ? [`… and ${more} more; --json lists all of them.`] : [];
   return [heading(context, `Account ${account}`), rows, ...rest].join('\n');
 }

@@ -22,7 +22,7 @@ export interface Random {
   fraction(): number;
 }
 
-const longestTimer = 2 ** 31 - 1;
+const maxTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -31,7 +31,7 @@ export const systemClock: Clock = {
     assertDelay(ms);
     let handle: NodeJS.Timeout;
     const arm = (left: number): void => {
-      handle = left > longestTimer ? setTimeout(() => arm(left - longestTimer), longestTimer) : setTimeout(run, left);
+      handle = left > maxTimer ? setTimeout(() => arm(left - maxTimer), maxTimer) : setTimeout(run, left);
     };
     arm(ms);
     return () => clearTimeout(handle);

@@ -56,7 +56,7 @@ export interface ErrorFacts {
 }
 
 /** The most causes that are logged; a chain of causes may be circular. */
-const mostCauses = 5;
+const maxCauses = 5;
 
 /**
  * The error's message, and of its causes only names and codes: their messages and properties may contain the request, including headers
@@ -65,7 +65,7 @@ const mostCauses = 5;
 function errorFacts(error: unknown): ErrorFacts {
   if (!(error instanceof Error)) return { type: typeof error, message: 'A value that is not an Error was thrown.' };
   const causes: Error[] = [];
-  for (let at = error.cause; at instanceof Error && causes.length < mostCauses; at = at.cause) causes.push(at);
+  for (let at = error.cause; at instanceof Error && causes.length < maxCauses; at = at.cause) causes.push(at);
   const code = codeOf(error);
   const frames = framesOf(causes.at(-1) ?? error);
   return {

@@ -106,27 +106,27 @@ export function secondLookDelay({ secondLook, lag }: { readonly secondLook: numb
 /** Delays after failures, and when to give up: for vendors that cannot be read and for webhooks that cannot be delivered. */
 
 /** Consecutive failures before something is parked, and the shortest and longest delay between attempts, in milliseconds. */
-const mostFailures = 12;
-const shortestDelay = 5_000;
-const longestDelay = 3_600_000;
+const maxFailures = 12;
+const minDelay = 5_000;
+const maxDelay = 3_600_000;
 
 /** How long a whole queue pauses after a failure, at first and at most, in milliseconds. */
 const firstQueuePause = 5_000;
-const longestQueuePause = 60_000;
+const maxQueuePause = 60_000;
 
 /**
  * Milliseconds before the next attempt, after this many consecutive failures; undefined where it is time to give up. A random `fraction`, from
  * 0 up to 1, spreads the attempts.
  */
 export function retryDelay(failures: number, fraction: number): number | undefined {
-  if (failures >= mostFailures) return undefined;
-  const ceiling = Math.min(longestDelay, shortestDelay * 2 ** failures);
-  return shortestDelay + fraction * (ceiling - shortestDelay);
+  if (failures >= maxFailures) return undefined;
+  const ceiling = Math.min(maxDelay, minDelay * 2 ** failures);
+  return minDelay + fraction * (ceiling - minDelay);
 }
 
 /** Milliseconds that a whole queue pauses after this many consecutive failures: doubled each time. */
 export function queuePause(failures: number): number {
-  return Math.min(longestQueuePause, firstQueuePause * 2 ** (failures - 1));
+  return Math.min(maxQueuePause, firstQueuePause * 2 ** (failures - 1));
 }
 
 /** The retry policy of requests to the service: how often one call is sent, and the waits in between. Which errors are retried: ../errors.ts. */
@@ -135,18 +135,18 @@ export function queuePause(failures: number): number {
 export interface RetryLimits {
   readonly attempts: number;
   readonly firstWait: number;
-  readonly longestWait: number;
+  readonly maxWait: number;
   readonly totalWait: number;
 }
 
 export const defaultRetryLimits: RetryLimits = {
   attempts: 6,
   firstWait: 1_000,
-  longestWait: 60_000,
+  maxWait: 60_000,
   totalWait: 120_000,
 };
 
 /** Milliseconds before the next attempt, after this many: exponential, with full jitter by a random `fraction` from 0 up to 1. */
-export function requestDelay(attempts: number, fraction: number, { firstWait, longestWait }: RetryLimits): number {
-  return fraction * Math.min(longestWait, firstWait * 2 ** (attempts - 1));
+export function requestDelay(attempts: number, fraction: number, { firstWait, maxWait }: RetryLimits): number {
+  return fraction * Math.min(maxWait, firstWait * 2 ** (attempts - 1));
 }

@@ -39,7 +39,7 @@ export type Resolve = (
 ) => void;
 
 /** Bytes of an answer that are read at most, so that its connection can be reused. */
-const mostRead = 16 * 1024;
+const maxRead = 16 * 1024;
 
 /** Sends POSTs over kept connections. */
 export class Poster {
@@ -86,7 +86,7 @@ export class Poster {
         let read = 0;
         answer.on('data', (chunk: Buffer) => {
           read += chunk.length;
-          if (read > mostRead) answer.destroy();
+          if (read > maxRead) answer.destroy();
         });
         answer.on('error', end);
         answer.on('close', () => end());

@@ -25,7 +25,7 @@ import type { DueVendor, Outbox } from '../store/outbox.ts';
 import { changeMessage, Feed, type FeedDependencies, type Message } from './feed.ts';
 
 /** Concurrent messages to one target. */
-const mostConcurrent = 4;
+const maxConcurrent = 4;
 
 /** How often the feed is polled, in milliseconds. */
 const pollInterval = 500;
@@ -104,7 +104,7 @@ export class TargetSender implements Service {
   /** Starts sending what is due, up to the limit. @returns milliseconds until there may be more to send. */
   async #sendDue(): Promise<number> {
     const { outbox, target } = this.#options;
-    const limit = this.#health.isDown ? 1 : mostConcurrent;
+    const limit = this.#health.isDown ? 1 : maxConcurrent;
     const { pauseLeft } = this.#health;
     if (pauseLeft > 0 || this.#active.size >= limit) return pauseLeft || pollInterval;
     const pending = await outbox.pendingWork(target.name, limit + this.#active.size);

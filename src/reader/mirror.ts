@@ -35,7 +35,7 @@ import type {
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** The largest page of anything. */
-const mostRows = 1_000;
+const maxRows = 1_000;
 
 /** Milliseconds between two attempts to open a locked file. */
 const betweenTries = 20;
@@ -195,8 +195,8 @@ export class Mirror {
 /** @throws ReaderError `usage` where it is not a number of rows. */
 function rows(limit: number | undefined, usual: number): number {
   if (limit === undefined) return usual;
-  if (Number.isInteger(limit) && limit >= 1 && limit <= mostRows) return limit;
-  throw new ReaderError('usage', `\`limit\` should be a whole number from 1 to ${mostRows}.`);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= maxRows) return limit;
+  throw new ReaderError('usage', `\`limit\` should be a whole number from 1 to ${maxRows}.`);
 }
 
 function placeOf(after: string): VendorKey {

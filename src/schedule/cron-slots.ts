@@ -14,7 +14,7 @@ const day = 86_400_000;
 const horizon = 41 * 366 * day;
 
 /** Slots that are cached. */
-const mostCached = 8;
+const maxCached = 8;
 
 /** The times at which a schedule is due. */
 export interface Slots {
@@ -72,7 +72,7 @@ export class CronSlots implements Slots {
     const same = this.#cached.find((one) => one.slot === slot);
     if (same) same.since = Math.min(same.since, instant);
     else this.#cached.unshift({ since: instant, slot });
-    this.#cached.length = Math.min(this.#cached.length, mostCached);
+    this.#cached.length = Math.min(this.#cached.length, maxCached);
     return slot;
   }
 
@@ -145,7 +145,7 @@ class Timezone {
 }
 
 /** Accounts are spread over at most this time after a shared slot, in milliseconds. */
-const longestOffset = 900_000;
+const maxOffset = 900_000;
 
 /**
  * Shared slots, each delayed by the account's own share of 15 minutes, or of the time to the next slot where that is shorter. The share is
@@ -173,14 +173,14 @@ export class OffsetSlots implements Slots {
 
   #delayed(slot: number): number {
     if (!Number.isFinite(slot)) return slot;
-    return slot + Math.floor(this.#share * Math.min(longestOffset, this.#shared.after(slot) - slot));
+    return slot + Math.floor(this.#share * Math.min(maxOffset, this.#shared.after(slot) - slot));
   }
 
   /** The last shared slot up to an instant; undefined where it is further back than the longest offset. */
   #lastSharedBefore(instant: number): number | undefined {
-    for (let back = 1_000; ; back = Math.min(2 * back, longestOffset)) {
+    for (let back = 1_000; ; back = Math.min(2 * back, maxOffset)) {
       let slot = this.#shared.after(instant - back);
-      if (slot > instant && back === longestOffset) return undefined;
+      if (slot > instant && back === maxOffset) return undefined;
       if (slot > instant) continue;
       for (let next = this.#shared.after(slot); next <= instant; next = this.#shared.after(next)) slot = next;
       return slot;

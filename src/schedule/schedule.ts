@@ -25,10 +25,10 @@ export interface ScheduleOptions {
 }
 
 /** The clock is read at least this often, so that a jump or a suspended machine is noticed. */
-const longestSleep = 60_000;
+const maxSleep = 60_000;
 
 /** A run begins up to this long after its slot, at most a tenth of the interval, so that installations do not all call at once. */
-const longestJitter = 30_000;
+const maxJitter = 30_000;
 
 /**
  * Runs the job at each slot, one at a time.
@@ -75,7 +75,7 @@ export class Schedule implements Service {
     while (!signal.aborted) {
       const ms = this.#untilNext();
       if (ms === 0) await this.#runOnce(signal);
-      else await sleptThrough(clock, ms > longestSleep ? sharedWait(clock, longestSleep) : ms, signal);
+      else await sleptThrough(clock, ms > maxSleep ? sharedWait(clock, maxSleep) : ms, signal);
     }
     this.#next = undefined;
   }
@@ -86,7 +86,7 @@ export class Schedule implements Service {
     const now = clock.now();
     const slot = this.#nextSlot();
     if (slot !== this.#jitter.slot) {
-      const longest = Math.min(longestJitter, this.#interval(slot) / 10);
+      const longest = Math.min(maxJitter, this.#interval(slot) / 10);
       // A missed slot is made up without jitter: only this installation missed it.
       this.#jitter = { slot, ms: slot > now ? Math.floor(random.fraction() * longest) : 0 };
     }

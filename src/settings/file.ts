@@ -3,9 +3,9 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { MirrorError } from '../domain/errors.ts';
 
 /** Largest files, in bytes: settings, with room for more than ten thousand accounts; a secret; a backup of secrets. */
-const mostSettings = 2 ** 20;
-const mostSecret = 2 ** 16;
-const mostSealed = 2 ** 26;
+const maxSettings = 2 ** 20;
+const maxSecret = 2 ** 16;
+const maxSealed = 2 ** 26;
 
 /** What `-c <(…)` and `-c /dev/stdin` name: a pipe that is open already. One in a folder might wait for its writer for ever. */
 const openPipe = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/;
@@ -13,7 +13,7 @@ const openPipe = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/;
 /** The text of a settings file. @throws MirrorError `settings_unreadable`. */
 export function readSettingsFile(path: string): string {
   try {
-    return readText(path, mostSettings);
+    return readText(path, maxSettings);
   } catch (error) {
     throw new MirrorError('settings_unreadable', `The settings file ${path} cannot be read: ${reasonOf(error)}.`, {
       cause: error,
@@ -23,12 +23,12 @@ export function readSettingsFile(path: string): string {
 
 /** The text of a file that holds one secret. @throws where it cannot be read. */
 export function readSecretFile(path: string): string {
-  return readText(path, mostSecret);
+  return readText(path, maxSecret);
 }
 
 /** The text of a backup of secrets. @throws where it cannot be read. */
 export function readSealedFile(path: string): string {
-  return readText(path, mostSealed);
+  return readText(path, maxSealed);
 }
 
 function readText(path: string, most: number): string {

@@ -240,7 +240,7 @@ export interface ReceivedDeliveries {
 }
 
 /** A higher count adds no information, and counting would take long. */
-const mostMissed = 1_000;
+const maxMissed = 1_000;
 
 interface Moment {
   readonly at: string | null;
@@ -267,7 +267,7 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
   );
   return (accountId) => {
     const lastDelivery = last.get({ accountId })?.at ?? null;
-    const found = missed.get({ accountId, after: lastDelivery ?? '', most: mostMissed });
+    const found = missed.get({ accountId, after: lastDelivery ?? '', most: maxMissed });
     const oldestMark = oldest.get({ accountId })?.at ?? null;
     return withoutBlobs({ oldestMark, lastDelivery, missedSince: found?.count ?? 0 });
   };

@@ -24,10 +24,10 @@ import type { Sqlite } from './sqlite/driver.ts';
 import { statement, type At, type Statement } from './sqlite/statement.ts';
 
 /** The most waiting vendors of a target; beyond that, its position stays where it is. */
-const mostWaiting = 1_000;
+const maxWaiting = 1_000;
 
 /** The most changes that are added at once. */
-const mostEnqueued = 500;
+const maxEnqueued = 500;
 
 export interface OutboxParts {
   readonly clock: Pick<Clock, 'now'>;
@@ -86,9 +86,9 @@ export class Outbox {
       const before = resolveCursor(sqlite, found.place);
       if (typeof before !== 'number') return before;
       if (lastSeq(sqlite) <= before) return undefined;
-      const ahead = this.#statements.ahead.get({ before, most: mostEnqueued })?.last ?? null;
+      const ahead = this.#statements.ahead.get({ before, most: maxEnqueued })?.last ?? null;
       const waiting = this.#statements.countWaiting.get({ target })?.vendors ?? 0;
-      return ahead === null || waiting >= mostWaiting ? undefined : cursorOf(sqlite, ahead);
+      return ahead === null || waiting >= maxWaiting ? undefined : cursorOf(sqlite, ahead);
     });
   }
 

@@ -17,16 +17,16 @@ import type { RequestTable } from './sqlite/schema.ts';
 import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
-const longestWait = 5_000;
+const maxWait = 5_000;
 
 /** The longest time until the ends of several requests are written, in milliseconds. */
-const longestUnwritten = 1_000;
+const maxUnwritten = 1_000;
 
 /** The part of a rate that requests may take up with ends that are not written yet. */
 const heldShare = 0.1;
 
 /** Ended requests are removed after this many new ones at the latest, so that removing them is quick. */
-const mostUncounted = 500;
+const maxUncounted = 500;
 
 interface Usage {
   readonly used: number;
@@ -97,7 +97,7 @@ export class RateLedger {
   async #writeSoon(): Promise<void> {
     if (this.#willWrite) return;
     this.#willWrite = true;
-    const isDue = await sleptThrough(this.#clock, longestUnwritten, this.#closing.signal);
+    const isDue = await sleptThrough(this.#clock, maxUnwritten, this.#closing.signal);
     this.#willWrite = false;
     const ends = this.#ends.all();
     if (isDue && ends.length > 0) await this.#writeWithEnds(ends, () => undefined).catch(() => undefined);
@@ -125,7 +125,7 @@ export class RateLedger {
       this.#removeOfDead(scope, now);
       const { used, next } = this.#rows.usage(scope, now);
       this.#counted.set(key, { used, readSeq: stamp.readSeq });
-      if (used >= requests) return { wait: Math.min(longestWait, (next ?? Infinity) - now) };
+      if (used >= requests) return { wait: Math.min(maxWait, (next ?? Infinity) - now) };
     }
     const counts_until_ms = now + longest + per;
     this.#rows.add({ ...scope, read_seq: stamp.readSeq, counts_until_ms, process: this.#process.name });
@@ -146,7 +146,7 @@ export class RateLedger {
 function isToCount(last: Usage | undefined, readSeq: number, requests: number): boolean {
   if (last === undefined) return true;
   const atMost = readSeq - last.readSeq;
-  return atMost >= mostUncounted || last.used + atMost >= requests;
+  return atMost >= maxUncounted || last.used + atMost >= requests;
 }
 
 /** What a rate limit is for. */

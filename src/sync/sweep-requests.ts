@@ -13,7 +13,7 @@ import type { IdSet } from './sweep/id-set.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** The longest wait, in milliseconds: clocks may jump, and other processes may request sweeps too. */
-const longestWait = 30_000;
+const maxWait = 30_000;
 
 /** Runs the sweeps that deliveries request, as soon as each is due. Woken by deliveries. */
 export class RequestedSweeps implements Service {
@@ -49,7 +49,7 @@ export class RequestedSweeps implements Service {
       const wakeUpsBefore = this.#wakeUps.count;
       const wait = await this.#untilNext();
       if (wait > 0) await this.#wait(wakeUpsBefore, wait, signal);
-      else if (!(await this.#sweepOnce(signal))) await this.#wait(wakeUpsBefore, longestWait, signal);
+      else if (!(await this.#sweepOnce(signal))) await this.#wait(wakeUpsBefore, maxWait, signal);
     }
   }
 
@@ -57,10 +57,10 @@ export class RequestedSweeps implements Service {
     const { mirror, accountId } = this.#account;
     try {
       const request = await mirror.sweepRequests.sweepRequest(accountId);
-      return request ? untilDue(this.#account, request, mirror.moment()) : longestWait;
+      return request ? untilDue(this.#account, request, mirror.moment()) : maxWait;
     } catch {
       // The file is locked or gone; other users of it report that.
-      return longestWait;
+      return maxWait;
     }
   }
 
@@ -80,13 +80,13 @@ export class RequestedSweeps implements Service {
   /** Waits `ms` milliseconds, or until there were more wake-ups than before. */
   async #wait(wakeUpsBefore: number, ms: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#account;
-    const wait = Math.min(sharedWait(clock, longestWait), ms);
+    const wait = Math.min(sharedWait(clock, maxWait), ms);
     await this.#wakeUps.waitForMore(wakeUpsBefore, wait, clock, signal).catch(() => undefined);
   }
 }
 
 /** The shortest pause between two requested sweeps, in milliseconds; at least as long as the sweep took. */
-const shortestPause = 60_000;
+const minPause = 60_000;
 
 /** How old a request must be when its sweep begins, in milliseconds: before, lists may not show the change yet. */
 function settlingTime({ sync }: Pick<SyncAccount, 'sync'>): number {
@@ -149,7 +149,7 @@ export async function postponeRequest(account: SyncAccount, { moment }: OpenRequ
 
 function restUntil({ mirror }: SyncAccount, began: number): number {
   const moment = mirror.moment();
-  return moment + Math.max(shortestPause, moment - began);
+  return moment + Math.max(minPause, moment - began);
 }
 
 function outcomeOf(vendorid: number, seen: IdSet, news: Observation['news']): 'applied' | 'unchanged' | 'unseen' {

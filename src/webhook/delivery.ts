@@ -53,7 +53,7 @@ export interface Delivery {
   readonly userId: number | null;
 }
 
-const mostKeys = 32;
+const maxKeys = 32;
 
 /**
  * Parses a delivery. Name, account and object are required; unknown parameters only count for the signature.
@@ -61,7 +61,7 @@ const mostKeys = 32;
  */
 export function readDelivery(pairs: Pairs): Delivery | undefined {
   const values = new Map(pairs);
-  if (pairs.length > mostKeys || values.size < pairs.length) return undefined;
+  if (pairs.length > maxKeys || values.size < pairs.length) return undefined;
   const [name, accountId, objectId] = ['name', 'account_id', 'object_id'].map((key) => values.get(key));
   if (!name || !accountId || objectId === undefined) return undefined;
   return {
@@ -104,7 +104,7 @@ const verifierNames = ['verifier', 'verification_code', 'code'];
 const callbackNames = ['callbackid', 'callback_id', 'object_id', 'id'];
 
 const deepest = 6;
-const mostFields = 64;
+const maxFields = 64;
 
 /** Occurs in every verification: a part of its name or of the code's, or an escape that may stand for one. */
 const hint = /verif|code|[%\\]/;
@@ -119,7 +119,7 @@ export function readHandshake(request: { query: Pairs; form: Pairs; body: Uint8A
   if (query.length === 0 && !hint.test(text)) return undefined;
   const parts = [query, form, jsonIn(text)];
   const fields = parts.flatMap((part) => [...fieldsOf(part)]);
-  if (fields.length > mostFields) return undefined;
+  if (fields.length > maxFields) return undefined;
   const valueOf = (names: readonly string[]): string | undefined =>
     names.map((name) => fields.find(([field]) => field === name)?.[1]).find((value) => value !== undefined);
 

@@ -30,7 +30,7 @@ export interface ListenerOptions extends DeliveryReceiverOptions {
   readonly observe: (outcome: Outcome, ms: number) => void;
 }
 
-const largestBody = 16_384;
+const maxBody = 16_384;
 const retryAfter = { 'retry-after': '5' };
 
 /** `POST /webhooks/{account_id}/{path token}`, `GET /healthz` and probes, nothing else. Starting throws `port_taken`. */
@@ -52,7 +52,7 @@ export function createListener(options: ListenerOptions): HttpServer {
         admit: ({ path, headers }) =>
           accountOfPath(path, tokens) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
         accepts: ['application/x-www-form-urlencoded', 'application/json'],
-        bodyLimit: largestBody,
+        bodyLimit: maxBody,
         async handle(request) {
           if (isProbe(request.path, request.headers[challengeHeader])) return probed(request, options);
           const begun = clock.monotonic();

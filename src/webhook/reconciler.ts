@@ -39,7 +39,7 @@ function isRefusal({ code }: MirrorError): boolean {
 }
 
 /** After this many wrong codes the service may have locked the callback: a new one is registered in its place. */
-const mostWrongCodes = 6;
+const maxWrongCodes = 6;
 
 /**
  * Checks the callbacks of an account once, and registers, verifies and removes what is needed.
@@ -158,7 +158,7 @@ class CallbackReconciler {
     }
     if (!right && (await verification.tryCodes(callback, this.#ownCallbacks, signal)))
       return this.#keepVerified(callbackid);
-    if (verification.wrongCodes(callbackid) >= mostWrongCodes) {
+    if (verification.wrongCodes(callbackid) >= maxWrongCodes) {
       const replaced = await this.#register(event, callback);
       if (typeof replaced === 'boolean') return replaced;
       throw replaced;

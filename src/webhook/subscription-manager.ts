@@ -35,7 +35,7 @@ export type Subscription = 'verified' | 'unverified' | 'idle';
 
 /** Time between two renewals of a silent callback: at first and at most, doubled each time, in milliseconds. */
 const firstPause = 900_000;
-const longestPause = 86_400_000;
+const maxPause = 86_400_000;
 
 export class SubscriptionManager implements Service {
   readonly name: string;
@@ -94,7 +94,7 @@ export class SubscriptionManager implements Service {
     const now = this.#options.clock.monotonic();
     const { at, pause } = this.#renewed ?? { at: -Infinity, pause: firstPause };
     if (now - at >= pause) {
-      this.#renewed = { at: now, pause: now - at > longestPause ? firstPause : Math.min(longestPause, pause * 2) };
+      this.#renewed = { at: now, pause: now - at > maxPause ? firstPause : Math.min(maxPause, pause * 2) };
       this.#isRenewalDue = true;
     }
     return this.check();

@@ -29,7 +29,7 @@ describe('A25 an answer that is cut off', () => {
       { baseUrl: network.baseUrl, account, token },
       {
         paging: { ...defaultSettings.service.paging, perPage: 2 },
-        retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
+        retryLimits: { attempts: 1, firstWait: 0, maxWait: 0, totalWait: 0 },
       },
     );
     const asked = (): Promise<string> =>

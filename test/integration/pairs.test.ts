@@ -43,7 +43,7 @@ it.each([
           clock,
           random: systemRandom,
           log: silentLog,
-          retryLimits: { attempts: 1, firstWait: 1, longestWait: 1, totalWait: 1 },
+          retryLimits: { attempts: 1, firstWait: 1, maxWait: 1, totalWait: 1 },
         },
         fetch: (_url, { signal }) => {
           sent.push(clock.monotonic());

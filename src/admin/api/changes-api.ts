@@ -14,7 +14,7 @@ import type { Query } from '../../store/sqlite/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, Parameters, type ApiHandle } from './answers.ts';
 
 /** The largest page. */
-const mostChanges = 200;
+const maxChanges = 200;
 
 /**
  * `?since=&account=&vendorid=&limit=`. A reader that accepts `text/event-stream` gets a stream, which has no `limit` and goes on after its `Last-Event-ID`. A cursor
@@ -28,7 +28,7 @@ export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: C
     const filter = {
       account: asked.text('account'),
       vendorid: asked.whole('vendorid', 1, Number.MAX_SAFE_INTEGER),
-      limit: asked.whole('limit', 1, mostChanges) ?? mostChanges,
+      limit: asked.whole('limit', 1, maxChanges) ?? maxChanges,
       since: await startCursor(query, lastEventId(request) ?? asked.text('since')),
     };
     const found = await changePage(query, clock, filter, request.signal);
@@ -64,14 +64,14 @@ export interface ChangeStreamsOptions {
 }
 
 /** Streams at once: each reads the feed for itself. */
-const mostStreams = 16;
+const maxStreams = 16;
 
 /** Milliseconds between two checks for new changes, and between two comments that keep the connection open. */
 const pollEvery = 500;
 const keepAliveEvery = 15_000;
 
 /** How long a reader may leave what was sent to it unread, in milliseconds, before its connection is cut. */
-const longestUnread = 30_000;
+const maxUnread = 30_000;
 
 /** Changes that are read at once. */
 const atOnce = 50;
@@ -96,7 +96,7 @@ export class ChangeStreams {
 
   /** A stream of what comes after `since`; or 503 where there are too many. */
   open(filter: Omit<ChangePageFilter, 'limit'>): HttpAnswer | HttpTakeover {
-    if (this.#stopped || this.#open.size >= mostStreams) return { status: 503, headers: { 'retry-after': '5' } };
+    if (this.#stopped || this.#open.size >= maxStreams) return { status: 503, headers: { 'retry-after': '5' } };
     return (response) => void this.#serve(response, filter);
   }
 
@@ -166,7 +166,7 @@ export class ChangeStreams {
     signal.throwIfAborted();
     if (response.write(text)) return;
     await new Promise<void>((resolve, reject) => {
-      const cancel = this.#options.clock.timer(longestUnread, () => response.destroy());
+      const cancel = this.#options.clock.timer(maxUnread, () => response.destroy());
       const end = (): void => {
         cancel();
         response.off('drain', end);

@@ -15,8 +15,8 @@ import type { Query } from '../../store/sqlite/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle, Parameters } from './answers.ts';
 
 /** The largest page of vendors, and of a timeline. */
-const mostVendors = 200;
-const mostChanges = 100;
+const maxVendors = 200;
+const maxChanges = 100;
 /** Of a vendor's deliveries the latest are shown. */
 const shownDeliveries = 50;
 
@@ -31,7 +31,7 @@ export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle
       account: asked.text('account'),
       search: asked.text('search'),
       ...inState(asked.word('state', states), asked.word('presence', presences)),
-      limit: asked.whole('limit', 1, mostVendors) ?? 50,
+      limit: asked.whole('limit', 1, maxVendors) ?? 50,
       after: after === undefined ? undefined : keyIn(after),
     };
     const { vendors, next, total } = await vendorPage(query, clock, filter, request.signal);
@@ -49,7 +49,7 @@ function keyIn(text: string): VendorKey {
 export function vendorApi(query: Query): ApiHandle {
   return answeringBadRequests(async (request) => {
     const asked = new Parameters(request.query, ['limit', 'before']);
-    const limit = asked.whole('limit', 1, mostChanges) ?? 50;
+    const limit = asked.whole('limit', 1, maxChanges) ?? 50;
     const before = asked.whole('before', 1, Number.MAX_SAFE_INTEGER);
     const { account = '', id = '' } = request.params;
     const vendorid = /^\d{1,16}$/.test(id) ? Number(id) : 0;

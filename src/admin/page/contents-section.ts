@@ -6,7 +6,7 @@ import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
 import { chart, count, counted, date, html, type Html } from './html.ts';
 
 /** So many currencies are drawn, those of most vendors; all are listed. */
-const mostDrawn = 4;
+const maxDrawn = 4;
 
 export function contentsSection(facts: AccountFacts, figures: Figures | null): Html {
   return html`<section id="contents" aria-labelledby="contents-title">
@@ -44,7 +44,7 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
   const drawn = [...currencies]
     .filter(({ days }) => days.length > 1)
     .sort((a, b) => b.vendors - a.vendors)
-    .slice(0, mostDrawn);
+    .slice(0, maxDrawn);
   return html`<div class="owing">
     <div>
       <div class="scroll" tabindex="0" role="group" aria-label="Owed to active vendors">

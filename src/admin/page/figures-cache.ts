@@ -11,7 +11,7 @@ import { SingleFlight } from '../../domain/concurrency.ts';
 import type { Figures } from '../../store/reports/figures.ts';
 
 /** How long a page waits for figures before it shows the last known ones, in milliseconds. */
-const longestWait = 250;
+const maxWait = 250;
 
 /** Figures older than this are not shown, in milliseconds. */
 const oldestShown = 30_000;
@@ -43,7 +43,7 @@ export class FiguresCache {
   async of(accountId: string): Promise<Figures | null> {
     const known = this.#account(accountId);
     let cancel = (): void => undefined;
-    const enough = new Promise<void>((resolve) => (cancel = this.#clock.timer(longestWait, resolve)));
+    const enough = new Promise<void>((resolve) => (cancel = this.#clock.timer(maxWait, resolve)));
     await Promise.race([known.refresh(), enough]);
     cancel();
     return this.#clock.monotonic() - known.asOf > oldestShown ? null : known.figures;

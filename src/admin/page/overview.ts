@@ -9,7 +9,7 @@ import { eventSection } from './event-section.ts';
 import { targetSection, webhookSection } from './webhook-section.ts';
 
 /** Beyond so many accounts, only those in most need of a person are listed. */
-const mostListed = 50;
+const maxListed = 50;
 
 export interface OverviewOptions {
   /** The chosen account; default: the one that most needs attention. */
@@ -59,7 +59,7 @@ const titles: Readonly<Record<Tone, string>> = {
 function accountList(health: Health, chosen: AccountHealth): Html | null {
   const { accounts } = health;
   if (accounts.length < 2) return null;
-  const listed = health.bySeverity.slice(0, mostListed);
+  const listed = health.bySeverity.slice(0, maxListed);
   const left = accounts.length - listed.length;
   return html`<nav id="accounts" aria-label="Accounts">
     <ul>

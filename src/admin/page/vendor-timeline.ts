@@ -24,7 +24,7 @@ import {
 import { stateWords } from './search-results.ts';
 
 /** The latest changes of a vendor that are shown. */
-const mostChanges = 100;
+const maxChanges = 100;
 
 export interface VendorHistory {
   readonly detail: StoredDetail;
@@ -40,7 +40,7 @@ export function vendorHistory(query: Query, account: string, vendorid: number): 
     const [detail] = storedDetails(snapshot, vendorid, account);
     if (!detail) return undefined;
     const key = { account_id: account, vendorid };
-    const { timeline, older } = readTimeline(snapshot, key, { before: undefined, limit: mostChanges });
+    const { timeline, older } = readTimeline(snapshot, key, { before: undefined, limit: maxChanges });
     const [from, to] = [timeline.at(-1)?.seq ?? 0, timeline[0]?.seq ?? 0];
     const fields = fieldChanges(snapshot, { ...key, from, to });
     return {

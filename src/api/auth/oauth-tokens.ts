@@ -148,7 +148,7 @@ export interface TokenPair {
 /** Lifetime of an access token, in seconds, where the answer has none. */
 const defaultLifetime = 43_200;
 /** Shorter lifetimes are raised to this, in seconds: they would cause a refresh before every request. A 401 still renews. */
-const shortestLifetime = 120;
+const minLifetime = 120;
 
 export function serverOf({ tokenUrl }: OAuthSettings): AuthorizationServer {
   return { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
@@ -227,7 +227,7 @@ export function pairOf(tokens: TokenEndpointResponse, begun: number, before?: Se
       'token_refresh_failed',
       'The service returned an access token without a refresh token, so access would end within hours.',
     );
-  const lifetime = Math.max(tokens.expires_in ?? defaultLifetime, shortestLifetime);
+  const lifetime = Math.max(tokens.expires_in ?? defaultLifetime, minLifetime);
   return {
     access: usableToken(tokens.access_token, 'The answer of the token endpoint'),
     refresh,

@@ -35,7 +35,7 @@ export function usableToken(text: string, origin: string): Secret {
 }
 
 /** The largest token file, in bytes. */
-const mostBytes = 2 ** 16;
+const maxBytes = 2 ** 16;
 
 /** The file is read again whenever it changes, and after every 401. */
 export class FileToken implements TokenSource {
@@ -65,7 +65,7 @@ export class FileToken implements TokenSource {
 
   async #version(): Promise<string> {
     const stats = await fromFile(() => stat(this.#path));
-    if (!stats.isFile() || stats.size > mostBytes) throw unreadable('it is not a regular file of at most 64 kB');
+    if (!stats.isFile() || stats.size > maxBytes) throw unreadable('it is not a regular file of at most 64 kB');
     return `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
   }
 }
@@ -100,7 +100,7 @@ interface Printed {
 }
 
 /** The largest output that is read, in bytes. */
-const mostOutput = 2 ** 16;
+const maxOutput = 2 ** 16;
 
 /** A token is renewed this long before it expires, in milliseconds, or after half its lifetime where that is shorter. */
 const margin = 60_000;
@@ -181,7 +181,7 @@ function outputOf(command: TokenCommand, { clock, timeout }: CommandDependencies
     const cancel = clock.timer(timeout, () => fail(`did not end within ${timeout / 1_000} s (service.timeout)`));
     child.stdout.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > mostOutput) fail(`printed more than ${mostOutput} bytes`);
+      if (length > maxOutput) fail(`printed more than ${maxOutput} bytes`);
       else chunks.push(chunk);
     });
     child.on('error', (error) => fail(`could not be run (${'code' in error ? String(error.code) : 'unknown'})`));

@@ -21,7 +21,7 @@ export interface FetchedAnswer {
 }
 
 /** The largest answer, in decoded bytes. */
-const largestBody = 8 * 1024 * 1024;
+const maxBody = 8 * 1024 * 1024;
 
 export interface Exchange {
   readonly url: URL;
@@ -116,7 +116,7 @@ async function bodyOf({ body }: FetchedAnswer, host: string): Promise<Uint8Array
   try {
     for await (const chunk of body ?? []) {
       size += chunk.byteLength;
-      if (size > largestBody) throw tooLarge(host);
+      if (size > maxBody) throw tooLarge(host);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -134,7 +134,7 @@ async function bodyOf({ body }: FetchedAnswer, host: string): Promise<Uint8Array
 function tooLarge(host: string): MirrorError {
   return new MirrorError(
     'answer_too_large',
-    `The answer of ${host} is larger than ${largestBody / 1_048_576} MB, which is more than any page can be.`,
+    `The answer of ${host} is larger than ${maxBody / 1_048_576} MB, which is more than any page can be.`,
   );
 }
 

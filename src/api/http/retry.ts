@@ -32,7 +32,7 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
   const waitAndRetry = async (error: Error): Promise<boolean> => {
     if (!(error instanceof MirrorError) || !policy.mayRetry(error)) return false;
     const wait = error.retryAfter ?? requestDelay(attempts, policy.random.fraction(), retryLimits);
-    if (error.retryAfter !== undefined && wait > Math.min(retryLimits.longestWait, retryLimits.totalWait - waited))
+    if (error.retryAfter !== undefined && wait > Math.min(retryLimits.maxWait, retryLimits.totalWait - waited))
       throw rateExceeded(error, wait);
     if (waited + wait > retryLimits.totalWait) return false;
     policy.onWait(error, wait);

@@ -14,7 +14,7 @@ import {
   countries,
   countryNamed,
   digits,
-  largestBalance,
+  maxBalance,
   moneyOf,
   plainTexts,
 } from '../vendors/plain-vendors.ts';
@@ -155,7 +155,7 @@ function moveBalance(vendors: VendorService, random: SeededRandom): void {
   const set = (total: number, due: number): void =>
     void vendors.setBalances(vendor.vendorid, { outstanding: moneyOf(total, code), overdue: moneyOf(due, code) });
   const bill = anyBill(random);
-  if (!owed && outstanding + bill <= largestBalance) set(outstanding + bill, overdue);
+  if (!owed && outstanding + bill <= maxBalance) set(outstanding + bill, overdue);
   else if (kind < 64 && overdue < outstanding) set(outstanding, overdue + Math.min(bill, outstanding - overdue));
   else if (kind < 84 || outstanding < 2) set(0, 0);
   else {

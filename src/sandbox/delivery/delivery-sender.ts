@@ -43,7 +43,7 @@ export interface Attempt extends Omit<OutgoingDelivery, 'compose'> {
 }
 
 const answerTimeout = 10_000;
-const longestLog = 100_000;
+const maxLog = 100_000;
 
 export class DeliverySender {
   readonly #clock: Clock;
@@ -110,7 +110,7 @@ export class DeliverySender {
     const { account, callbackId, kind, event, objectId } = delivery;
     const entry = { at: this.#clock.now(), account, callbackId, kind, event, objectId, attempt, status, outcome };
     this.#log.push(entry);
-    if (this.#log.length > longestLog) this.#log.splice(0, longestLog / 10);
+    if (this.#log.length > maxLog) this.#log.splice(0, maxLog / 10);
     for (const listener of this.#listeners) listener(entry);
   }
 

@@ -25,8 +25,8 @@ export interface DeliveryPlan {
 /** Nothing goes wrong, and nothing takes long. */
 export const promptPlan: DeliveryPlan = { delay: [200, 1_500], lose: 0, late: 0, repeat: 0, reorder: 0, forge: 0 };
 
-const longestHold = 10_000;
-const longestDelay = 600_000;
+const maxHold = 10_000;
+const maxDelay = 600_000;
 
 export class EventDispatcher {
   readonly #sender: Sender;
@@ -71,12 +71,12 @@ export class EventDispatcher {
         this.#deliveries.record(delivery('event', objectId), 0, undefined, 'lost');
         continue;
       }
-      const held = this.#random.happens(reorder) ? this.#random.below(longestHold) : 0;
-      const delayed = this.#random.happens(late) ? this.#random.below(longestDelay) : 0;
+      const held = this.#random.happens(reorder) ? this.#random.below(maxHold) : 0;
+      const delayed = this.#random.happens(late) ? this.#random.below(maxDelay) : 0;
       const delay = this.#delay() + held + delayed;
       this.#deliveries.sendLater(delivery('event', objectId), delay);
       if (this.#random.happens(repeat))
-        this.#deliveries.sendLater(delivery('repeat', objectId), delay + this.#random.below(longestHold));
+        this.#deliveries.sendLater(delivery('repeat', objectId), delay + this.#random.below(maxHold));
     }
   }
 

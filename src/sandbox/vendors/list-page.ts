@@ -118,7 +118,7 @@ interface Page {
 }
 
 const defaultPerPage = 15;
-const largestPerPage = 100;
+const maxPerPage = 100;
 
 /** The page of `total` rows that the query asks for, as this world understands it. Refuses numbers that are none. */
 function pageOf(query: URLSearchParams, total: number, world: World): Page {
@@ -145,7 +145,7 @@ function perPageOf(query: URLSearchParams, total: number, world: World): number 
     case 'honoured':
       return positive(query, 'per_page', defaultPerPage, 1013);
     case 'capped':
-      return Math.min(positive(query, 'per_page', defaultPerPage, 1013), largestPerPage);
+      return Math.min(positive(query, 'per_page', defaultPerPage, 1013), maxPerPage);
   }
 }
 

@@ -3,7 +3,7 @@
  * the address of the site is made from the name.
  *
  * Invariant, also under the changes of `churn.ts`: nothing is negative, what is overdue is a part of what is outstanding, and that is
- * at most `largestBalance`.
+ * at most `maxBalance`.
  */
 import type { SeededRandom } from '../core/random.ts';
 import type { Money, VendorRecord } from '../core/vendor-record.ts';
@@ -212,8 +212,8 @@ export function countryNamed(name: unknown): Country | undefined {
 type Texts = VendorRecord['texts'];
 
 /** In hundredths of the currency; all plain currencies have hundredths. */
-export const largestBalance = 6_000_000;
-const [smallestBill, largestBill] = [4_500, 650_000];
+export const maxBalance = 6_000_000;
+const [minBill, maxBill] = [4_500, 650_000];
 
 const weighted: readonly Country[] = countries.flatMap((country) => Array<Country>(country.weight).fill(country));
 
@@ -297,7 +297,7 @@ export function addressTexts(random: SeededRandom, country: Country, city: City)
 
 /** A bill, in hundredths: small ones are more frequent, and two of three are of whole units. */
 export function anyBill(random: SeededRandom): number {
-  const cents = Math.round(smallestBill * (largestBill / smallestBill) ** random.fraction());
+  const cents = Math.round(minBill * (maxBill / minBill) ** random.fraction());
   return random.happens(0.65) ? cents - (cents % 100) : cents;
 }
 

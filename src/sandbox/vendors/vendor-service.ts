@@ -242,7 +242,7 @@ interface VendorInput {
   readonly taxes?: readonly { readonly tax: SystemTax; readonly enabled: boolean; readonly authority: string | null }[];
 }
 
-const longestText = 1_000;
+const maxText = 1_000;
 
 /** Refuses values of the wrong kind (errno 1004), and texts that are too long (1017). */
 export function readVendorInput(body: Readonly<Record<string, unknown>>): VendorInput {
@@ -270,7 +270,7 @@ export function requireOnCreate({ texts }: VendorInput, world: World): void {
 function readText(key: WritableText, value: unknown): string | null {
   if (value === null) return null;
   if (typeof value !== 'string') throw wrong(key, value);
-  if (value.length > longestText) throw invalid(1017, 'bill_vendor', key, `${key} is too long.`);
+  if (value.length > maxText) throw invalid(1017, 'bill_vendor', key, `${key} is too long.`);
   return value;
 }
 

@@ -137,7 +137,7 @@ const program = `
   process.on('disconnect', () => process.exit());`;
 
 /** The most rows of one request. */
-const mostPerRequest = 250;
+const maxPerRequest = 250;
 
 /**
  * Reads the rows of a query in a child process. SQLite may search for the first row for hours, and only the end of its process interrupts
@@ -171,7 +171,7 @@ class RowProcess {
 
   /** The rows, read on demand. @throws SqliteError of SQLite; MirrorError `interrupted` where the process was ended. */
   async *rows(): AsyncGenerator<RawRow> {
-    for (let most = 1; ; most = Math.min(2 * most, mostPerRequest)) {
+    for (let most = 1; ; most = Math.min(2 * most, maxPerRequest)) {
       const answer = await this.#next(most);
       if ('code' in answer) throw new SqliteError(answer.message, answer.code);
       yield* answer.rows;

@@ -105,8 +105,8 @@ const elements: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
 };
 
 /** A row group is written when it has this many rows or characters, so that memory is bounded. */
-const mostRows = 25_000;
-const mostCharacters = 8_000_000;
+const maxRows = 25_000;
+const maxCharacters = 8_000_000;
 
 /** The pieces of the file, a group of rows at a time, then its end. @throws MirrorError `usage` for values of several kinds in a column. */
 export async function* parquetOf(
@@ -157,7 +157,7 @@ function* inGroups(rows: Iterable<readonly Cell[]>): Generator<readonly (readonl
   for (const row of rows) {
     group.push(row);
     for (const cell of row) if (typeof cell === 'string') characters += cell.length;
-    if (group.length < mostRows && characters < mostCharacters) continue;
+    if (group.length < maxRows && characters < maxCharacters) continue;
     yield group;
     [group, characters] = [[], 0];
   }

@@ -95,7 +95,7 @@ export interface ProcessLock {
 }
 
 /** A name that cannot be taken is drawn again, at most this often. */
-const mostTries = 10;
+const maxTries = 10;
 
 /**
  * Draws a name for this process and locks its file beside the mirror; removes files of dead processes.
@@ -105,7 +105,7 @@ const mostTries = 10;
 export function lockProcess(database: string, random: Pick<Random, 'bytes'>): ProcessLock {
   const pathOf = (name: string): string => `${database}.lock-${name}`;
   for (const name of namesAround(database)) isLocked(pathOf(name));
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const name = Buffer.from(random.bytes(16)).toString('hex');
     const path = pathOf(name);
     const lock = lockFile(path);

@@ -61,12 +61,12 @@ export function resolvedPath(path: string, links = 0): string {
     if (folder === whole) return whole;
     const place = join(resolvedPath(folder, links), basename(whole));
     const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-    return isLink && links < mostLinks ? resolvedPath(resolve(dirname(place), readlinkSync(place)), links + 1) : place;
+    return isLink && links < maxLinks ? resolvedPath(resolve(dirname(place), readlinkSync(place)), links + 1) : place;
   }
 }
 
 /** The same limit as the kernel's. */
-const mostLinks = 40;
+const maxLinks = 40;
 
 /** Whether something is there that is not a regular file: a device, a folder, a pipe. */
 export function isNotRegularFile(path: string): boolean {

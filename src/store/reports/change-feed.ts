@@ -169,7 +169,7 @@ const readAtOnce = 500;
 const returnedAtOnce = 50;
 
 /** Versions that are read for one page; a page that is not full by then ends with a cursor to continue. */
-const mostRead = 50_000;
+const maxRead = 50_000;
 
 /**
  * The first changes after a cursor that match the filter, oldest first; or why the cursor is invalid.
@@ -183,7 +183,7 @@ export async function changePage(
 ): Promise<ChangePage | HistoryGone> {
   const changes: FeedChange[] = [];
   let cursor = filter.since;
-  for (let read = 0; read < mostRead; read += readAtOnce) {
+  for (let read = 0; read < maxRead; read += readAtOnce) {
     signal?.throwIfAborted();
     const since = cursor;
     const limit = Math.min(returnedAtOnce, filter.limit - changes.length);

@@ -106,7 +106,7 @@ export function isCursor(text: string): boolean {
 }
 
 /** Older epochs are removed; cursors of those are invalid. */
-const mostEpochs = 10_000;
+const maxEpochs = 10_000;
 
 /**
  * Returns a function to call before each version that this connection writes, inside its transaction. The first call begins an epoch of the
@@ -128,6 +128,6 @@ export function feedEpochs(sqlite: Sqlite): () => void {
   );
   return () => {
     epoch ??= draw.get({})?.epoch ?? '';
-    if (begin.run({ epoch }) > 0) forget.run({ kept: mostEpochs });
+    if (begin.run({ epoch }) > 0) forget.run({ kept: maxEpochs });
   };
 }

@@ -203,7 +203,7 @@ export interface VendorPage {
 const readAtOnce = 250;
 
 /** Rows that are read for one page; a page that is not full by then says where to continue. */
-const mostRead = 50_000;
+const maxRead = 50_000;
 
 /**
  * The first vendors after a position that match the filter, by account and id. Each turn is consistent in itself.
@@ -217,7 +217,7 @@ export async function vendorPage(
 ): Promise<VendorPage> {
   const vendors: ListedVendor[] = [];
   let after: VendorKey | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
-  for (let read = 0; after && vendors.length < filter.limit && read < mostRead; read += readAtOnce) {
+  for (let read = 0; after && vendors.length < filter.limit && read < maxRead; read += readAtOnce) {
     signal?.throwIfAborted();
     const from: VendorKey = after;
     const limit = filter.limit - vendors.length;

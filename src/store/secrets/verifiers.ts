@@ -16,7 +16,7 @@ import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
 export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
 
 const day = 86_400_000;
-const mostCandidates = 8;
+const maxCandidates = 8;
 
 export class Verifiers {
   readonly #database: Database;
@@ -87,7 +87,7 @@ export class Verifiers {
       const known = rows.find((row) => row.verifier === verifier);
       if (!this.#awaited.isAwaited(account_id, callbackid)) return known ? 'known' : 'not_awaited';
       if (known?.state === 'candidate') return 'known';
-      if (!known && rows.filter((row) => waitsToBeTried(codeOf(row))).length >= mostCandidates) return 'full';
+      if (!known && rows.filter((row) => waitsToBeTried(codeOf(row))).length >= maxCandidates) return 'full';
       const received_at = timestamp(this.#clock.now());
       // The callback of a previous key no longer exists, or has another one: the code may be for another callback.
       const of = known?.state === 'proven' ? known.callbackid : (callbackid ?? known?.callbackid ?? null);

@@ -22,7 +22,7 @@ const due = 1_000;
 
 /** Bytes that sweeps may add to the journal before they wait, and how many checkpoints they then wait for at most. */
 const most = 32 * 2 ** 20;
-const mostPasses = 8;
+const maxPasses = 8;
 
 /** Pages in the journal, and how many of them are copied. */
 interface Extent {
@@ -36,7 +36,7 @@ export class Journal implements Checkpoints {
   readonly #database: Database;
   readonly #thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>;
   readonly #readExtent: Statement<None, Extent>;
-  readonly #mostPages: number;
+  readonly #maxPages: number;
   /** The next checkpoint is tried at this many pages, because the last one copied nothing. */
   #restUntil = 0;
   /** Sweeps wait at this many pages. */
@@ -50,8 +50,8 @@ export class Journal implements Checkpoints {
     this.#database = database;
     this.#thread = thread;
     this.#readExtent = statement(sqlite, () => sql`PRAGMA wal_checkpoint(NOOP)`);
-    this.#mostPages = most / (sqlite.pragma('page_size', { simple: true }) as number);
-    this.#pauseAt = this.#mostPages;
+    this.#maxPages = most / (sqlite.pragma('page_size', { simple: true }) as number);
+    this.#pauseAt = this.#maxPages;
     sqlite.pragma('wal_autocheckpoint = 0');
   }
 
@@ -66,7 +66,7 @@ export class Journal implements Checkpoints {
     const { log } = this.#extent();
     if (this.#ended || log < this.#pauseAt) return Promise.resolve();
     // Whatever the result, the next pause comes only after as much again.
-    this.#pauseAt = log + this.#mostPages;
+    this.#pauseAt = log + this.#maxPages;
     this.#pause = this.#catchUp().finally(() => (this.#pause = undefined));
     return this.#pause;
   }
@@ -78,7 +78,7 @@ export class Journal implements Checkpoints {
 
   /** Runs checkpoints until everything is copied, or one copies nothing. Deliveries continue to write meanwhile. */
   async #catchUp(): Promise<void> {
-    for (let passes = 0; passes < mostPasses; passes++) {
+    for (let passes = 0; passes < maxPasses; passes++) {
       if (!(await this.#checkpoint())) return;
       const { log, checkpointed } = this.#extent();
       if (checkpointed >= log) return;
@@ -122,7 +122,7 @@ export class Journal implements Checkpoints {
   #extent(): Extent {
     const extent = this.#readExtent.get(none) ?? { log: 0, checkpointed: 0 };
     // After a restart of the journal, the next pause is far away.
-    this.#pauseAt = Math.min(this.#pauseAt, extent.log + this.#mostPages);
+    this.#pauseAt = Math.min(this.#pauseAt, extent.log + this.#maxPages);
     this.#restUntil = Math.min(this.#restUntil, extent.log + due);
     return extent;
   }

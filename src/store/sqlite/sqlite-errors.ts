@@ -55,16 +55,16 @@ export function catalogued(error: unknown, path: string): unknown {
   return isDamage(error) ? say('database_corrupt', 'the file is damaged') : error;
 }
 
-const mostFaults = 3;
+const maxFaults = 3;
 
 /** The result of a full check; empty where the file is sound. Reads all of it, and compares indexes with tables. */
 export function faultsOf(sqlite: Sqlite): string[] {
-  return faultsIn(sqlite.pragma(`integrity_check(${mostFaults})`));
+  return faultsIn(sqlite.pragma(`integrity_check(${maxFaults})`));
 }
 
 /** Like `faultsOf` in half the time, for a file that was written in one go: missing index entries are not found. */
 export function coarseFaultsOf(sqlite: Sqlite): string[] {
-  return faultsIn(sqlite.pragma(`quick_check(${mostFaults})`));
+  return faultsIn(sqlite.pragma(`quick_check(${maxFaults})`));
 }
 
 /** The faults in the result rows of such a pragma. */

@@ -109,7 +109,7 @@ describe('retries', () => {
   it('P8 never wait longer than two minutes in total, nor longer than a minute at once', async () => {
     const { client, sent, clock } = scriptedService([json({}, 500)], {
       random: constantRandom(1),
-      retryLimits: { attempts: 100, firstWait: 50_000, longestWait: 60_000, totalWait: 120_000 },
+      retryLimits: { attempts: 100, firstWait: 50_000, maxWait: 60_000, totalWait: 120_000 },
     });
     await failureOf(client.vendors.read(5));
     expect(sent.map(({ at }) => at)).toEqual([0, 50_000, 110_000]);
@@ -183,7 +183,7 @@ describe('retries', () => {
     [() => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }), 'redirected'],
   ])('A22 never follow a refusal (%#)', async (answer, code) => {
     const { client, sent } = scriptedService([answer()], {
-      retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
+      retryLimits: { attempts: 1, firstWait: 0, maxWait: 0, totalWait: 0 },
     });
     expect((await failureOf(client.vendors.read(5))).code).toBe(code);
     expect(sent).toHaveLength(1);

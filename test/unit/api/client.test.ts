@@ -36,7 +36,7 @@ describe('the vendors of the client', () => {
   });
 
   it('reads a vendor by id, and refuses an answer about another vendor', async () => {
-    const retryLimits = { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 };
+    const retryLimits = { attempts: 1, firstWait: 0, maxWait: 0, totalWait: 0 };
     const { client, sent } = scriptedService([one(5), one(6)], { retryLimits });
     expect((await client.vendors.read(5)).row.vendor().vendor_name).toBe('Vendor 5');
     expect(sent[0]?.url.pathname).toBe(`${vendorsPath}/5`);

@@ -5,7 +5,7 @@ import { Idiomorph } from 'idiomorph';
 const rest = 700;
 
 /** A daemon that does not answer within this time is taken for dead, in milliseconds. */
-const longestAnswer = 4_000;
+const maxAnswer = 4_000;
 
 /** Calls `onPage` with the daemon's clock whenever the page was exchanged. */
 export function keepLive(onPage: (now: number) => void): void {
@@ -41,7 +41,7 @@ async function ask(version: string): Promise<Answer> {
     const response = await fetch(location.pathname + location.search, {
       headers: { 'if-none-match': `"${version}"` },
       cache: 'no-store',
-      signal: AbortSignal.timeout(longestAnswer),
+      signal: AbortSignal.timeout(maxAnswer),
     });
     if (response.status === 304) return { page: null };
     if (response.status === 401) return { trouble: 'The daemon no longer accepts the token. Reload the page.' };
