@@ -66,6 +66,8 @@ export interface Call {
   readonly once?: boolean;
   /** `prompt` (the default) where someone waits for it; a part of the rate is reserved for those. */
   readonly priority?: Priority;
+  /** Instead of the default ones. */
+  readonly retryLimits?: RetryLimits | undefined;
   /** A secret that the answer might repeat, to be removed from messages. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;
@@ -115,13 +117,15 @@ export function caller(
     let isAnswered = false;
     const mayBeDone = (error: MirrorError): boolean => isOnce && (isAnswered || (wasSent && mayHaveArrived(error)));
 
+    const retryLimits = dependencies.retryLimits ?? call.retryLimits ?? defaultRetryLimits;
     try {
       const answered = await retried(attempt, {
         clock: dependencies.clock,
         random: dependencies.random,
-        retryLimits: dependencies.retryLimits ?? defaultRetryLimits,
+        retryLimits,
         signal: call.signal,
-        mayRetry: (error) => error.retry && !mayBeDone(error),
+        mayRetry: (error) =>
+          error.retry && !mayBeDone(error) && !(retryLimits.oneTimeout && error.code === 'service_timeout'),
         onWait(error, wait) {
           const { code, message, retryAfter } = error;
           dependencies.onFailure?.(accountId, error);

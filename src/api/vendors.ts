@@ -1,6 +1,7 @@
 /** The service's API of bill vendors. */
 import { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts';
+import type { RetryLimits } from '../domain/retry.ts';
 import type { ApiSettings, Caller } from './caller.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
@@ -14,6 +15,7 @@ export interface ReadOptions extends CallOptions {
   readonly priority?: Priority | undefined;
   /** Called with the number of each request. */
   readonly onStamp?: (stamp: ReadStamp) => void;
+  readonly retryLimits?: RetryLimits | undefined;
 }
 
 export interface ListOptions extends CallOptions {
@@ -67,10 +69,10 @@ export class VendorsApi {
   }
 
   /** Reads one vendor. @throws MirrorError `not_found` for an unknown id, `not_supported` where the service has no read by id. */
-  read(vendorid: number, { priority, signal, onStamp }: ReadOptions = {}): Promise<VendorReading> {
+  read(vendorid: number, { priority, signal, onStamp, retryLimits }: ReadOptions = {}): Promise<VendorReading> {
     const path = `${vendorsPath(this.#accountId)}/${vendorid}`;
     return this.#call(
-      { family: 'vendors', method: 'GET', path, ...(priority && { priority }), signal, onStamp },
+      { family: 'vendors', method: 'GET', path, ...(priority && { priority }), signal, onStamp, retryLimits },
       (answered) => assertAbout(vendorid, readVendor(answered, this.#excluded)),
     );
   }

@@ -137,6 +137,8 @@ export interface RetryLimits {
   readonly firstWait: number;
   readonly maxWait: number;
   readonly totalWait: number;
+  /** A request that was not answered in time is not sent again. */
+  readonly oneTimeout?: boolean;
 }
 
 export const defaultRetryLimits: RetryLimits = {
@@ -145,6 +147,9 @@ export const defaultRetryLimits: RetryLimits = {
   maxWait: 60_000,
   totalWait: 120_000,
 };
+
+/** Of a read by id that its mark or the next run repeats: it bridges a short failure, and a vendor whose reads hang takes one timeout. */
+export const readRetryLimits: RetryLimits = { ...defaultRetryLimits, attempts: 4, oneTimeout: true };
 
 /** Milliseconds before the next attempt, after this many: exponential, with full jitter by a random `fraction` from 0 up to 1. */
 export function requestDelay(attempts: number, fraction: number, { firstWait, maxWait }: RetryLimits): number {

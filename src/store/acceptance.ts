@@ -70,6 +70,11 @@ export function unacceptedVerdict(acceptance: 'stale' | 'guarded', difference: D
   return acceptance === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
+/** The verdict on a record that cannot be used. */
+export function rejectedVerdict(vendorid: number, error: Error): Verdict {
+  return { kind: 'rejected', reason: `Vendor ${vendorid}: ${error.message}` };
+}
+
 /** The verdict on a reading of a forgotten vendor. */
 export const forgottenVerdict: Verdict = { kind: 'forgotten' };
 

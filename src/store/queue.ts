@@ -2,7 +2,7 @@
  * The queue of marks. After its vendor was read, a mark is settled, deferred or parked, but only if the vendor was not marked again
  * meanwhile: then the newer mark stays and the vendor is read once more, after a delay if the reading was unsuccessful.
  */
-import type { RawBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Deferral, MarkReason } from '../domain/retry.ts';
 import type { OpenDelivery, ParkedDeliveries, SettledOutcome, Deliveries } from './deliveries.ts';
@@ -39,7 +39,8 @@ export class Queue {
   readonly #findings: Findings;
   readonly #due: Statement<{ account_id: string; moment: number; limit: number }, Mark>;
   readonly #parked: Statement<{ account_id: string }, Mark>;
-  readonly #open: Statement<{ account_id: string }, { marks: number; next: number | null }>;
+  readonly #open: Statement<{ account_id: string }, { marks: number }>;
+  readonly #next: Statement<{ account_id: string; after: number }, { next: number | null }>;
   readonly #remove: Statement<VendorKey & { generation: number }>;
   readonly #change: Statement<
     Pick<
@@ -62,6 +63,8 @@ export class Queue {
         .select(columns)
         .where('account_id', '=', at('account_id'))
         .where('due_ms', '<=', at('moment'))
+        // A vendor that was tried in vain lets all others go first.
+        .orderBy(sql`attempts > 0`)
         .orderBy('due_ms')
         .limit(boundLimit(at('limit'))),
     );
@@ -75,9 +78,16 @@ export class Queue {
     this.#open = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('dirty_vendors')
-        .select((row) => [row.fn.countAll<number>().as('marks'), row.fn.min('due_ms').as('next')])
+        .select((row) => row.fn.countAll<number>().as('marks'))
         .where('account_id', '=', at('account_id'))
         .where('due_ms', 'is not', null),
+    );
+    this.#next = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('dirty_vendors')
+        .select((row) => row.fn.min('due_ms').as('next'))
+        .where('account_id', '=', at('account_id'))
+        .where('due_ms', '>', at('after')),
     );
     this.#remove = statement(sqlite, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
     this.#change = statement(sqlite, (at) =>
@@ -102,22 +112,25 @@ export class Queue {
     });
   }
 
-  /** Due marks of an account, the oldest first; at most `limit`. */
+  /** Due marks of an account, those that were not tried before and the oldest first; at most `limit`. */
   dueMarks(accountId: string, limit = Number.MAX_SAFE_INTEGER): Promise<Mark[]> {
     return this.#database.read(() => this.#due.all({ account_id: accountId, moment: this.#counter.moment(), limit }));
   }
 
-  /** Milliseconds until the next mark of an account is due, at least 0; undefined where none is open. */
-  untilNextMark(accountId: string): Promise<number | undefined> {
+  /**
+   * Milliseconds until the next mark of an account is due, at least 0; undefined where none is open.
+   * @param after only marks that are due later than this moment of mirror time
+   */
+  untilNextMark(accountId: string, after = -1): Promise<number | undefined> {
     return this.#database.read(() => {
-      const next = this.#status(accountId)?.next ?? undefined;
+      const next = this.#next.get({ account_id: accountId, after })?.next ?? undefined;
       return next === undefined ? undefined : Math.max(0, next - this.#counter.moment());
     });
   }
 
   /** The number of open marks, due or not, without parked ones. */
   countMarks(accountId: string): Promise<number> {
-    return this.#database.read(() => this.#status(accountId)?.marks ?? 0);
+    return this.#database.read(() => this.#open.get({ account_id: accountId })?.marks ?? 0);
   }
 
   /** Removes a mark, and settles its deliveries. @returns false if the vendor was marked again meanwhile. */
@@ -182,10 +195,6 @@ export class Queue {
     if (outcome === 'unchanged') this.#findings.explainBy(mark, open);
     if (outcome === 'applied') this.#findings.explainBy(mark, open.slice(0, -1));
     this.#deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, this.#clock.now());
-  }
-
-  #status(accountId: string): { marks: number; next: number | null } | undefined {
-    return this.#open.get({ account_id: accountId });
   }
 }
 

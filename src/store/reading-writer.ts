@@ -12,6 +12,7 @@ import {
   acceptanceOf,
   forgottenVerdict,
   irregularitiesOf,
+  rejectedVerdict,
   unacceptedVerdict,
   unchangedVerdict,
   type Acceptance,
@@ -219,7 +220,7 @@ export class ReadingWriter {
       return this.#sqlite.transaction(() => apply(row))();
     } catch (error) {
       if (!isRecordError(error)) throw error;
-      return { kind: 'rejected', reason: `Vendor ${row.vendorid}: ${error.message}` };
+      return rejectedVerdict(row.vendorid, error);
     }
   }
 }

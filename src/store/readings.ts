@@ -2,7 +2,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
-import { irregularitiesOf, type Verdict } from './acceptance.ts';
+import { irregularitiesOf, rejectedVerdict, type Verdict } from './acceptance.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
@@ -121,8 +121,17 @@ export class Readings {
     return this.#database.read(() => this.#writer.compare(rows, accountId));
   }
 
-  applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
-    return this.#database.write(() => this.#account(row.vendorid, this.#writer.record(row, stamp, context), context));
+  /** Applies one record; an unusable one is rejected. */
+  async applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
+    const { vendorid } = row;
+    try {
+      return await this.#database.write(() =>
+        this.#account(vendorid, this.#writer.record(row, stamp, context), context),
+      );
+    } catch (error) {
+      if (!isRecordError(error)) throw error;
+      return rejectedVerdict(vendorid, error);
+    }
   }
 
   applyAbsence(vendorid: number, proof: AbsenceProof, stamp: ReadStamp, context: SweepContext): Promise<Verdict> {

@@ -7,7 +7,7 @@
  */
 import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { asMirrorError } from '../domain/errors.ts';
 import { nextStep, secondLookDelay, type Result } from '../domain/retry.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import type { OpenDelivery, ParkedDeliveries } from '../store/deliveries.ts';
@@ -46,7 +46,7 @@ export function attemptOptionsOf({ context, counter, signal }: ObservationOption
 /**
  * Reads the vendor of a mark, and settles, defers or parks the mark.
  * @param openDeliveries the vendor's, just now
- * @throws the signal's reason when it is aborted, and MirrorError `not_supported`.
+ * @throws the signal's reason when it is aborted.
  */
 export async function processMark(
   account: SyncAccount,
@@ -64,7 +64,7 @@ export async function tryRead({ reader }: SyncAccount, vendorid: number, options
   try {
     return await reader.read(vendorid, options);
   } catch (error) {
-    if (options.signal.aborted || (error instanceof MirrorError && error.code === 'not_supported')) throw error;
+    if (options.signal.aborted) throw error;
     return { kind: 'refused', error: asMirrorError(error) };
   }
 }

@@ -1,10 +1,11 @@
 /** One account, and everything that is needed to sync it; single vendors of it, read by id and applied. */
 import type { VendorsApi } from '../api/vendors.ts';
-import type { Clock, Random } from '../domain/clock.ts';
-import { MirrorError } from '../domain/errors.ts';
+import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
+import { MirrorError, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ServiceTime } from '../domain/service-time.ts';
+import { readRetryLimits, type RetryLimits } from '../domain/retry.ts';
 import type { ServiceSettings, SyncSettings } from '../settings/parse.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import type { Store } from '../store/mirror.ts';
@@ -32,8 +33,27 @@ export type ReadResult =
   | { readonly kind: 'record'; readonly verdict: Verdict }
   /** The service does not know the vendor. `isProven` where the answer has the service's own error form; a proxy may answer 404 too. */
   | { readonly kind: 'absent'; readonly stamp: ReadStamp; readonly isProven: boolean }
-  /** No access or no answer: says nothing about the vendor. */
+  /** No access, no answer, or one that cannot be used: says nothing about the vendor. */
   | { readonly kind: 'refused'; readonly error: MirrorError };
+
+/**
+ * Errors that one vendor alone may cause, whose record, or whose read by id, is broken at the service. Whether the service answers for others
+ * must be asked before any of them is taken for that.
+ */
+const ofOneVendor: ReadonlySet<ErrorCode> = new Set([
+  'access_denied',
+  'rejected',
+  'not_supported',
+  'unauthenticated',
+  'service_unavailable',
+  'service_timeout',
+  'service_unreachable',
+  'answer_unreadable',
+  'answer_too_large',
+  'row_unusable',
+  'record_rejected',
+  'redirected',
+]);
 
 export interface ReadOptions {
   readonly context: ReadingContext;
@@ -45,6 +65,9 @@ export interface ReadOptions {
 
 /** How many listed vendors are read to find out whether the service offers reads by id. */
 const attempts = 3;
+
+/** After this many milliseconds without an answer, the next of them is read too. */
+const slowAnswer = 1_000;
 
 /**
  * That reads are not offered must be found twice, with this time between, in milliseconds. It is checked again after a pause that doubles.
@@ -82,32 +105,56 @@ export class VendorReader {
    * Whether the service offers reads by id. To find out, up to three of the ids that `listed` returns, which a list has just shown, are
    * read: one success means yes. Three failures mean no for now; the next call checks again, until it was no twice with a minute between. A
    * refusal decides nothing.
+   * @throws MirrorError where none is answered.
    */
   async isOffered(listed: () => Promise<Iterable<number>>, options: ReadOptions): Promise<boolean> {
     if (this.#readOne !== 'auto') return this.#readOne === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
-    const results: (ReadResult | 'not_supported')[] = [];
-    for (const vendorid of await listed()) {
-      if (results.length === attempts) break;
-      const result = await this.#attempt(vendorid, options);
-      if (result !== 'not_supported' && result.kind === 'record') return this.#learnOffered();
-      results.push(result);
-    }
-    const refused = results.some((result) => result !== 'not_supported' && result.kind === 'refused');
-    if (results.length > 0 && !refused) this.#learnNotOffered();
+    const results = await this.#probe([...(await listed())].slice(0, attempts), options);
+    if (results.some(({ kind }) => kind === 'record')) return this.#learnOffered();
+    const failures = results.flatMap((result) =>
+      result.kind === 'refused' && result.error.code !== 'not_supported' ? [result.error] : [],
+    );
+    const [failure] = failures;
+    if (failure && failures.length === results.length && failure.code !== 'access_denied') throw failure;
+    if (results.length > 0 && !failure) this.#learnNotOffered();
     return false;
   }
 
   /**
+   * Reads vendors in turn until one is answered with its record; one that takes long does not hold up the next.
+   * @throws MirrorError as `read`, where none is.
+   */
+  async #probe(vendorids: readonly number[], options: ReadOptions): Promise<ReadResult[]> {
+    const results: ReadResult[] = [];
+    const enough = new AbortController();
+    const signal = AbortSignal.any([options.signal, enough.signal]);
+    const probes: Promise<void>[] = [];
+    for (const vendorid of vendorids) {
+      if (signal.aborted) break;
+      const probe = this.#attempt(vendorid, { ...options, signal }).then((result) => {
+        results.push(result);
+        if (result.kind === 'record') enough.abort();
+      });
+      probes.push(probe);
+      await Promise.race([probe.catch(() => undefined), sleptThrough(this.#clock, slowAnswer, signal)]);
+    }
+    const failure = (await Promise.allSettled(probes)).find((ended) => ended.status === 'rejected');
+    options.signal.throwIfAborted();
+    if (failure && !enough.signal.aborted) throw failure.reason;
+    enough.abort();
+    return results;
+  }
+
+  /**
    * Reads a vendor and applies the answer.
-   * @throws MirrorError where the service cannot be reached, refuses the token, or offers no reads by id (`not_supported`).
+   * @throws MirrorError of the mirror, and where no vendor would be answered.
    */
   async read(vendorid: number, options: ReadOptions): Promise<ReadResult> {
-    const result = await this.#attempt(vendorid, options);
-    if (result !== 'not_supported') return result;
-    // A single answer may be a proxy's, so listed vendors are tried before the next read.
-    this.#learned = undefined;
-    throw new MirrorError('not_supported', 'The service does not read vendors by id.');
+    const result = await this.#attempt(vendorid, options, readRetryLimits);
+    // That may be an answer for this vendor only, or a proxy's, so listed vendors are tried before the next read.
+    if (result.kind === 'refused' && result.error.code === 'not_supported') this.#learned = undefined;
+    return result;
   }
 
   #learnOffered(): true {
@@ -127,18 +174,20 @@ export class VendorReader {
   async #attempt(
     vendorid: number,
     { context, signal, priority, onRequest }: ReadOptions,
-  ): Promise<ReadResult | 'not_supported'> {
+    retryLimits?: RetryLimits,
+  ): Promise<ReadResult> {
     onRequest?.();
     let stamp: ReadStamp | undefined;
     const onStamp = (taken: ReadStamp): void => void (stamp = taken);
     try {
-      const reading = await this.#vendors.read(vendorid, { priority, signal, onStamp });
-      return { kind: 'record', verdict: await this.#mirror.readings.applyReading(reading, context) };
+      const reading = await this.#vendors.read(vendorid, { priority, signal, onStamp, retryLimits });
+      const verdict = await this.#mirror.readings.applyReading(reading, context);
+      if (verdict.kind !== 'rejected') return { kind: 'record', verdict };
+      return { kind: 'refused', error: new MirrorError('record_rejected', verdict.reason) };
     } catch (error) {
-      if (!(error instanceof MirrorError)) throw error;
+      if (signal.aborted || !(error instanceof MirrorError)) throw error;
       if (error.code === 'not_found' && stamp) return { kind: 'absent', stamp, isProven: error.errno !== undefined };
-      if (error.code === 'access_denied') return { kind: 'refused', error };
-      if (error.code === 'not_supported') return 'not_supported';
+      if (ofOneVendor.has(error.code)) return { kind: 'refused', error };
       throw error;
     }
   }

@@ -1,9 +1,12 @@
 /**
- * Drains the queue of one account: processes due marks, several at a time; where there are no reads by id, one sweep settles all of them.
+ * Drains the queue of one account: attempts at due marks, several at a time; where there are no reads by id, one sweep settles all of them.
  * Woken by deliveries, and when a mark becomes due.
+ *
+ * No attempt waits for another: each place is given on as soon as its attempt ends. Marks that were not tried before go first, and repeated
+ * attempts take at most half of the places, so that vendors whose reads hang leave room for all others.
  */
 import { sleptThrough } from '../domain/clock.ts';
-import { ArrivalSignal, background, eachBounded, sharedWait } from '../domain/concurrency.ts';
+import { ArrivalSignal, background, sharedWait } from '../domain/concurrency.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { queuePause } from '../domain/retry.ts';
@@ -18,21 +21,31 @@ import type { SyncAccount } from './sync-account.ts';
 /** The longest wait, in milliseconds: clocks may jump, and other processes may mark vendors too. */
 const longestWait = 30_000;
 
-/** The most marks of one round. */
+/** The most marks that are taken from the queue at once. */
 const batch = 200;
 
 export class Worker implements Service {
   readonly name: string;
   readonly #account: SyncAccount;
   readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
+  /** Of new marks, and of attempts that ended. */
   readonly #wakeUps = new ArrivalSignal();
   readonly #background: Service;
+  readonly #places: number;
+  /** Attempts under way, by vendor. */
+  readonly #attempts = new Map<number, { readonly isRepeated: boolean; readonly ended: Promise<void> }>();
+  /** Due marks that wait for a place. */
+  #waiting: Mark[] = [];
+  /** Why an attempt could not be made. */
+  #failure: { readonly error: unknown } | undefined;
+  #failures = 0;
 
   /** `sweep` runs a sweep that begins after the call. */
   constructor(account: SyncAccount, sweep: () => Promise<{ readonly error: MirrorError | undefined }>) {
     this.name = `worker of ${account.accountId}`;
     this.#account = account;
     this.#sweep = sweep;
+    this.#places = Math.max(2, account.concurrency);
     this.#background = background(this.name, (signal) => this.#run(signal));
   }
 
@@ -50,37 +63,75 @@ export class Worker implements Service {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { accountId, clock, log } = this.#account;
+    const { accountId, clock, log, mirror } = this.#account;
     const isStopped = (): boolean => signal.aborted;
-    let failures = 0;
     while (!isStopped()) {
       const wakeUpsBefore = this.#wakeUps.count;
       try {
-        if (!(await this.#drain(signal))) await this.#waitForMarks(wakeUpsBefore, signal);
-        failures = 0;
+        const moment = mirror.moment();
+        await this.#startAttempts(signal);
+        await this.#waitForMarks(wakeUpsBefore, moment, signal);
       } catch (error) {
-        if (isStopped()) return;
+        if (isStopped()) break;
         log.warn({ account: accountId, err: asMirrorError(error) }, 'the queue could not be processed');
         // Due marks stay due, so without a pause, which no arrival shortens, the same error would repeat at once.
-        failures += 1;
-        await sleptThrough(clock, queuePause(failures), signal);
+        this.#failures += 1;
+        await sleptThrough(clock, queuePause(this.#failures), signal);
       }
+    }
+    await Promise.all(Array.from(this.#attempts.values(), ({ ended }) => ended));
+  }
+
+  /** Gives free places to due marks. @throws what keeps marks from being processed. */
+  async #startAttempts(signal: AbortSignal): Promise<void> {
+    const { mirror, accountId, reader } = this.#account;
+    if (this.#failure) {
+      const { error } = this.#failure;
+      this.#failure = undefined;
+      throw error;
+    }
+    if (this.#attempts.size >= this.#places) return;
+    await this.#takeMarks();
+    if (this.#waiting.length === 0) return;
+    if (!(await reader.isOffered(() => mirror.vendors.newestActive(accountId), { context: this.#context(), signal }))) {
+      this.#waiting = [];
+      const { error } = await this.#sweep();
+      if (error) throw error;
+      this.#failures = 0;
+      return;
+    }
+    for (let next = this.#waiting[0]; next && this.#hasPlace(next); next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#start(next, signal);
     }
   }
 
-  /** Processes the due marks. @returns whether there were any. @throws what keeps marks from being processed. */
-  async #drain(signal: AbortSignal): Promise<boolean> {
-    const { mirror, accountId, concurrency } = this.#account;
-    const marks = await mirror.queue.dueMarks(accountId, batch);
-    if (marks.length === 0) return false;
-    const options = { context: this.#context(), signal };
-    const offered = await this.#account.reader.isOffered(() => mirror.vendors.newestActive(accountId), options);
-    if (offered) await eachBounded(marks, concurrency, (mark) => this.#processMark(mark, signal));
-    else {
-      const { error } = await this.#sweep();
-      if (error) throw error;
-    }
-    return true;
+  /** Takes due marks, unless one that was not tried before waits already. */
+  async #takeMarks(): Promise<void> {
+    if (this.#waiting[0]?.attempts === 0) return;
+    const { mirror, accountId } = this.#account;
+    const due = await mirror.queue.dueMarks(accountId, batch + this.#attempts.size);
+    this.#waiting = due.filter(({ vendorid }) => !this.#attempts.has(vendorid));
+  }
+
+  #hasPlace({ attempts }: Mark): boolean {
+    const underWay = [...this.#attempts.values()];
+    if (underWay.length >= this.#places) return false;
+    return attempts === 0 || underWay.filter(({ isRepeated }) => isRepeated).length < Math.floor(this.#places / 2);
+  }
+
+  #start(mark: Mark, signal: AbortSignal): void {
+    const { vendorid, attempts } = mark;
+    const ended = this.#processMark(mark, signal)
+      .then(
+        () => (this.#failures = 0),
+        (error: unknown) => (this.#failure ??= { error }),
+      )
+      .then(() => {
+        this.#attempts.delete(vendorid);
+        this.#wakeUps.notify();
+      });
+    this.#attempts.set(vendorid, { isRepeated: attempts > 0, ended });
   }
 
   async #processMark(mark: Mark, signal: AbortSignal): Promise<void> {
@@ -109,10 +160,13 @@ export class Worker implements Service {
     return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
 
-  /** Waits until the next mark is due, or until there were more wake-ups than before. */
-  async #waitForMarks(wakeUpsBefore: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Waits until there were more wake-ups than before, or the next mark is due. Marks that were due at `moment` are under way, or wait for the
+   * end of an attempt; where none is, one may have become due since.
+   */
+  async #waitForMarks(wakeUpsBefore: number, moment: number, signal: AbortSignal): Promise<void> {
     const { mirror, accountId, clock } = this.#account;
-    const next = await mirror.queue.untilNextMark(accountId);
+    const next = await mirror.queue.untilNextMark(accountId, this.#attempts.size > 0 ? moment : undefined);
     const wait = Math.min(sharedWait(clock, longestWait), next ?? Infinity);
     await this.#wakeUps.waitForMore(wakeUpsBefore, wait, clock, signal);
   }
