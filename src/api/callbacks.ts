@@ -3,6 +3,7 @@ import { isMatchedBy } from '../domain/events.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { ApiSettings, Call, Caller } from './caller.ts';
+import type { ListingOptions } from './gateways.ts';
 import { wholeList, readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 import type { CallOptions } from './vendors.ts';
 import { callbacksPath } from './requests.ts';
@@ -46,8 +47,8 @@ export class CallbacksApi {
     return this.#put(callbackid, { resend: true }, { signal });
   }
 
-  /** All callbacks that match the filter, even where the service ignores it. */
-  async list(filter: CallbackFilter = {}, { signal }: CallOptions = {}): Promise<Callback[]> {
+  /** All usable callbacks that match the filter, even where the service ignores it. */
+  async list(filter: CallbackFilter = {}, { signal, onRejected }: ListingOptions = {}): Promise<Callback[]> {
     const { event, uri, verified } = filter;
     const { pageParam, perPageParam, perPage } = this.#paging;
     const all = await wholeList(
@@ -70,6 +71,7 @@ export class CallbacksApi {
           (answered) => readCallbacks(answered, page),
         ),
       ({ callbackid }) => callbackid,
+      onRejected,
     );
     return all.filter((callback) => matches(callback, filter));
   }

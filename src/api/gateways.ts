@@ -5,6 +5,11 @@ import { wholeList, readGateways, readRemoval } from './wire/resources.ts';
 import { gatewayRemoval, gatewaysPath } from './requests.ts';
 import type { CallOptions } from './vendors.ts';
 
+export interface ListingOptions extends CallOptions {
+  /** Called with why each row that cannot be used is set aside. */
+  readonly onRejected?: ((reason: string) => void) | undefined;
+}
+
 export class GatewaysApi {
   readonly #call: Caller;
   readonly #accountId: string;
@@ -16,8 +21,8 @@ export class GatewaysApi {
     this.#paging = paging;
   }
 
-  /** All enabled gateways. @throws MirrorError `paging_ignored` and what any call throws. */
-  list({ signal }: CallOptions = {}): Promise<Gateway[]> {
+  /** All enabled gateways that can be used. @throws MirrorError `paging_ignored` and what any call throws. */
+  list({ signal, onRejected }: ListingOptions = {}): Promise<Gateway[]> {
     const { pageParam, perPageParam, perPage } = this.#paging;
     return wholeList(
       (page) =>
@@ -33,6 +38,7 @@ export class GatewaysApi {
           (answered) => readGateways(answered, page),
         ),
       ({ sgid }) => sgid,
+      onRejected,
     );
   }
 

@@ -277,7 +277,7 @@ export class AccountSupervisor {
     const { account, installation, log } = this.#options;
     const { gateways } = account.client;
     try {
-      await pullGateways({ gateways, mirror: installation.mirror, accountId: account.accountId }, signal);
+      await pullGateways({ gateways, mirror: installation.mirror, accountId: account.accountId, log }, signal);
     } catch (error) {
       if (!signal.aborted)
         log.warn({ account: account.accountId, err: asMirrorError(error) }, 'the gateways were not read');

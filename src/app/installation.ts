@@ -144,7 +144,7 @@ export class Installation {
   async pullGateways(accountId: string, { signal }: { readonly signal: AbortSignal }): Promise<GatewaySummary> {
     const { gateways } = this.account(accountId).client;
     try {
-      const counts = await pullGateways({ gateways, mirror: this.mirror, accountId }, signal);
+      const counts = await pullGateways({ gateways, mirror: this.mirror, accountId, log: this.#log }, signal);
       return { account: accountId, ...counts };
     } catch (caught) {
       const error = signal.aborted

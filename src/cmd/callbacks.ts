@@ -8,6 +8,7 @@
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Installation } from '../app/installation.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { silentLog } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import { containsToken } from '../webhook/address.ts';
@@ -34,7 +35,8 @@ export const callbacksList: CommandHandler<ListOptions> = async (call) => {
   const verified = options.verified && options.verified === 'true';
   const callbacks = await withInstallation(call, settings, async (installation) => {
     const { client } = installation.account(account);
-    const listed = await client.callbacks.list({ event, uri, verified }, { signal: context.interrupted });
+    const onRejected = (reason: string): void => printNotice(context, `Left out: ${reason}`);
+    const listed = await client.callbacks.list({ event, uri, verified }, { signal: context.interrupted, onRejected });
     const own = await isOwn(installation, account);
     return listed.map((callback) => shownCallback(callback, own(callback)));
   });
@@ -127,7 +129,8 @@ async function codeOf({ context, args }: Pick<Call, 'context' | 'args'>): Promis
   const [, given = '-'] = args;
   const read = (): Promise<string> =>
     isInteractive(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
-  const code = (given === '-' ? await read() : given).trim();
+  // Blanks may belong to a code, the end of its line does not.
+  const code = (given === '-' ? await read() : given).replace(/\r?\n$/, '');
   if (code === '') throw new MirrorError('usage', 'There is no verification code on standard input.');
   return new Secret(code);
 }
@@ -193,6 +196,7 @@ async function ownCallback(
     callbacks: installation.account(account).client.callbacks,
     mirror,
     verifiers,
+    log: silentLog,
   });
   await ownCallbacks.refresh(signal);
   const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);

@@ -21,8 +21,10 @@ export interface NewDelivery {
   readonly businessId: number | null;
   readonly identityId: number | null;
   readonly userId: number | null;
-  /** The vendor to read again; null where the delivery is about none, and is only journalled. */
+  /** The vendor to read again; null where the delivery is about none, or does not say which. */
   readonly vendorid: number | null;
+  /** It is about a vendor and does not say which. */
+  readonly asksForSweep?: boolean;
 }
 
 export type SettledOutcome = Extract<DeliveryOutcome, 'applied' | 'unchanged' | 'not_found' | 'parked'>;
@@ -114,8 +116,8 @@ export class Deliveries {
   }
 
   /**
-   * Journals deliveries and marks their vendors; requests a sweep instead where the queue is full, and also where a delivery names a
-   * callback of ours. One commit, which is on disk when this resolves.
+   * Journals deliveries and marks their vendors; requests a sweep instead where the queue is full or no vendor is named, and also where a
+   * delivery names a callback of ours. One commit, which is on disk when this resolves.
    * @throws MirrorError `database_locked` after a short wait, because the service waits for its answer.
    */
   acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
@@ -125,7 +127,8 @@ export class Deliveries {
       const isCallback = this.#sweeps.beginCallbackCheck();
       const keys: VendorKey[] = [];
       for (const delivery of deliveries) {
-        const { accountId, vendorid } = delivery;
+        const { accountId, vendorid, asksForSweep } = delivery;
+        if (asksForSweep) this.#sweeps.request(accountId, delivery.receivedAt, false);
         const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
         if (key) {
           const room = hasRoom(key);

@@ -65,11 +65,12 @@ export class Gateways {
     return this.#database.read(() => this.#enabledIds(accountId));
   }
 
-  replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number> {
+  /** Stores what a list shows. @param whole the list shows all that there are: the others are removed. @returns how many were removed. */
+  putGateways(accountId: string, listed: readonly Gateway[], { whole }: { whole: boolean }): Promise<number> {
     return this.#database.write(() => {
       const at = timestamp(this.#clock.now());
       const here = new Set(listed.map(({ sgid }) => sgid));
-      const gone = this.#enabledIds(accountId).filter((sgid) => !here.has(sgid));
+      const gone = whole ? this.#enabledIds(accountId).filter((sgid) => !here.has(sgid)) : [];
       for (const sgid of gone) this.#remove.run({ account_id: accountId, sgid, removed_at: at });
       for (const gateway of listed)
         this.#upsert.run({ account_id: accountId, ...gateway, id: gateway.sgid, first_seen_at: at });

@@ -5,6 +5,7 @@
 import type { GatewaysApi } from '../api/gateways.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { VendorPage } from '../domain/reading.ts';
+import type { Log } from '../domain/log.ts';
 import { endingOf, nextOutcome, type EndedOutcome } from '../domain/run.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
@@ -262,16 +263,22 @@ export interface GatewayCount {
   readonly removed: number;
 }
 
-/** Mirrors the gateways. One counts as removed only when a second list, requested at once, does not show it either. */
+/**
+ * Mirrors the gateways. One counts as removed only when a second list, requested at once, does not show it either, and every row of both
+ * could be used: one that could not may be of that gateway.
+ */
 export async function pullGateways(
-  { gateways, mirror, accountId }: { gateways: GatewaysApi; mirror: Store; accountId: string },
+  { gateways, mirror, accountId, log }: { gateways: GatewaysApi; mirror: Store; accountId: string; log: Log },
   signal: AbortSignal,
 ): Promise<GatewayCount> {
-  const listed = await gateways.list({ signal });
+  const rejected = new Set<string>();
+  const onRejected = (reason: string): unknown => rejected.add(reason);
+  const listed = await gateways.list({ signal, onRejected });
   const enabled = await mirror.gateways.enabledGateways(accountId);
   const here = new Set(listed.map(({ sgid }) => sgid));
-  const second = enabled.every((sgid) => here.has(sgid)) ? [] : await gateways.list({ signal });
+  const second = enabled.every((sgid) => here.has(sgid)) ? [] : await gateways.list({ signal, onRejected });
   const both = [...listed, ...second.filter(({ sgid }) => !here.has(sgid))];
-  const removed = await mirror.gateways.replaceGateways(accountId, both);
+  for (const reason of rejected) log.warn({ account: accountId }, `a gateway cannot be used: ${reason}`);
+  const removed = await mirror.gateways.putGateways(accountId, both, { whole: rejected.size === 0 });
   return { seen: both.length, removed };
 }

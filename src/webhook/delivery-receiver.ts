@@ -3,24 +3,26 @@
  * network.
  *
  * Deliveries that arrive in one turn of the event loop share a commit. Beyond 1,000 waiting ones the answer is 503, and the service sends
- * them again. Beyond 10,000 marked vendors in an account, deliveries are only journalled, and settled by a sweep that begins after them.
+ * them again. Beyond 10,000 marked vendors in an account, deliveries are only journalled, and settled by a sweep that begins after them. One
+ * about a vendor whose id it does not give asks for a sweep too.
  */
 import type { Clock } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { isAboutVendors } from '../domain/events.ts';
 import type { Log } from '../domain/log.ts';
 import type { HttpRequest } from '../http/server.ts';
 import type { Deliveries, NewDelivery } from '../store/deliveries.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
 import {
-  isSigned,
   parseForm,
   readDelivery,
   readHandshake,
+  SignatureCheck,
   signatureIn,
-  vendorOf,
   type Code,
   type Delivery,
+  type Pairs,
 } from './delivery.ts';
 
 export interface DeliveryReceiverOptions {
@@ -45,6 +47,7 @@ export class DeliveryReceiver {
   readonly #options: DeliveryReceiverOptions;
   readonly #commits: GroupCommit;
   readonly #verifierCache: VerifierCache;
+  readonly #signatures: SignatureCheck;
   readonly #monitor: SignatureMonitor;
   #isRefusing = false;
 
@@ -53,6 +56,7 @@ export class DeliveryReceiver {
     const { clock, mirror, verifiers, onWrongSignatures } = options;
     this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
     this.#verifierCache = new VerifierCache(clock, verifiers);
+    this.#signatures = new SignatureCheck(clock);
     this.#monitor = new SignatureMonitor(clock, onWrongSignatures);
   }
 
@@ -82,7 +86,7 @@ export class DeliveryReceiver {
     if (delivery?.accountId !== accountId) return 'malformed';
     const signature = signatureIn(request.rawHeaders, this.#options.signatureHeader);
     if (signature === undefined) return 'unsigned';
-    return this.#acceptSigned(delivery, (verifiers) => isSigned(form, signature, verifiers));
+    return this.#acceptSigned(delivery, form, signature);
   }
 
   async #storeCode(accountId: string, { verifier, callbackid, accountId: named }: Code): Promise<Outcome> {
@@ -100,19 +104,23 @@ export class DeliveryReceiver {
     }
   }
 
-  async #acceptSigned(
-    delivery: Delivery,
-    isSigned: (verifiers: Awaited<ReturnType<Verifiers['usable']>>) => boolean,
-  ): Promise<Outcome> {
-    const { accountId } = delivery;
-    if (!isSigned(await this.#verifierCache.usable(accountId))) {
+  async #acceptSigned(delivery: Delivery, form: Pairs, signature: string): Promise<Outcome> {
+    const { accountId, objectId } = delivery;
+    const verifiers = await this.#verifierCache.usable(accountId);
+    if (!(await this.#signatures.isSigned(accountId, form, signature, verifiers))) {
       this.#monitor.wrong(accountId);
       return 'wrong_signature';
     }
     this.#monitor.correct(accountId);
-    const vendorid = vendorOf(delivery);
-    await this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() });
-    if (vendorid === null) return 'ignored';
+    const isAbout = isAboutVendors(delivery.name);
+    const receivedAt = this.#options.clock.now();
+    await this.#commits.add({
+      ...delivery,
+      vendorid: isAbout ? objectId : null,
+      asksForSweep: isAbout && objectId === null,
+      receivedAt,
+    });
+    if (!isAbout) return 'ignored';
     this.#options.onDelivery(accountId);
     return 'accepted';
   }
@@ -128,7 +136,7 @@ export class DeliveryReceiver {
 
 /** The outcomes of requests to the listener, each with its HTTP status. */
 export const statusOf = {
-  /** A delivery: journalled, and its vendor marked. */
+  /** A delivery: journalled, and its vendor marked, or a sweep requested. */
   accepted: 200,
   /** A correctly signed delivery that is not about a vendor: journalled. */
   ignored: 200,

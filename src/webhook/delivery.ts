@@ -1,11 +1,13 @@
 /**
  * A POST of the service, read: its form, what it says (a delivery, or the code of a verification), and whether it is signed.
  *
- * A signature is over the ordered pairs of the form. The reference does not define the order of the keys and the escaping of characters, so
- * every plausible form is tried. None can be forged without the verifier, and because keys are unique, no two deliveries have a form in
- * common.
+ * A signature is over the ordered pairs of the form. The reference defines neither the order of the keys nor the escaping of characters, and
+ * "a space after every colon and comma" may mean those between the values or also those in them. So every plausible form is tried, and an
+ * order that is none of the plausible ones is searched for. None can be forged without the verifier. Because keys are unique, deliveries
+ * that have a form in common differ at most in blanks after colons and commas, and so neither in what they are about nor in its id.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../domain/clock.ts';
 import { Secret } from '../domain/secret.ts';
 
 /** Parses a form body (WHATWG URL, urlencoded) into ordered pairs, because the signature depends on the order of the values. */
@@ -56,18 +58,18 @@ export interface Delivery {
 const maxKeys = 32;
 
 /**
- * Parses a delivery. Name, account and object are required; unknown parameters only count for the signature.
+ * Parses a delivery. Name and account are required; unknown parameters only count for the signature.
  * @returns undefined where it is malformed: too many keys, a repeated key, or a required one missing.
  */
 export function readDelivery(pairs: Pairs): Delivery | undefined {
   const values = new Map(pairs);
   if (pairs.length > maxKeys || values.size < pairs.length) return undefined;
-  const [name, accountId, objectId] = ['name', 'account_id', 'object_id'].map((key) => values.get(key));
-  if (!name || !accountId || objectId === undefined) return undefined;
+  const [name, accountId] = [values.get('name'), values.get('account_id')];
+  if (!name || !accountId) return undefined;
   return {
     name: name.replaceAll('\0', ''),
     accountId,
-    objectId: idIn(objectId),
+    objectId: idIn(values.get('object_id')),
     businessId: idIn(values.get('business_id')),
     identityId: idIn(values.get('identity_id')),
     userId: idIn(values.get('user_id')),
@@ -77,11 +79,6 @@ export function readDelivery(pairs: Pairs): Delivery | undefined {
 function idIn(text: string | undefined): number | null {
   const id = text !== undefined && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : NaN;
   return Number.isSafeInteger(id) ? id : null;
-}
-
-/** The vendor to read again; null where the delivery is not about a vendor, or has no valid id. */
-export function vendorOf({ name, objectId }: Delivery): number | null {
-  return name.split('.', 1)[0] === 'bill_vendor' ? objectId : null;
 }
 
 /**
@@ -126,7 +123,7 @@ export function readHandshake(request: { query: Pairs; form: Pairs; body: Uint8A
   const event = valueOf(['name']);
   const verifier = valueOf(verifierNames);
   if (event === undefined ? verifier === undefined : event !== verifyEvent) return undefined;
-  if (verifier === undefined || !/^[\x21-\x7e]{8,256}$/.test(verifier)) return 'malformed';
+  if (verifier === undefined || verifier === '') return 'malformed';
   const callbackid = Number(valueOf(callbackNames));
   return {
     verifier: new Secret(verifier),
@@ -139,7 +136,8 @@ export function readHandshake(request: { query: Pairs; form: Pairs; body: Uint8A
 function* fieldsOf(value: unknown, name = '', depth = 0): Generator<Field> {
   if (depth > deepest || value === null || value === undefined) return;
   if (typeof value === 'string') {
-    const inner = jsonIn(value);
+    // A code may have any form, also one that looks like JSON.
+    const inner = verifierNames.includes(name) ? undefined : jsonIn(value);
     if (inner === undefined) yield [name, value];
     else yield* fieldsOf(inner, name, depth + 1);
   } else if (typeof value === 'object') {
@@ -176,50 +174,143 @@ function jsonIn(text: string): unknown {
 /** The order of the keys in the service's documentation. */
 const documented = ['name', 'object_id', 'account_id', 'business_id', 'identity_id', 'user_id'];
 
-const escapings = [
-  { ascii: true, slash: false },
-  { ascii: false, slash: false },
-  { ascii: true, slash: true },
-  { ascii: false, slash: true },
-] as const;
+/** What JSON and the reference leave open, the most likely first. */
+const spellings = [false, true].flatMap((inner) =>
+  [false, true].flatMap((slash) => [true, false].map((ascii): Spelling => ({ ascii, slash, inner }))),
+);
 
 const digestLength = 32;
 
-/** Whether `signature`, the header's value, is the base64 HMAC-SHA256 of the pairs with one of the verifiers. */
-export function isSigned(pairs: Pairs, signature: string, verifiers: readonly Secret[]): boolean {
+/**
+ * Whether `signature`, the header's value, is the base64 HMAC-SHA256 of the pairs with one of the verifiers.
+ * @param learned orders of keys to try besides the usual ones
+ */
+export function isSigned(
+  pairs: Pairs,
+  signature: string,
+  verifiers: readonly Secret[],
+  learned: readonly KeyOrder[] = [],
+): boolean {
   const given = digestOf(signature);
   if (!given) return false;
-  for (const form of signedForms(pairs))
-    for (const verifier of verifiers)
-      if (timingSafeEqual(createHmac('sha256', verifier.reveal()).update(form).digest(), given)) return true;
+  for (const form of signedForms(pairs, learned))
+    for (const verifier of verifiers) if (isDigest(given, form, verifier)) return true;
   return false;
 }
 
+function isDigest(given: Buffer, form: string, verifier: Secret): boolean {
+  return timingSafeEqual(createHmac('sha256', verifier.reveal()).update(form).digest(), given);
+}
+
 /** The texts that may have been signed, without duplicates, the most likely first: most correct deliveries need no second one. */
-export function* signedForms(pairs: Pairs): Generator<string> {
+export function* signedForms(pairs: Pairs, learned: readonly KeyOrder[] = []): Generator<string> {
   const seen = new Set<string>();
-  for (const escaping of escapings)
-    for (const inOrder of orders) {
-      const form = pythonJson(inOrder(pairs), escaping);
+  const orders = [pairs, sorted(pairs), inOrder(pairs, documented), ...learned.map((order) => inOrder(pairs, order))];
+  for (const spelling of spellings)
+    for (const ordered of orders) {
+      const form = pythonJson(ordered.map((pair) => spelled(pair, spelling)));
       if (seen.has(form)) continue;
       seen.add(form);
       yield form;
     }
 }
 
-const orders = [(pairs: Pairs) => pairs, sorted, inDocumentedOrder];
+/** Names of keys in the order in which a service signs them. */
+export type KeyOrder = readonly string[];
 
 /** By code point, like Python; JavaScript sorts by UTF-16 unit. */
 function sorted(pairs: Pairs): Pairs {
   return [...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-function inDocumentedOrder(pairs: Pairs): Pairs {
+/** Keys that the order does not name come last, as they arrived. */
+function inOrder(pairs: Pairs, order: KeyOrder): Pairs {
   const rank = ([name]: Pairs[number]): number => {
-    const at = documented.indexOf(name);
-    return at < 0 ? documented.length : at;
+    const at = order.indexOf(name);
+    return at < 0 ? order.length : at;
   };
   return [...pairs].sort((a, b) => rank(a) - rank(b));
+}
+
+/** The most keys whose orders are searched: 7 have 5,040. */
+const maxSearchedKeys = 7;
+/** The most digests of one search, which take about a third of a second, and how many are made without a pause. */
+const maxDigests = 50_000;
+const digestsAtOnce = 500;
+/** Anyone who learns a callback's address can cause searches, so an account has one a minute. */
+const timeBetweenSearches = 60_000;
+const maxLearned = 8;
+
+/**
+ * Checks signatures, and learns in which order this service signs keys. Where no usual form fits, all orders are tried, in pieces between
+ * which others have their turn. The order that fits is the service's, so it serves all accounts and keys.
+ */
+export class SignatureCheck {
+  readonly #clock: Clock;
+  #learned: readonly KeyOrder[] = [];
+  /** The last search of each account. */
+  readonly #searches = new Map<string, { readonly begun: number; readonly ended: Promise<void> }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async isSigned(accountId: string, pairs: Pairs, signature: string, verifiers: readonly Secret[]): Promise<boolean> {
+    if (isSigned(pairs, signature, verifiers, this.#learned)) return true;
+    const given = digestOf(signature);
+    if (!given || verifiers.length === 0) return false;
+    const last = this.#searches.get(accountId);
+    if (last && this.#clock.monotonic() - last.begun < timeBetweenSearches) await last.ended;
+    else {
+      const ended = this.#search(pairs, given, verifiers);
+      this.#searches.set(accountId, { begun: this.#clock.monotonic(), ended });
+      await ended;
+    }
+    return isSigned(pairs, signature, verifiers, this.#learned);
+  }
+
+  async #search(pairs: Pairs, given: Buffer, verifiers: readonly Secret[]): Promise<void> {
+    if (pairs.length > maxSearchedKeys) return;
+    const seen = new Set<string>();
+    let digests = 0;
+    for (const spelling of spellings) {
+      const parts = pairs.map((pair) => spelled(pair, spelling));
+      if (seen.has(pythonJson(parts))) continue;
+      seen.add(pythonJson(parts));
+      for (const order of permutations(pairs.length)) {
+        const form = pythonJson(order.map((index) => parts[index] ?? ''));
+        if (verifiers.some((verifier) => isDigest(given, form, verifier))) {
+          const names = order.map((index) => pairs[index]?.[0] ?? '');
+          this.#learned = [names, ...this.#learned].slice(0, maxLearned);
+          return;
+        }
+        const before = digests;
+        digests += verifiers.length;
+        if (digests >= maxDigests) return;
+        if (Math.floor(before / digestsAtOnce) < Math.floor(digests / digestsAtOnce)) await this.#clock.yield();
+      }
+    }
+  }
+}
+
+/** All orders of the numbers from 0 up to `count` (Heap's algorithm); each is valid until the next is asked for. */
+function* permutations(count: number): Generator<readonly number[]> {
+  const order = Array.from({ length: count }, (_, index) => index);
+  const turns = order.map(() => 0);
+  yield order;
+  for (let level = 0; level < count;) {
+    const turn = turns[level] ?? 0;
+    if (turn === level) {
+      turns[level] = 0;
+      level += 1;
+      continue;
+    }
+    const other = level % 2 === 0 ? 0 : turn;
+    [order[other], order[level]] = [order[level] ?? 0, order[other] ?? 0];
+    yield order;
+    turns[level] = turn + 1;
+    level = 0;
+  }
 }
 
 /** The bytes of a signature; undefined unless it is the canonical base64 of exactly one digest. */
@@ -244,22 +335,30 @@ export function signatureIn(headers: readonly string[], signatureHeader: string)
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Escapes that JSON leaves open. */
-export interface Escaping {
+/** What may differ between two texts of the same pairs in the same order. */
+export interface Spelling {
   /** Characters outside space to tilde as `\uXXXX` for each UTF-16 unit; otherwise unescaped. */
   readonly ascii: boolean;
   /** `/` as `\/`. */
   readonly slash: boolean;
+  /** A space also after each colon and comma inside names and values. */
+  readonly inner: boolean;
 }
 
 /** JSON as Python's `json.dumps` writes it, which the service's sample signs: with a space after each colon and comma. */
-function pythonJson(pairs: Pairs, { ascii, slash }: Escaping): string {
+function pythonJson(members: readonly string[]): string {
+  return `{${members.join(', ')}}`;
+}
+
+/** One member of the object. */
+function spelled([name, value]: Pairs[number], { ascii, slash, inner }: Spelling): string {
   const quote = (text: string): string => {
-    const json = JSON.stringify(text);
+    const spaced = inner ? text.replace(/[:,]/g, '$& ') : text;
+    const json = JSON.stringify(spaced);
     const written = ascii ? json.replace(/[^ -~]/g, escapeUnit) : json;
     return slash ? written.replaceAll('/', '\\/') : written;
   };
-  return `{${pairs.map(([name, value]) => `${quote(name)}: ${quote(value)}`).join(', ')}}`;
+  return `${quote(name)}: ${quote(value)}`;
 }
 
 function escapeUnit(unit: string): string {

@@ -3,6 +3,7 @@
  * below our public address. No other callback is ever changed: another installation may own it.
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
+import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Store } from '../store/mirror.ts';
@@ -16,6 +17,7 @@ export interface OwnCallbacksOptions {
   readonly callbacks: CallbacksApi;
   readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
+  readonly log: Log;
 }
 
 export class OwnCallbacks {
@@ -32,9 +34,12 @@ export class OwnCallbacks {
 
   /** Lists all callbacks at the service and keeps ours. */
   async refresh(signal: AbortSignal): Promise<void> {
-    const { accountId, callbacks, mirror } = this.#options;
+    const { accountId, callbacks, mirror, log } = this.#options;
+    const isFirst = this.#recorded === undefined;
     this.#recorded ??= await mirror.callbacks.knownCallbacks(accountId);
-    const listed = await callbacks.list({}, { signal });
+    const onRejected = (reason: string): void =>
+      log.warn({ account: accountId }, `a callback cannot be used, perhaps of another integration: ${reason}`);
+    const listed = await callbacks.list({}, { signal, ...(isFirst && { onRejected }) });
     this.#listed = new Map(
       listed.filter((callback) => this.#isOurs(callback)).map((callback) => [callback.callbackid, callback]),
     );

@@ -1,4 +1,7 @@
-/** Gateways and callbacks in answers, and their lists, which are always read completely. */
+/**
+ * Gateways and callbacks in answers, and their lists, which are always read completely. A row without a usable id is set aside, because it
+ * may be another integration's.
+ */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import { identifier, list, member, parseSuccess, text, truth, type Answered } from './document.ts';
@@ -8,6 +11,8 @@ import { readPaging, type Paging } from './vendor-pages.ts';
 interface Listing<T> {
   readonly paging: Paging;
   readonly items: readonly T[];
+  /** Why rows cannot be used. */
+  readonly rejected: readonly string[];
 }
 
 export function readGateways({ bytes }: Answered, requested: number): Listing<Gateway> {
@@ -36,7 +41,16 @@ function readListing<T>(bytes: Uint8Array, name: string, requested: number, read
   const result = resultOf(bytes);
   const items = list(member(result, name));
   if (!items) throw new MirrorError('answer_unreadable', `The answer has no response.result.${name}.`);
-  return { paging: readPaging(result, requested), items: items.map(read) };
+  const usable: T[] = [];
+  const rejected: string[] = [];
+  for (const [index, item] of items.entries())
+    try {
+      usable.push(read(item));
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+      rejected.push(`Row ${index + 1} of page ${requested} of the ${name}: ${error.message}`);
+    }
+  return { paging: readPaging(result, requested), items: usable, rejected };
 }
 
 function gateway(item: unknown): Gateway {
@@ -63,24 +77,24 @@ function idOf(item: unknown, name: string): number {
   return id;
 }
 
-/** Lists that are always read completely: gateways and callbacks. */
-
 /** More pages than any account has of gateways or callbacks. */
 const mostPages = 100;
 
 /**
- * All items of a list, page by page, without duplicate ids.
+ * All usable items of a list, page by page, without duplicate ids; `onRejected` is called with why each other one is not.
  * @throws MirrorError `paging_ignored` where another page is returned or a further page has nothing new; `answer_too_large` beyond a
  * hundred pages.
  */
 export async function wholeList<T>(
   readPage: (page: number) => Promise<Listing<T>>,
   idOf: (item: T) => number,
+  onRejected: ((reason: string) => void) | undefined,
 ): Promise<T[]> {
   const items = new Map<number, T>();
   for (let page = 1, last = 1; page <= last; page += 1) {
     if (page > mostPages) throw new MirrorError('answer_too_large', `The list has more than ${mostPages} pages.`);
-    const { paging, items: found } = await readPage(page);
+    const { paging, items: found, rejected } = await readPage(page);
+    if (onRejected) for (const reason of rejected) onRejected(reason);
     const before = items.size;
     for (const item of found) items.set(idOf(item), item);
     last = paging.pages;

@@ -72,7 +72,7 @@ export class Account {
       identityId: 1_000_000 + random('identity').below(9_000_000),
       userId: 1,
     };
-    this.callbacks = new CallbackBook(fresh('callbacks'), id, memory);
+    this.callbacks = new CallbackBook(fresh('callbacks'), id, memory, world.code);
     this.gateways = new GatewayBook(random('gateways'), id, memory);
     this.#dispatcher = new EventDispatcher(
       this.#sender,

@@ -74,9 +74,24 @@ const axes = {
   deleteEvent: choice('events of a soft delete', 'update', 'delete', 'both', 'none'),
   archiveEvent: choice('event of archiving', 'update', 'delete', 'none'),
   restoreEvent: choice('event of setting vis_state back to 0', 'update', 'create', 'none'),
-  objectId: choice('object_id of a delivery', 'resource', 'callback'),
-  keyOrder: choice('key order under the signature', 'arrival', 'sorted'),
+  objectId: choice('object_id of a delivery; `text` is no id', 'resource', 'callback', 'text'),
+  keyOrder: choice(
+    'key order under the signature; `own` is always the same, and none of the others',
+    'arrival',
+    'sorted',
+    'own',
+  ),
+  spacing: choice(
+    'colons and commas under the signature that a space follows: those between keys and values, or those in them too',
+    'between',
+    'every',
+  ),
   escaping: choice('characters beyond ASCII under the signature', 'ascii', 'utf8'),
+  code: choice(
+    'verification codes: 30 to 34 letters and digits as captured, or any text of any length',
+    'captured',
+    'any',
+  ),
   extraParameter: choice('a delivery parameter that the reference does not name', 'absent', 'present'),
   signAt: choice('verifier that signs: the one at sending, or at the event', 'sending', 'event'),
   attempts: amount('how often a delivery is tried before it is dropped', 'attempts', 5),
@@ -92,6 +107,7 @@ const axes = {
   readCallback: choice('reading one callback by id', '405', 'yes'),
   duplicate: choice('registering the same event and uri again', '422', 'second'),
   callbackKeys: choice('keys of a callback: both ids as documented, or callbackid as captured', 'both', 'callbackid'),
+  brokenRows: choice('rows without an id, of another integration, among callbacks and gateways', 'none', 'one'),
   callbackTime: choice('form of updated_at of a callback', 'iso', 'plain'),
 } as const;
 

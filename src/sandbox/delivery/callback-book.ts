@@ -1,19 +1,23 @@
 /** The registered callbacks of one account, and their states. */
 import type { CallbackRecord, AccountMemory } from '../core/memory.ts';
 import type { SeededRandom } from '../core/random.ts';
+import type { World } from '../core/worlds.ts';
 
 const firstId = 2_001;
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+const anyText = `${alphabet} \t"'\\/+%&=;,:{}[]äßЖ東`;
 
 export class CallbackBook {
   readonly #callbacks = new Map<number, CallbackRecord>();
   readonly #random: SeededRandom;
   readonly #memory: AccountMemory;
   readonly #account: string;
+  readonly #codes: World['code'];
   #nextId = firstId;
 
-  constructor(random: SeededRandom, account: string, memory: AccountMemory) {
+  constructor(random: SeededRandom, account: string, memory: AccountMemory, codes: World['code']) {
     this.#random = random;
+    this.#codes = codes;
     this.#account = account;
     this.#memory = memory;
     for (const entry of memory.entries) {
@@ -60,8 +64,8 @@ export class CallbackBook {
       this.#memory.write({ kind: 'callback', account: this.#account, key: id, value: null });
   }
 
-  /** 30 to 34 letters and digits, as captured. */
   #code(): string {
+    if (this.#codes === 'any') return this.#random.text(4 + this.#random.below(400), anyText);
     return this.#random.text(30 + this.#random.below(5), alphabet);
   }
 

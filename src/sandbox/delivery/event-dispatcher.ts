@@ -145,15 +145,19 @@ function eventDelivery(
   random: SeededRandom,
   world: World,
 ): OutgoingDelivery {
-  const objectId = world.objectId === 'callback' ? callback.id : subject.objectId;
+  const objectId = {
+    resource: String(subject.objectId),
+    callback: String(callback.id),
+    text: `bill_vendor-${subject.objectId}`,
+  }[world.objectId];
   const parameters = random.shuffle([
     ['name', subject.event],
-    ['object_id', String(objectId)],
+    ['object_id', objectId],
     ['account_id', sender.account],
     ['business_id', String(sender.businessId)],
     ['identity_id', String(sender.identityId)],
     ['user_id', String(sender.userId)],
-    ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich» / 東京\u007f'] as const] : []),
+    ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich»: 1,2 / 東京\u007f'] as const] : []),
   ] as const);
   const forgedKey = subject.kind === 'forged' ? random.text(32, 'abcdef0123456789') : undefined;
   return {
@@ -182,12 +186,23 @@ export type Parameters = readonly (readonly [name: string, value: string])[];
 
 /** The base64 HMAC-SHA256 of the parameters as Python's `json.dumps` writes them, keyed with the verifier. */
 export function sign(parameters: Parameters, verifier: string, world: World): string {
-  const ordered = world.keyOrder === 'sorted' ? [...parameters].sort(([a], [b]) => (a < b ? -1 : 1)) : parameters;
-  return createHmac('sha256', verifier).update(pythonJson(ordered, world.escaping)).digest('base64');
+  return createHmac('sha256', verifier)
+    .update(pythonJson(inOrder(parameters, world), world))
+    .digest('base64');
 }
 
-function pythonJson(parameters: Parameters, escaping: World['escaping']): string {
-  const quote = (text: string): string => (escaping === 'ascii' ? asciiQuote(text) : JSON.stringify(text));
+function inOrder(parameters: Parameters, { keyOrder }: World): Parameters {
+  if (keyOrder === 'arrival') return parameters;
+  // The last letters first: no order that anybody would think of.
+  const rank = (name: string): string => (keyOrder === 'sorted' ? name : Array.from(name).reverse().join(''));
+  return [...parameters].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
+}
+
+function pythonJson(parameters: Parameters, { escaping, spacing }: World): string {
+  const quote = (text: string): string => {
+    const quoted = escaping === 'ascii' ? asciiQuote(text) : JSON.stringify(text);
+    return spacing === 'every' ? quoted.replace(/[:,]/g, '$& ') : quoted;
+  };
   return `{${parameters.map(([name, value]) => `${quote(name)}: ${quote(value)}`).join(', ')}}`;
 }
 

@@ -35,7 +35,10 @@ function list({ account, request, world }: Call): Reply {
     .filter((callback) => uri == null || uri === callback.uri)
     .filter((callback) => verified == null || verified === String(shownVerified(callback, world)));
   const { rows, numbers } = pageOfRows(matching, query, world);
-  return success({ callbacks: rows.map((callback) => listedOnWire(callback, world)), ...numbers });
+  const others =
+    world.brokenRows === 'one' ? [{ callbackid: null, event: 'invoice.create', uri: 'https://other.example/' }] : [];
+  const callbacks = [...others, ...rows.map((callback) => listedOnWire(callback, world))];
+  return success({ callbacks, ...numbers });
 }
 
 async function register(call: Call): Promise<Reply> {

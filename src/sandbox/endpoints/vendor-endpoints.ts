@@ -66,7 +66,8 @@ export function answerGateways(call: Call): Reply {
     requireScope(grant, gatewaysRead);
     const { rows, numbers } = pageOfRows(account.gateways.all(), request.query, world);
     const { per_page, pages, total, page } = numbers;
-    return success({ per_page, pages, total, gateways: rows, page });
+    const others = world.brokenRows === 'one' ? [{ sgid: null, id: null, gateway_name: 'other' }] : [];
+    return success({ per_page, pages, total, gateways: [...others, ...rows], page });
   }
   if (id !== undefined && request.method === 'DELETE') {
     requireScope(grant, world.gatewayScope === 'write' ? gatewaysWrite : gatewaysRead);

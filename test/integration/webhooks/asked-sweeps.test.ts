@@ -85,6 +85,17 @@ describe('K33 object_id is the id of one of our callbacks', () => {
   });
 });
 
+describe('L26 object_id is no id', () => {
+  it('and the change is found by a sweep within two minutes', async () => {
+    const at = await testbed({ level: 'daemon', world: ['objectId=text'] });
+    const first = sweeps(at);
+    const shows = rename(at, idAt(at, 7));
+    await at.clock.until('the change is there', shows, 120_000);
+    expect(sweeps(at) - first).toBe(1);
+    expect(at.sandbox.deliveries().filter(({ kind, status }) => kind === 'event' && status !== 200)).toEqual([]);
+  });
+});
+
 describe('K29 a burst marks more vendors than the queue may hold', () => {
   it('and is answered 200, journalled, and answered by a sweep that begins after it', async () => {
     const at = await testbed({ level: 'daemon' });

@@ -141,7 +141,7 @@ export class Auditor {
     const { account, deliveryOracle, broken } = this.#options;
     const isOurs = (key: string): boolean => key.startsWith(`${account} `);
     const rows = reader.rows<{ key: string; count: number }>(
-      `SELECT account_id || ' ' || name || ' ' || object_id AS key, count(*) AS count FROM deliveries
+      `SELECT account_id || ' ' || name || ' ' || coalesce(object_id, '') AS key, count(*) AS count FROM deliveries
          WHERE account_id = ? GROUP BY 1`,
       account,
     );

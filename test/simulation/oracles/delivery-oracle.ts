@@ -145,7 +145,8 @@ export class DeliveryOracle {
 function keyOf(body: string): string | undefined {
   if (body.startsWith('{')) return undefined;
   const told = new URLSearchParams(body);
-  const parts = [told.get('account_id'), told.get('name'), told.get('object_id')];
+  // The journal has ids.
+  const parts = [told.get('account_id'), told.get('name'), told.get('object_id')?.replace(/^.*\D.*$/, '')];
   return told.has('verifier') ? undefined : parts.map((part) => part ?? '').join(' ');
 }
 

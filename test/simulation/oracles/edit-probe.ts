@@ -54,7 +54,7 @@ export async function isReachable(phase: QuietPhase): Promise<boolean> {
 /** An edit in the service that a delivery announces. @returns whether there was one. */
 export async function probeEdit(phase: QuietPhase): Promise<boolean> {
   const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, eventLog } = phase;
-  if (plan.world.objectId === 'callback') return false;
+  if (plan.world.objectId !== 'resource') return false;
   const vendorService = sandbox.vendors(account);
   /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
   const free = (): number | undefined => {

@@ -17,7 +17,7 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   listLag: [0, 0, 2, 4],
   readLag: [0, 0, 2, 4],
   readOne: ['yes', 'yes', 'yes', '404', '405'],
-  objectId: ['resource', 'resource', 'resource', 'callback'],
+  objectId: ['resource', 'resource', 'resource', 'resource', 'callback', 'text'],
   attempts: [5, 2],
   retryAfter: [15],
   retryGrowth: [4],

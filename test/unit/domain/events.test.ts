@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isMatchedBy, registrableEvents } from '../../../src/domain/events.ts';
+import { isAboutVendors, isMatchedBy, registrableEvents } from '../../../src/domain/events.ts';
 import { eventNames, filterMatches } from '../../../src/sandbox/core/access.ts';
 
 const nouns = registrableEvents.filter((event) => !event.includes('.'));
@@ -39,6 +39,13 @@ describe.each([
     expect(matches('invoice.create', 'invoice.update')).toBe(false);
     expect(matches('invoice.create', 'invoice')).toBe(false);
   });
+});
+
+it('C16 every verb of bill_vendor is about vendors, and no other noun is', () => {
+  for (const event of ['bill_vendor.update', 'bill_vendor.archived', 'bill_vendor'])
+    expect(isAboutVendors(event)).toBe(true);
+  for (const event of ['bill.create', 'bill_vendors.create', 'callback.verify', ''])
+    expect(isAboutVendors(event)).toBe(false);
 });
 
 it('client and sandbox know the same events', () => {

@@ -18,6 +18,15 @@ describe('the gateways of an account', () => {
     );
   });
 
+  it('L27 are stored beside a row that cannot be used, which is logged, and may be of one that is not listed', async () => {
+    const at = await testbed({ level: 'account', world: ['brokenRows=one'] });
+    expect(await at.installation.pullGateways(account, { signal })).toEqual({ account, seen: 2, removed: 0 });
+    expect(rows(at)).toHaveLength(2);
+    at.sandbox.gateways(account).remove(Number(rows(at)[0]!['sgid']));
+    expect(await at.installation.pullGateways(account, { signal })).toEqual({ account, seen: 1, removed: 0 });
+    expect(rows(at).map(({ removed_at }) => removed_at)).toEqual([null, null]);
+  });
+
   it('keep their time of removal, and return', async () => {
     const at = await testbed({ level: 'account' });
     await at.installation.pullGateways(account, { signal });

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
-import { type Pairs, signatureIn, isSigned, signedForms } from '../../../src/webhook/delivery.ts';
+import { type Pairs, SignatureCheck, signatureIn, isSigned, signedForms } from '../../../src/webhook/delivery.ts';
 import { pythonCases } from '../../support/deliveries/python-cases.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const key = new Secret('k3y');
 const sign = (text: string, secret = key) => createHmac('sha256', secret.reveal()).update(text).digest('base64');
@@ -22,7 +23,7 @@ describe('E1, E2 the texts that may have been signed', () => {
       for (const text of [ascii, utf8, sorted]) expect(isSigned(pairs, sign(text), [key])).toBe(true);
   });
 
-  it('E2 are at most twelve: three orders, two escapings, two forms of a slash', () => {
+  it('E2 are at most 24: three orders, two escapings, two forms of a slash, two of blanks', () => {
     expect(
       formsOf([
         ['user_id', 'a/b'],
@@ -39,6 +40,7 @@ describe('E1, E2 the texts that may have been signed', () => {
       '{"name": "ü", "user_id": "a\\/b"}',
     ]);
     expect(formsOf([...pairs, ['z', '/ü']])).toHaveLength(12);
+    expect(formsOf([...pairs, ['z', '/ü,']])).toHaveLength(24);
   });
 
   it('E1 include the order of the reference, with unknown parameters at the end', () => {
@@ -47,10 +49,14 @@ describe('E1, E2 the texts that may have been signed', () => {
     );
   });
 
-  it('E1 are never those of other parameters', () => {
+  it('E1 are never those of parameters that differ in more than blanks after colons and commas', () => {
     const part = fc.string({ unit: fc.constantFrom('a', '"', ',', ':', ' ', '\\', '/', 'ü'), maxLength: 6 });
     const parameters = fc.uniqueArray(fc.tuple(part, part), { selector: ([name]) => name, maxLength: 4 });
-    const content = (list: Pairs) => JSON.stringify([...list].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const bare = (text: string) => text.replace(/([:,]) /g, '$1');
+    const content = (list: Pairs) =>
+      JSON.stringify(
+        list.map(([name, value]) => [bare(name), bare(value)]).sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+      );
     fc.assert(
       fc.property(parameters, parameters, (one, other) => {
         fc.pre(content(one) !== content(other));
@@ -70,6 +76,84 @@ describe('E1, E2 the texts that may have been signed', () => {
     expect(isSigned(pairs, signature, [new Secret('old'), key])).toBe(true);
     expect(isSigned(pairs, signature, [new Secret('old')])).toBe(false);
     expect(isSigned(pairs, signature, [])).toBe(false);
+  });
+});
+
+describe('L28 what the reference leaves open', () => {
+  const full: Pairs = [
+    ['name', 'bill_vendor.update'],
+    ['object_id', '7'],
+    ['account_id', '6BApk'],
+    ['business_id', '8'],
+    ['identity_id', '9'],
+    ['user_id', '1'],
+  ];
+  const inOrder = (names: readonly string[], from: Pairs = full): Pairs =>
+    names.map((name) => from.find(([other]) => other === name)!);
+  const json = (of: Pairs): string => `{${of.map(([name, value]) => `"${name}": "${value}"`).join(', ')}}`;
+  const own = ['identity_id', 'user_id', 'account_id', 'name', 'business_id', 'object_id'];
+  const rest = full.filter(([name]) => name !== 'object_id');
+
+  it('a space after every colon and comma may be meant of those inside values too', () => {
+    const text = '{"at": "10: 45, Kö: ln", "object_id": "7", "name": "bill_vendor.update", "account_id": "6BApk"}';
+    expect(isSigned([['at', '10:45,Kö:ln'], ...pairs], sign(text), [key])).toBe(true);
+    expect(isSigned([['at', '10:45,Kö:ln'], ...pairs], sign(text.replace('10: 45', '10:45')), [key])).toBe(false);
+  });
+
+  it.each([
+    ['six keys', own, full],
+    ['five keys', own.filter((name) => name !== 'object_id'), rest],
+    ['seven keys', ['origin', ...own], [...full, ['origin', 'x: y']] as Pairs],
+  ])('an order of the keys that is none of the usual ones is found: %s', async (_, order, sent) => {
+    const check = new SignatureCheck(virtualClock());
+    const signature = sign(json(inOrder(order, sent)));
+    expect(isSigned(sent, signature, [key])).toBe(false);
+    expect(await check.isSigned('a', sent, signature, [new Secret('old'), key])).toBe(true);
+  });
+
+  it('the order that was found serves other deliveries, keys and accounts, also with fewer or more parameters', async () => {
+    const clock = virtualClock();
+    const check = new SignatureCheck(clock);
+    expect(await check.isSigned('a', full, sign(json(inOrder(own))), [key])).toBe(true);
+    const other = new Secret('other');
+    const fewer = own.filter((name) => name !== 'business_id');
+    // No account has another search within a minute, so these are found by the order alone.
+    for (const account of ['a', 'b']) {
+      expect(await check.isSigned(account, full, 'A'.repeat(43) + '=', [key])).toBe(false);
+      expect(await check.isSigned(account, full, sign(json(inOrder(own)), other), [other])).toBe(true);
+      const sent = full.filter(([name]) => name !== 'business_id');
+      expect(await check.isSigned(account, sent, sign(json(inOrder(fewer, sent))), [key])).toBe(true);
+      const more: Pairs = [['zeal', '1'], ...full];
+      expect(await check.isSigned(account, more, sign(json([...inOrder(own), ['zeal', '1']])), [key])).toBe(true);
+    }
+  });
+
+  it('wrong signatures cause one search a minute for each account, and a right one is found after that', async () => {
+    const clock = virtualClock();
+    const check = new SignatureCheck(clock);
+    const wrong = 'A'.repeat(43) + '=';
+    const right = sign(json(inOrder(own)));
+    expect(await check.isSigned('a', full, wrong, [key])).toBe(false);
+    expect(await check.isSigned('a', full, right, [key])).toBe(false);
+    await clock.pass(59_000);
+    expect(await check.isSigned('a', full, right, [key])).toBe(false);
+    await clock.pass(1_000);
+    expect(await check.isSigned('a', full, right, [key])).toBe(true);
+  });
+
+  it('deliveries that arrive during a search wait for it', async () => {
+    const check = new SignatureCheck(virtualClock());
+    const signature = sign(json(inOrder(own)));
+    const all = Array.from({ length: 5 }, () => check.isSigned('a', full, signature, [key]));
+    expect(await Promise.all(all)).toEqual([true, true, true, true, true]);
+  });
+
+  it('a search is bounded: eight keys are not searched, and nothing is without a key', async () => {
+    const check = new SignatureCheck(virtualClock());
+    const eight: Pairs = [...full, ['a', '1'], ['b', '2']];
+    const text = json([...eight.slice(4), ...eight.slice(0, 4)]);
+    expect(await check.isSigned('a', eight, sign(text), [key])).toBe(false);
+    expect(await check.isSigned('b', full, sign(json(inOrder(own))), [])).toBe(false);
   });
 });
 

@@ -47,17 +47,32 @@ describe('a genuine delivery', () => {
   it.each([
     ['C16 another noun', { name: 'invoice.create' }, 1001],
     ['C16 no noun that anybody knows', { name: 'ünknown 事件' }, 1001],
-    ['H7 a negative object_id', { object_id: '-5' }, null],
-    ['H7 an object_id beyond 2^53', { object_id: '9007199254740993' }, null],
-    ['H7 an object_id that is an address', { object_id: 'http://169.254.169.254/' }, null],
-    ['H7 an object_id that is a path', { object_id: '../../systems/gateways/1' }, null],
-    ['an empty object_id', { object_id: '' }, null],
+    ['L26 another noun, and no id', { name: 'invoice.create', object_id: 'x' }, null],
   ])('%s is journalled, ignored, and answered with 200', async (_, change, objectId) => {
     const place = await testbed({ level: 'listener' });
     expect((await post(place, signed({ ...delivery, ...change }))).status).toBe(200);
     expect(journal(place)).toMatchObject([{ outcome: 'ignored', object_id: objectId }]);
     expect(journal(place)[0]?.settled_at).not.toBeNull();
     expect([await marks(place), place.called.deliveries, place.outcomes]).toEqual([[], 0, ['ignored']]);
+  });
+
+  it.each([
+    ['a negative object_id', { object_id: '-5' }],
+    ['an object_id beyond 2^53', { object_id: '9007199254740993' }],
+    ['an object_id that is an address', { object_id: 'http://169.254.169.254/' }],
+    ['an object_id that is a path', { object_id: '../../systems/gateways/1' }],
+    ['an object_id with blanks', { object_id: ' 1001' }],
+    ['an empty object_id', { object_id: '' }],
+    ['no object_id', { object_id: undefined }],
+  ])('H7, L26 with %s is journalled, and asks for a sweep', async (_, change) => {
+    const place = await testbed({ level: 'listener' });
+    const { object_id, ...rest } = { ...delivery, ...change };
+    const sent = signed(object_id === undefined ? rest : { ...rest, object_id });
+    expect((await post(place, sent)).status).toBe(200);
+    expect(journal(place)).toMatchObject([{ outcome: 'ignored', object_id: null }]);
+    expect(await place.mirror.sweepRequests.sweepRequest(account)).toMatchObject({ generation: 1 });
+    expect(await place.mirror.sweepRequests.callbackIds(account)).toBeUndefined();
+    expect([await marks(place), place.called.deliveries, place.outcomes]).toEqual([[], 1, ['accepted']]);
   });
 
   it('C17, C19 is accepted with unknown parameters, and without optional ones', async () => {
@@ -127,7 +142,7 @@ describe('a refused request has its own status and leaves nothing', () => {
       'malformed',
     ],
     ['400 no name', 400, form('object_id=1&account_id=6BApk'), 'malformed'],
-    ['400 no object', 400, form('name=bill_vendor.update&account_id=6BApk'), 'malformed'],
+    ['L26 401 no object, not signed', 401, form('name=bill_vendor.update&account_id=6BApk'), 'wrong_signature'],
     ['400 no account', 400, form('name=bill_vendor.update&object_id=1'), 'malformed'],
     ['E8 400 the account of another path', 400, signed({ ...delivery, account_id: 'Other' }), 'malformed'],
     ['400 no signature', 400, { method: 'POST', headers: { 'content-type': formType }, body: good.body }, 'unsigned'],

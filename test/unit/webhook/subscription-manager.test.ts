@@ -33,6 +33,13 @@ describe('a first subscription', () => {
     ['E2 characters are signed as UTF-8', ['escaping=utf8', 'extraParameter=present']],
     ['E1, E2 both', ['keyOrder=sorted', 'escaping=utf8', 'extraParameter=present']],
     ['E2 parameters are more than documented', ['extraParameter=present']],
+    ['L25 codes are any text', ['code=any']],
+    ['L25 codes are any text, as JSON', ['code=any', 'handshakeForm=json', 'handshakeSigned=no']],
+    ['L27 another integration has a callback without an id', ['brokenRows=one']],
+    ['L28 keys are signed in an order of their own', ['keyOrder=own']],
+    ['L28 in an order of their own, more than documented', ['keyOrder=own', 'extraParameter=present', 'escaping=utf8']],
+    ['L28 a space follows every colon and comma', ['spacing=every', 'extraParameter=present']],
+    ['L28 both', ['keyOrder=own', 'spacing=every', 'extraParameter=present']],
   ])('%s', async (_, world) => {
     const place = await testbed({ level: 'webhook', world });
     expect([await place.subscriptions.check(), place.verified]).toEqual(['verified', [account]]);

@@ -196,7 +196,29 @@ describe('gateways and callbacks', () => {
         { sgid: 1598106, connectionid: '00000000000000000000000000000001', gateway_name: 'stripe' },
         { sgid: 1221100, connectionid: '00000000000000000000000000000002', gateway_name: 'servicepay' },
       ],
+      rejected: [],
     });
+  });
+
+  it.each([
+    ['an id that is null', { sgid: null, callbackid: null, id: null }],
+    ['an id that is text', { sgid: 'x', callbackid: 'x', id: '-1' }],
+    ['no id', { uri: 'https://other.example/' }],
+    ['a number in place of the record', 7],
+    ['nothing in place of the record', null],
+    ['a list in place of the record', [[]]],
+  ])('L27 sets a row aside with %s, and uses its neighbours', (_, row) => {
+    const paging = { page: 1, pages: 1, per_page: 15, total: 2 };
+    const good = { sgid: 5, callbackid: 5, id: 5 };
+    const listed = (name: string) =>
+      answered(JSON.stringify({ response: { result: { [name]: [row, good, row], ...paging } } }));
+    const gateways = readGateways(listed('gateways'), 1);
+    expect([gateways.items.map(({ sgid }) => sgid), gateways.rejected.length]).toEqual([[5], 2]);
+    const callbacks = readCallbacks(listed('callbacks'), 1);
+    expect(callbacks.items.map(({ callbackid }) => callbackid)).toEqual([5]);
+    expect(callbacks.rejected[1]).toBe(
+      'Row 3 of page 1 of the callbacks: The answer contains a record without a usable callbackid.',
+    );
   });
 
   it('reads the callbacks of the reference, and an empty list of them', () => {
@@ -234,8 +256,8 @@ describe('gateways and callbacks', () => {
     expect(() => readRemoval(answered(fixture('error-accounting-not-found')))).toThrow('Client not found.');
   });
 
-  it('A19 refuse a record without an id', () => {
-    const text = '{"response":{"result":{"gateways":[{"sgid":-1}],"page":1,"pages":1,"total":1}}}';
-    expect(() => readGateways(answered(text), 1)).toThrow('without a usable sgid');
+  it('A19 refuse an answer about one callback without an id', () => {
+    const text = '{"response":{"result":{"callback":{"callbackid":-1}}}}';
+    expect(() => readCallback(answered(text))).toThrow('without a usable callbackid');
   });
 });
