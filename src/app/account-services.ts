@@ -1,5 +1,5 @@
 /**
- * What runs for all accounts of an installation. Accounts can be added, removed, paused and resumed while it runs, without effect on the others.
+ * The accounts that are served, each with what runs for it. Accounts can be added, removed, paused and resumed while it runs, without effect on the others.
  *
  * For an account that comes, everything begins as at a start; of one that goes, the callback is deleted while its connection is still known,
  * for at most 15 seconds. One removed from the settings while the daemon is stopped is only named at its next start, because its connection
@@ -9,41 +9,30 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../store/mirror.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
-import type { Metrics } from '../admin/metrics.ts';
-import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
+import { parseInstant, type Clock } from '../domain/clock.ts';
 import { background, repeatedly } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Installation } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
-import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import { withKept, type KeptAccounts, type Settings } from '../settings/parse.ts';
-import type { RunReport } from '../sync/run.ts';
-import { SweepPermits } from './sweep-permits.ts';
 import type { PathTokens } from '../webhook/address.ts';
-import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
 
 export interface AccountServicesOptions {
   readonly installation: Installation;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly random: Random;
+  /** Wires what runs for an account. `lastRun`: wall time of its last run in an earlier process; undefined where it is to run at once. */
+  readonly build: (accountId: string, lastRun: number | undefined) => AccountSupervisor;
+  /** What all of them share; it is stopped before they are. */
+  readonly shared: Service;
   readonly log: Log;
-  /** Called when a run of an account has ended. */
-  readonly onRun: (accountId: string, report: RunReport) => void;
   /** Called when an account is added, before any request about it. */
   readonly onAccount?: (accountId: string) => void;
 }
 
-/** How many accounts are swept at once. */
-const sweepsAtOnce = 4;
-
 export class AccountServices implements Service {
   readonly name = 'the accounts';
   readonly #options: AccountServicesOptions;
-  readonly #permits: SweepPermits;
-  readonly #slots: Readonly<Record<ScheduleKind, Slots>>;
   readonly #supervisors = new Map<string, AccountSupervisor>();
   readonly #tokens: Map<string, Secret>;
   readonly #stopping = new AbortController();
@@ -53,11 +42,7 @@ export class AccountServices implements Service {
 
   private constructor(options: AccountServicesOptions, paused: ReadonlySet<string>, tokens: PathTokens) {
     const { settings } = options.installation;
-    const { schedule } = settings;
     this.#options = options;
-    this.#permits = new SweepPermits(sweepsAtOnce, options.clock);
-    const slots = (kind: ScheduleKind): Slots => new CronSlots(schedule[kind], schedule.timezone);
-    this.#slots = { reconcile: slots('reconcile'), pull: slots('pull') };
     this.#tokens = new Map(tokens);
     this.#settings = { ...settings, paused };
   }
@@ -86,21 +71,9 @@ export class AccountServices implements Service {
     return [...this.#supervisors.keys()].filter((id) => !this.#settings.paused.has(id));
   }
 
-  /** What the listener needs. Deliveries for a paused account are stored, and handled when it is resumed. */
-  get receiving(): DeliveryReceiverOptions & { readonly tokens: PathTokens } {
-    const { installation, clock, log } = this.#options;
-    const { settings, mirror, secrets } = installation;
-    return {
-      tokens: this.#tokens,
-      clock,
-      log,
-      mirror: mirror.deliveries,
-      verifiers: secrets.verifiers,
-      signatureHeader: settings.service.signatureHeader,
-      onDelivery: (id) => this.active(id)?.delivered(),
-      onCode: (id) => this.active(id)?.subscriptions.codeArrived(),
-      onWrongSignatures: (id) => void this.active(id)?.subscriptions.resendIfSilent(),
-    };
+  /** The secret part of each account's address; it follows the accounts. */
+  get tokens(): PathTokens {
+    return this.#tokens;
   }
 
   /** Wall time of the next run of any account; undefined while none is awaited. */
@@ -119,7 +92,7 @@ export class AccountServices implements Service {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The daemon stops.'));
-    await this.#permits.stop();
+    await this.#options.shared.stop();
     await stopAll(AccountSupervisor.services([...this.#supervisors.values()]));
     await this.#changes;
   }
@@ -198,16 +171,7 @@ export class AccountServices implements Service {
   }
 
   #build(id: string, lastRun: number | undefined): AccountSupervisor {
-    const { installation, onRun } = this.#options;
-    const supervisor = new AccountSupervisor({
-      ...this.#options,
-      account: installation.account(id),
-      permits: this.#permits,
-      slots: this.#slots,
-      isAlone: installation.accounts.length === 1,
-      lastRun,
-      onRun: (report) => onRun(id, report),
-    });
+    const supervisor = this.#options.build(id, lastRun);
     this.#supervisors.set(id, supervisor);
     return supervisor;
   }

@@ -2,7 +2,7 @@
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Actions } from '../admin/api/actions-api.ts';
 import { Metrics } from '../admin/metrics.ts';
-import { timestamp, type Clock } from '../domain/clock.ts';
+import { timestamp, type Clock, type Random } from '../domain/clock.ts';
 import { SingleFlight } from '../domain/concurrency.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
@@ -31,15 +31,13 @@ import { targetReports } from '../store/reports/outbox-report.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import { prepareFile } from '../store/sqlite/file-systems.ts';
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
+import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import type { RunReport } from '../sync/run.ts';
+import type { PathTokens } from '../webhook/address.ts';
+import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
 import { createListener } from '../webhook/listener.ts';
-import {
-  AccountServices,
-  logAbandonedCallbacks,
-  watchKeptAccounts,
-  type AccountServicesOptions,
-} from './account-services.ts';
-import type { AccountSupervisor } from './account-supervisor.ts';
+import { AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
+import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
 import { serviceAddress, type Connections } from './connections.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
 import {
@@ -48,6 +46,7 @@ import {
   createMaintenance,
   type IntegrityCheck,
 } from './maintenance.ts';
+import { SweepPermits } from './sweep-permits.ts';
 import { Publications, refuseBadSchedules, refuseBadSources } from './publications.ts';
 
 /** Parts of the program that are compiled separately. */
@@ -168,10 +167,14 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     if (report.counts.created + report.counts.updated > 0) publications.changed();
     dependencies.onRun(id, report);
   };
-  const { accounts, services: lasting } = await daemonServices({ ...dependencies, installation, metrics, onRun });
+  const {
+    accounts,
+    receiving,
+    services: lasting,
+  } = await daemonServices({ ...dependencies, installation, metrics, onRun });
 
   const listener = createListener({
-    ...accounts.receiving,
+    ...receiving,
     host: settings.listener.host,
     port: settings.listener.port,
     observe: (outcome, ms) => metrics.delivery(outcome, ms),
@@ -265,23 +268,65 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
   }
 }
 
-/**
- * What a daemon runs besides its servers: the accounts, the clock jump detector and maintenance, in the order in which they start. Nothing
- * runs yet.
- */
-export async function daemonServices(
-  options: AccountServicesOptions,
-): Promise<{ readonly accounts: AccountServices; readonly services: readonly Service[] }> {
-  const { installation, clock, log } = options;
+interface DaemonServicesOptions {
+  readonly installation: Installation;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** As those of `DaemonDependencies`. */
+  readonly onRun: (accountId: string, report: RunReport) => void;
+  readonly onAccount?: (accountId: string) => void;
+}
+
+interface DaemonServices {
+  readonly accounts: AccountServices;
+  /** What the listener needs. Deliveries for a paused account are stored, and handled when it is resumed. */
+  readonly receiving: DeliveryReceiverOptions & { readonly tokens: PathTokens };
+  /** In the order in which they start. */
+  readonly services: readonly Service[];
+}
+
+/** How many accounts are swept at once. */
+const sweepsAtOnce = 4;
+
+/** What a daemon runs besides its servers: the accounts, the clock jump detector and maintenance. Nothing runs yet. */
+export async function daemonServices(options: DaemonServicesOptions): Promise<DaemonServices> {
+  const { installation, clock, log, onRun } = options;
   const { mirror, secrets, settings, serviceTime } = installation;
-  const accounts = await AccountServices.open(options);
+  const { schedule, retention, service } = settings;
+  const permits = new SweepPermits(sweepsAtOnce, clock);
+  const slotsOf = (kind: ScheduleKind): Slots => new CronSlots(schedule[kind], schedule.timezone);
+  const slots = { reconcile: slotsOf('reconcile'), pull: slotsOf('pull') };
+  const build = (id: string, lastRun: number | undefined): AccountSupervisor =>
+    new AccountSupervisor({
+      ...options,
+      account: installation.account(id),
+      permits,
+      slots,
+      isAlone: installation.accounts.length === 1,
+      lastRun,
+      onRun: (report) => onRun(id, report),
+    });
+  const accounts = await AccountServices.open({ ...options, build, shared: permits });
+  const receiving: DaemonServices['receiving'] = {
+    tokens: accounts.tokens,
+    clock,
+    log,
+    mirror: mirror.deliveries,
+    verifiers: secrets.verifiers,
+    signatureHeader: service.signatureHeader,
+    onDelivery: (id) => accounts.active(id)?.delivered(),
+    onCode: (id) => accounts.active(id)?.subscriptions.codeArrived(),
+    onWrongSignatures: (id) => void accounts.active(id)?.subscriptions.resendIfSilent(),
+  };
   const onJump = (ms: number): void => {
     const seconds = Math.round(ms / 1_000);
     log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
     accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
   };
-  const maintenance = createMaintenance({ mirror, secrets, serviceTime, retention: settings.retention, clock, log });
-  return { accounts, services: [accounts, createClockJumpDetector(clock, onJump), maintenance] };
+  const maintenance = createMaintenance({ mirror, secrets, serviceTime, retention, clock, log });
+  return { accounts, receiving, services: [accounts, createClockJumpDetector(clock, onJump), maintenance] };
 }
 
 interface HealthParts {

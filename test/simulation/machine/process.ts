@@ -108,8 +108,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log: silentLog,
     onRun: (_, report) => onRun(report),
   });
-  const { accounts: served, services } = running;
-  const { supervisors, receiving } = served;
+  const { accounts: served, receiving, services } = running;
+  const { supervisors } = served;
   await startAll(services);
   const untilNext = (kind: 'pull' | 'reconcile'): number => (served.next(kind) ?? clock.now()) - clock.now();
   return {
