@@ -1,4 +1,5 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
+import { existsSync } from 'node:fs';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Actions } from '../admin/api/actions-api.ts';
 import { Metrics } from '../admin/metrics.ts';
@@ -225,9 +226,12 @@ async function openAlone(
   const path = prepareFile(settings.database, mirrorMode);
   const lock = takeSideLock(path, dependencies.clock.now());
   try {
+    // A process that ends cleanly leaves none. SQLite applies it to whatever file is there now, also to a copy that was put back.
+    const isJournalLeft = existsSync(`${path}-wal`);
     if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
       await quarantineDamaged(path, dependencies);
-    return { ...(await openReplacingDamaged(path, settings, dependencies)), lock };
+    const opened = await openReplacingDamaged(path, settings, dependencies);
+    return { ...opened, doubt: opened.doubt ?? (isJournalLeft ? 'a journal was left beside it' : undefined), lock };
   } catch (error) {
     lock.release();
     throw error;

@@ -1,10 +1,13 @@
 /** A daemon on a mirror that may be damaged: when it checks the integrity of the file, and what it does meanwhile. */
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
-import { existsSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkWholeFile } from '../../../src/store/files/damage.ts';
 import { ask } from '../../support/mirror-file.ts';
+import { activeDifferences } from '../../support/mirror/differences.ts';
+import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 /** Makes an index disagree with its table, which nothing but a check of every entry finds. */
@@ -137,3 +140,51 @@ describe('K50 a daemon on a mirror that', () => {
     expect(at.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 });
+
+/** Every page that changed since the copy was made is in the journal, or only those that changed later: these fit no page of the copy. */
+it.each([
+  ['all that came after it', false, 30],
+  ['some of what came after it', true, 30],
+  ['a little of what came after it', true, 1],
+])(
+  'L74 a copy that is put back beside a journal of %s is checked, and what comes of it is right',
+  async (_, isPart, edits) => {
+    const at = await testbed({ level: 'daemon' });
+    const { database } = at.settings;
+    const service = at.sandbox.vendors(account);
+    const edit = async (city: string): Promise<void> => {
+      for (const { vendorid } of service.all().slice(0, edits)) service.edit(Number(vendorid), { city });
+      await at.clock.until(city, () => at.query('SELECT 1 FROM vendors WHERE city = ?', city).length === edits);
+      await at.untilQuiet();
+    };
+    await at.stop();
+    copyFileSync(database, join(at.folder, 'copy.db'));
+    await at.reopen();
+    await at.start();
+    await edit('First');
+    if (isPart) {
+      const other = new Driver(database);
+      other.pragma('wal_checkpoint(TRUNCATE)');
+      other.close();
+    }
+    await edit('Second');
+    // As if it were killed now, and somebody put the copy back in its place.
+    const left = ['-wal', '-shm'].map((suffix) => [database + suffix, readFileSync(database + suffix)] as const);
+    await at.stop();
+    for (const [path, bytes] of left) writeFileSync(path, bytes);
+    copyFileSync(join(at.folder, 'copy.db'), database);
+    const before = looked(at).length;
+    await at.reopen();
+    await at.start();
+    await until(at, () => looked(at).length > before + 1 || at.fatal.length > 0);
+    if (at.fatal.length > 0) {
+      expect(at.fatal[0]).toMatchObject({ code: 'database_corrupt', exit: 74 });
+      await at.reopen();
+      await at.start();
+    }
+    await at.untilRuns();
+    await at.untilQuiet();
+    expect(activeDifferences(at)).toEqual([]);
+    expect(at.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  },
+);
