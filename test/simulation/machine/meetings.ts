@@ -6,6 +6,7 @@ import type { Store } from '../../../src/store/mirror.ts';
 /** What the mirror is asked, beside the program and outside of its time. */
 const questions = {
   'in doubt × guarded': 'SELECT 1 FROM _edits WHERE account_id = ? AND vendorid = ?',
+  'ended × abandoned': "SELECT 1 FROM runs WHERE id = ? AND outcome = 'abandoned'",
   'set back × requested': 'SELECT 1 FROM _sweep_requests WHERE asked_at IS NOT NULL',
 } as const;
 
@@ -15,10 +16,14 @@ export class Meetings {
     'in doubt × guarded': 0,
     /** A vendor was read for its mark, and was marked again meanwhile. */
     'answered × overtaken': 0,
+    /** A run ended, but its end was not stored: its process was killed just then, or the file was locked or full. The next run abandons it. */
+    'ended × abandoned': 0,
     /** The clock is set back while a sweep is requested. */
     'set back × requested': 0,
   };
   readonly #database: string;
+  /** Runs whose end was not stored. */
+  readonly #unstored = new Set<number>();
 
   constructor(database: string) {
     this.#database = database;
@@ -33,7 +38,21 @@ export class Meetings {
   }
 
   /** Listens to a mirror, without changing what it does or when. */
-  observe({ queue }: Store): void {
+  observe({ queue, runs }: Store): void {
+    const [beginRun, finishRun] = [runs.beginRun.bind(runs), runs.finishRun.bind(runs)];
+    const observedRuns: Pick<Store['runs'], 'beginRun' | 'finishRun'> = {
+      beginRun: async (start) => {
+        const run = await beginRun(start);
+        for (const id of this.#unstored) if (this.#count('ended × abandoned', id)) this.#unstored.delete(id);
+        return run;
+      },
+      finishRun: (run, end) => {
+        const finished = finishRun(run, end);
+        finished.catch(() => void this.#unstored.add(run.id));
+        return finished;
+      },
+    };
+    Object.assign(runs, observedRuns);
     const settle = queue.settle.bind(queue);
     const observed: Pick<Store['queue'], 'settle'> = {
       settle: (...values) => {
@@ -50,11 +69,14 @@ export class Meetings {
     Object.assign(queue, observed);
   }
 
-  #count(meeting: keyof typeof questions, ...values: (string | number)[]): void {
-    if (!existsSync(this.#database)) return;
+  /** @returns whether they met. */
+  #count(meeting: keyof typeof questions, ...values: (string | number)[]): boolean {
+    if (!existsSync(this.#database)) return false;
     const reader = new Driver(this.#database, { readonly: true });
     try {
-      if (reader.prepare(questions[meeting]).get(...values) !== undefined) this.counts[meeting] += 1;
+      const isMet = reader.prepare(questions[meeting]).get(...values) !== undefined;
+      if (isMet) this.counts[meeting] += 1;
+      return isMet;
     } finally {
       reader.close();
     }

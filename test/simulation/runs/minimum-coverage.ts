@@ -36,6 +36,7 @@ const floors: Readonly<Record<string, number>> = {
   // About a third of what 43 seeds came to.
   'meeting in doubt × guarded': 80,
   'meeting answered × overtaken': 500,
+  'meeting ended × abandoned': 25,
   'meeting set back × requested': 40,
   probes: 350,
   absences: 2_500,
