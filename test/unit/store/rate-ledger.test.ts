@@ -110,6 +110,7 @@ it('K30 the end of a request is written with the next one of its account, a seco
   (await request({ accountId: 'two' })).end(0);
   const many = await Promise.all([request(), request(), request()]);
   for (const one of many) one.end(0);
+  expect(clock.pending()).toEqual([1_000]);
   await clock.advance(999);
   expect(underWay()).toEqual([{ rows: 6 }]);
   await clock.advance(1);
@@ -155,6 +156,34 @@ it('K30 a caller waits seconds before it asks again while overdue requests hold 
   await takeAll(mirror);
   await clock.advance(period + demand.longest + 1);
   expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 5_000 });
+});
+
+it('K30 a caller waits until the first place that will be free, whatever else is overdue or under way', async () => {
+  const clock = virtualClock({ auto: true });
+  const mirror = await openAs(newPath(), clock, 'one');
+  const { reservations } = await takeAll(mirror);
+  reservations[0]!.end(0);
+  await clock.advance(1_000);
+  reservations[1]!.end(0);
+  await clock.advance(57_500);
+  expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 1_500 });
+  // The last three are overdue, and another two are under way.
+  await clock.advance(13_500);
+  const { reservations: more, wait } = await takeAll(mirror);
+  expect([more.length, wait]).toEqual([2, 5_000]);
+  more[0]!.end(0);
+  await clock.advance(58_000);
+  expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 2_000 });
+});
+
+it('K30 a number that is taken without a request is the next one, at the present moment, and uses up no place', async () => {
+  const clock = virtualClock({ auto: true });
+  const mirror = await openAs(newPath(), clock, 'one');
+  const first = (await takeAll(mirror, { requests: 1 })).reservations[0]!.stamp;
+  await clock.advance(1_000);
+  const { readSeq, begun } = await mirror.takeStamp();
+  expect([readSeq > first.readSeq, begun - first.begun]).toEqual([true, 1_000]);
+  expect((await takeAll(mirror)).reservations).toHaveLength(4);
 });
 
 it('K30 an aborted request counts as long as it may still be under way', async () => {
