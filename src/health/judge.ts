@@ -219,7 +219,6 @@ export function judgeProcess({ listening, trouble }: Ability): Problem[] {
   ].flat();
 }
 
-/** A problem with its remedy, in sentences. */
 export function sentenceOf({ message, remedy }: Problem): string {
   return remedy === null ? message : `${message} ${remedy}`;
 }

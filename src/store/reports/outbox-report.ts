@@ -15,7 +15,6 @@ export interface TargetReport {
   readonly last_error: string | null;
   /** When its receiver answered 410; null while it accepts messages. */
   readonly disabled_at: string | null;
-  /** Numbers of waiting and of parked vendors. */
   readonly waiting: number;
   readonly parked: number;
   /** Why the latest of those that were given up was not accepted; null where none was given up. */

@@ -7,8 +7,6 @@ import type { RunKind, RunOutcome } from '../../domain/run.ts';
 import type { CodeState } from '../../domain/verifier.ts';
 import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
 
-/** Types of the mirror's tables, except those of vendors. The migrations define them. */
-
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 /** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
 export type ProofKind = 'plain' | 'windows' | 'passes';
@@ -211,8 +209,6 @@ export interface MirrorTables {
   webhook_health: WebhookHealthView;
 }
 
-/** Types of the vendor tables. */
-
 export type VisStateSource = 'reported' | 'inferred';
 
 export interface VendorKey {
@@ -291,8 +287,6 @@ export interface BalanceSpanTable extends VendorKey {
   minor_digits: number;
 }
 
-/** Types of the views for users. */
-
 interface PayablesView extends VendorKey {
   vendor_name: string | null;
   state: 'active' | 'deleted' | 'archived' | 'unknown';
@@ -315,8 +309,6 @@ interface VendorChangesView extends VendorKey {
   learned_by: Source;
 }
 
-/** Types of internal tables about webhooks. */
-
 export interface RegistrationRefusalTable {
   account_id: string;
   event: string;
@@ -335,8 +327,6 @@ interface SweepRequestTable {
   callback_ids: Generated<number>;
   callback_id_at: string | null;
 }
-
-/** Types of the tables of writes with an unknown outcome. */
 
 export interface CreationTable {
   account_id: string;
