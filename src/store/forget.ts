@@ -238,6 +238,7 @@ const ofVendors = [
   '_vendor_versions',
   'findings',
   'dirty_vendors',
+  'undecided_vendors',
   '_edits',
   'vendors',
 ] as const;

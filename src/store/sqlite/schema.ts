@@ -69,6 +69,15 @@ export interface DirtyVendorTable extends VendorKey {
   attempts: number;
   reason: MarkReason;
   last_error: string | null;
+  marked_ms: number | null;
+  last_ms: number | null;
+}
+
+export interface UndecidedTable extends VendorKey {
+  since: string;
+  as_of: string | null;
+  code: string;
+  error: string;
 }
 
 export interface CounterTable {
@@ -131,6 +140,7 @@ export interface FreshnessView {
   listed_as_of: string | null;
   not_served_since: string | null;
   paused_since: string | null;
+  undecided: number;
 }
 
 export interface WebhookHealthView {
@@ -193,6 +203,7 @@ export interface MirrorTables {
   callbacks: CallbackTable;
   deliveries: DeliveryTable;
   dirty_vendors: DirtyVendorTable;
+  undecided_vendors: UndecidedTable;
   runs: RunTable;
   findings: FindingTable;
   _creations: CreationTable;
