@@ -270,7 +270,7 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
       SELECT 1 FROM findings
       WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
         AND explained_at IS NULL AND found_at > ${at('after')}
-      LIMIT ${at('most')})`,
+      LIMIT +${at('most')})`,
   );
   return (accountId) => {
     const lastDelivery = last.get({ accountId })?.at ?? null;
@@ -327,7 +327,7 @@ function undecidedVendors(sqlite: Sqlite): (accountId: string) => UndecidedVendo
     sqlite,
     (at) => sql`
     SELECT vendorid, since, code, error FROM undecided_vendors
-    WHERE account_id = ${at('accountId')} ORDER BY since, vendorid LIMIT ${at('most')}`,
+    WHERE account_id = ${at('accountId')} ORDER BY since, vendorid LIMIT +${at('most')}`,
   );
   return (accountId) => vendors.all({ accountId, most: undecidedShown }).map(withoutBlobs);
 }

@@ -334,7 +334,7 @@ export function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: numb
   FROM runs
   WHERE account_id = ${at('accountId')}
   ORDER BY id DESC
-  LIMIT ${at('latest')}`,
+  LIMIT +${at('latest')}`,
   );
 }
 

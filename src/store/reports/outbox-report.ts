@@ -74,6 +74,6 @@ export function parkedVendors(sqlite: Sqlite, limit: number): ParkedVendor[] {
     sqlite,
     (at) => sql`
     SELECT target, account_id, vendorid, since, attempts, last_error FROM _notify_queue
-    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT ${at('limit')}`,
+    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT +${at('limit')}`,
   ).all({ limit });
 }
