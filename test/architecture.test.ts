@@ -98,6 +98,13 @@ describe('the layout', () => {
     expect(imports((from, to) => areaOf(from) === 'sandbox' && ['api', 'store'].includes(areaOf(to)))).toEqual([]);
   });
 
+  it('is tested beside a second service that shares no file with it, nor with the sandbox', () => {
+    const second = tests.filter(({ path }) => path.startsWith('test/second-service/service/'));
+    const own = new Set(second.map(({ path }) => path));
+    expect(own.size).toBeGreaterThan(0);
+    expect(second.flatMap(({ imports }) => imports.filter((to) => !own.has(to)))).toEqual([]);
+  });
+
   it('imports the sandbox only in commands, wiring and tests', () => {
     const allowed = ['sandbox', 'app', 'cmd'];
     expect(imports((from, to) => areaOf(to) === 'sandbox' && !allowed.includes(areaOf(from)))).toEqual([]);

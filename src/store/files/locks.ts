@@ -15,6 +15,7 @@ import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
 import { statement } from '../sqlite/statement.ts';
 
+/** Locks on files beside the database. They are released when the process ends, for whatever reason. */
 export interface SideLock {
   release(): void;
 }

@@ -41,7 +41,6 @@ describe('reports on accounts', () => {
         findings: [],
         callbacks: [],
         refusals: [],
-        clockAheadMs: null,
       },
     ]);
   });
