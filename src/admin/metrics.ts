@@ -190,6 +190,11 @@ const accountGauges: readonly AccountGauge[] = [
     of: ({ facts }) => facts.freshness.open_suspects,
   },
   {
+    name: 'undecided_vendors',
+    help: 'Vendors that no list shows and that cannot be read, which limit what is claimed.',
+    of: ({ facts }) => facts.freshness.undecided,
+  },
+  {
     name: 'callback_verified',
     help: 'Whether a callback is verified: 1 or 0.',
     of: ({ facts }) => Number(facts.freshness.callback_verified === 1),

@@ -52,7 +52,6 @@ export class Connections {
     this.#failures = new RequestFailureLog(options);
   }
 
-  /** Names of all. */
   get names(): readonly string[] {
     return [...this.#settings.connections.keys()];
   }
@@ -186,7 +185,6 @@ interface Dependencies {
   readonly log: Log;
 }
 
-/** Records which accounts' requests keep failing, so that status can report it before the run has ended. */
 export class RequestFailureLog {
   readonly #failures: Pick<RequestFailures, 'add' | 'forget'>;
   readonly #clock: Pick<Clock, 'timer'>;

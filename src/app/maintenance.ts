@@ -29,7 +29,6 @@ const betweenBatches = 50;
 /** A journal of this size means that a reader keeps a query open, in bytes. */
 const largeJournal = 64 * 2 ** 20;
 
-/** Removes old rows and checks the files. */
 export function createMaintenance({
   mirror,
   secrets,

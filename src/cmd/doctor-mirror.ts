@@ -118,7 +118,7 @@ function megabytes(bytes: number): string {
 /** `doctor` on what the mirror says of an account: whether it is paused, how old it is, and what could not be read. */
 export async function mirrorCheckups(context: ProcessContext, settings: Settings, account: string): Promise<Checkup[]> {
   const health = await healthOf(context, settings, account);
-  return health ? [freshness(context, health), queue(health.facts.parkedFor)] : [];
+  return health ? [freshness(context, health), queue(health.facts.parkedFor), ...undecided(health)] : [];
 }
 
 /** That an account is paused: then nothing is requested about it, not even to check. */
@@ -168,4 +168,11 @@ function queue(parked: readonly ParkedReason[]): Checkup {
     `${counted(vendors, 'changed vendor')} could not be read and wait${vendors === 1 ? 's' : ''} for the next reconciliation.${why}`,
     'Remove the cause; then `vendor-mirror deliveries retry` tries again at once.',
   );
+}
+
+/** Nothing where every vendor could be decided about. */
+function undecided({ problems }: AccountHealth): Checkup[] {
+  return problems
+    .filter(({ code }) => code === 'vendors_undecided')
+    .map(({ message, remedy }) => warning('undecided', message, remedy ?? ''));
 }

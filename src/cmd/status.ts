@@ -123,6 +123,7 @@ function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
     ['freshness', freshnessText(freshness, ago)],
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
+    ...(freshness.undecided === 0 ? [] : [['undecided', undecidedText(status, ago)] satisfies [string, string]]),
     ['deliveries', deliveriesText(status, ago)],
     ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
     [
@@ -141,8 +142,9 @@ function vendorsText({ active, archived, deleted, unknown, suspect, missing, gon
   return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
 }
 
-function freshnessText({ safe_as_of, last_complete_sweep }: AccountFacts['freshness'], ago: Ago): string {
+function freshnessText({ safe_as_of, listed_as_of, last_complete_sweep }: AccountFacts['freshness'], ago: Ago): string {
   if (last_complete_sweep === null) return 'unknown: no complete sweep yet';
+  if (safe_as_of === null && listed_as_of !== null) return 'unknown while some vendors cannot be decided about';
   if (safe_as_of === null) return 'unknown until the next complete sweep: the clock was set back';
   const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
   return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
@@ -159,6 +161,12 @@ function queueText({ queue, oldestMark, parkedFor }: AccountFacts, ago: Ago): st
   const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no cause was recorded'}`).join('; ');
   const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
   return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(oldestMark)}`;
+}
+
+function undecidedText({ freshness, undecided }: AccountFacts, ago: Ago): string {
+  const vendors = undecided.map(({ vendorid, since, error }) => `${vendorid} since ${ago(since)}: ${error}`);
+  const others = freshness.undecided - undecided.length;
+  return [...vendors, ...(others > 0 ? [`${others} more`] : [])].join('; ');
 }
 
 function deliveriesText({ freshness, lastDelivery, missedSince, sweepRequest }: AccountFacts, ago: Ago): string {

@@ -86,7 +86,6 @@ function errorsOf({ run, gateways }: AccountSync): MirrorError[] {
   return [run.error, gateways?.error].filter((error) => error !== undefined);
 }
 
-/** Whether each account of the settings was read whole. */
 function isWhole({ accounts }: Pick<Settings, 'accounts'>, synced: readonly AccountSync[]): boolean {
   return (
     synced.length === accounts.length &&

@@ -22,7 +22,6 @@ const nouns = {
   time_entry: { plural: 'time_entries', verbs: written },
 } as const satisfies Record<string, { readonly plural: string; readonly verbs: readonly string[] }>;
 
-/** All nouns and events that can be registered. */
 export const registrableEvents: readonly string[] = Object.entries(nouns).flatMap(([noun, { verbs }]) => [
   noun,
   ...verbs.map((verb) => `${noun}.${verb}`),

@@ -22,6 +22,7 @@
  *   absences_waiting     fair   many vendors are no longer listed, and a person must say whether they are gone
  *   callback_unverified  fair   no callback is verified, so nothing is delivered
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
+ *   vendors_undecided    fair   vendors that no list shows could not be read
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
  *
@@ -120,6 +121,7 @@ export type ProblemCode =
   | 'absences_waiting'
   | 'callback_unverified'
   | 'deliveries_silent'
+  | 'vendors_undecided'
   | 'vendors_parked'
   | 'queue_stuck'
   | 'no_daemon'
@@ -219,7 +221,6 @@ export function judgeProcess({ listening, trouble }: Ability): Problem[] {
   ].flat();
 }
 
-/** A problem with its remedy, in sentences. */
 export function sentenceOf({ message, remedy }: Problem): string {
   return remedy === null ? message : `${message} ${remedy}`;
 }
@@ -447,6 +448,25 @@ const deliveriesSilent: Rule = ({ facts: { lastDelivery, missedSince }, deliveri
   return problem('deliveries_silent', 'fair', message, 'Run `vendor-mirror doctor`.', lastDelivery);
 };
 
+/** How many vendors a sentence names. */
+const named = 3;
+
+const vendorsUndecided: Rule = ({ facts: { freshness, undecided } }) => {
+  const [first] = undecided;
+  if (!first) return undefined;
+  const ids = undecided.slice(0, named).map(({ vendorid }) => vendorid);
+  const more = freshness.undecided - ids.length;
+  const which =
+    freshness.undecided === 1
+      ? `Vendor ${first.vendorid}, which no list shows, could not be read`
+      : `${freshness.undecided} vendors that no list shows (${ids.join(', ')}${more > 0 ? ' and others' : ''}) could not be read`;
+  const message = `${which}, so the mirror holds what was last known: ${first.error}`;
+  const remedy = isAccessRefused(first.code as ErrorCode)
+    ? 'Give the person whose token it is access to such vendors; each run tries again.'
+    : 'Open the vendor in the service, and report it there; each run tries again.';
+  return problem('vendors_undecided', 'fair', message, remedy, first.since);
+};
+
 const vendorsParked: Rule = ({ facts: { queue } }) => {
   if (queue.parked === 0) return undefined;
   const vendors = queue.parked === 1 ? 'One changed vendor' : `${queue.parked} changed vendors`;
@@ -478,6 +498,7 @@ const rules: readonly Rule[] = [
   absencesWaiting,
   callbackUnverified,
   deliveriesSilent,
+  vendorsUndecided,
   vendorsParked,
   queueStuck,
 ];

@@ -76,6 +76,7 @@ interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | '
   readonly watchdog: 'off' | 'receiving' | 'silent';
   readonly vendors: VendorCounts;
   readonly queue: object;
+  readonly undecided: AccountFacts['undecided'];
   readonly callbacks: readonly object[];
   readonly last_delivery: string | null;
   readonly registration_refusals: AccountFacts['refusals'];
@@ -180,6 +181,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocume
     vendors: vendorCounts(facts.counts),
     freshness,
     queue: { ...queue, oldest: facts.oldestMark, parked_for: facts.parkedFor },
+    undecided: facts.undecided,
     callbacks: facts.callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
     last_delivery: facts.lastDelivery,
     registration_refusals: facts.refusals,

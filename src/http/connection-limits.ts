@@ -7,7 +7,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Limits the connections of a server, so that callers who keep theirs do not keep others out. */
 export interface ConnectionLimits {
   readonly maxConnections: number;
   /** For one remote address. Addresses of this machine are exempt: a local proxy forwards for everybody. */
@@ -85,7 +84,6 @@ function isThisMachine(address = ''): boolean {
   return address === '::1' || address.replace(/^::ffff:/, '').startsWith('127.');
 }
 
-/** Limits of an HTTP server. */
 export interface HttpLimits extends ConnectionLimits {
   readonly connectionsCheckingInterval: number;
   readonly headersTimeout: number;

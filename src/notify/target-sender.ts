@@ -40,7 +40,6 @@ interface TargetSenderOptions {
   readonly log: Log;
   /** How long a stop waits for messages under way, in milliseconds; then they are aborted, and sent again after the next start. */
   readonly grace: number;
-  /** Called with the outcome of each attempt. */
   readonly observe: (target: string, outcome: Outcome['kind']) => void;
 }
 
@@ -290,10 +289,6 @@ function addressRefused(error: unknown): string | undefined {
 /** A receiver is down when messages of this many vendors failed and none was accepted in between. */
 const vendorsUntilDown = 3;
 
-/**
- * Tells a receiver that is down from one that refuses single vendors. Where several vendors failed in a row and none was accepted, the
- * receiver is down: sending pauses, ever longer, then one message is tried, and its failures do not count against vendors.
- */
 class ReceiverHealth {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #failed = new Set<string>();

@@ -197,6 +197,8 @@ export interface Freshness {
   readonly not_served_since: string | null;
   /** Since when the account is paused; null if it is not. */
   readonly paused_since: string | null;
+  /** Vendors about which the last complete run could not decide; they limit `safe_as_of`. */
+  readonly undecided: number;
 }
 
 export type QueryValue = string | number | bigint | null;

@@ -303,7 +303,6 @@ export const settingsShape = z.strictObject({
 
 export type Shaped = z.infer<typeof settingsShape>;
 
-/** The shape of the settings, and the human forms of their values. Each rule is worded as what would be right. */
 export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'service'> {
   readonly service: Omit<Shaped['service'], 'auth'>;
   /** What a command works on: all that are named, or the one to which it is restricted. */

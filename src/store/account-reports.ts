@@ -21,6 +21,7 @@ import type {
   RegistrationRefusalTable,
   VendorTable,
   WebhookHealthView,
+  UndecidedTable,
 } from './sqlite/schema.ts';
 import { mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
@@ -170,6 +171,8 @@ function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {
 /** Everything that is shown of one account but sums of money, which need a scan of all vendors; cheap, however large the mirror is. */
 export interface AccountState extends AccountSummary, ReceivedDeliveries {
   readonly parkedFor: readonly ParkedReason[];
+  /** Those that have been undecided for longest. */
+  readonly undecided: readonly UndecidedVendor[];
   readonly days: WebhookDays;
 }
 
@@ -188,6 +191,7 @@ export function unknownState(account: string): AccountState {
       listed_as_of: null,
       not_served_since: null,
       paused_since: null,
+      undecided: 0,
     },
     clockAheadMs: null,
     queue: { waiting: 0, parked: 0 },
@@ -201,6 +205,7 @@ export function unknownState(account: string): AccountState {
     lastDelivery: null,
     missedSince: 0,
     parkedFor: [],
+    undecided: [],
     days: [],
   };
 }
@@ -216,6 +221,7 @@ export function accountStates(
   const summary = accountSummaries(sqlite, runsShown);
   const received = receivedDeliveriesOf(sqlite);
   const parkedFor = parkedReasons(sqlite);
+  const undecided = undecidedVendors(sqlite);
   const days = webhookDays(sqlite);
   return (accountId) => {
     const found = summary(accountId);
@@ -224,6 +230,7 @@ export function accountStates(
       ...found,
       ...received(accountId),
       parkedFor: found.queue.parked === 0 ? [] : parkedFor(accountId),
+      undecided: found.freshness.undecided === 0 ? [] : undecided(accountId),
       days: days(accountId, clock.now()),
     };
   };
@@ -263,7 +270,7 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
       SELECT 1 FROM findings
       WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
         AND explained_at IS NULL AND found_at > ${at('after')}
-      LIMIT ${at('most')})`,
+      LIMIT +${at('most')})`,
   );
   return (accountId) => {
     const lastDelivery = last.get({ accountId })?.at ?? null;
@@ -307,4 +314,20 @@ function parkedReasons(sqlite: Sqlite): (accountId: string) => ParkedReason[] {
     ORDER BY vendors DESC, last_error`,
   );
   return (accountId) => reasons.all({ accountId });
+}
+
+/** A vendor about which the last complete run could not decide, and why. */
+export type UndecidedVendor = Pick<UndecidedTable, 'vendorid' | 'since' | 'code' | 'error'>;
+
+/** How many undecided vendors are named. */
+const undecidedShown = 20;
+
+function undecidedVendors(sqlite: Sqlite): (accountId: string) => UndecidedVendor[] {
+  const vendors = statement<OfAccount & { most: number }, UndecidedVendor>(
+    sqlite,
+    (at) => sql`
+    SELECT vendorid, since, code, error FROM undecided_vendors
+    WHERE account_id = ${at('accountId')} ORDER BY since, vendorid LIMIT +${at('most')}`,
+  );
+  return (accountId) => vendors.all({ accountId, most: undecidedShown }).map(withoutBlobs);
 }

@@ -16,7 +16,7 @@ import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/kno
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { MirrorTables } from './sqlite/schema.ts';
-import { mirrorSql, statement, type OfAccount, type Statement } from './sqlite/statement.ts';
+import { statement, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 /** Accounts that commands added to those of the settings, and accounts that commands paused. */
 export class AccountRegister {
@@ -110,27 +110,22 @@ export class AccountRows {
   readonly #setServed: Statement<AccountRow>;
 
   constructor(sqlite: Sqlite) {
-    this.#insert = statement(sqlite, (at) =>
-      mirrorSql
-        .insertInto('accounts')
-        .values({ account_id: at('account_id'), added_at: at('added_at'), not_served_since: null, settings_file: null })
-        .onConflict((conflict) => conflict.doNothing()),
+    this.#insert = statement(
+      sqlite,
+      (at) => sql`
+        INSERT INTO accounts (account_id, added_at) VALUES (${at('account_id')}, ${at('added_at')})
+        ON CONFLICT DO NOTHING`,
     );
-    this.#accounts = statement(sqlite, () =>
-      mirrorSql
-        .selectFrom('accounts')
-        .select(['account_id', 'not_served_since', 'settings_file', 'connection'])
-        .orderBy('account_id'),
+    this.#accounts = statement(
+      sqlite,
+      () => sql`SELECT account_id, not_served_since, settings_file, connection FROM accounts ORDER BY account_id`,
     );
-    this.#setServed = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('accounts')
-        .set({
-          not_served_since: at('not_served_since'),
-          settings_file: at('settings_file'),
-          connection: at('connection'),
-        })
-        .where('account_id', '=', at('account_id')),
+    this.#setServed = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE accounts SET not_served_since = ${at('not_served_since')}, settings_file = ${at('settings_file')},
+          connection = ${at('connection')}
+        WHERE account_id = ${at('account_id')}`,
     );
   }
 

@@ -1,9 +1,10 @@
 /** Our callbacks as the service last showed them, without their path tokens; and refused registrations. */
+import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Database } from './sqlite/database.ts';
 import type { CallbackTable, RegistrationRefusalTable } from './sqlite/schema.ts';
-import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
 /** A refused registration: its event, and the error that refused it. */
 type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;
@@ -27,7 +28,6 @@ function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_a
   );
 }
 
-/** Our registered callbacks as the service last showed them, and refused registrations. */
 export class Callbacks {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -44,66 +44,45 @@ export class Callbacks {
     this.#database = database;
     this.#clock = clock;
     const { sqlite } = database;
-    this.#known = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('callbacks')
-        .select(['callbackid', 'event', 'uri', 'verified', 'checked_at'])
-        .where('account_id', '=', at('account_id'))
-        .orderBy('callbackid'),
+    this.#known = statement(
+      sqlite,
+      (at) => sql`
+        SELECT callbackid, event, uri, verified, checked_at FROM callbacks
+        WHERE account_id = ${at('account_id')} ORDER BY callbackid`,
     );
-    this.#clear = statement(sqlite, (at) =>
-      mirrorSql.deleteFrom('callbacks').where('account_id', '=', at('account_id')),
-    );
+    this.#clear = statement(sqlite, (at) => sql`DELETE FROM callbacks WHERE account_id = ${at('account_id')}`);
     this.#insert = statement(sqlite, (at) =>
-      mirrorSql.insertInto('callbacks').values({
-        account_id: at('account_id'),
-        callbackid: at('callbackid'),
-        event: at('event'),
-        uri: at('uri'),
-        verified: at('verified'),
-        checked_at: at('checked_at'),
-      }),
-    );
-    this.#leftBehind = statement(sqlite, () =>
       mirrorSql
-        .selectFrom('callbacks')
-        .innerJoin('accounts', 'accounts.account_id', 'callbacks.account_id')
-        .select(['callbacks.account_id', 'callbackid'])
-        .where('not_served_since', 'is not', null)
-        .orderBy('callbacks.account_id')
-        .orderBy('callbackid'),
+        .insertInto('callbacks')
+        .values(columns(at, ['account_id', 'callbackid', 'event', 'uri', 'verified', 'checked_at'])),
     );
-    this.#unverify = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('callbacks')
-        .set({ verified: 0 })
-        .where('account_id', '=', at('account_id'))
-        .where('callbackid', '=', at('callbackid')),
+    this.#leftBehind = statement(
+      sqlite,
+      () => sql`
+        SELECT account_id, callbackid FROM callbacks JOIN accounts USING (account_id)
+        WHERE not_served_since IS NOT NULL ORDER BY account_id, callbackid`,
     );
-    this.#refused = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_registration_refusals')
-        .select(['event', 'code', 'message'])
-        .where('account_id', '=', at('account_id')),
+    this.#unverify = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE callbacks SET verified = 0
+        WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
     );
-    this.#forgive = statement(sqlite, (at) =>
-      mirrorSql
-        .deleteFrom('_registration_refusals')
-        .where('account_id', '=', at('account_id'))
-        .where('event', '=', at('event')),
+    this.#refused = statement(
+      sqlite,
+      (at) => sql`SELECT event, code, message FROM _registration_refusals WHERE account_id = ${at('account_id')}`,
+    );
+    this.#forgive = statement(
+      sqlite,
+      (at) => sql`
+        DELETE FROM _registration_refusals WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
     );
     this.#refuse = statement(sqlite, (at) =>
       mirrorSql
         .insertInto('_registration_refusals')
-        .values({
-          account_id: at('account_id'),
-          event: at('event'),
-          refused_at: at('refused_at'),
-          code: at('code'),
-          message: at('message'),
-        })
+        .values(columns(at, ['account_id', 'event', 'refused_at', 'code', 'message']))
         .onConflict((conflict) =>
-          conflict.columns(['account_id', 'event']).doUpdateSet({ code: at('code'), message: at('message') }),
+          conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ['code', 'message'])),
         ),
     );
   }
@@ -145,7 +124,6 @@ export class Callbacks {
     return this.#database.read(() => this.#refused.all({ account_id }));
   }
 
-  /** Replaces the refused registrations of an account. */
   replaceRefusals(account_id: string, refusals: readonly RegistrationRefusal[]): Promise<void> {
     return this.#database.write(() => {
       const events = new Set(refusals.map(({ event }) => event));

@@ -1,7 +1,7 @@
 /**
  * The journal of deliveries: written before they are acknowledged, settled when their vendor has been read, listed for people.
  */
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
 import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
@@ -9,7 +9,7 @@ import { expiringBy } from './retention.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, runQuery, statement, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, ofVendor, runQuery, statement, type At, type Statement } from './sqlite/statement.ts';
 
 /** A correctly signed delivery, to be journalled. */
 export interface NewDelivery {
@@ -37,10 +37,12 @@ export interface ParkedDeliveries {
   readonly upTo: number;
 }
 
+const ids = ['object_id', 'business_id', 'identity_id', 'user_id'] as const;
+const journalled = ['account_id', 'received_at', 'name', ...ids, 'outcome', 'settled_at'] as const;
+
 /** The most marked vendors of an account; each is one row, however many deliveries name it. */
 const roomForMarks = 10_000;
 
-/** The journal of deliveries: written before they are acknowledged, settled when their vendor has been read. */
 export class Deliveries {
   readonly #database: Database;
   readonly #marks: Marks;
@@ -59,45 +61,27 @@ export class Deliveries {
     this.#database = database;
     this.#marks = marks;
     this.#sweeps = sweeps;
-    this.#insert = statement(sqlite, (at) =>
-      mirrorSql.insertInto('deliveries').values({
-        account_id: at('account_id'),
-        received_at: at('received_at'),
-        name: at('name'),
-        object_id: at('object_id'),
-        business_id: at('business_id'),
-        identity_id: at('identity_id'),
-        user_id: at('user_id'),
-        outcome: at('outcome'),
-        settled_at: at('settled_at'),
-      }),
-    );
+    this.#insert = statement(sqlite, (at) => mirrorSql.insertInto('deliveries').values(columns(at, journalled)));
     this.#roomFor = roomCheck(sqlite);
-    this.#open = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('deliveries')
-        .select(['id', 'received_at'])
-        .where('account_id', '=', at('account_id'))
-        .where('object_id', '=', at('vendorid'))
-        .where('outcome', 'in', ['pending', 'parked'])
-        .orderBy('id'),
+    const isAbout = (at: At<VendorKey>): RawBuilder<unknown> =>
+      sql`account_id = ${at('account_id')} AND object_id = ${at('vendorid')}`;
+    this.#open = statement(
+      sqlite,
+      (at) => sql`
+        SELECT id, received_at FROM deliveries
+        WHERE ${isAbout(at)} AND outcome IN ('pending', 'parked') ORDER BY id`,
     );
-    this.#lastUnanswered = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('deliveries')
-        .select((row) => row.fn.max('received_at').as('received_at'))
-        .where('account_id', '=', at('account_id'))
-        .where('object_id', '=', at('vendorid'))
-        .where('outcome', 'not in', ['ignored', 'applied']),
+    this.#lastUnanswered = statement(
+      sqlite,
+      (at) => sql`
+        SELECT max(received_at) AS received_at FROM deliveries
+        WHERE ${isAbout(at)} AND outcome NOT IN ('ignored', 'applied')`,
     );
-    this.#settle = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('deliveries')
-        .set({ outcome: at('outcome'), settled_at: at('settled_at') })
-        .where('account_id', '=', at('account_id'))
-        .where('object_id', '=', at('vendorid'))
-        .where('id', '<=', at('upTo'))
-        .where('outcome', 'in', ['pending', 'parked']),
+    this.#settle = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE deliveries SET outcome = ${at('outcome')}, settled_at = ${at('settled_at')}
+        WHERE ${isAbout(at)} AND id <= ${at('upTo')} AND outcome IN ('pending', 'parked')`,
     );
     // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
     this.#givenUp = statement(
@@ -197,17 +181,11 @@ export class Deliveries {
  * fits, and counts it. The marks of an account are counted once for each check.
  */
 function roomCheck(sqlite: Sqlite): () => (key: VendorKey) => boolean {
-  const waiting = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom((from) =>
-        from
-          .selectFrom('dirty_vendors')
-          .select('vendorid')
-          .where('account_id', '=', at('account_id'))
-          .limit(roomForMarks)
-          .as('waiting'),
-      )
-      .select((row) => row.fn.countAll<number>().as('marks')),
+  const waiting = statement<{ account_id: string }, { marks: number }>(
+    sqlite,
+    (at) => sql`
+      SELECT count(*) AS marks FROM (
+        SELECT 1 FROM dirty_vendors WHERE account_id = ${at('account_id')} LIMIT ${roomForMarks})`,
   );
   const isMarked = statement<VendorKey, { vendorid: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
@@ -230,20 +208,14 @@ function roomCheck(sqlite: Sqlite): () => (key: VendorKey) => boolean {
 
 /** Parked vendors, by their mark or by a delivery. */
 function parkedVendors(sqlite: Sqlite): Statement<{ account: string | null; vendorid: number | null }, VendorKey> {
-  return statement<{ account: string | null; vendorid: number | null }, VendorKey>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('dirty_vendors')
-      .select(['account_id', 'vendorid'])
-      .where('due_at', 'is', null)
-      .union(
-        mirrorSql
-          .selectFrom('deliveries')
-          .select(['account_id', sql<number>`object_id`.as('vendorid')])
-          .where('outcome', '=', 'parked'),
-      )
-      .$call((both) => mirrorSql.selectFrom(both.as('parked')).selectAll())
-      .where(sql<boolean>`(${at('account')} IS NULL OR account_id = ${at('account')})`)
-      .where(sql<boolean>`(${at('vendorid')} IS NULL OR vendorid = ${at('vendorid')})`),
+  return statement<{ account: string | null; vendorid: number | null }, VendorKey>(
+    sqlite,
+    (at) => sql`
+      SELECT account_id, vendorid FROM (
+        SELECT account_id, vendorid FROM dirty_vendors WHERE due_at IS NULL
+        UNION SELECT account_id, object_id FROM deliveries WHERE outcome = 'parked')
+      WHERE (${at('account')} IS NULL OR account_id = ${at('account')})
+        AND (${at('vendorid')} IS NULL OR vendorid = ${at('vendorid')})`,
   );
 }
 
@@ -338,8 +310,7 @@ export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Listed
   return runQuery<ListedDelivery>(
     sqlite,
     wanted(filter)
-      .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])
-      .select(['outcome', 'settled_at'])
+      .select(['id', ...journalled])
       .orderBy('id', 'desc')
       .limit(filter.limit ?? -1),
   );

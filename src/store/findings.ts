@@ -9,7 +9,6 @@ import { expiringBy } from './retention.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
 
-/** A difference that a sweep found and no delivery announced. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly vendorid: number | null;

@@ -24,10 +24,6 @@ import type { VendorKey } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
 import { balanceKinds, ForgottenVendors, repairedRaw } from './vendors.ts';
 
-/**
- * Forgets fields or a vendor: removes all their data and overwrites the pages of the file. No daemon may run meanwhile, because the file is
- * rebuilt and deliveries would wait.
- */
 export class Forgetter {
   readonly #database: Database;
   readonly #lock: SideLock;
@@ -242,6 +238,7 @@ const ofVendors = [
   '_vendor_versions',
   'findings',
   'dirty_vendors',
+  'undecided_vendors',
   '_edits',
   'vendors',
 ] as const;

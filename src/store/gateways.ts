@@ -5,7 +5,7 @@ import type { Gateway } from '../domain/vendor.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { GatewayTable } from './sqlite/schema.ts';
-import { mirrorSql, runQuery, statement, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, runQuery, statement, type Statement } from './sqlite/statement.ts';
 
 export class Gateways {
   readonly #database: Database;
@@ -18,23 +18,15 @@ export class Gateways {
     const { sqlite } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#enabled = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('gateways')
-        .select('sgid')
-        .where('account_id', '=', at('account_id'))
-        .where('removed_at', 'is', null),
+    this.#enabled = statement(
+      sqlite,
+      (at) => sql`SELECT sgid FROM gateways WHERE account_id = ${at('account_id')} AND removed_at IS NULL`,
     );
     this.#upsert = statement(sqlite, (at) =>
       mirrorSql
         .insertInto('gateways')
         .values({
-          account_id: at('account_id'),
-          sgid: at('sgid'),
-          id: at('id'),
-          connectionid: at('connectionid'),
-          gateway_name: at('gateway_name'),
-          first_seen_at: at('first_seen_at'),
+          ...columns(at, ['account_id', 'sgid', 'id', 'connectionid', 'gateway_name', 'first_seen_at']),
           removed_at: null,
         })
         .onConflict((conflict) =>
@@ -52,12 +44,11 @@ export class Gateways {
             ),
         ),
     );
-    this.#remove = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('gateways')
-        .set({ removed_at: at('removed_at') })
-        .where('account_id', '=', at('account_id'))
-        .where('sgid', '=', at('sgid')),
+    this.#remove = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE gateways SET removed_at = ${at('removed_at')}
+        WHERE account_id = ${at('account_id')} AND sgid = ${at('sgid')}`,
     );
   }
 

@@ -23,7 +23,7 @@ export class Marks {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #takeGenerations: Statement<{ marks: number }, { last: number }>;
-  readonly #upsert: Statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>;
+  readonly #upsert: Statement<Omit<DirtyVendorTable, 'attempts' | 'last_error' | 'last_ms'>>;
   readonly #count: Statement<VendorKey & { attempts: number; last_error: string | null }>;
   readonly #putOff: Statement<VendorKey & { due_at: string; due_ms: number }>;
   readonly #announced: Statement<VendorKey, { vendorid: number }>;
@@ -51,10 +51,13 @@ export class Marks {
           attempts: 0,
           reason: at('reason'),
           last_error: null,
+          marked_ms: at('marked_ms'),
+          last_ms: at('marked_ms'),
         })
         .onConflict((conflict) =>
           conflict.columns(['account_id', 'vendorid']).doUpdateSet({
             generation: at('generation'),
+            last_ms: sql`excluded.last_ms`,
             due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds'))`,
             due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${restOfMark})`,
             attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
@@ -100,11 +103,12 @@ export class Marks {
     const now = this.#clock.now();
     const marked_at = timestamp(now);
     const due_at = timestamp(now + delay);
-    const due_ms = Math.ceil(this.#counter.moment() + delay);
+    const marked_ms = Math.ceil(this.#counter.moment());
+    const due_ms = Math.ceil(marked_ms + delay);
     const last = this.#takeGenerations.get({ marks: keys.length })?.last ?? 0;
     for (const [index, { account_id, vendorid }] of keys.entries()) {
       const generation = last - keys.length + 1 + index;
-      this.#upsert.run({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason });
+      this.#upsert.run({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason, marked_ms });
     }
   }
 

@@ -41,6 +41,7 @@ import type { Query } from './sqlite/statement.ts';
 import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from './sqlite/file-systems.ts';
 import { CheckpointThread, Journal } from './sqlite/journal.ts';
 import { moveSweepRequests, SweepRequests } from './sweep-requests.ts';
+import { forgetWhenKnown, Undecided } from './undecided.ts';
 import { Vendors } from './vendors.ts';
 import { Writes } from './writes.ts';
 
@@ -76,6 +77,7 @@ export class Store {
   readonly queue: Queue;
   readonly callbacks: Callbacks;
   readonly sweepRequests: SweepRequests;
+  readonly undecided: Undecided;
   readonly writes: Writes;
   readonly requestFailures: RequestFailures;
   /** By name of connection. */
@@ -103,7 +105,7 @@ export class Store {
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
-    const corrections = [moveMarks(sqlite), moveSweepRequests(sqlite), dropFreshness(sqlite)];
+    const corrections = [moveMarks(sqlite), moveSweepRequests(sqlite), dropFreshness(sqlite), forgetWhenKnown(sqlite)];
     const setBacks = new ClockSetBackLog(sqlite, clock, corrections);
     const counter = new ReadingCounter(sqlite, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
@@ -120,6 +122,7 @@ export class Store {
     this.gateways = new Gateways(database, clock);
     this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
     this.callbacks = new Callbacks(database, clock);
+    this.undecided = new Undecided(database, clock);
     this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });
     this.writes = new Writes(database, { clock, marks, process });
     this.requestFailures = new RequestFailures(database, clock, 'account');

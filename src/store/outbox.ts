@@ -352,7 +352,7 @@ function queueStatements(sqlite: Sqlite): QueueStatements {
       sqlite,
       (at) => sql`
       SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions
-      WHERE seq > ${at('before')} ORDER BY seq LIMIT ${at('most')})`,
+      WHERE seq > ${at('before')} ORDER BY seq LIMIT +${at('most')})`,
     ),
     countWaiting: statement(
       sqlite,
@@ -372,7 +372,7 @@ function queueStatements(sqlite: Sqlite): QueueStatements {
       (at) => sql`
       SELECT target, account_id, vendorid, after_seq, attempts FROM _notify_queue
       WHERE target = ${at('target')} AND due_ms <= ${at('moment')}
-      ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT ${at('limit')}`,
+      ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT +${at('limit')}`,
     ),
     nextDue: statement(
       sqlite,

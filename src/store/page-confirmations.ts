@@ -9,7 +9,7 @@ import type { ReadStamp, VendorPage } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 import type { ForgottenVendors, VendorRows } from './vendors.ts';
 
 /** The result of a confirmation. */
@@ -85,20 +85,16 @@ export class Confirmations {
     this.#insert = statement(sqlite, (at) =>
       mirrorSql
         .insertInto('page_confirmations')
-        .values({ read_seq: at('read_seq'), account_id: at('account_id'), vendorids: at('vendorids') })
+        .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
         .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
     );
-    this.#prune = statement(sqlite, (at) =>
-      mirrorSql.deleteFrom('page_confirmations').where('read_seq', '<', at('read_seq')),
-    );
-    this.#later = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('page_confirmations')
-        .select('read_seq')
-        .where('account_id', '=', at('account_id'))
-        .where('read_seq', '>', at('read_seq'))
-        .where(sql<boolean>`${at('vendorid')} IN (SELECT value FROM json_each(vendorids))`)
-        .limit(1),
+    this.#prune = statement(sqlite, (at) => sql`DELETE FROM page_confirmations WHERE read_seq < ${at('read_seq')}`);
+    this.#later = statement(
+      sqlite,
+      (at) => sql`
+        SELECT read_seq FROM page_confirmations
+        WHERE account_id = ${at('account_id')} AND read_seq > ${at('read_seq')}
+          AND ${at('vendorid')} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`,
     );
   }
 

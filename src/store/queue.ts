@@ -11,7 +11,7 @@ import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
 import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
-import { boundLimit, mirrorSql, ofVendor, statement, type At, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, type At, type Statement } from './sqlite/statement.ts';
 
 /** A mark: a vendor that must be read again. */
 export type Mark = Pick<
@@ -27,7 +27,8 @@ export interface QueueParts {
   readonly findings: Findings;
 }
 
-const columns = ['account_id', 'vendorid', 'generation', 'attempts', 'reason', 'marked_at'] as const;
+const shown = sql`account_id, vendorid, generation, attempts, reason, marked_at`;
+const changed = ['due_at', 'due_ms', 'attempts', 'reason', 'last_error'] as const;
 
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
 export class Queue {
@@ -42,12 +43,7 @@ export class Queue {
   readonly #open: Statement<{ account_id: string }, { marks: number }>;
   readonly #next: Statement<{ account_id: string; after: number }, { next: number | null }>;
   readonly #remove: Statement<VendorKey & { generation: number }>;
-  readonly #change: Statement<
-    Pick<
-      DirtyVendorTable,
-      'account_id' | 'vendorid' | 'generation' | 'due_at' | 'due_ms' | 'attempts' | 'reason' | 'last_error'
-    >
-  >;
+  readonly #change: Statement<VendorKey & Pick<DirtyVendorTable, 'generation' | (typeof changed)[number]>>;
 
   constructor(database: Database, { clock, counter, marks, deliveries, findings }: QueueParts) {
     this.#database = database;
@@ -57,50 +53,31 @@ export class Queue {
     this.#deliveries = deliveries;
     this.#findings = findings;
     const { sqlite } = database;
-    this.#due = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('dirty_vendors')
-        .select(columns)
-        .where('account_id', '=', at('account_id'))
-        .where('due_ms', '<=', at('moment'))
-        // A vendor that was tried in vain lets all others go first.
-        .orderBy(sql`attempts > 0`)
-        .orderBy('due_ms')
-        .limit(boundLimit(at('limit'))),
+    this.#due = statement(
+      sqlite,
+      // A vendor that was tried in vain lets all others go first.
+      (at) => sql`
+        SELECT ${shown} FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms <= ${at('moment')}
+        ORDER BY attempts > 0, due_ms LIMIT +${at('limit')}`,
     );
-    this.#parked = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('dirty_vendors')
-        .select(columns)
-        .where('account_id', '=', at('account_id'))
-        .where('due_ms', 'is', null),
+    this.#parked = statement(
+      sqlite,
+      (at) => sql`SELECT ${shown} FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms IS NULL`,
     );
-    this.#open = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('dirty_vendors')
-        .select((row) => row.fn.countAll<number>().as('marks'))
-        .where('account_id', '=', at('account_id'))
-        .where('due_ms', 'is not', null),
+    this.#open = statement(
+      sqlite,
+      (at) => sql`
+        SELECT count(*) AS marks FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms IS NOT NULL`,
     );
-    this.#next = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('dirty_vendors')
-        .select((row) => row.fn.min('due_ms').as('next'))
-        .where('account_id', '=', at('account_id'))
-        .where('due_ms', '>', at('after')),
+    this.#next = statement(
+      sqlite,
+      (at) => sql`
+        SELECT min(due_ms) AS next FROM dirty_vendors
+        WHERE account_id = ${at('account_id')} AND due_ms > ${at('after')}`,
     );
     this.#remove = statement(sqlite, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
     this.#change = statement(sqlite, (at) =>
-      asMarked(
-        mirrorSql.updateTable('dirty_vendors').set({
-          due_at: at('due_at'),
-          due_ms: at('due_ms'),
-          attempts: at('attempts'),
-          reason: at('reason'),
-          last_error: at('last_error'),
-        }),
-        at,
-      ),
+      asMarked(mirrorSql.updateTable('dirty_vendors').set(columns(at, changed)), at),
     );
   }
 

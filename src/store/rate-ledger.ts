@@ -7,6 +7,7 @@
  * unchanged one took a twentieth less processor time, one with changes a fifteenth more, because fewer pages shared a commit. An answer
  * without a record, such as a 404, has the number of its own request.
  */
+import { sql, type RawBuilder } from 'kysely';
 import { sleptThrough, type Clock } from '../domain/clock.ts';
 import type { RateDemand, ReadStamp, Reservation, ReservationOrWait } from '../domain/reading.ts';
 import type { ProcessLock } from './files/locks.ts';
@@ -14,7 +15,7 @@ import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { RequestTable } from './sqlite/schema.ts';
-import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, statement, type At, type Statement } from './sqlite/statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const maxWait = 5_000;
@@ -173,54 +174,35 @@ class RequestRows {
 
   constructor(sqlite: Sqlite) {
     this.#add = statement(sqlite, (at) =>
-      mirrorSql.insertInto('_requests').values({
-        account_id: at('account_id'),
-        family: at('family'),
-        read_seq: at('read_seq'),
-        counts_until_ms: at('counts_until_ms'),
-        process: at('process'),
-      }),
-    );
-    this.#removeOver = statement(sqlite, (at) =>
       mirrorSql
-        .deleteFrom('_requests')
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('counts_until_ms', '<=', at('now'))
-        .where('process', 'is', null),
+        .insertInto('_requests')
+        .values(columns(at, ['account_id', 'family', 'read_seq', 'counts_until_ms', 'process'])),
     );
-    this.#usage = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_requests')
-        .select((row) => [
-          row.fn.countAll<number>().as('used'),
-          row.fn.min('counts_until_ms').filterWhere('counts_until_ms', '>', at('now')).as('next'),
-        ])
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family')),
+    const isOf = (at: At<RequestScope>): RawBuilder<unknown> =>
+      sql`account_id = ${at('account_id')} AND family = ${at('family')}`;
+    this.#removeOver = statement(
+      sqlite,
+      (at) => sql`DELETE FROM _requests WHERE ${isOf(at)} AND counts_until_ms <= ${at('now')} AND process IS NULL`,
     );
-    this.#overdue = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_requests')
-        .select(['read_seq', 'process'])
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('counts_until_ms', '<=', at('now')),
+    this.#usage = statement(
+      sqlite,
+      (at) => sql`
+        SELECT count(*) AS used, min(counts_until_ms) FILTER (WHERE counts_until_ms > ${at('now')}) AS next
+        FROM _requests WHERE ${isOf(at)}`,
     );
-    this.#remove = statement(sqlite, (at) =>
-      mirrorSql
-        .deleteFrom('_requests')
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('read_seq', '=', at('read_seq')),
+    this.#overdue = statement(
+      sqlite,
+      (at) => sql`SELECT read_seq, process FROM _requests WHERE ${isOf(at)} AND counts_until_ms <= ${at('now')}`,
     );
-    this.#end = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('_requests')
-        .set({ counts_until_ms: at('counts_until_ms'), process: null })
-        .where('account_id', '=', at('account_id'))
-        .where('family', '=', at('family'))
-        .where('read_seq', '=', at('read_seq')),
+    this.#remove = statement(
+      sqlite,
+      (at) => sql`DELETE FROM _requests WHERE ${isOf(at)} AND read_seq = ${at('read_seq')}`,
+    );
+    this.#end = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE _requests SET counts_until_ms = ${at('counts_until_ms')}, process = NULL
+        WHERE ${isOf(at)} AND read_seq = ${at('read_seq')}`,
     );
   }
 

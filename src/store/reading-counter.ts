@@ -20,10 +20,6 @@ type Row = Pick<CounterTable, (typeof columns)[number]>;
 /** Differences below this are rounding, in milliseconds. */
 const noticeable = 1_000;
 
-/**
- * The counter that orders readings, and mirror time. Mirror time is the machine's monotonic clock, which all processes share, continued
- * across restarts of the machine: an offset makes sure that it never falls back.
- */
 export class ReadingCounter {
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;
@@ -122,11 +118,6 @@ export interface By {
   by: string;
 }
 
-/**
- * Corrects moments in the file when the wall clock was set back. Marks and requested sweeps are moved by the known amount. The true amount
- * is unknown, because mirror time stands still while the machine sleeps; so the freshness of the last complete run is cleared, and nothing
- * relies on earlier runs.
- */
 export class ClockSetBackLog {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #add: Statement<{ read_seq: number; noticed_at: string }>;

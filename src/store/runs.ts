@@ -54,7 +54,6 @@ interface RunEnd {
   readonly counts: RunCounts;
   /** The error message; null where there is none. */
   readonly error: string | null;
-  /** The error code. */
   readonly errorCode: ErrorCode | null;
   /** How the list was proven complete, and whether it moved; null where that is unknown or does not apply. */
   readonly proof: ProofKind | null;
@@ -74,6 +73,7 @@ const counted = Object.keys(noCounts) as (keyof RunCounts)[];
 const starts = ['id', 'account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
 
 const noEnd = {
+  outcome: 'running',
   finished_at: null,
   error: null,
   error_code: null,
@@ -82,6 +82,7 @@ const noEnd = {
   proof: null,
   list_moved: null,
 } as const;
+const ends = Object.keys(noEnd) as (keyof typeof noEnd)[];
 
 interface RunParts {
   readonly clock: Clock;
@@ -99,9 +100,7 @@ export class Runs {
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
   readonly #newest: Statement<None, { id: number | null }>;
-  readonly #insert: Statement<
-    { id: number } & Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>
-  >;
+  readonly #insert: Statement<{ id: number } & Pick<RunTable, Exclude<(typeof starts)[number], 'id'>>>;
   readonly #running: Statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>;
   readonly #unfinished: Statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>;
   readonly #complete: Statement<{ account_id: string }, { started_at: string | null }>;
@@ -109,12 +108,7 @@ export class Runs {
   readonly #latest: Statement<{ account_id: string }, Sweeping>;
   readonly #abandon: Statement<{ id: number; finished_at: string }>;
   readonly #progress: Statement<RunCounts & { id: number }>;
-  readonly #finish: Statement<
-    RunCounts & { id: number } & Pick<
-        RunTable,
-        'outcome' | 'error' | 'error_code' | 'proof' | 'list_moved' | 'finished_at' | 'safe_as_of' | 'listed_as_of'
-      >
-  >;
+  readonly #finish: Statement<RunCounts & { id: number } & Pick<RunTable, (typeof ends)[number]>>;
 
   constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
     const { sqlite } = database;
@@ -126,32 +120,23 @@ export class Runs {
     this.#process = process;
     this.#newest = statement(sqlite, () => sql`SELECT max(id) AS id FROM runs`);
     this.#insert = statement(sqlite, (at) =>
-      mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' }),
+      mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd }),
     );
-    this.#running = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('runs')
-        .select(['id', 'process'])
-        .where('account_id', '=', at('account_id'))
-        .where('outcome', '=', 'running'),
+    this.#running = statement(
+      sqlite,
+      (at) => sql`SELECT id, process FROM runs WHERE account_id = ${at('account_id')} AND outcome = 'running'`,
     );
-    this.#unfinished = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('runs')
-        .select(['process', 'outcome'])
-        .where('account_id', '=', at('account_id'))
-        .where('outcome', 'in', ['abandoned', 'running'])
-        .where('started_at', '>', at('since')),
+    this.#unfinished = statement(
+      sqlite,
+      (at) => sql`
+        SELECT process, outcome FROM runs
+        WHERE account_id = ${at('account_id')} AND outcome IN ('abandoned', 'running') AND started_at > ${at('since')}`,
     );
-    this.#complete = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('runs')
-        .select('started_at')
-        .where('account_id', '=', at('account_id'))
-        .where('outcome', '=', 'complete')
-        .where('kind', '!=', 'verify')
-        .orderBy('id', 'desc')
-        .limit(1),
+    this.#complete = statement(
+      sqlite,
+      (at) => sql`
+        SELECT started_at FROM runs
+        WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
     );
     this.#everyComplete = statement(
       sqlite,
@@ -159,14 +144,11 @@ export class Runs {
     SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
       SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
     );
-    this.#latest = statement<{ account_id: string }, Sweeping>(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('runs')
-        .select(['id', 'kind', 'trigger'])
-        .where('account_id', '=', at('account_id'))
-        .where('kind', '!=', 'verify')
-        .orderBy('id', 'desc')
-        .limit(1),
+    this.#latest = statement<{ account_id: string }, Sweeping>(
+      sqlite,
+      (at) => sql`
+        SELECT id, kind, "trigger" FROM runs
+        WHERE account_id = ${at('account_id')} AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
     );
     this.#abandon = statement(sqlite, (at) =>
       mirrorSql
@@ -184,17 +166,7 @@ export class Runs {
     this.#finish = statement(sqlite, (at) =>
       mirrorSql
         .updateTable('runs')
-        .set({
-          ...columns(at, counted),
-          outcome: at('outcome'),
-          error: at('error'),
-          error_code: at('error_code'),
-          finished_at: at('finished_at'),
-          safe_as_of: at('safe_as_of'),
-          listed_as_of: at('listed_as_of'),
-          proof: at('proof'),
-          list_moved: at('list_moved'),
-        })
+        .set({ ...columns(at, counted), ...columns(at, ends) })
         .where('id', '=', at('id'))
         .where('outcome', '=', sql.lit('running')),
     );
@@ -339,20 +311,13 @@ const movesCounted = 5;
 
 /** Whether the list of an account changed during its latest complete runs. */
 function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
-  const latest = statement<{ account_id: string }, ListMoves>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom((from) =>
-        from
-          .selectFrom('runs')
-          .select('list_moved')
-          .where('account_id', '=', at('account_id'))
-          .where('outcome', '=', 'complete')
-          .where('list_moved', 'is not', null)
-          .orderBy('id', 'desc')
-          .limit(movesCounted)
-          .as('latest'),
-      )
-      .select((row) => [sql<number>`coalesce(sum(list_moved), 0)`.as('moved'), row.fn.countAll<number>().as('walked')]),
+  const latest = statement<{ account_id: string }, ListMoves>(
+    sqlite,
+    (at) => sql`
+      SELECT coalesce(sum(list_moved), 0) AS moved, count(*) AS walked FROM (
+        SELECT list_moved FROM runs
+        WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND list_moved IS NOT NULL
+        ORDER BY id DESC LIMIT ${movesCounted})`,
   );
   return (accountId) => latest.get({ account_id: accountId }) ?? { moved: 0, walked: 0 };
 }
@@ -369,7 +334,7 @@ export function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: numb
   FROM runs
   WHERE account_id = ${at('accountId')}
   ORDER BY id DESC
-  LIMIT ${at('latest')}`,
+  LIMIT +${at('latest')}`,
   );
 }
 

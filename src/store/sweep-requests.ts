@@ -10,7 +10,7 @@ import type { Marks } from './marks.ts';
 import type { By } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
+import { statement, type None, type Statement } from './sqlite/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
@@ -104,19 +104,18 @@ export class SweepRequests {
     this.#deliveries = deliveries;
     this.#findings = findings;
     const { sqlite } = database;
-    this.#open = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_sweep_requests')
-        .select(['generation', 'asked_at', 'asked_ms', 'last_ms', 'rest_until_ms'])
-        .where('account_id', '=', at('account_id'))
-        .where('asked_ms', 'is not', null),
+    this.#open = statement(
+      sqlite,
+      (at) => sql`
+        SELECT generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
+        WHERE account_id = ${at('account_id')} AND asked_ms IS NOT NULL`,
     );
     this.#lastDelivery = statement(sqlite, () => sql`SELECT max(id) AS id FROM deliveries`);
-    this.#named = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_sweep_requests')
-        .select(['callback_ids as deliveries', 'callback_id_at as last'])
-        .where('account_id', '=', at('account_id')),
+    this.#named = statement(
+      sqlite,
+      (at) => sql`
+        SELECT callback_ids AS deliveries, callback_id_at AS last FROM _sweep_requests
+        WHERE account_id = ${at('account_id')}`,
     );
     // The index contains the unsettled deliveries in order of arrival.
     this.#unmarked = statement(
@@ -127,32 +126,26 @@ export class SweepRequests {
       WHERE d.account_id = ${at('account_id')} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
         AND d.id <= ${at('lastDelivery')} AND d.received_at <= ${at('upTo')}
         AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
-      ORDER BY d.received_at LIMIT ${at('limit')})
+      ORDER BY d.received_at LIMIT +${at('limit')})
     GROUP BY vendorid`,
     );
-    this.#advance = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('_sweep_requests')
-        .set({
-          asked_at: sql`max(asked_at, ${at('asked_at')})`,
-          asked_ms: sql`max(asked_ms, ${at('asked_ms')})`,
-          rest_until_ms: at('rest_until_ms'),
-        })
-        .where('account_id', '=', at('account_id')),
+    this.#advance = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE _sweep_requests SET asked_at = max(asked_at, ${at('asked_at')}),
+          asked_ms = max(asked_ms, ${at('asked_ms')}), rest_until_ms = ${at('rest_until_ms')}
+        WHERE account_id = ${at('account_id')}`,
     );
-    this.#clear = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('_sweep_requests')
-        .set({ asked_at: null, asked_ms: null })
-        .where('account_id', '=', at('account_id'))
-        .where('generation', '=', at('generation'))
-        .where('last_ms', '<=', at('upToMs')),
+    this.#clear = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE _sweep_requests SET asked_at = NULL, asked_ms = NULL
+        WHERE account_id = ${at('account_id')} AND generation = ${at('generation')} AND last_ms <= ${at('upToMs')}`,
     );
-    this.#rest = statement(sqlite, (at) =>
-      mirrorSql
-        .updateTable('_sweep_requests')
-        .set({ rest_until_ms: at('rest_until_ms') })
-        .where('account_id', '=', at('account_id')),
+    this.#rest = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE _sweep_requests SET rest_until_ms = ${at('rest_until_ms')} WHERE account_id = ${at('account_id')}`,
     );
   }
 

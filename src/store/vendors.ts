@@ -184,7 +184,6 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
   raw: ({ raw }) => raw,
 };
 
-/** The rows of `vendors`. */
 export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
   readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;

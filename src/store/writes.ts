@@ -1,6 +1,6 @@
 /** What writes to the service need: stored vendors, and writes with an unknown outcome. */
 import type { Presence } from '../domain/presence.ts';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Vendor } from '../domain/vendor.ts';
 import type { ProcessLock } from './files/locks.ts';
@@ -8,7 +8,7 @@ import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { CreationTable, EditTable, VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, type At, type Statement } from './sqlite/statement.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 
 interface NewEdit {
@@ -49,7 +49,7 @@ export interface OpenCreation {
   readonly known: readonly number[];
 }
 
-export interface WriteParts {
+interface WriteParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly marks: Marks;
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
@@ -78,36 +78,21 @@ export class Writes {
     this.#edits = new OpenEdits(sqlite, { clock, marks, process });
     this.#rows = new VendorRows(sqlite);
     this.#childRows = new ChildRows(sqlite);
-    this.#named = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select('vendorid')
-        .where('account_id', '=', at('account_id'))
-        .where(sql<string>`trim(vendor_name)`, '=', at('vendor_name'))
-        .orderBy('vendorid'),
+    this.#named = statement(
+      sqlite,
+      (at) => sql`
+        SELECT vendorid FROM vendors
+        WHERE account_id = ${at('account_id')} AND trim(vendor_name) = ${at('vendor_name')} ORDER BY vendorid`,
     );
     this.#begin = statement(sqlite, (at) =>
-      mirrorSql.replaceInto('_creations').values({
-        account_id: at('account_id'),
-        vendor_name: at('vendor_name'),
-        sent_at: at('sent_at'),
-        known: at('known'),
-        sent_by: at('sent_by'),
-      }),
-    );
-    this.#open = statement(sqlite, (at) =>
       mirrorSql
-        .selectFrom('_creations')
-        .select(['sent_at', 'known', 'sent_by'])
-        .where('account_id', '=', at('account_id'))
-        .where('vendor_name', '=', at('vendor_name')),
+        .replaceInto('_creations')
+        .values(columns(at, ['account_id', 'vendor_name', 'sent_at', 'known', 'sent_by'])),
     );
-    this.#end = statement(sqlite, (at) =>
-      mirrorSql
-        .deleteFrom('_creations')
-        .where('account_id', '=', at('account_id'))
-        .where('vendor_name', '=', at('vendor_name')),
-    );
+    const isNamed = (at: At<Named>): RawBuilder<unknown> =>
+      sql`account_id = ${at('account_id')} AND vendor_name = ${at('vendor_name')}`;
+    this.#open = statement(sqlite, (at) => sql`SELECT sent_at, known, sent_by FROM _creations WHERE ${isNamed(at)}`);
+    this.#end = statement(sqlite, (at) => sql`DELETE FROM _creations WHERE ${isNamed(at)}`);
   }
 
   /** A stored vendor; undefined where it was never seen. */
@@ -180,11 +165,7 @@ export class Writes {
   }
 }
 
-interface OpenEditsParts {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly marks: Marks;
-  readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
-}
+const edited = ['account_id', 'vendorid', 'fields', 'sent_at', 'sent_by', 'process', 'version', 'generation'] as const;
 
 /** Edits with an unknown outcome. A row is on disk before its edit is sent, so that it is known even if the process dies. */
 class OpenEdits {
@@ -200,37 +181,21 @@ class OpenEdits {
   readonly #generationOf: Statement<VendorKey, { generation: number }>;
   readonly #unmark: Statement<VendorKey & { generation: number }>;
 
-  constructor(sqlite: Sqlite, { clock, marks, process }: OpenEditsParts) {
+  constructor(sqlite: Sqlite, { clock, marks, process }: WriteParts) {
     this.#clock = clock;
     this.#marks = marks;
     this.#process = process;
-    this.#add = statement(sqlite, (at) =>
-      mirrorSql
-        .insertInto('_edits')
-        .values({
-          account_id: at('account_id'),
-          vendorid: at('vendorid'),
-          fields: at('fields'),
-          sent_at: at('sent_at'),
-          sent_by: at('sent_by'),
-          process: at('process'),
-          version: at('version'),
-          generation: at('generation'),
-        })
-        .returning('id'),
-    );
+    this.#add = statement(sqlite, (at) => mirrorSql.insertInto('_edits').values(columns(at, edited)).returning('id'));
     this.#open = statement(sqlite, (at) =>
       ofVendor(mirrorSql.selectFrom('_edits').select(['id', 'fields', 'sent_at', 'sent_by', 'version']), at).orderBy(
         'id',
       ),
     );
-    this.#byId = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_edits')
-        .select(['account_id', 'vendorid', 'process', 'generation'])
-        .where('id', '=', at('id')),
+    this.#byId = statement(
+      sqlite,
+      (at) => sql`SELECT account_id, vendorid, process, generation FROM _edits WHERE id = ${at('id')}`,
     );
-    this.#remove = statement(sqlite, (at) => mirrorSql.deleteFrom('_edits').where('id', '=', at('id')));
+    this.#remove = statement(sqlite, (at) => sql`DELETE FROM _edits WHERE id = ${at('id')}`);
     this.#latestVersion = statement(sqlite, (at) =>
       ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
     );

@@ -8,11 +8,10 @@
  */
 import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';
+import { MirrorError } from '../domain/errors.ts';
 import { isAbsent, meaningOfUnlisted, type AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp } from '../domain/reading.ts';
-import type { Finding } from '../store/findings.ts';
 import type { Mark } from '../store/queue.ts';
-import type { Run } from '../store/runs.ts';
 import type { ScannedVendor } from '../store/vendors.ts';
 import type { AttemptOptions, SweepAttemptOptions } from './attempt.ts';
 import { observe, type Observation, type ObservationOptions } from './observation.ts';
@@ -161,8 +160,8 @@ interface ReadAbsences {
   readonly absent: ReadonlyMap<number, ReadStamp>;
   /** Vendors whose 404 proves nothing. */
   readonly unproven: ReadonlySet<number>;
-  /** Vendors whose read was refused, with the error code. */
-  readonly refused: ReadonlyMap<number, string>;
+  /** Vendors whose read was refused, or answered for them alone with what cannot be used. */
+  readonly refused: ReadonlyMap<number, MirrorError>;
 }
 
 /** How many of the vendors that were just read are tried again to confirm an unproven 404. */
@@ -178,24 +177,37 @@ export interface UnseenById extends ReadAbsences {
 const hiddenPerRun = 200;
 const absentPerRun = 50;
 
-/** Reads all suspects, and some hidden and absent vendors. Refused suspects become findings. @throws MirrorError of the service. */
+/**
+ * Reads all suspects, and some hidden and absent vendors. Those about which nothing could be decided before are read after all others, each time
+ * in another order, so that all get their turn.
+ * @throws MirrorError of the service, where it answers for no vendor.
+ */
 export async function readUnseen(
   account: SyncAccount,
-  run: Run,
   { suspects, hidden, absent }: Unseen,
   listed: readonly number[],
   options: AttemptOptions,
 ): Promise<UnseenById> {
-  const others = [...hidden.slice(0, hiddenPerRun), ...absent.slice(0, absentPerRun)];
-  const vendorids = [...suspects, ...others.map(({ vendorid }) => vendorid)];
+  const { mirror, accountId, random } = account;
+  const undecided = await mirror.undecided.vendorids(accountId);
+  const isNew = (vendorid: number): boolean => !undecided.has(vendorid);
+  const newHidden = hidden.filter(({ vendorid }) => isNew(vendorid));
+  const others = [...newHidden.slice(0, hiddenPerRun), ...absent.slice(0, absentPerRun)];
+  const again = [...suspects, ...hidden.map(({ vendorid }) => vendorid)].filter((vendorid) => !isNew(vendorid));
+  const middle = Math.floor(random.fraction() * again.length);
+  const vendorids = [
+    ...suspects.filter(isNew),
+    ...others.map(({ vendorid }) => vendorid),
+    ...again.slice(middle),
+    ...again.slice(0, middle),
+  ];
   const read = await readById(account, vendorids, listed, options);
-  const findings = suspects.flatMap((vendorid): Finding[] => {
-    const code = read.refused.get(vendorid);
-    return code === undefined ? [] : [{ kind: 'unreadable', vendorid, fields: { refused: code } }];
-  });
-  if (findings.length > 0) await account.mirror.findings.addFindings(run, findings);
-  return { ...read, unreadSeq: hidden[hiddenPerRun]?.read_seq };
+  return { ...read, unreadSeq: newHidden[hiddenPerRun]?.read_seq };
 }
+
+/** When so many vendors could not be read, the others wait for the next run: each may take as long as a request may. */
+const mostRefused = 100;
+const notTried = new MirrorError('service_unavailable', `It was not read, because ${mostRefused} others could not be.`);
 
 /** Reads the vendors, applies the answers and collects the absent ones. `listed` are vendors that the list has just shown. */
 async function readById(
@@ -205,17 +217,25 @@ async function readById(
   options: AttemptOptions,
 ): Promise<ReadAbsences> {
   const absent = new Map<number, ReadStamp>();
-  const refused = new Map<number, string>();
+  const refused = new Map<number, MirrorError>();
   const answered: number[] = [];
   let unprovenAbsent = new Map<number, ReadStamp>();
 
   const read = async (vendorid: number): Promise<void> => {
+    if (refused.size >= mostRefused) {
+      refused.set(vendorid, notTried);
+      return;
+    }
     const found = await account.reader.read(vendorid, options);
     if (found.kind === 'record') {
       options.onVerdict?.(found.verdict);
       answered.push(vendorid);
-    } else if (found.kind === 'refused') refused.set(vendorid, found.error.code);
-    else (found.isProven ? absent : unprovenAbsent).set(vendorid, found.stamp);
+    } else if (found.kind === 'refused') {
+      // Where the service does not answer for others either, it is down. A denial says itself that it is not.
+      const isDenied = found.error.code === 'access_denied';
+      if (!isDenied && listed.length + answered.length > 0 && !(await answersKnown())) throw found.error;
+      refused.set(vendorid, found.error);
+    } else (found.isProven ? absent : unprovenAbsent).set(vendorid, found.stamp);
   };
   const answersKnown = async (): Promise<boolean> => {
     for (const vendorid of [...listed, ...answered.slice(0, mostKnown)])

@@ -48,6 +48,8 @@ export interface Resolution {
   readonly unconfirmed: number;
   /** For hidden vendors that were not read: the lowest `read_seq` among them; undefined where all were read. */
   readonly unreadSeq: number | undefined;
+  /** Vendors about which nothing could be decided, and why. */
+  readonly undecided: ReadonlyMap<number, MirrorError>;
   /** Notes for the run report, in sentences. */
   readonly notes: readonly string[];
 }
@@ -64,14 +66,13 @@ export function sampleListed({ seen, unseen }: SweepOutcome): number[] {
  */
 export async function resolveById(
   account: SyncAccount,
-  run: Run,
   swept: SweepOutcome,
   breaker: Breaker,
   options: ObservationOptions,
 ): Promise<Resolution> {
   const { unseen, isBelieved } = swept;
   const attemptOptions = attemptOptionsOf(options);
-  const read = await readUnseen(account, run, unseen, sampleListed(swept), attemptOptions);
+  const read = await readUnseen(account, unseen, sampleListed(swept), attemptOptions);
   const { missing, notes } = isBelieved ? await proveMissing(account, swept, read, options) : noneMissing;
   if (isBelieved) {
     const hidden = unseen.hidden.map(({ vendorid }) => vendorid);
@@ -84,14 +85,44 @@ export async function resolveById(
     );
     await applyAbsences(account, [...gone, ...stillGone, ...missing], attemptOptions);
   }
+  const undecided = undecidedBy(unseen, read, missing);
   const unproven = describeUnproven(read.unproven.size - missing.length);
   const isUnshown = (id: number): boolean => read.absent.has(id) || read.refused.has(id) || read.unproven.has(id);
   return {
     unconfirmed: isBelieved ? 0 : unseen.suspects.filter(isUnshown).length,
     unreadSeq: read.unreadSeq,
-    notes: [...(await readMarked(account, attemptOptions)), ...unproven, ...notes],
+    undecided,
+    notes: [...(await readMarked(account, attemptOptions)), ...unproven, ...describeRefused(undecided), ...notes],
   };
 }
+
+/** Suspects and hidden vendors whose reading says nothing. What was absent before stays so. */
+function undecidedBy(
+  { suspects, hidden }: Unseen,
+  { refused, unproven }: UnseenById,
+  missing: readonly ProvenAbsence[],
+): Map<number, MirrorError> {
+  const decided = new Set(missing.map(({ vendorid }) => vendorid));
+  return new Map(
+    [...suspects, ...hidden.map(({ vendorid }) => vendorid)].flatMap((vendorid): [number, MirrorError][] => {
+      const error = refused.get(vendorid) ?? (unproven.has(vendorid) ? saysNothing : undefined);
+      return error && !decided.has(vendorid) ? [[vendorid, error]] : [];
+    }),
+  );
+}
+
+function describeRefused(undecided: ReadonlyMap<number, MirrorError>): string[] {
+  const refused = [...undecided].filter(([, error]) => error !== saysNothing);
+  const [[vendorid, error] = []] = refused;
+  if (!error) return [];
+  const which = refused.length === 1 ? `Vendor ${vendorid}` : `Vendor ${vendorid} and ${refused.length - 1} others`;
+  return [`${which} could not be read: ${error.message}`];
+}
+
+const saysNothing = new MirrorError(
+  'not_found',
+  "It was answered with a 404 that is not in the service's error form, which proves nothing.",
+);
 
 interface Missing {
   readonly missing: readonly ProvenAbsence[];
@@ -127,18 +158,27 @@ export async function resolveBySweep(
   const { mirror, accountId, sync } = account;
   const unreadSeq = unseen.hidden[0]?.read_seq;
   await settleMarks(account, marks, { seen, news: list.news });
-  if (!isBelieved) return { unconfirmed: unseen.suspects.length, unreadSeq, notes: [] };
+  if (!isBelieved) return { unconfirmed: unseen.suspects.length, unreadSeq, undecided: none, notes: [] };
 
   const attemptOptions = attemptOptionsOf(options);
   await applyAbsences(account, missingBySweep(began, unseen.missedBefore), attemptOptions);
   const open = unseen.suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
   const untilMark = await mirror.queue.untilNextMark(accountId);
   const isMarkDueSoon = untilMark !== undefined && untilMark <= sync.lag;
-  if (open.length === 0 && !isMarkDueSoon) return { unconfirmed: 0, unreadSeq, notes: [] };
+  if (open.length === 0 && !isMarkDueSoon) return { unconfirmed: 0, unreadSeq, undecided: none, notes: [] };
   const second = await sweepAgain(account, list, options);
   if (second.disagreement === undefined) await settleMarks(account, second.marks, second.observation);
   await applyAbsences(account, missingBySweep(second.began, alsoUnlisted(second, open)), attemptOptions);
-  return { unconfirmed: 0, unreadSeq, notes: describeUnresolved(open.length, second) };
+  const { disagreement } = second;
+  const undecided =
+    disagreement === undefined ? none : new Map(open.map((vendorid) => [vendorid, notConfirmed(disagreement)]));
+  return { unconfirmed: 0, unreadSeq, undecided, notes: describeUnresolved(open.length, second) };
+}
+
+const none: ReadonlyMap<number, MirrorError> = new Map();
+
+function notConfirmed(why: string): MirrorError {
+  return new MirrorError('sweep_incomplete', `No list shows it, but ${why}.`);
 }
 
 function describeUnproven(count: number): string[] {

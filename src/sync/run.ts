@@ -7,6 +7,7 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { VendorPage } from '../domain/reading.ts';
 import type { Log } from '../domain/log.ts';
 import { endingOf, nextOutcome, type EndedOutcome } from '../domain/run.ts';
+import type { Finding } from '../store/findings.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
@@ -156,8 +157,23 @@ class SweepRun {
     await refuseEmptyList(account, list.conclusion);
     await breaker.checkBlank(list.conclusion);
     if (request) await finishRequest(account, request, { seen, news: list.news });
+    const undecidedAsOf = await this.#recordUndecided(resolved.undecided);
     const { guardedSeq } = unseen;
-    return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq });
+    return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq, undecidedAsOf });
+  }
+
+  /** @returns up to when the undecided vendors are known; null where that is unknown, undefined where there are none. */
+  async #recordUndecided(undecided: Resolution['undecided']): Promise<number | null | undefined> {
+    const { mirror } = this.#account;
+    if (undecided.size > 0) {
+      const findings = Array.from(undecided, ([vendorid, { code }]): Finding => ({
+        kind: 'unreadable',
+        vendorid,
+        fields: { refused: code },
+      }));
+      await mirror.findings.addFindings(this.#run, findings);
+    }
+    return mirror.undecided.replace(this.#run, undecided);
   }
 
   /** Sweeps the lists and sorts the unlisted vendors. @throws MirrorError where the default list is incomplete. */
@@ -209,9 +225,9 @@ class SweepRun {
     breaker: Breaker,
     options: ObservationOptions,
   ): Promise<Resolution> {
-    if (readsById === undefined) return { unconfirmed: 0, unreadSeq: undefined, notes: [] };
+    if (readsById === undefined) return { unconfirmed: 0, unreadSeq: undefined, undecided: new Map(), notes: [] };
     return readsById
-      ? resolveById(this.#account, this.#run, swept, breaker, options)
+      ? resolveById(this.#account, swept, breaker, options)
       : resolveBySweep(this.#account, swept, options);
   }
 }
@@ -229,19 +245,21 @@ interface Freshness {
   readonly listedAsOf: number | null;
 }
 
-/** Numbers of the oldest readings that the run could not replace; undefined for none. */
+/** What limits the freshness; the numbers are of the oldest readings that the run could not replace, undefined for none. */
 export interface FreshnessLimits {
   /** Of vendors that were stored too recently to be contradicted. */
   readonly guardedSeq: number | undefined;
   /** Of hidden vendors that were not read. */
   readonly unreadSeq: number | undefined;
+  /** Up to when the undecided vendors are known, milliseconds since 1970; null where that is unknown, undefined where there are none. */
+  readonly undecidedAsOf: number | null | undefined;
 }
 
 /** How fresh the mirror is after a complete run. */
 async function freshnessOf(
   { mirror, accountId, sync, serviceTime }: SyncAccount,
   run: Run,
-  { guardedSeq, unreadSeq }: FreshnessLimits,
+  { guardedSeq, unreadSeq, undecidedAsOf }: FreshnessLimits,
 ): Promise<Freshness> {
   // By a clock that is wrong, no moment can be named.
   if (serviceTime.aheadBy !== null) return { listedAsOf: null, safeAsOf: null };
@@ -253,7 +271,10 @@ async function freshnessOf(
   if (listed === undefined) return { listedAsOf: null, safeAsOf: null };
   return {
     listedAsOf: listed - sync.lag,
-    safeAsOf: unread === undefined ? null : Math.min(listed, unread) - sync.lag,
+    safeAsOf:
+      unread === undefined || undecidedAsOf === null
+        ? null
+        : Math.min(Math.min(listed, unread) - sync.lag, undecidedAsOf ?? Infinity),
   };
 }
 

@@ -11,7 +11,6 @@ import type { Verdict } from '../store/acceptance.ts';
 import type { Store } from '../store/mirror.ts';
 import type { ReadingContext } from '../store/reading-writer.ts';
 
-/** One account, and everything that is needed to sync it. */
 export interface SyncAccount {
   readonly accountId: string;
   /** The vendors at the service; `mirror` has the stored ones. */

@@ -15,7 +15,6 @@ import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
 import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
 
-/** Brings an account's callbacks into the wanted state: each event has exactly one verified callback that leads here. */
 export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   /** Events or nouns to subscribe to. */
   readonly events: readonly string[];

@@ -21,7 +21,6 @@ const dayMs = 86_400_000;
 
 type WebhookDay = WebhookDays[number];
 
-/** How well the webhooks work: alive or dead in one sentence, then deliveries, what was missed and how late, by hour and by day. */
 export function webhookSection({ facts, deliveries }: AccountHealth, figures: Figures | null, now: number): Html {
   const { tone, words } = deliveries;
   return html`<section id="webhooks" aria-labelledby="webhooks-title">

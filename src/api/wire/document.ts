@@ -155,7 +155,7 @@ function codeFor(status: number, errno: number | undefined): ErrorCode {
   if (errno === 1012) return 'not_found';
   if (errno !== undefined && valueNumbers.has(errno)) return 'rejected';
   if (effective === 403) return 'access_denied';
-  if (effective === 404) return 'not_found';
+  if (effective === 404 || effective === 410) return 'not_found';
   // An unknown error inside a 200 was always missing access where it was observed; it is never an empty result.
   return effective < 400 ? 'access_denied' : 'rejected';
 }

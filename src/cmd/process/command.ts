@@ -5,7 +5,6 @@ import { exitStatus, type ExitStatus } from '../../domain/errors.ts';
 import type { LogLevel } from '../../domain/log.ts';
 import type { ProcessContext } from './process-context.ts';
 
-/** The options that every command takes. */
 export interface CommonOptions {
   /** The settings file. */
   readonly config?: string;

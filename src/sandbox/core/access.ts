@@ -4,7 +4,6 @@
 import type { Memory, TokenEntry } from './memory.ts';
 import { denied, Refusal, type Area, type Reply } from './reply.ts';
 
-/** Events that can be registered, and the scope each needs. */
 const writeVerbs = ['create', 'update', 'delete'] as const;
 const mailVerbs = [...writeVerbs, 'sendByEmail'] as const;
 
@@ -91,7 +90,6 @@ export const allScopes: readonly string[] = [
   ...new Set([vendorsRead, vendorsWrite, gatewaysRead, gatewaysWrite, ...eventScopes]),
 ];
 
-/** Bearer tokens, their scopes and their accounts. */
 export class Access {
   readonly #grants = new Map<string, Grant>();
   readonly #refreshTokens = new Set<string>();

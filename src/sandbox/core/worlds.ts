@@ -4,8 +4,6 @@
  */
 import { MirrorError } from '../../domain/errors.ts';
 
-/** Worlds: one choice for every point that the reference leaves open. The first value of each axis is how the service last behaved. */
-
 interface Choice<Value extends string> {
   readonly meaning: string;
   readonly values: readonly [Value, ...Value[]];

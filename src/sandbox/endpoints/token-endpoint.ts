@@ -74,7 +74,6 @@ const grants: Readonly<
   },
 };
 
-/** New tokens for a refresh token or for a code, either of which works once. */
 function parametersOf(request: SandboxRequest): URLSearchParams {
   const text = Buffer.from(request.body).toString('utf8');
   if (!headerOf(request, 'content-type')?.startsWith('application/json')) return new URLSearchParams(text);

@@ -6,7 +6,6 @@ import { listVendors, pageOfRows } from '../vendors/list-page.ts';
 import { readVendorInput, requireOnCreate } from '../vendors/vendor-service.ts';
 import { bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
 
-/** The vendor endpoints. */
 export function answerVendors(call: Call): Reply {
   const { method } = call.request;
   const { id } = call.target;
@@ -58,7 +57,6 @@ function copyAge(lag: number, fraction: number): number {
   return (Math.floor(fraction * 3) / 2) * lag * 1_000;
 }
 
-/** The gateway endpoints. */
 export function answerGateways(call: Call): Reply {
   const { request, target, account, grant, world } = call;
   const { id } = target;

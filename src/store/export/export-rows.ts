@@ -10,8 +10,6 @@ import { queryRefused, readOnlyStatement } from '../sqlite/user-query.ts';
 import { childEnvironment, parentGuard } from './export-process.ts';
 import { statement } from '../sqlite/statement.ts';
 
-/** The rows to export: of a view, a table or a read-only query. */
-
 /** A view or table of the mirror, or a query; `vendor_overview` by default. */
 export interface RowSource {
   readonly view?: string | undefined;

@@ -89,9 +89,7 @@ export type DaemonEpoch = Selectable<Pick<IdentityTable, 'mirror_id' | 'daemon_e
 
 /** Takes the next epoch. Runs inside a transaction of the mirror. */
 export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
-  statement(sqlite, () =>
-    mirrorSql.updateTable('mirror_identity').set((row) => ({ daemon_epoch: row('daemon_epoch', '+', 1) })),
-  ).run({});
+  statement(sqlite, () => sql`UPDATE mirror_identity SET daemon_epoch = daemon_epoch + 1`).run({});
   const epoch = inMirror(sqlite).get({});
   if (!epoch) throw new Error('The mirror has no identity.');
   return epoch;

@@ -15,7 +15,6 @@ import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
 import { statement } from '../sqlite/statement.ts';
 
-/** Locks on files beside the database. They are released when the process ends, for whatever reason. */
 export interface SideLock {
   release(): void;
 }

@@ -106,8 +106,6 @@ function refuseOthers(target: string, own: OwnFiles): void {
   if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon uses');
 }
 
-/** Replaces and checks copies, although other programs may have opened the earlier one. */
-
 /** Files that SQLite would treat as part of a new file of that name. */
 const companions = ['-wal', '-journal', '-shm'];
 

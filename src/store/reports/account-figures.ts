@@ -82,7 +82,7 @@ export class AccountFigures {
       (at) => sql`
       SELECT f.run_id AS runId, f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
       FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
-      WHERE f.account_id = ${at('accountId')} ORDER BY f.id DESC LIMIT ${at('latest')}`,
+      WHERE f.account_id = ${at('accountId')} ORDER BY f.id DESC LIMIT +${at('latest')}`,
     );
     this.#applied = statement(
       sqlite,
@@ -241,7 +241,7 @@ class LatestChanges {
       SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
         SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
         WHERE account_id = ${at('accountId')} AND seq > (SELECT max(seq) FROM _vendor_versions) - ${at('searched')}
-        ORDER BY seq DESC LIMIT ${at('latestShown')}) AS c
+        ORDER BY seq DESC LIMIT +${at('latestShown')}) AS c
       LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
       ORDER BY c.seq DESC`,
     );

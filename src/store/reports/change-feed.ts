@@ -211,7 +211,7 @@ function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGo
     sqlite,
     (at) => sql`
       SELECT count(*) AS seqs, max(seq) AS last
-     FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT ${at('most')})`,
+     FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT +${at('most')})`,
   ).get({ place, most: readAtOnce });
   const end = ahead?.last ?? place;
   const found = readChanges(sqlite, { account, vendorid, since: place, until: end, limit });

@@ -15,7 +15,6 @@ export interface TargetReport {
   readonly last_error: string | null;
   /** When its receiver answered 410; null while it accepts messages. */
   readonly disabled_at: string | null;
-  /** Numbers of waiting and of parked vendors. */
   readonly waiting: number;
   readonly parked: number;
   /** Why the latest of those that were given up was not accepted; null where none was given up. */
@@ -75,6 +74,6 @@ export function parkedVendors(sqlite: Sqlite, limit: number): ParkedVendor[] {
     sqlite,
     (at) => sql`
     SELECT target, account_id, vendorid, since, attempts, last_error FROM _notify_queue
-    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT ${at('limit')}`,
+    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT +${at('limit')}`,
   ).all({ limit });
 }

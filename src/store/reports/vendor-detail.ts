@@ -1,9 +1,10 @@
 /** Everything that is stored of one vendor. */
+import { sql, type RawBuilder } from 'kysely';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { BalanceTable, FreshnessView, TaxDefaultTable, VendorKey, VendorTable } from '../sqlite/schema.ts';
-import { mirrorSql, statement } from '../sqlite/statement.ts';
+import { statement, type At } from '../sqlite/statement.ts';
 import { fieldChanges, readChanges, type Change, type FieldChange } from './change-feed.ts';
 
 /** A vendor without its history. */
@@ -34,33 +35,28 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
 /** The vendors of that id: of one account, or of each that uses it. */
 export function storedDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): StoredDetail[] {
   // By its full key where the account is known: a search by id alone reads every row.
-  const vendors = statement<{ vendorid: number; account: string }, VendorTable>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .selectAll()
-      .where('vendorid', '=', at('vendorid'))
-      .$if(account !== undefined, (q) => q.where('account_id', '=', at('account')))
-      .orderBy('account_id'),
+  const isOfAccount = (at: At<{ account: string }>): RawBuilder<unknown> =>
+    account === undefined ? sql`` : sql`AND account_id = ${at('account')}`;
+  const vendors = statement<{ vendorid: number; account: string }, VendorTable>(
+    sqlite,
+    (at) => sql`SELECT * FROM vendors WHERE vendorid = ${at('vendorid')} ${isOfAccount(at)} ORDER BY account_id`,
   );
-  const balances = statement<VendorKey, VendorDetail['balances'][number]>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('vendor_balances')
-      .select(['kind', 'amount', 'code'])
-      .where('account_id', '=', at('account_id'))
-      .where('vendorid', '=', at('vendorid'))
-      .orderBy('kind', 'desc')
-      .orderBy('code'),
+  const isOfVendor = (at: At<VendorKey>): RawBuilder<unknown> =>
+    sql`account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`;
+  const balances = statement<VendorKey, VendorDetail['balances'][number]>(
+    sqlite,
+    (at) => sql`
+      SELECT kind, amount, code FROM vendor_balances WHERE ${isOfVendor(at)} ORDER BY kind DESC, code`,
   );
-  const taxDefaults = statement<VendorKey, VendorDetail['taxDefaults'][number]>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('vendor_tax_defaults')
-      .select(['taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid', 'created_at', 'updated_at'])
-      .where('account_id', '=', at('account_id'))
-      .where('vendorid', '=', at('vendorid'))
-      .orderBy('taxid'),
+  const taxDefaults = statement<VendorKey, VendorDetail['taxDefaults'][number]>(
+    sqlite,
+    (at) => sql`
+      SELECT taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at
+      FROM vendor_tax_defaults WHERE ${isOfVendor(at)} ORDER BY taxid`,
   );
-  const freshness = statement<VendorKey, Pick<FreshnessView, 'safe_as_of'>>(sqlite, (at) =>
-    mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at('account_id')),
+  const freshness = statement<VendorKey, Pick<FreshnessView, 'safe_as_of'>>(
+    sqlite,
+    (at) => sql`SELECT safe_as_of FROM freshness WHERE account_id = ${at('account_id')}`,
   );
   return vendors.all({ vendorid, account: account ?? '' }).map((vendor) => ({
     vendor: withoutBlobs(vendor),

@@ -14,7 +14,7 @@ import { Database, movedError, type DatabaseOptions } from '../sqlite/database.t
 import type { Sqlite } from '../sqlite/driver.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import type { SecretTables } from '../sqlite/schema.ts';
-import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
+import { columns, secretSql, statement, type Statement } from '../sqlite/statement.ts';
 import { TokenStore, type TokenStoreProcess } from './token-store.ts';
 import { Verifiers } from './verifiers.ts';
 
@@ -125,12 +125,7 @@ interface Owner {
 function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => void {
   const find = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
   const write = statement<SecretTables['owner']>(sqlite, (at) =>
-    secretSql.replaceInto('owner').values({
-      id: at('id'),
-      mirror_id: at('mirror_id'),
-      mirror_path: at('mirror_path'),
-      daemon_epoch: at('daemon_epoch'),
-    }),
+    secretSql.replaceInto('owner').values(columns(at, ['id', 'mirror_id', 'mirror_path', 'daemon_epoch'])),
   );
   return ({ mirrorId, path }) => {
     const owner = find.get({});

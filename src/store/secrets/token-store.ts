@@ -1,9 +1,10 @@
 /** OAuth token pairs. One process at a time replaces a pair, because a refresh token works once. */
+import { sql } from 'kysely';
 import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
-import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
+import { statement, type Statement } from '../sqlite/statement.ts';
 
 /** An OAuth token pair; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
 export interface StoredPair {
@@ -64,45 +65,39 @@ export class TokenStore {
     this.#client = options.client;
     this.#owner = `${options.user.process.name} ${Buffer.from(options.random.bytes(4)).toString('hex')}`;
     const { sqlite } = database;
-    this.#find = statement(sqlite, (at) =>
-      secretSql
-        .selectFrom('oauth_tokens')
-        .select(['access_token', 'refresh_token', 'expires_at'])
-        .where('client', '=', at('client')),
+    this.#find = statement(
+      sqlite,
+      (at) => sql`SELECT access_token, refresh_token, expires_at FROM oauth_tokens WHERE client = ${at('client')}`,
     );
-    this.#introduce = statement(sqlite, (at) =>
-      secretSql
-        .insertInto('oauth_tokens')
-        .values({ client: at('client') })
-        .onConflict((conflict) => conflict.doNothing()),
+    this.#introduce = statement(
+      sqlite,
+      (at) => sql`INSERT INTO oauth_tokens (client) VALUES (${at('client')}) ON CONFLICT DO NOTHING`,
     );
     // A lease that ends later than a new one is from before a restart of the machine.
-    this.#holder = statement(sqlite, (at) =>
-      secretSql
-        .selectFrom('oauth_tokens')
-        .select('lease_owner')
-        .where('client', '=', at('client'))
-        .where('lease_until_ms', '>=', at('now'))
-        .where('lease_until_ms', '<=', at('until')),
+    this.#holder = statement(
+      sqlite,
+      (at) => sql`
+        SELECT lease_owner FROM oauth_tokens
+        WHERE client = ${at('client')} AND lease_until_ms BETWEEN ${at('now')} AND ${at('until')}`,
     );
-    this.#lease = statement(sqlite, (at) =>
-      secretSql
-        .updateTable('oauth_tokens')
-        .set({ lease_owner: at('owner'), lease_until_ms: at('until') })
-        .where('client', '=', at('client')),
+    this.#lease = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE oauth_tokens SET lease_owner = ${at('owner')}, lease_until_ms = ${at('until')}
+        WHERE client = ${at('client')}`,
     );
-    this.#release = statement(sqlite, (at) =>
-      secretSql
-        .updateTable('oauth_tokens')
-        .set({ lease_owner: null, lease_until_ms: null })
-        .where('client', '=', at('client'))
-        .where('lease_owner', '=', at('owner')),
+    this.#release = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE oauth_tokens SET lease_owner = NULL, lease_until_ms = NULL
+        WHERE client = ${at('client')} AND lease_owner = ${at('owner')}`,
     );
-    this.#store = statement(sqlite, (at) =>
-      secretSql
-        .updateTable('oauth_tokens')
-        .set({ access_token: at('access_token'), refresh_token: at('refresh_token'), expires_at: at('expires_at') })
-        .where('client', '=', at('client')),
+    this.#store = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE oauth_tokens SET access_token = ${at('access_token')}, refresh_token = ${at('refresh_token')},
+          expires_at = ${at('expires_at')}
+        WHERE client = ${at('client')}`,
     );
   }
 

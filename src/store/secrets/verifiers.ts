@@ -4,13 +4,14 @@
  * Codes are accepted only while one is expected for that account, at its secret address, and trusted only when the service then shows the
  * callback as verified. What becomes of a code, and when it is a key: `domain/verifier.ts`.
  */
+import { sql } from 'kysely';
 import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/secret.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
 import { shortLockWait, type Database } from '../sqlite/database.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { VerifierTable } from '../sqlite/schema.ts';
-import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
+import { columns, secretSql, statement, type Statement } from '../sqlite/statement.ts';
 
 /** What happened to a received code. */
 export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
@@ -183,34 +184,21 @@ class CodeRows {
   readonly remove: Statement<Pick<VerifierTable, 'account_id' | 'verifier'>>;
 
   constructor(sqlite: Sqlite) {
-    this.ofAccount = statement(sqlite, (at) =>
-      secretSql
-        .selectFrom('verifiers')
-        .selectAll()
-        .where('account_id', '=', at('account_id'))
-        .orderBy('received_at', 'desc'),
+    this.ofAccount = statement(
+      sqlite,
+      (at) => sql`SELECT * FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC`,
     );
-    this.expired = statement(sqlite, (at) =>
-      secretSql.selectFrom('verifiers').selectAll().where('expires_at', '<=', at('now')),
-    );
+    this.expired = statement(sqlite, (at) => sql`SELECT * FROM verifiers WHERE expires_at <= ${at('now')}`);
     this.put = statement(sqlite, (at) => {
-      const columns = {
-        callbackid: at('callbackid'),
-        state: at('state'),
-        received_at: at('received_at'),
-        expires_at: at('expires_at'),
-        came_again: at('came_again'),
-      };
+      const values = columns(at, ['callbackid', 'state', 'received_at', 'expires_at', 'came_again']);
       return secretSql
         .insertInto('verifiers')
-        .values({ account_id: at('account_id'), verifier: at('verifier'), ...columns })
-        .onConflict((conflict) => conflict.columns(['account_id', 'verifier']).doUpdateSet(columns));
+        .values({ ...columns(at, ['account_id', 'verifier']), ...values })
+        .onConflict((conflict) => conflict.columns(['account_id', 'verifier']).doUpdateSet(values));
     });
-    this.remove = statement(sqlite, (at) =>
-      secretSql
-        .deleteFrom('verifiers')
-        .where('account_id', '=', at('account_id'))
-        .where('verifier', '=', at('verifier')),
+    this.remove = statement(
+      sqlite,
+      (at) => sql`DELETE FROM verifiers WHERE account_id = ${at('account_id')} AND verifier = ${at('verifier')}`,
     );
   }
 }
@@ -244,44 +232,33 @@ class AwaitedCodes {
     this.#expect = statement(sqlite, (at) =>
       secretSql
         .insertInto('awaited_codes')
-        .values({
-          account_id: at('account_id'),
-          event: at('event'),
-          callbackid: at('callbackid'),
-          asked_at: at('asked_at'),
-        })
+        .values(columns(at, ['account_id', 'event', 'callbackid', 'asked_at']))
         .onConflict((conflict) =>
-          conflict
-            .columns(['account_id', 'event'])
-            .doUpdateSet({ callbackid: at('callbackid'), asked_at: at('asked_at') }),
+          conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ['callbackid', 'asked_at'])),
         ),
     );
-    this.#awaited = statement(sqlite, (at) =>
-      secretSql.selectFrom('awaited_codes').select('callbackid').where('account_id', '=', at('account_id')),
+    this.#awaited = statement(
+      sqlite,
+      (at) => sql`SELECT callbackid FROM awaited_codes WHERE account_id = ${at('account_id')}`,
     );
-    this.#arrived = statement(sqlite, (at) =>
-      secretSql.deleteFrom('awaited_codes').where('account_id', '=', at('account_id')).where('event', '=', at('event')),
+    this.#arrived = statement(
+      sqlite,
+      (at) => sql`DELETE FROM awaited_codes WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
     );
-    this.#gone = statement(sqlite, (at) =>
-      secretSql
-        .deleteFrom('awaited_codes')
-        .where('account_id', '=', at('account_id'))
-        .where('callbackid', '=', at('callbackid')),
+    this.#gone = statement(
+      sqlite,
+      (at) => sql`
+        DELETE FROM awaited_codes WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
     );
-    this.#forget = statement(sqlite, (at) =>
-      secretSql.deleteFrom('registrations').where('registered_at', '<=', at('before')),
-    );
-    this.#count = statement(sqlite, (at) =>
-      secretSql
-        .selectFrom('registrations')
-        .select((row) => row.fn.countAll<number>().as('registrations'))
-        .where('account_id', '=', at('account_id'))
-        .where('event', '=', at('event')),
+    this.#forget = statement(sqlite, (at) => sql`DELETE FROM registrations WHERE registered_at <= ${at('before')}`);
+    this.#count = statement(
+      sqlite,
+      (at) => sql`
+        SELECT count(*) AS registrations FROM registrations
+        WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
     );
     this.#register = statement(sqlite, (at) =>
-      secretSql
-        .insertInto('registrations')
-        .values({ account_id: at('account_id'), event: at('event'), registered_at: at('registered_at') }),
+      secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at'])),
     );
   }
 
@@ -327,11 +304,12 @@ class PathTokens {
 
   constructor(sqlite: Sqlite, random: Random) {
     this.#random = random;
-    this.#select = statement(sqlite, (at) =>
-      secretSql.selectFrom('path_tokens').select('path_token').where('account_id', '=', at('account_id')),
+    this.#select = statement(
+      sqlite,
+      (at) => sql`SELECT path_token FROM path_tokens WHERE account_id = ${at('account_id')}`,
     );
     this.#add = statement(sqlite, (at) =>
-      secretSql.insertInto('path_tokens').values({ account_id: at('account_id'), path_token: at('path_token') }),
+      secretSql.insertInto('path_tokens').values(columns(at, ['account_id', 'path_token'])),
     );
   }
 

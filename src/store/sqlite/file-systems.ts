@@ -8,8 +8,6 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, st
 import { dirname } from 'node:path';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 
-/** File systems: free space, and network file systems, whose locks and shared memory do not work between machines. */
-
 /** Numbers of file systems on Linux; those of other systems differ from all of these. */
 const networks = new Map([
   [0x6969, 'NFS'],

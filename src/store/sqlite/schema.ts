@@ -7,8 +7,6 @@ import type { RunKind, RunOutcome } from '../../domain/run.ts';
 import type { CodeState } from '../../domain/verifier.ts';
 import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
 
-/** Types of the mirror's tables, except those of vendors. The migrations define them. */
-
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 /** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
 export type ProofKind = 'plain' | 'windows' | 'passes';
@@ -71,6 +69,15 @@ export interface DirtyVendorTable extends VendorKey {
   attempts: number;
   reason: MarkReason;
   last_error: string | null;
+  marked_ms: number | null;
+  last_ms: number | null;
+}
+
+export interface UndecidedTable extends VendorKey {
+  since: string;
+  as_of: string | null;
+  code: string;
+  error: string;
 }
 
 export interface CounterTable {
@@ -133,6 +140,7 @@ export interface FreshnessView {
   listed_as_of: string | null;
   not_served_since: string | null;
   paused_since: string | null;
+  undecided: number;
 }
 
 export interface WebhookHealthView {
@@ -195,6 +203,7 @@ export interface MirrorTables {
   callbacks: CallbackTable;
   deliveries: DeliveryTable;
   dirty_vendors: DirtyVendorTable;
+  undecided_vendors: UndecidedTable;
   runs: RunTable;
   findings: FindingTable;
   _creations: CreationTable;
@@ -210,8 +219,6 @@ export interface MirrorTables {
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
 }
-
-/** Types of the vendor tables. */
 
 export type VisStateSource = 'reported' | 'inferred';
 
@@ -291,8 +298,6 @@ export interface BalanceSpanTable extends VendorKey {
   minor_digits: number;
 }
 
-/** Types of the views for users. */
-
 interface PayablesView extends VendorKey {
   vendor_name: string | null;
   state: 'active' | 'deleted' | 'archived' | 'unknown';
@@ -315,8 +320,6 @@ interface VendorChangesView extends VendorKey {
   learned_by: Source;
 }
 
-/** Types of internal tables about webhooks. */
-
 export interface RegistrationRefusalTable {
   account_id: string;
   event: string;
@@ -335,8 +338,6 @@ interface SweepRequestTable {
   callback_ids: Generated<number>;
   callback_id_at: string | null;
 }
-
-/** Types of the tables of writes with an unknown outcome. */
 
 export interface CreationTable {
   account_id: string;

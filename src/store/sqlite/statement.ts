@@ -44,7 +44,10 @@ export type Query = <T>(report: (snapshot: Snapshot) => T) => Promise<T>;
 /** Constants of the source code: they cannot end a string in SQL. */
 const plainWords = /^[\w %.-]*$/;
 
-/** Binds arguments and inlines constants: SQLite plans a statement again for each bound value that could decide which index is used. */
+/**
+ * Binds arguments and inlines constants: SQLite plans a statement again for each bound value that could decide which index is used. For the
+ * same reason, a limit that is an argument is written `LIMIT +${at('limit')}`.
+ */
 class StatementCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (value instanceof Placeholder) super.appendValue(value);
@@ -159,11 +162,6 @@ export function columns<Args, Name extends keyof Args & string>(
   names: readonly Name[],
 ): { [Column in Name]: RawBuilder<Args[Column]> } {
   return Object.fromEntries(names.map((name) => [name, at(name)])) as { [Column in Name]: RawBuilder<Args[Column]> };
-}
-
-/** A limit as an argument: a plain one would make SQLite plan again for each value. */
-export function boundLimit(limit: RawBuilder<number>): RawBuilder<number> {
-  return sql`+${limit}`;
 }
 
 /** Runs a query once, with all values bound; blobs in text columns are shown as SQLite writes them. */

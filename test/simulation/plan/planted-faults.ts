@@ -321,7 +321,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 7,
     replacements: [
       replacing('sync/absences.ts', 'readUnseen', (readUnseen) => async (...args) => {
-        const [{ mirror }, , { suspects }, , { context, onVerdict }] = args;
+        const [{ mirror }, { suspects }, , { context, onVerdict }] = args;
         const stamp = await mirror.takeStamp();
         for (const vendorid of suspects)
           onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'not_found', stamp, context as SweepContext));

@@ -78,6 +78,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       listed_as_of: before(2 * minute + 20 * second),
       not_served_since: null,
       paused_since: null,
+      undecided: 0,
     },
     queue: { waiting: 3, parked: 0 },
     runs: [
@@ -127,6 +128,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     days,
     missedSince: 0,
     parkedFor: [],
+    undecided: [],
     isLeft: false,
     awaitsDeliveries: true,
     doubt: null,

@@ -156,10 +156,7 @@ async function registered(base: string): Promise<Line> {
   return line;
 }
 
-const failing = (code: string): Partial<CommandOptions> => ({
-  service: { baseUrl: 'https://service.example', token: 'some-token' },
-  fetch: () => Promise.reject(Object.assign(new Error(code), { code })),
-});
+const elsewhere = { baseUrl: 'https://service.example', token: 'some-token' };
 
 const faults: readonly Fault[] = [
   {
@@ -186,33 +183,77 @@ const faults: readonly Fault[] = [
     says: 'denied access',
     remedy: 'Check the id of the account, 9Wrong, in the settings.',
   },
-  {
-    title: 'the base path is wrong',
-    async plant() {
-      const { baseUrl, token } = await testbed({ level: 'sandbox', vendors: 3 });
-      return testbed({ level: 'command', service: { baseUrl: `${baseUrl}/v2`, token }, settings: ports });
-    },
-    check: 'access',
-    exit: 77,
-    says: '404',
-    remedy: 'Check the path in service.baseUrl',
-  },
-  {
-    title: 'the certificate of the service is self-signed',
-    plant: () => testbed({ level: 'command', settings: ports, ...failing('DEPTH_ZERO_SELF_SIGNED_CERT') }),
-    check: 'access',
-    exit: 69,
-    says: 'is self-signed',
-    remedy: 'NODE_EXTRA_CA_CERTS',
-  },
-  {
-    title: 'the certificate of the service has expired',
-    plant: () => testbed({ level: 'command', settings: ports, ...failing('CERT_HAS_EXPIRED') }),
-    check: 'access',
-    exit: 69,
-    says: 'has expired',
-    remedy: 'Renew the certificate',
-  },
+  ...(
+    [
+      [
+        'a page of a proxy comes instead of a record',
+        200,
+        '<html>welcome</html>',
+        'instead of JSON',
+        'Check the path in service.baseUrl',
+        69,
+      ],
+      [
+        'the base path is wrong, and its server says so',
+        404,
+        '<html>no such page</html>',
+        '404',
+        'Check the path in service.baseUrl',
+        77,
+      ],
+      ['the token was revoked', 401, '{}', 'token', 'Set a new token as service.auth.accessToken', 77],
+    ] as const
+  ).map(([title, status, body, says, remedy, exit]) => ({
+    title,
+    plant: () =>
+      testbed({
+        level: 'command',
+        settings: ports,
+        service: elsewhere,
+        fetch: () => Promise.resolve(new Response(body, { status })),
+      }),
+    ...{ check: 'access', exit, says, remedy },
+  })),
+  ...(
+    [
+      ['nothing answers', 'ECONNREFUSED', 'refused', 'Check the port'],
+      [
+        'the certificate of the service is self-signed',
+        'DEPTH_ZERO_SELF_SIGNED_CERT',
+        'is self-signed',
+        'NODE_EXTRA_CA_CERTS',
+      ],
+      ['the certificate of the service has expired', 'CERT_HAS_EXPIRED', 'has expired', 'Renew the certificate'],
+      ['nobody known signed the certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'certificate', 'NODE_EXTRA_CA_CERTS'],
+      [
+        'the certificate of the service is not valid yet',
+        'CERT_NOT_YET_VALID',
+        'certificate',
+        'Set the clock of this machine',
+      ],
+      [
+        'the certificate is of another name',
+        'ERR_TLS_CERT_ALTNAME_INVALID',
+        'certificate',
+        'Use the host name of the certificate',
+      ],
+      [
+        'no name server knows the name of the service',
+        'ENOTFOUND',
+        'service.example',
+        'Check the spelling of the name',
+      ],
+      ['no name server answers', 'EAI_AGAIN', 'service.example', 'Check the name server'],
+    ] as const
+  ).map(([title, code, says, remedy]) => ({
+    title,
+    plant: () =>
+      testbed({
+        ...{ level: 'command', settings: ports, service: elsewhere },
+        fetch: () => Promise.reject(Object.assign(new Error(code), { code })),
+      }),
+    ...{ check: 'access', exit: 69, says, remedy },
+  })),
   {
     title: 'the certificate of the service expires in twenty days',
     plant: () => installed({ certificateEnd: () => Promise.resolve(systemClock.now() + 20.5 * day) }),
@@ -221,38 +262,46 @@ const faults: readonly Fault[] = [
     says: /^The certificate of 127\.0\.0\.1:\d+ is valid until \d{4}-\d\d-\d\d: 20 days from now\.$/,
     remedy: 'Renew it',
   },
-  {
-    title: 'no name server knows the name of the service',
-    plant: () => testbed({ level: 'command', settings: ports, ...failing('ENOTFOUND') }),
-    check: 'access',
-    exit: 69,
-    says: 'service.example',
-    remedy: 'Check the spelling of the name',
-  },
-  {
-    title: 'the disk is nearly full',
+  ...[500, 20].map((megabytes) => ({
+    title: `${megabytes} MB are free`,
     async plant() {
       const line = await installed();
-      free.bytes = 500 * 2 ** 20;
+      free.bytes = megabytes * 2 ** 20;
       return line;
     },
-    check: 'disk',
+    ...{ check: 'disk', exit: megabytes === 20 ? 74 : 0, says: `${megabytes} MB are free`, remedy: 'Free space' },
+  })),
+  {
+    title: 'nothing is mirrored yet',
+    plant: () => testbed({ level: 'command', service: {}, settings: ports }),
+    check: 'database',
     exit: 0,
-    says: '500 MB are free',
-    remedy: 'Free space',
+    says: '',
+    remedy: 'Run `vendor-mirror sync`.',
   },
   {
-    title: 'the disk has room for deliveries alone',
+    title: 'F7 the file is no database',
     async plant() {
-      const line = await installed();
-      free.bytes = 20 * 2 ** 20;
+      const line = await testbed({ level: 'command', service: {}, settings: ports });
+      writeFileSync(line.database, 'no database at all, but text that is long enough to be looked at');
       return line;
     },
-    check: 'disk',
+    check: 'database',
     exit: 74,
-    says: '20 MB are free',
-    remedy: 'Free space',
+    says: 'vendors.db',
+    remedy: '',
   },
+  ...(
+    [
+      ['phone', '`vendor-mirror forget --field phone`'],
+      ['phon', 'Check the spelling'],
+    ] as const
+  ).map(([field, remedy]) => ({
+    title: `${field} is excluded after it was mirrored`,
+    plant: async () =>
+      change(await installed({ settings: `${ports}\nvendors: { exclude: [] }` }), 'exclude: []', `exclude: [${field}]`),
+    ...{ check: 'privacy', exit: 0, says: field, remedy },
+  })),
   {
     title: 'the journal has grown',
     async plant() {
@@ -302,22 +351,21 @@ const faults: readonly Fault[] = [
     says: 'scope',
     remedy: 'user:online_payments:read',
   },
-  {
-    title: 'A4 the service ignores the page parameter',
-    plant: () => installed({}, { world: { paging: 'ignored' } }),
-    check: 'paging',
-    exit: 1,
-    says: 'answers the second page with the first',
-    remedy: 'service.paging.pageParam',
-  },
-  {
-    title: 'the service reads no vendor by its number',
-    plant: () => installed({}, { world: { readOne: '404' } }),
-    check: 'reads by number',
-    exit: 0,
-    says: 'does not answer when it is read by number',
-    remedy: 'Nothing to do',
-  },
+  ...(['ignored', 'echoed'] as const).map((paging) => ({
+    title: `A4 the service ignores the page parameter: ${paging}`,
+    plant: () => installed({}, { world: { paging } }),
+    ...{ check: 'paging', exit: 1, says: 'answers the second page with the first', remedy: 'service.paging.pageParam' },
+  })),
+  ...(['404', '405'] as const).map((readOne) => ({
+    title: `the service reads no vendor by its number: ${readOne}`,
+    plant: () => installed({}, { world: { readOne } }),
+    ...{
+      check: 'reads by number',
+      exit: 0,
+      says: 'does not answer when it is read by number',
+      remedy: 'Nothing to do',
+    },
+  })),
   {
     title: 'the service ignores the filter by state',
     plant: () => installed({}, { world: { visStateFilter: 'ignored' } }),
@@ -336,6 +384,22 @@ const faults: readonly Fault[] = [
     exit: 69,
     says: 'EADDRINUSE',
     remedy: 'choose another listener.port',
+  },
+  {
+    title: 'the address of the listener is of another machine',
+    plant: () => installed({ settings: 'listener: { host: 192.0.2.1, port: 0 }\nadmin: { port: 0 }' }),
+    check: 'ports',
+    exit: 69,
+    says: '192.0.2.1',
+    remedy: 'listener.host is not an address of this machine',
+  },
+  {
+    title: 'nobody answers at the public address, because no daemon runs',
+    plant: () => installed({ settings: ports.replace('port: 0 }', 'port: 0, publicUrl: "http://127.0.0.1:1" }') }),
+    check: 'public address',
+    exit: 0,
+    says: '',
+    remedy: 'serve',
   },
   {
     title: 'another daemon answers at the public address',
@@ -556,6 +620,8 @@ describe(`doctor, with ${faults.length} faults`, () => {
     expect(found?.message).toMatch(says);
     expect(found?.remedy).toContain(remedy);
     expect(status).toBe(exit);
+    // Without access, nothing more is asked of the service.
+    if (check === 'access') expect(checks.map((one) => one.check)).not.toContain('paging');
     // Nothing else is called a problem that follows from it.
     const others = checks.filter((one) => one.result === 'problem' && one.check !== check);
     expect(others.map((one) => one.check)).toEqual([]);

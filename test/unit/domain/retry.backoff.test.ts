@@ -1,6 +1,12 @@
 /** Delays after failures: how long, how much longer each time, and when it is given up. */
 import { describe, expect, it } from 'vitest';
-import { queuePause, retryDelay } from '../../../src/domain/retry.ts';
+import {
+  queuePause,
+  readRetryLimits,
+  requestDelay,
+  retryDelay,
+  defaultRetryLimits,
+} from '../../../src/domain/retry.ts';
 
 describe('the backoff', () => {
   it('waits five seconds at least, up to twice as long each time, and an hour at most', () => {
@@ -17,5 +23,21 @@ describe('the backoff', () => {
 
   it('pauses a queue longer each time, up to a minute', () => {
     expect([1, 2, 3, 4, 5, 6, 2_000].map(queuePause)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('waits before a request at random, up to twice as long each time, and never longer than its limit', () => {
+    const limits = { ...defaultRetryLimits, firstWait: 1_000, maxWait: 6_000 };
+    expect([1, 2, 3, 4, 9].map((attempts) => requestDelay(attempts, 1, limits))).toEqual([
+      1_000, 2_000, 4_000, 6_000, 6_000,
+    ]);
+    expect([0, 0.5].map((fraction) => requestDelay(2, fraction, limits))).toEqual([0, 1_000]);
+  });
+
+  it('takes one timeout for a read by id, and several for other requests', () => {
+    expect([defaultRetryLimits.oneTimeout, readRetryLimits.oneTimeout]).toEqual([undefined, true]);
+    expect([readRetryLimits.attempts < defaultRetryLimits.attempts, readRetryLimits.maxWait]).toEqual([
+      true,
+      defaultRetryLimits.maxWait,
+    ]);
   });
 });

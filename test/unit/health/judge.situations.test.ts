@@ -25,6 +25,12 @@ const failing = (code: string): AccountFacts['failing'] => ({
 });
 const failed = (error_code: string, error = 'It failed.') => run(9, { outcome: 'failed', error, error_code });
 const firstPull = [run(1, { kind: 'pull', outcome: 'running', finished_at: null })];
+const unreadable = (code: string): AccountFacts['undecided'][number] => ({
+  vendorid: 1006,
+  since: before(hour),
+  code,
+  error: 'The service failed with status 500.',
+});
 const stale = { ...freshness, safe_as_of: old, listed_as_of: old };
 const grant = { requests: 2, first_at: before(hour), last_at: before(1), code: 'token_refresh_failed', message: 'No.' };
 const unstored = (code: 'disk_full' | 'file_unwritable'): Partial<HealthFacts> => ({
@@ -167,6 +173,16 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     'vendors are parked',
     of({ queue: { waiting: 0, parked: 2 } }),
     correct('vendors_parked', '`vendor-mirror deliveries retry`'),
+  ],
+  [
+    'a vendor cannot be read',
+    of({ freshness: { ...freshness, undecided: 1 }, undecided: [unreadable('service_unavailable')] }),
+    correct('vendors_undecided', 'Open the vendor in the service'),
+  ],
+  [
+    'vendors cannot be read because access to them is denied',
+    of({ freshness: { ...freshness, undecided: 3 }, undecided: [unreadable('access_denied')] }),
+    correct('vendors_undecided', 'Give the person whose token it is access'),
   ],
   ['the queue is stuck', of({ oldestMark: before(hour) }), correct('queue_stuck', '`vendor-mirror doctor`')],
   ['the account is paused', of({ freshness: { ...stale, paused_since: before(hour) } }), unserved('paused', null)],

@@ -41,6 +41,7 @@ describe('reports on accounts', () => {
         findings: [],
         callbacks: [],
         refusals: [],
+        clockAheadMs: null,
       },
     ]);
   });

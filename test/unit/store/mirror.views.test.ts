@@ -221,6 +221,7 @@ describe('the views for readers', () => {
         listed_as_of: run!.safe_as_of,
         not_served_since: null,
         paused_since: null,
+        undecided: 0,
       },
     ]);
     const never = await testbed({ level: 'account' });

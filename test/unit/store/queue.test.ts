@@ -1,5 +1,6 @@
-/** Vendors that are marked again while they are read. */
-import { expect, it } from 'vitest';
+/** Which marks are due, what ends them, and vendors that are marked again while they are read. */
+import { describe, expect, it } from 'vitest';
+import { timestamp } from '../../../src/domain/clock.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 import { account } from '../../support/testbed/store.ts';
 import type { Mark } from '../../../src/store/queue.ts';
@@ -86,4 +87,182 @@ it.each([
   await end(at, mark);
   expect(await at.mirror.queue.dueMarks(account)).toEqual([]);
   expect(at.query('SELECT outcome FROM deliveries')).not.toEqual([{ outcome: 'pending' }]);
+});
+
+/** The moment by the wall clock, as it is stored. */
+const moment = ({ clocks }: Testbed<'store'>, later = 0): string => timestamp(clocks.wall + later);
+
+describe('the queue of an account', () => {
+  it('gives the due marks out, first those that were not tried before, then the oldest, up to a limit', async () => {
+    const at = await testbed({ level: 'store' });
+    const { queue } = at.mirror;
+    await at.open('two');
+    for (const [vendorid, delay] of [
+      [1, 3_000],
+      [2, 1_000],
+      [3, 2_000],
+      [4, 9_000],
+    ] as const)
+      await queue.markVendors(account, [vendorid], 'guarded', delay);
+    await queue.markVendors('two', [5, 6], 'asked', 0);
+    expect([await queue.untilNextMark(account), await queue.untilNextMark('two')]).toEqual([1_000, 0]);
+    at.clocks.running += 3_000;
+    const due = async (limit?: number): Promise<number[]> =>
+      (await queue.dueMarks(account, limit)).map(({ vendorid }) => vendorid);
+    expect([await due(), await due(2), await due(0)]).toEqual([[2, 3, 1], [2, 3], []]);
+    const [mark] = await queue.dueMarks(account, 1);
+    expect(mark).toEqual({
+      ...{ account_id: account, vendorid: 2, generation: expect.any(Number) as number, attempts: 0 },
+      ...{ reason: 'guarded', marked_at: moment(at) },
+    });
+    await queue.defer(mark!, { delay: 0, reason: 'retry', attempts: 1, error: 'It fails.' });
+    expect(await due()).toEqual([3, 1, 2]);
+    expect([await queue.countMarks(account), await queue.countMarks('two')]).toEqual([4, 2]);
+    // The next but those that are overdue; overdue ones are due now.
+    expect([await queue.untilNextMark(account), await queue.untilNextMark(account, at.mirror.moment())]).toEqual([
+      0, 6_000,
+    ]);
+  });
+
+  it('is empty where nothing is marked', async () => {
+    const { queue } = (await testbed({ level: 'store' })).mirror;
+    expect([
+      await queue.dueMarks(account),
+      await queue.untilNextMark(account),
+      await queue.countMarks(account),
+    ]).toEqual([[], undefined, 0]);
+    expect([await queue.parkedMarks(account), await queue.parkedDeliveries(account)]).toEqual([[], []]);
+  });
+
+  it('keeps parked marks apart, with what failed, until a reconciliation marks their vendors again', async () => {
+    const at = await testbed({ level: 'store' });
+    const { queue } = at.mirror;
+    await at.open('two');
+    await at.told();
+    await at.told();
+    await queue.markVendors('two', [1], 'asked', 0);
+    const [mark] = await queue.dueMarks(account);
+    await queue.park(mark!, 'It fails.');
+    expect([
+      await queue.countMarks(account),
+      await queue.untilNextMark(account),
+      await queue.dueMarks(account),
+    ]).toEqual([0, undefined, []]);
+    expect([await queue.parkedMarks(account), await queue.parkedMarks('two')]).toEqual([[mark], []]);
+    expect(at.query('SELECT last_error, due_at, due_ms FROM dirty_vendors WHERE account_id = ?', account)).toEqual([
+      { last_error: 'It fails.', due_at: null, due_ms: null },
+    ]);
+    expect(at.query('SELECT outcome, settled_at FROM deliveries')).toEqual(
+      Array(2).fill({ outcome: 'parked', settled_at: null }),
+    );
+    expect([await queue.parkedDeliveries(account), await queue.parkedDeliveries('two')]).toEqual([
+      [{ vendorid: 1, upTo: 2 }],
+      [],
+    ]);
+    await at.told();
+    await queue.settleParkedDeliveries(account, { vendorid: 1, upTo: 2 });
+    expect(at.query('SELECT outcome, settled_at FROM deliveries ORDER BY id')).toEqual([
+      ...Array<unknown>(2).fill({ outcome: 'not_found', settled_at: moment(at) }),
+      { outcome: 'pending', settled_at: null },
+    ]);
+  });
+
+  it('says when a deferred mark is due, in both clocks, and what failed', async () => {
+    const at = await testbed({ level: 'store' });
+    await at.told();
+    const [mark] = await at.mirror.queue.dueMarks(account);
+    expect(
+      await at.mirror.queue.defer(mark!, { delay: 5_000.5, reason: 'retry', attempts: 3, error: 'It fails.' }),
+    ).toBe(true);
+    expect(at.query('SELECT due_at, due_ms, reason, attempts, last_error FROM dirty_vendors')).toEqual([
+      {
+        due_at: moment(at, 5_000.5),
+        due_ms: at.mirror.moment() + 5_001,
+        reason: 'retry',
+        attempts: 3,
+        last_error: 'It fails.',
+      },
+    ]);
+    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'pending' }]);
+  });
+});
+
+describe('a mark that ends', () => {
+  /** What a sweep had found for a vendor with two deliveries, once its mark ended: which of the findings are explained. */
+  async function explained(
+    end: (at: Testbed<'store'>, mark: Mark) => Promise<unknown>,
+  ): Promise<[unknown[], unknown[]]> {
+    const at = await testbed({ level: 'store' });
+    const run = await at.mirror.runs.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
+    const finding = { kind: 'missed_update', vendorid: 1, fields: ['city'] } as const;
+    await at.mirror.findings.addFindings(run, [finding, finding]);
+    at.clocks.wall += 60_000;
+    await at.told();
+    await at.told();
+    const [mark] = await at.mirror.queue.dueMarks(account);
+    await end(at, mark!);
+    const values = (sql: string): unknown[] => at.query<{ it: unknown }>(sql).map(({ it }) => it);
+    return [
+      values('SELECT explained_at IS NOT NULL AS it FROM findings ORDER BY id'),
+      values('SELECT outcome AS it FROM deliveries ORDER BY id'),
+    ];
+  }
+
+  it.each<[string, (at: Testbed<'store'>, mark: Mark) => Promise<unknown>, number[], string[]]>([
+    [
+      'unchanged: each delivery explains a finding',
+      ({ mirror }, mark) => mirror.queue.settle(mark, 'unchanged'),
+      [1, 1],
+      ['unchanged', 'unchanged'],
+    ],
+    [
+      'applied: each but the last does',
+      ({ mirror }, mark) => mirror.queue.settle(mark, 'applied'),
+      [1, 0],
+      ['applied', 'applied'],
+    ],
+    [
+      'not found: none does',
+      ({ mirror }, mark) => mirror.queue.settle(mark, 'not_found'),
+      [0, 0],
+      ['not_found', 'not_found'],
+    ],
+    ['parked: none does', ({ mirror }, mark) => mirror.queue.park(mark, 'It fails.'), [0, 0], ['parked', 'parked']],
+    [
+      'deferred, and its deliveries applied',
+      ({ mirror }, mark) => mirror.queue.defer(mark, { ...secondLook, attempts: 0 }, 'applied'),
+      [1, 0],
+      ['applied', 'applied'],
+    ],
+    [
+      'left, and the first of its deliveries answered',
+      async ({ mirror }, mark) =>
+        mirror.queue.settleDeliveries(mark, (await mirror.queue.openDeliveries(mark)).slice(0, 1)),
+      [0, 0],
+      ['applied', 'pending'],
+    ],
+  ])('%s', async (_, end, findings, deliveries) => {
+    expect(await explained(end)).toEqual([findings, deliveries]);
+  });
+
+  it('changes nothing of another vendor or account, nor of the mark that came since', async () => {
+    const at = await testbed({ level: 'store' });
+    const { queue } = at.mirror;
+    const other = await at.open('two');
+    await at.told();
+    await other.told();
+    await queue.markVendors(account, [2], 'asked', 0);
+    const [mark] = await queue.dueMarks(account);
+    expect(await queue.settle({ ...mark!, generation: mark!.generation + 1 }, 'applied')).toBe(false);
+    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'pending' }, { outcome: 'pending' }]);
+    expect(await queue.settle(mark!, 'applied')).toBe(true);
+    expect(at.query('SELECT account_id, outcome FROM deliveries ORDER BY id')).toEqual([
+      { account_id: account, outcome: 'applied' },
+      { account_id: 'two', outcome: 'pending' },
+    ]);
+    expect(at.query('SELECT account_id, vendorid FROM dirty_vendors ORDER BY account_id')).toEqual([
+      { account_id: account, vendorid: 2 },
+      { account_id: 'two', vendorid: 1 },
+    ]);
+  });
 });
