@@ -3,8 +3,9 @@ import { isMatchedBy } from '../domain/events.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { ApiSettings, Call, Caller } from './caller.ts';
-import type { ListingOptions } from './gateways.ts';
-import { wholeList, readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
+import type { OptionalRequests } from './optional-requests.ts';
+import { readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
+import { wholeList, type ListingOptions } from './short-lists.ts';
 import type { CallOptions } from './vendors.ts';
 import { callbacksPath } from './requests.ts';
 
@@ -21,8 +22,10 @@ export class CallbacksApi {
   readonly #call: Caller;
   readonly #path: string;
   readonly #paging: ApiSettings['paging'];
+  readonly #optional: OptionalRequests;
 
-  constructor(call: Caller, accountId: string, paging: ApiSettings['paging']) {
+  constructor(call: Caller, accountId: string, paging: ApiSettings['paging'], optional: OptionalRequests) {
+    this.#optional = optional;
     this.#call = call;
     this.#path = callbacksPath(accountId);
     this.#paging = paging;
@@ -52,7 +55,8 @@ export class CallbacksApi {
     const { event, uri, verified } = filter;
     const { pageParam, perPageParam, perPage } = this.#paging;
     const all = await wholeList(
-      (page) =>
+      this.#optional,
+      (page, sized, retryLimits) =>
         this.#call(
           {
             family,
@@ -61,12 +65,13 @@ export class CallbacksApi {
             priority: 'background',
             query: {
               [pageParam]: String(page),
-              [perPageParam]: String(perPage),
+              ...(sized && { [perPageParam]: String(perPage) }),
               ...(event !== undefined && { 'search[event]': event }),
               ...(uri !== undefined && { 'search[uri]': uri }),
               ...(verified !== undefined && { 'search[verified]': String(verified) }),
             },
             signal,
+            retryLimits,
           },
           (answered) => readCallbacks(answered, page),
         ),

@@ -9,6 +9,7 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import { MirrorError, withMessage, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
+import type { OptionalMemory } from '../domain/optional-requests.ts';
 import type { ReadStamp, Reservation, ReserveRequest } from '../domain/reading.ts';
 import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
 import type { ServiceTime } from '../domain/service-time.ts';
@@ -37,6 +38,8 @@ export interface ApiDependencies {
   readonly log: Log;
   readonly reserveRequest: ReserveRequest;
   readonly tokens: TokenSource;
+  /** Remembers what the service does not honour; default: nothing is remembered. */
+  readonly optionalMemory?: OptionalMemory;
   /** Awaited after each successful answer, before its data is used. @throws MirrorError where it must not be used. */
   readonly onAnswer?: (accountId: string) => Promise<void>;
   /** Called for each failed attempt that may succeed later. */

@@ -4,12 +4,14 @@ import { caller, type ApiDependencies, type ApiSettings } from './caller.ts';
 import { CallbacksApi } from './callbacks.ts';
 import { GatewaysApi } from './gateways.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
+import { noMemory, OptionalRequests } from './optional-requests.ts';
 import { VendorsApi } from './vendors.ts';
 
 export interface ServiceClient {
   readonly vendors: VendorsApi;
   readonly gateways: GatewaysApi;
   readonly callbacks: CallbacksApi;
+  readonly optional: OptionalRequests;
 }
 
 /** How many requests of the rate are reserved for prompt calls, so that deliveries and people do not wait for sweeps. */
@@ -34,9 +36,11 @@ export function connect(service: ApiSettings, accountId: string, dependencies: A
     { vendors: accounting, gateways: accounting, callbacks: events },
     dependencies,
   );
+  const optional = new OptionalRequests(accountId, dependencies.optionalMemory ?? noMemory, dependencies.log);
   return {
-    vendors: new VendorsApi(call, accountId, service),
-    gateways: new GatewaysApi(call, accountId, service.paging),
-    callbacks: new CallbacksApi(call, accountId, service.paging),
+    vendors: new VendorsApi(call, accountId, { ...service, optional }),
+    gateways: new GatewaysApi(call, accountId, service.paging, optional),
+    callbacks: new CallbacksApi(call, accountId, service.paging, optional),
+    optional,
   };
 }

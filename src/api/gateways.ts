@@ -1,21 +1,20 @@
 /** The service's API of payment gateways. */
 import type { Gateway } from '../domain/vendor.ts';
 import type { ApiSettings, Caller } from './caller.ts';
-import { wholeList, readGateways, readRemoval } from './wire/resources.ts';
+import { readGateways, readRemoval } from './wire/resources.ts';
+import type { OptionalRequests } from './optional-requests.ts';
 import { gatewayRemoval, gatewaysPath } from './requests.ts';
+import { wholeList, type ListingOptions } from './short-lists.ts';
 import type { CallOptions } from './vendors.ts';
-
-export interface ListingOptions extends CallOptions {
-  /** Called with why each row that cannot be used is set aside. */
-  readonly onRejected?: ((reason: string) => void) | undefined;
-}
 
 export class GatewaysApi {
   readonly #call: Caller;
   readonly #accountId: string;
   readonly #paging: ApiSettings['paging'];
+  readonly #optional: OptionalRequests;
 
-  constructor(call: Caller, accountId: string, paging: ApiSettings['paging']) {
+  constructor(call: Caller, accountId: string, paging: ApiSettings['paging'], optional: OptionalRequests) {
+    this.#optional = optional;
     this.#call = call;
     this.#accountId = accountId;
     this.#paging = paging;
@@ -25,14 +24,16 @@ export class GatewaysApi {
   list({ signal, onRejected }: ListingOptions = {}): Promise<Gateway[]> {
     const { pageParam, perPageParam, perPage } = this.#paging;
     return wholeList(
-      (page) =>
+      this.#optional,
+      (page, sized, retryLimits) =>
         this.#call(
           {
             family: 'gateways',
             method: 'GET',
             path: gatewaysPath(this.#accountId),
             priority: 'background',
-            query: { [pageParam]: String(page), [perPageParam]: String(perPage) },
+            query: { [pageParam]: String(page), ...(sized && { [perPageParam]: String(perPage) }) },
+            retryLimits,
             signal,
           },
           (answered) => readGateways(answered, page),

@@ -4,6 +4,7 @@ import type { ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts'
 import type { RetryLimits } from '../domain/retry.ts';
 import type { ApiSettings, Caller } from './caller.ts';
 import type { Priority } from './http/rate-limiter.ts';
+import type { OptionalRequests } from './optional-requests.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
 import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
 
@@ -23,6 +24,11 @@ export interface ListOptions extends CallOptions {
   readonly visState?: 1 | 2 | undefined;
   /** Rows of a page; the setting by default. The service may ignore it, or return fewer. */
   readonly size?: number | undefined;
+  readonly retryLimits?: RetryLimits | undefined;
+}
+
+interface VendorsApiOptions extends Pick<ApiSettings, 'paging' | 'exclude'> {
+  readonly optional: OptionalRequests;
 }
 
 export class VendorsApi {
@@ -31,9 +37,13 @@ export class VendorsApi {
   readonly #paging: ApiSettings['paging'];
   /** Fields to remove from every answer. */
   readonly #excluded: ReadonlySet<string>;
+  readonly #optional: OptionalRequests;
+  /** Whether pages are asked for with a size. */
+  #sized = true;
 
-  constructor(call: Caller, accountId: string, { paging, exclude }: Pick<ApiSettings, 'paging' | 'exclude'>) {
+  constructor(call: Caller, accountId: string, { paging, exclude, optional }: VendorsApiOptions) {
     this.#call = call;
+    this.#optional = optional;
     this.#accountId = accountId;
     this.#paging = paging;
     this.#excluded = new Set(exclude);
@@ -43,19 +53,40 @@ export class VendorsApi {
   through(during: <T>(answer: Promise<T>) => Promise<T>): VendorsApi {
     const paging = this.#paging;
     const exclude = [...this.#excluded];
-    return new VendorsApi((call, read) => during(this.#call(call, read)), this.#accountId, { paging, exclude });
+    const optional = this.#optional;
+    return new VendorsApi((call, read) => during(this.#call(call, read)), this.#accountId, {
+      paging,
+      exclude,
+      optional,
+    });
   }
 
-  /** One page of the list, from 1. Never request a page beyond the `pages` of an answer. */
-  page(page: number, { visState, size = this.#paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> {
+  /**
+   * One page of the list, from 1. Never request a page beyond the `pages` of an answer. The first page of the default list finds out whether
+   * the service honours page sizes.
+   */
+  async page(number: number, { visState, size, signal, retryLimits }: ListOptions = {}): Promise<VendorPage> {
+    const { perPage } = this.#paging;
+    const isFirst = number === 1 && size === undefined && visState === undefined;
+    if (!isFirst)
+      return this.#page(number, { visState, size: size ?? (this.#sized ? perPage : undefined), signal, retryLimits });
+    const { page, sized } = await this.#optional.firstPage((asked, limits) =>
+      this.#page(number, { size: asked ? perPage : undefined, signal, retryLimits: limits ?? retryLimits }),
+    );
+    this.#sized = sized;
+    return page;
+  }
+
+  #page(page: number, { visState, size, signal, retryLimits }: ListOptions): Promise<VendorPage> {
     const query = {
       [this.#paging.pageParam]: String(page),
-      [this.#paging.perPageParam]: String(size),
+      ...(size !== undefined && { [this.#paging.perPageParam]: String(size) }),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
     const path = vendorsPath(this.#accountId);
-    return this.#call({ family: 'vendors', method: 'GET', path, query, priority: 'background', signal }, (answered) =>
-      readVendorPage(answered, page, this.#excluded),
+    return this.#call(
+      { family: 'vendors', method: 'GET', path, query, priority: 'background', signal, retryLimits },
+      (answered) => readVendorPage(answered, page, this.#excluded),
     );
   }
 

@@ -275,9 +275,9 @@ export class AccountSupervisor {
 
   async #gateways(signal: AbortSignal): Promise<void> {
     const { account, installation, log } = this.#options;
-    const { gateways } = account.client;
+    if (installation.settings.service.gateways === 'never') return;
     try {
-      await pullGateways({ gateways, mirror: installation.mirror, accountId: account.accountId, log }, signal);
+      await pullGateways(account, signal);
     } catch (error) {
       if (!signal.aborted)
         log.warn({ account: account.accountId, err: asMirrorError(error) }, 'the gateways were not read');

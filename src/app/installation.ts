@@ -55,6 +55,8 @@ export interface RunSummary extends RunCounts {
 export interface GatewaySummary extends GatewayCount {
   readonly account: string;
   readonly error?: MirrorError;
+  /** The service declined it: why, or null where it was not asked. */
+  readonly declined?: MirrorError | null;
 }
 
 /** An account that this installation serves. */
@@ -142,15 +144,17 @@ export class Installation {
 
   /** Mirrors an account's gateways. Expected failures are in the summary. */
   async pullGateways(accountId: string, { signal }: { readonly signal: AbortSignal }): Promise<GatewaySummary> {
-    const { gateways } = this.account(accountId).client;
+    const none = { account: accountId, seen: 0, removed: 0 };
+    if (this.settings.service.gateways === 'never') return { ...none, declined: null };
     try {
-      const counts = await pullGateways({ gateways, mirror: this.mirror, accountId, log: this.#log }, signal);
-      return { account: accountId, ...counts };
+      const counts = await pullGateways(this.account(accountId), signal);
+      if ('seen' in counts) return { account: accountId, ...counts };
+      return { ...none, declined: counts.declined };
     } catch (caught) {
       const error = signal.aborted
         ? new MirrorError('interrupted', 'Interrupted before the gateways were read.')
         : asMirrorError(caught);
-      return { account: accountId, seen: 0, removed: 0, error };
+      return { ...none, error };
     }
   }
 
@@ -167,6 +171,7 @@ export class Installation {
       fetch,
       log,
       reserveRequest: this.mirror.reserveRequest,
+      optionalMemory: this.mirror.notHonoured,
       serviceTime: this.serviceTime,
       ...(!more.anyService && {
         onAnswer: (id) => this.#answered(id),
@@ -199,13 +204,14 @@ export class Installation {
   }
 
   #connected(id: string, client: ServiceClient, { clock, random, log }: InstallationDependencies): ServedAccount {
-    const { vendors } = client;
+    const { vendors, optional } = client;
     const { mirror } = this;
     const { service, sync } = this.settings;
     return {
       accountId: id,
       client,
       vendors,
+      optional,
       mirror,
       reader: new VendorReader({ vendors, mirror, clock, readOne: service.readOne }),
       clock,

@@ -10,6 +10,7 @@ import type { Installation, ServedAccount } from '../app/installation.ts';
 import { parseInstant } from '../domain/clock.ts';
 import { inWords } from '../domain/duration.ts';
 import { asMirrorError, MirrorError, type ErrorCode } from '../domain/errors.ts';
+import { isDeclined } from '../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import type { Callback } from '../domain/vendor.ts';
 import { addressPrefix } from '../webhook/address.ts';
@@ -48,7 +49,7 @@ export async function* serviceCheckups(
   yield clock(skew);
   yield await attempt('paging', () => paging(account, first, signal));
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
-  yield await attempt('gateways', () => gateways(account, signal));
+  yield await attempt('gateways', () => gateways(installation, account, signal));
   yield await attempt('callbacks', () => callbackCheckup(installation, account, signal));
   const objects = await callbackIdCheckup(installation, accountId);
   if (objects) yield objects;
@@ -123,15 +124,20 @@ async function readsByNumber(
   }
 }
 
-async function gateways({ client }: ServedAccount, signal: AbortSignal): Promise<Checkup> {
+async function gateways({ settings }: Installation, { client }: ServedAccount, signal: AbortSignal): Promise<Checkup> {
   const check = 'gateways';
+  if (settings.service.gateways === 'never') return fine(check, 'Not mirrored: service.gateways is never.');
   try {
     const listed = await client.gateways.list({ signal });
     return fine(check, `The token can read ${counted(listed.length, 'gateway')}.`);
   } catch (caught) {
     const error = asMirrorError(caught);
-    if (!is(error, 'access_denied')) throw error;
-    return warning(check, error.message, 'To mirror gateways, the token needs the scope user:online_payments:read.');
+    if (!isDeclined(error)) throw error;
+    return warning(
+      check,
+      error.message,
+      'To mirror gateways, the token needs the scope user:online_payments:read. Without them, set service.gateways to never.',
+    );
   }
 }
 
@@ -160,8 +166,16 @@ async function* traitCheckups(account: ServedAccount, first: VendorPage, signal:
   for (const [check, find] of traits) {
     try {
       yield await find(account, first, signal);
-    } catch (error) {
-      yield problem(check, asMirrorError(error));
+    } catch (caught) {
+      const error = asMirrorError(caught);
+      const isOptional = check === 'page size' || check === 'filter by state' || check === 'deleted vendors';
+      yield isOptional && isDeclined(error)
+        ? warning(
+            check,
+            error.message,
+            'Nothing to do: the service declines what is optional; the mirror does without it.',
+          )
+        : problem(check, error);
     }
   }
 }

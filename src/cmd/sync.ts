@@ -109,7 +109,12 @@ function printDocument(
       }),
       ...errorBeside(context, run.error),
     })),
-    gateways: gateways.map(({ account, seen, error }) => ({ account, seen, ...errorBeside(context, error) })),
+    gateways: gateways.map((found) => ({
+      account: found.account,
+      seen: found.error ? found.seen : seenGateways(found),
+      ...(found.declined && { declined: errorReport(context, found.declined) }),
+      ...errorBeside(context, found.error),
+    })),
   });
 }
 
@@ -138,6 +143,11 @@ const findingsColumn: Column<AccountSync> = {
   cell: ({ findings }) => findings.map(({ kind, count }) => `${count} ${kind}`).join(', ') || null,
 };
 
+/** Null where the gateways are not known. */
+function seenGateways({ seen, error, declined }: GatewaySummary): number | null {
+  return error || declined !== undefined ? null : seen;
+}
+
 const columns: readonly Column<AccountSync>[] = [
   { title: 'account', cell: ({ run }) => run.account },
   { title: 'outcome', cell: ({ run }) => run.outcome },
@@ -150,7 +160,7 @@ const columns: readonly Column<AccountSync>[] = [
     title: 'gateways',
     right: true,
     dropOrder: 2,
-    cell: ({ gateways }) => (gateways?.error ? null : (gateways?.seen ?? null)),
+    cell: ({ gateways }) => (gateways ? seenGateways(gateways) : null),
   },
   { title: 'requests', right: true, dropOrder: 1, cell: ({ run }) => run.requests },
   { title: 'took', right: true, dropOrder: 4, cell: ({ run }) => seconds(run.seconds) },
@@ -167,6 +177,8 @@ async function printSummary(
     print(context, await table(context, reconciled ? [...columns, findingsColumn] : columns, synced));
   for (const one of synced) {
     for (const note of one.run.notes) printNotice(context, `${one.run.account}: ${note}`);
+    const declined = one.gateways?.declined;
+    if (declined) printNotice(context, `${one.run.account}: No gateways are mirrored: ${declined.message}`);
     for (const error of errorsOf(one)) printError(context, error, one.run.account);
   }
   const unbegun = settings.accounts.length - synced.length;

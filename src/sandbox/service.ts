@@ -7,6 +7,7 @@ import { promptPlan, type DeliveryPlan } from './delivery/event-dispatcher.ts';
 import {
   allowedMethods,
   headerOf,
+  refusedOptional,
   targetOf,
   type Call,
   type SandboxRequest,
@@ -243,7 +244,7 @@ export class Sandbox {
       requireApiVersion(request, target, world);
       const call = { request, target, account: this.#account(target.account), grant, world, random: this.#random };
       const endpoints = { vendors: answerVendors, gateways: answerGateways, callbacks: answerCallbacks };
-      return await endpoints[target.resource](call);
+      return refusedOptional(call) ?? (await endpoints[target.resource](call));
     } catch (error) {
       if (error instanceof Refusal) return refusalReply(error, target.area, world);
       throw error;

@@ -246,6 +246,7 @@ export const settingsShape = z.strictObject({
     }),
     readOne: z.enum(['auto', 'get', 'sweep'], { error: 'auto, get or sweep' }),
     extraWalks: z.enum(['auto', 'never'], { error: 'auto or never' }),
+    gateways: z.enum(['auto', 'never'], { error: 'auto or never' }),
     signatureHeader: headerName,
     timeout: duration.refine((ms) => ms >= 100 && ms <= 600_000, 'a duration from 100ms to 10m'),
     rateLimit: z.strictObject({ vendors: rate, callbacks: rate }),

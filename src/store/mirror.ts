@@ -33,6 +33,7 @@ import { ReadingWriter } from './reading-writer.ts';
 import { Readings } from './readings.ts';
 import { accountStates, receivedDeliveriesOf, type AccountState, type ReceivedDeliveries } from './account-reports.ts';
 import type { ServedAccounts } from './reports/known-accounts.ts';
+import { NotHonoured } from './not-honoured.ts';
 import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
 import { dropFreshness, expiringRuns, Runs } from './runs.ts';
@@ -80,6 +81,8 @@ export class Store {
   readonly undecided: Undecided;
   readonly writes: Writes;
   readonly requestFailures: RequestFailures;
+  /** Optional requests that the service does not honour. */
+  readonly notHonoured: NotHonoured;
   /** By name of connection. */
   readonly connectionFailures: RequestFailures;
   /** Pending messages of outgoing webhooks. */
@@ -126,6 +129,7 @@ export class Store {
     this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });
     this.writes = new Writes(database, { clock, marks, process });
     this.requestFailures = new RequestFailures(database, clock, 'account');
+    this.notHonoured = new NotHonoured(database, { clock, findings });
     this.connectionFailures = new RequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
     this.accountRegister = new AccountRegister(database, clock);

@@ -6,9 +6,9 @@ import { endingOf, nextOutcome } from '../domain/run.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import { sortUnseen } from './absences.ts';
 import { describeBlank, isBlank } from './breaker.ts';
-import { RunCounter, stateSeen } from './observation.ts';
+import { hiddenWalks, RunCounter, stateSeen } from './observation.ts';
 import { interruptedError, type PullOptions } from './run.ts';
-import { extraWalks, sweep, type SweepPlan, type SweepProgress } from './sweep/sweep.ts';
+import { sweep, type SweepPlan, type SweepProgress } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 export interface VendorDifference {
@@ -95,7 +95,7 @@ async function compare(
     throw new MirrorError('sweep_incomplete', `The list could not be read completely: ${conclusion.why}.`);
 
   const showsDeleted = shown.deleted;
-  const hidden = account.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
+  const hidden = account.extraWalks === 'auto' ? await hiddenWalks(account, plan) : undefined;
   if (hidden) seen.addAll(hidden.seen);
   counter.set({ seen: seen.size });
   const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {

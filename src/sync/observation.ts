@@ -7,6 +7,7 @@
  */
 import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
+import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { balanceFields, vendorFields, type Vendor } from '../domain/vendor.ts';
 import type { Difference, Verdict } from '../store/acceptance.ts';
@@ -15,7 +16,7 @@ import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
 import type { FindingKind, RunTrigger } from '../store/sqlite/schema.ts';
 import { IdSet } from './sweep/id-set.ts';
-import { extraWalks, sweep, type SweepPlan, type SweepProgress, type SweepResult } from './sweep/sweep.ts';
+import { sweep, sweepOfState, type SweepPlan, type SweepProgress, type SweepResult } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** What a sweep of the default list observed, besides the changes it made to the mirror. */
@@ -47,9 +48,22 @@ export interface ObservationOptions {
 export async function observe(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
   const { moved, walked } = await account.mirror.runs.listMoves(account.accountId);
   const observer = new PageObserver();
-  const result = await sweep({ ...sweepPlan(account, options, observer), moves: movesOften(moved, walked) });
+  const plan = sweepPlan(account, options, observer);
+  const result = await sweep({ ...plan, ...(await windowsOf(account)), moves: movesOften(moved, walked) });
+  if (result.conclusion.complete && result.conclusion.proof === 'windows')
+    await account.optional.honoured('window_size');
   const { guarded, news, showsDeleted, unusable, fields, allStored } = observer;
   return { ...result, guarded, news, showsDeleted, unusable, fields: fields.observed, allStored };
+}
+
+/** What a sweep needs to know about windows, whose size the service may not honour. */
+export async function windowsOf({
+  optional,
+}: Pick<SyncAccount, 'optional'>): Promise<Pick<SweepPlan, 'mayUseWindows' | 'onSizeDeclined'>> {
+  return {
+    mayUseWindows: (await optional.isHonoured('per_page')) && (await optional.isHonoured('window_size')),
+    onSizeDeclined: (error) => optional.declined('window_size', error),
+  };
 }
 
 /**
@@ -59,10 +73,31 @@ export async function observe(account: SyncAccount, options: ObservationOptions)
 export async function observeHidden(
   account: SyncAccount,
   options: ObservationOptions,
-): Promise<Awaited<ReturnType<typeof extraWalks>> & Pick<Observation, 'allStored'>> {
+): Promise<HiddenWalks & Pick<Observation, 'allStored'>> {
   const observer = new PageObserver();
-  const walked = await extraWalks(sweepPlan(account, options, observer));
+  const walked = await hiddenWalks(account, sweepPlan(account, options, observer));
   return { ...walked, allStored: observer.allStored };
+}
+
+/** What the lists of hidden states showed: vendors, and whether all deleted ones are among them. */
+interface HiddenWalks {
+  readonly seen: IdSet;
+  readonly showsDeleted: boolean;
+}
+
+/** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. */
+export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promise<HiddenWalks> {
+  const seen = new IdSet();
+  let showsDeleted = false;
+  const planned = { ...plan, ...(await windowsOf(account)) };
+  for (const state of [1, 2] as const) {
+    const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state));
+    if (walked === 'not_tried' || walked instanceof MirrorError) break;
+    if (!walked) continue;
+    seen.addAll(walked.seen);
+    if (state === 1) showsDeleted = walked.conclusion.complete;
+  }
+  return { seen, showsDeleted };
 }
 
 /** Collects what the pages of one sweep show. */

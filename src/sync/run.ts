@@ -2,6 +2,7 @@
  * A pull or reconciliation from start to end: sweep the list, prove it complete, resolve unlisted vendors, record how fresh the mirror is;
  * errors are in its report. Gateways are pulled beside it.
  */
+import type { ServiceClient } from '../api/client.ts';
 import type { GatewaysApi } from '../api/gateways.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { VendorPage } from '../domain/reading.ts';
@@ -53,6 +54,7 @@ export async function pull(account: SyncAccount, options: PullOptions): Promise<
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
   const { counts, proof, moved, notes, freshness, error } = await new SweepRun(account, options, run).run();
   const outcome = nextOutcome('running', endingOf(kind, error));
+  const declined = await mirror.notHonoured.addFindings(run);
   await mirror.runs.finishRun(run, {
     outcome,
     counts,
@@ -64,7 +66,7 @@ export async function pull(account: SyncAccount, options: PullOptions): Promise<
     listedAsOf: freshness?.listedAsOf ?? null,
   });
   const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
-  return { run, trigger, seconds, outcome, proof, counts, error, notes };
+  return { run, trigger, seconds, outcome, proof, counts, error, notes: [...notes, ...declined] };
 }
 
 /** The steps of a run: sweep the list, prove it complete, resolve unlisted vendors, and record how fresh the mirror is. */
@@ -285,10 +287,27 @@ export interface GatewayCount {
 }
 
 /**
- * Mirrors the gateways. One counts as removed only when a second list, requested at once, does not show it either, and every row of both
+ * Mirrors the gateways, which the service may decline. One counts as removed only when a second list, requested at once, does not show it either, and every row of both
  * could be used: one that could not may be of that gateway.
  */
 export async function pullGateways(
+  { client: { gateways, optional }, mirror, accountId, log }: GatewaysOf,
+  signal: AbortSignal,
+): Promise<GatewayCount | { readonly declined: MirrorError | null }> {
+  const read = (): Promise<GatewayCount> => readGateways({ gateways, mirror, accountId, log }, signal);
+  const counts = await optional.try('gateways', read);
+  if (counts === 'not_tried') return { declined: null };
+  return counts instanceof MirrorError ? { declined: counts } : counts;
+}
+
+interface GatewaysOf {
+  readonly client: Pick<ServiceClient, 'gateways' | 'optional'>;
+  readonly mirror: Store;
+  readonly accountId: string;
+  readonly log: Log;
+}
+
+async function readGateways(
   { gateways, mirror, accountId, log }: { gateways: GatewaysApi; mirror: Store; accountId: string; log: Log },
   signal: AbortSignal,
 ): Promise<GatewayCount> {

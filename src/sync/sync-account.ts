@@ -1,4 +1,5 @@
 /** One account, and everything that is needed to sync it; single vendors of it, read by id and applied. */
+import type { OptionalRequests } from '../api/optional-requests.ts';
 import type { VendorsApi } from '../api/vendors.ts';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { MirrorError, type ErrorCode } from '../domain/errors.ts';
@@ -17,6 +18,8 @@ export interface SyncAccount {
   readonly vendors: Pick<VendorsApi, 'page' | 'read' | 'create' | 'edit'>;
   readonly mirror: Store;
   readonly reader: VendorReader;
+  /** What the service may decline. */
+  readonly optional: OptionalRequests;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -98,16 +98,30 @@ function readForm(document: unknown): RefusalForm | undefined {
   return accountingForm(document) ?? rpcForm(document) ?? eventsForm(document) ?? oauthForm(document);
 }
 
-/** `{"response": {"errors": [{"errno", "field", "message", "object", "value"}]}}` */
+/** `{"response": {"errors": [{"errno", "field", "message", "object", "value"}]}}`; the errors may be one, by name, or texts. */
 function accountingForm(document: unknown): RefusalForm | undefined {
-  const errors = list(member(member(document, 'response'), 'errors'));
-  return errors && errors.length > 0
-    ? form(
-        member(errors[0], 'errno'),
-        member(errors[0], 'field'),
-        errors.map((error) => member(error, 'message')),
-      )
-    : undefined;
+  const errors = errorsIn(member(member(document, 'response'), 'errors'));
+  const [first] = errors;
+  if (!first) return undefined;
+  return form(
+    member(first, 'errno'),
+    member(first, 'field'),
+    errors.map((error) => member(error, 'message')),
+  );
+}
+
+/** What stands where errors are expected, as a list of them: whatever is not empty is an error. `field` is where it stands. */
+function errorsIn(value: unknown, field?: string): Readonly<Record<string, unknown>>[] {
+  if (typeof value === 'string') return value === '' ? [] : [{ field, message: value }];
+  if (Array.isArray(value)) return value.flatMap((item) => someErrorsIn(item, field));
+  if (!isMap(value)) return [];
+  if (wholeNumber(value['errno']) !== undefined || typeof value['message'] === 'string') return [{ field, ...value }];
+  return Object.entries(value).flatMap(([name, item]) => someErrorsIn(item, /^\d+$/.test(name) ? field : name));
+}
+
+function someErrorsIn(item: unknown, field: string | undefined): Readonly<Record<string, unknown>>[] {
+  const errors = errorsIn(item, field);
+  return errors.length > 0 ? errors : [{ field }];
 }
 
 /** `{"code", "message", "details": [{"reason", "metadata": {"field", "message"}}]}` */

@@ -1,6 +1,5 @@
 /**
- * Gateways and callbacks in answers, and their lists, which are always read completely. A row without a usable id is set aside, because it
- * may be another integration's.
+ * Gateways and callbacks in answers. A row without a usable id is set aside, because it may be another integration's.
  */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
@@ -8,7 +7,7 @@ import { identifier, list, member, parseSuccess, text, truth, type Answered } fr
 import { readPaging, type Paging } from './vendor-pages.ts';
 
 /** One page of a short list. */
-interface Listing<T> {
+export interface Listing<T> {
   readonly paging: Paging;
   readonly items: readonly T[];
   /** Why rows cannot be used. */
@@ -75,32 +74,4 @@ function idOf(item: unknown, name: string): number {
   const id = identifier(member(item, name)) ?? identifier(member(item, 'id'));
   if (id === undefined) throw new MirrorError('row_unusable', `The answer contains a record without a usable ${name}.`);
   return id;
-}
-
-/** More pages than any account has of gateways or callbacks. */
-const mostPages = 100;
-
-/**
- * All usable items of a list, page by page, without duplicate ids; `onRejected` is called with why each other one is not.
- * @throws MirrorError `paging_ignored` where another page is returned or a further page has nothing new; `answer_too_large` beyond a
- * hundred pages.
- */
-export async function wholeList<T>(
-  readPage: (page: number) => Promise<Listing<T>>,
-  idOf: (item: T) => number,
-  onRejected: ((reason: string) => void) | undefined,
-): Promise<T[]> {
-  const items = new Map<number, T>();
-  for (let page = 1, last = 1; page <= last; page += 1) {
-    if (page > mostPages) throw new MirrorError('answer_too_large', `The list has more than ${mostPages} pages.`);
-    const { paging, items: found, rejected } = await readPage(page);
-    if (onRejected) for (const reason of rejected) onRejected(reason);
-    const before = items.size;
-    for (const item of found) items.set(idOf(item), item);
-    last = paging.pages;
-    const stuck = paging.page !== page || (page > 1 && found.length > 0 && items.size === before);
-    if (stuck)
-      throw new MirrorError('paging_ignored', `Asked for page ${page} of a list, the service answered with another.`);
-  }
-  return [...items.values()];
 }

@@ -50,6 +50,8 @@ export class Account {
   readonly vendors: VendorService;
   readonly gateways: GatewayBook;
   readonly callbacks: CallbackBook;
+  /** The `per_page` of the first list that was asked for, where only that is honoured. */
+  firstSize: string | null | undefined;
   /** One for vendors and gateways, one for callbacks; none without limits. */
   readonly meters: { readonly accounting: RateMeter; readonly events: RateMeter } | undefined;
   readonly #dispatcher: EventDispatcher;

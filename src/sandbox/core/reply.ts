@@ -158,8 +158,9 @@ function wordedReply({ facts }: Refusal, area: Area, world: World): Reply {
     case 'accounting':
       return { status: facts.status, payload: accountingForm(facts) };
     case 'in200':
+    case 'object200':
       return area === 'accounting'
-        ? { status: 200, payload: accountingForm(facts) }
+        ? { status: 200, payload: accountingForm(facts, form === 'object200') }
         : { status: facts.status, payload: eventsForm(facts) };
     case 'events':
       return { status: facts.status, payload: eventsForm(facts) };
@@ -175,8 +176,9 @@ export function htmlPage(status: number): Reply {
   return { status, html: `<html>\n<head><title>${status}</title></head>\n<body><h1>${status}</h1></body>\n</html>\n` };
 }
 
-function accountingForm({ errno, field, message, object, value }: RefusalFacts): unknown {
-  return { response: { errors: [dropUndefined({ errno, field, message, object, value })] } };
+function accountingForm({ errno, field, message, object, value }: RefusalFacts, asObject = false): unknown {
+  const error = dropUndefined({ errno, field, message, object, value });
+  return { response: { errors: asObject ? error : [error] } };
 }
 
 function eventsForm({ status, message, details }: RefusalFacts): unknown {

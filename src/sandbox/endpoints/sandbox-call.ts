@@ -2,7 +2,7 @@
 import type { Account } from '../account/account.ts';
 import type { Grant } from '../core/access.ts';
 import type { SeededRandom } from '../core/random.ts';
-import { invalid, Refusal, unsupported, type Area } from '../core/reply.ts';
+import { htmlPage, invalid, Refusal, unsupported, type Area, type Reply } from '../core/reply.ts';
 import type { World } from '../core/worlds.ts';
 
 /** A request as it came; header names in lower case. */
@@ -62,6 +62,25 @@ export function allowedMethods({ resource, id }: Target, world: World): readonly
       if (!one) return ['GET', 'POST'];
       return world.readCallback === 'yes' ? ['GET', 'PUT', 'DELETE'] : ['PUT', 'DELETE'];
   }
+}
+
+const errnoOf: Readonly<Record<string, number>> = { 403: 1003, 404: 1012, 405: 405, 500: 500, 501: 501 };
+
+/** The refusal of a list request that this world need not honour; undefined where it does. @throws Refusal. */
+export function refusedOptional({ request, target, account, world }: Call): Reply | undefined {
+  const { refuses, refusal } = world;
+  if (refuses === 'none' || request.method !== 'GET' || target.id !== undefined) return undefined;
+  const size = request.query.get('per_page');
+  account.firstSize ??= size;
+  const asked: Readonly<Record<Exclude<World['refuses'], 'none' | 'all'>, boolean>> = {
+    state: request.query.has('search[vis_state]'),
+    sizes: size !== null && target.resource === 'vendors' && size !== account.firstSize,
+    per_page: size !== null,
+    gateways: target.resource === 'gateways',
+  };
+  if (!(refuses === 'all' ? Object.values(asked).includes(true) : asked[refuses])) return undefined;
+  if (refusal === 'html') return htmlPage(200);
+  throw new Refusal({ status: Number(refusal), errno: errnoOf[refusal] ?? 1004, message: 'This is not offered.' });
 }
 
 /** 405 for the method of a call, with those that are allowed. */

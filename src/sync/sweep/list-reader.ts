@@ -5,9 +5,11 @@
  * Whether a vendor entered during the walk is decided by its timestamps and the service's own `Date` header. Timestamps may be in an unknown
  * time zone. So one counts as inside the walk if it is so in any zone, a multiple of 15 minutes away, that the latest timestamp seen allows.
  */
+import { optionalRetryLimits } from '../../api/optional-requests.ts';
 import type { VendorsApi } from '../../api/vendors.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { isDeclined } from '../../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 import type { Verdict } from '../../store/acceptance.ts';
@@ -32,6 +34,8 @@ export interface ListSource {
   readonly signal: AbortSignal;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
+  /** Called where the service declines a page of another size than the usual. */
+  readonly onSizeDeclined?: (error: MirrorError) => Promise<void>;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
@@ -80,7 +84,8 @@ export class ListReader {
     const { signal, onRequest, vendors } = this.#source;
     signal.throwIfAborted();
     onRequest();
-    return vendors.page(page, { visState: this.#visState, size, signal });
+    const retryLimits = size === undefined ? undefined : optionalRetryLimits;
+    return vendors.page(page, { visState: this.#visState, size, signal, retryLimits });
   }
 
   /** Applies a page and records what it shows of the list. */
@@ -119,8 +124,14 @@ export class ListReader {
       const window = await this.applyPage(page, requested, observeTimes);
       return page.perPage === requested.size && window.ids.length <= requested.size ? window : 'size_ignored';
     } catch (error) {
-      if (error instanceof MirrorError && error.code === 'not_found') return 'no_such_page';
-      throw error;
+      if (!(error instanceof MirrorError)) throw error;
+      // The list may have become shorter; a page of rows that it surely has shows that the size is not honoured.
+      const isBeyond = (requested.page - 1) * requested.size >= (this.#entries?.first.total ?? 0) / 2;
+      if (error.code === 'not_found' && isBeyond) return 'no_such_page';
+      if (!isDeclined(error)) throw error;
+      // A walk over all pages decides about those of the usual size.
+      if (requested.size !== this.#entries?.first.perPage) await this.#source.onSizeDeclined?.(error);
+      return 'size_ignored';
     }
   }
 

@@ -9,9 +9,10 @@
  * cost about a fifth more requests than a plain walk. Otherwise a plain walk is tried; it switches to windows as soon as the list is seen to
  * change, and keeps the pages it has. A list that is not proven complete within `sync.sweepPasses` walks is incomplete.
  */
+import { optionalRetryLimits } from '../../api/optional-requests.ts';
 import { sleep, type Clock } from '../../domain/clock.ts';
 import type { VendorPage } from '../../domain/reading.ts';
-import { IdSet } from './id-set.ts';
+import type { IdSet } from './id-set.ts';
 import { ListReader, type ListSource, type SweepProgress } from './list-reader.ts';
 import { ObservedOrder } from './list-order.ts';
 import { Passes, type Conclusion } from './passes.ts';
@@ -28,6 +29,8 @@ export interface SweepPlan extends ListSource {
   readonly concurrency: number;
   /** The list changed during the last sweeps: windows are tried first. */
   readonly moves?: boolean;
+  /** Whether the service honours the sizes of windows, as far as is known; true by default. */
+  readonly mayUseWindows?: boolean;
   /** How many neighbouring rows must support an order before it is used. */
   readonly enoughPairs?: number;
 }
@@ -50,7 +53,7 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
   const list = new ListReader(plan, visState, new ObservedOrder(plan.enoughPairs));
   const passes = new Passes();
   let conclusion: Conclusion = { complete: false, why: 'no page was read', startsOver: true };
-  let joins = mostJoins;
+  let joins = plan.mayUseWindows === false ? 0 : mostJoins;
   for (let walks = 1; walks <= plan.sweepPasses && !conclusion.complete; walks++) {
     // Waits until no copy of the list is older than the vendor that has just entered.
     if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
@@ -105,25 +108,14 @@ async function join(plan: SweepPlan, list: ListReader, windows: readonly Window[
   return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, read });
 }
 
-/**
- * Sweeps the lists of the states that the default list may hide, where the service has them.
- * @returns the vendors that they showed, and whether all deleted vendors are among them.
- */
-export async function extraWalks(plan: SweepPlan): Promise<{ seen: IdSet; showsDeleted: boolean }> {
-  const seen = new IdSet();
-  let showsDeleted = false;
-  for (const state of [1, 2] as const) {
-    if (!(await isStateHonoured(plan, state))) continue;
-    const walked = await sweep(plan, state);
-    seen.addAll(walked.seen);
-    if (state === 1) showsDeleted = walked.conclusion.complete;
-  }
-  return { seen, showsDeleted };
+/** Sweeps the list of one state; undefined where the service does not honour the filter, or has no such vendor. */
+export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<SweepResult | undefined> {
+  return (await isStateHonoured(plan, visState)) ? sweep(plan, visState) : undefined;
 }
 
 /** Whether the service honours `search[vis_state]`: all rows of page 1 must have that state. */
 async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolean> {
   plan.onRequest();
-  const page = await plan.vendors.page(1, { visState, signal: plan.signal });
+  const page = await plan.vendors.page(1, { visState, signal: plan.signal, retryLimits: optionalRetryLimits });
   return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);
 }

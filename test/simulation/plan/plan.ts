@@ -18,6 +18,7 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   readLag: [0, 0, 2, 4],
   readOne: ['yes', 'yes', 'yes', '404', '405'],
   objectId: ['resource', 'resource', 'resource', 'resource', 'callback', 'text'],
+  refuses: ['none', 'none', 'none', 'none', 'none', 'none', 'state', 'sizes', 'per_page', 'gateways', 'all'],
   attempts: [5, 2],
   retryAfter: [15],
   retryGrowth: [4],

@@ -109,6 +109,23 @@ describe('sync', () => {
     expect(stderr).toMatch(/^vendor-mirror: other: /m);
   });
 
+  it('L41 is whole without the scope of gateways, says so once, and does without them if told', async () => {
+    const sandbox = await testbed({ level: 'sandbox', scopes: ['user:bill_vendors:read'] });
+    const line = await testbed({ level: 'command', service: sandbox, settings: 'accounts: [6BApk]' });
+    const first = await line.run('sync');
+    expect(first.status).toBe(0);
+    expect(first.stderr).toContain('6BApk: No gateways are mirrored: The service denied access');
+    const { status, stdout } = await line.run('sync', '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      runs: [{ outcome: 'complete' }],
+      gateways: [{ account: '6BApk', seen: null }],
+    });
+    expect((await line.run('sync')).stderr).not.toContain('gateways');
+    expect((await line.run('doctor')).stdout).toContain('set service.gateways to never');
+  });
+
   it('exits with 1 where the page parameter is ignored, and names it', async () => {
     const sandbox = await testbed({ level: 'sandbox', world: { paging: 'ignored' } });
     const { status, stderr } = await (

@@ -49,15 +49,15 @@ describe('the gateways of an account', () => {
   });
 
   it.each([
-    ['A22 403', 'access_denied'],
-    ['A11 errors_in_200', 'access_denied'],
-    ['A21 401', 'unauthenticated'],
-  ] as const)('%s leaves them unchanged', async (title, code) => {
+    ['A22 403', { declined: { code: 'access_denied' } }],
+    ['A11 errors_in_200', { declined: { code: 'access_denied' } }],
+    ['A21 401', { error: { code: 'unauthenticated', exit: 77 } }],
+  ] as const)('%s leaves them unchanged', async (title, summary) => {
     const at = await testbed({ level: 'account' });
     await at.installation.pullGateways(account, { signal });
     const before = rows(at);
     at.sandbox.faults.next({ kind: title.split(' ')[1] as '403' | '401' | 'errors_in_200' });
-    expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ error: { code, exit: 77 } });
+    expect(await at.installation.pullGateways(account, { signal })).toMatchObject(summary);
     expect(rows(at)).toEqual(before);
   });
 });

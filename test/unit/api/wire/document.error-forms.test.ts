@@ -85,8 +85,9 @@ describe('a refusal of the service', () => {
       'x',
       5,
       { response: null },
-      { response: { errors: 'x' } },
+      { response: { errors: '' } },
       { response: { errors: [] } },
+      { response: { errors: {} } },
       { details: [null] },
     ]) {
       expect(refusal(200, odd)).toBeUndefined();
@@ -94,6 +95,38 @@ describe('a refusal of the service', () => {
     }
     expect(refusal(200, { response: { errors: [null] } })?.code).toBe('access_denied');
     expect(refusal(400, { code: 3, message: 'Bad.', details: [5] })?.message).toContain('Bad.');
+  });
+});
+
+describe('L42 errors that are no list', () => {
+  const error = { errno: 1003, message: 'Access denied.' };
+  it.each([
+    ['one object', error, 'access_denied', 'Access denied. (errno 1003)'],
+    [
+      'objects by number',
+      { 0: error, 1: { errno: 1, message: 'More.' } },
+      'access_denied',
+      'Access denied. More. (errno 1003)',
+    ],
+    [
+      'objects by field',
+      { language: { errno: 1001, message: 'Required.' } },
+      'rejected',
+      'Required. (field language, errno 1001)',
+    ],
+    [
+      'texts by field',
+      { language: ['is required', 'is short'] },
+      'access_denied',
+      'is required is short (field language)',
+    ],
+    ['a text', 'No access.', 'access_denied', 'No access.'],
+    ['a list of texts', ['No access.'], 'access_denied', 'No access.'],
+    ['an object of what nobody knows', { x: 5 }, 'access_denied', undefined],
+  ])('%s, inside 200', (_, errors, code, message) => {
+    const refused = refusal(200, { response: { errors } });
+    expect(refused?.code).toBe(code);
+    if (message !== undefined) expect(refused?.message).toContain(message);
   });
 });
 

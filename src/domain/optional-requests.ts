@@ -1,0 +1,70 @@
+/**
+ * What each request to the service is for the mirror. Only what is necessary may fail a run. The service may decline anything else: an answer
+ * says so, or the request alone keeps failing. Then it is "not honoured": remembered, found, and tried again after a day.
+ *
+ *   request                           is          without it
+ *   --------------------------------  ----------  ---------------------------------------------------------------------------
+ *   a page of the vendors             necessary   the run fails
+ *   `per_page` of any list            optional    pages are as large as the service makes them
+ *   `per_page` of a window            optional    a list that changes is proven by passes
+ *   `search[vis_state]`               optional    hidden vendors are read by id, or stay as they are
+ *   one vendor by id                  optional    vendors are read with the whole list (`VendorReader` finds that out)
+ *   gateways                          extra       none are mirrored
+ *   callbacks                         extra       no webhooks: the schedules find what changed
+ *   a creation, an edit, a removal    necessary   the command fails
+ */
+import type { ErrorCode, MirrorError } from './errors.ts';
+
+export type OptionalRequest = 'per_page' | 'window_size' | 'search[vis_state]' | 'gateways';
+
+/** What is done without it, as the end of a sentence. */
+export const insteadOf: Readonly<Record<OptionalRequest, string>> = {
+  per_page: 'pages are as large as the service makes them',
+  window_size: 'a list that changes is read again until it is proven complete',
+  'search[vis_state]': 'vendors that lists hide are read by id',
+  gateways: 'no gateways are mirrored',
+};
+
+/** Where it is remembered, by account. */
+export interface OptionalMemory {
+  /** Whether the request is to be sent: it was honoured, never sent, or is due to be tried again. */
+  isHonoured(accountId: string, request: OptionalRequest): Promise<boolean>;
+  /** @returns whether this was not known. */
+  noteDeclined(accountId: string, request: OptionalRequest, error: MirrorError): Promise<boolean>;
+  noteHonoured(accountId: string, request: OptionalRequest): Promise<void>;
+}
+
+/** When a request that was not honoured is tried again, in milliseconds: a failure of the moment sooner, the first time. */
+const triedAgainAfter = 86_400_000;
+const triedSoonAfter = 3_600_000;
+
+/** Milliseconds until it is tried again. @param failures how often in a row it was not honoured, this time included */
+export function untilTriedAgain({ retry }: MirrorError, failures: number): number {
+  return retry && failures === 1 ? triedSoonAfter : triedAgainAfter;
+}
+
+/** What says that a request is declined. The token, the rate, the network and this machine are not the request's. */
+const declining: ReadonlySet<ErrorCode> = new Set([
+  'rejected',
+  'access_denied',
+  'not_found',
+  'not_supported',
+  'redirected',
+  'paging_ignored',
+  'answer_unreadable',
+  'answer_too_large',
+  'row_unusable',
+  'service_unavailable',
+  'service_timeout',
+]);
+
+/** Whether an error of an optional request, which was retried where that helps, says that the service does not honour it. */
+export function isDeclined({ code }: MirrorError): boolean {
+  return declining.has(code);
+}
+
+/** Whether a list that was declined with `per_page` may be answered without: not where the service is down. */
+export function mayBeSize(error: MirrorError): boolean {
+  if (error.code === 'service_unavailable') return error.status === 500;
+  return error.code !== 'service_timeout' && isDeclined(error);
+}

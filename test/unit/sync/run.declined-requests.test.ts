@@ -1,0 +1,190 @@
+/** Services that decline what a run need not have: filters, page sizes, gateways. */
+import { describe, expect, it } from 'vitest';
+import { account } from '../../support/names.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+const statuses = ['400', '403', '404', '405', '410', '422', '500', '501', 'html'] as const;
+const day = 86_400_000;
+const signal = new AbortController().signal;
+
+/** An account whose every request is recorded, as its query. */
+async function openAt(world: readonly string[], onRequest?: (at: Pick<Testbed<'account'>, 'sandbox'>) => void) {
+  const queries: URLSearchParams[] = [];
+  const at = await testbed({
+    level: 'account',
+    vendors: 40,
+    world,
+    settings: { service: { paging: { perPage: 10 } }, sync: { sweepPasses: 24 } },
+    ...(onRequest && { onRequest }),
+  });
+  at.sandbox.onRequest(({ query, path }) => path.endsWith('/bill_vendors') && queries.push(query));
+  return { at, queries };
+}
+
+const found = (at: Testbed<'account'>): unknown[] =>
+  at
+    .query<{ fields: string }>("SELECT fields FROM findings WHERE kind = 'not_honoured' ORDER BY id")
+    .map(({ fields }) => (JSON.parse(fields) as { request: string }).request);
+
+const stored = (at: Testbed<'account'>): number => at.query("SELECT 1 FROM vendors WHERE presence = 'present'").length;
+
+describe.each(statuses)('L4 a service that answers %s', (status) => {
+  it('to the filter by state: runs are complete, one finding, and it is tried again after a day', async () => {
+    const { at, queries } = await openAt(['refuses=state', `refusal=${status}`]);
+    const [first] = at.sandbox.vendors(account).all();
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete', proof: 'plain' });
+    expect(run.notes.join()).toContain('does not honour search[vis_state]');
+    expect(found(at)).toEqual(['search[vis_state]']);
+    const filtered = (): number => queries.filter((query) => query.has('search[vis_state]')).length;
+    const before = filtered();
+    at.sandbox.vendors(account).delete(Number(first!['vendorid']));
+    await at.clock.pass(day / 48);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', notes: [] });
+    expect(filtered()).toBe(before);
+    expect(at.query('SELECT vis_state FROM vendors WHERE vendorid = ?', first!['vendorid'])).toEqual([
+      { vis_state: 1 },
+    ]);
+    await at.clock.pass(day);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(filtered()).toBeGreaterThan(before);
+    expect(found(at)).toEqual(['search[vis_state]']);
+  });
+
+  it('to every page size: lists are read as the service sends them', async () => {
+    const { at, queries } = await openAt(['refuses=per_page', `refusal=${status}`]);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40 });
+    expect(found(at)).toEqual(['per_page']);
+    expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ seen: 2 });
+    queries.length = 0;
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(queries.filter((query) => query.has('per_page'))).toEqual([]);
+    await at.clock.pass(day);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(queries.filter((query) => query.has('per_page')).length).toBeGreaterThan(0);
+  });
+
+  it('to the sizes of windows: a list that moves is read again until it is proven complete', async () => {
+    let moves = 0;
+    const { at } = await openAt(['refuses=sizes', `refusal=${status}`, 'order=id'], ({ sandbox }) => {
+      if (moves === 0) return;
+      moves -= 1;
+      const vendorService = sandbox.vendors(account);
+      const [vendor] = vendorService.all().filter((wire) => wire['vis_state'] === 0);
+      if (moves % 3 === 0) vendorService.create({ vendor_name: `New ${moves}`, language: 'en', currency_code: 'EUR' });
+      else if (moves % 3 === 1) vendorService.delete(Number(vendor!['vendorid']));
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    for (let runs = 0; runs < 4; runs += 1) {
+      moves = 12;
+      await at.clock.pass(60_000);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete', proof: 'passes' });
+    }
+    expect(found(at)).toEqual(['window_size']);
+    expect(stored(at)).toBe(at.sandbox.vendors(account).all().length);
+  });
+
+  it('to gateways: nothing fails, and they are not asked for again for a day', async () => {
+    const { at } = await openAt(['refuses=gateways', `refusal=${status}`]);
+    await at.pull();
+    let asked = 0;
+    at.sandbox.onRequest(({ path }) => (asked += path.endsWith('/gateways') ? 1 : 0));
+    const first = await at.installation.pullGateways(account, { signal });
+    expect([first.error, first.declined?.message]).toEqual([undefined, expect.any(String)]);
+    const before = asked;
+    expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ declined: null });
+    expect(asked).toBe(before);
+    expect((await at.pull()).notes.join()).toContain('does not honour gateways');
+    expect(found(at)).toEqual(['gateways']);
+    await at.clock.pass(day);
+    await at.installation.pullGateways(account, { signal });
+    expect(asked).toBeGreaterThan(before);
+  });
+
+  it('to all of them: the mirror is complete', async () => {
+    const { at } = await openAt(['refuses=all', `refusal=${status}`]);
+    expect(await at.pull({ kind: 'reconcile' })).toMatchObject({ outcome: 'complete', seen: 40 });
+    expect(await at.pull({ kind: 'reconcile' })).toMatchObject({ outcome: 'complete', seen: 40 });
+    expect(found(at)).toEqual(['per_page', 'search[vis_state]']);
+  });
+});
+
+describe('L4 what is not honoured', () => {
+  it('is forgotten when it is honoured again', async () => {
+    let refuses = true;
+    const at = await testbed({
+      level: 'account',
+      vendors: 10,
+      answer: (url) => (refuses && url.search.includes('vis_state') ? new Response(null, { status: 422 }) : undefined),
+    });
+    await at.pull();
+    expect(at.query('SELECT request, failures, code FROM _not_honoured')).toEqual([
+      { request: 'search[vis_state]', failures: 1, code: 'rejected' },
+    ]);
+    await at.clock.pass(day);
+    await at.pull();
+    expect(at.query('SELECT failures FROM _not_honoured')).toEqual([{ failures: 2 }]);
+    refuses = false;
+    await at.clock.pass(day);
+    await at.pull();
+    expect(at.query('SELECT * FROM _not_honoured')).toEqual([]);
+    // Refused once more, it is a finding once more.
+    refuses = true;
+    await at.pull();
+    expect(found(at)).toHaveLength(2);
+  });
+
+  it('after a failure of the moment is tried again within the hour, and after another within the day', async () => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 10,
+      answer: (url) => (url.search.includes('vis_state') ? new Response(null, { status: 503 }) : undefined),
+    });
+    const failures = (): unknown => at.query<{ failures: number }>('SELECT failures FROM _not_honoured')[0]?.failures;
+    for (const [wait, expected] of [
+      [0, 1],
+      [3_500_000, 1],
+      [3_600_000, 2],
+      [3_600_000, 2],
+      [day, 3],
+    ] as const) {
+      await at.clock.pass(wait);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(failures()).toBe(expected);
+    }
+  });
+
+  it('is not believed of a service that is down, or that refuses the token or the account', async () => {
+    for (const status of [401, 403, 503]) {
+      const body = status === 403 ? { response: { errors: [{ errno: 1003, message: 'No.' }] } } : {};
+      const at = await testbed({
+        level: 'account',
+        vendors: 10,
+        answer: (url) => (url.pathname.includes('bill_vendors') ? Response.json(body, { status }) : undefined),
+      });
+      expect((await at.pull()).outcome).toBe('failed');
+      expect(at.query('SELECT * FROM _not_honoured')).toEqual([]);
+    }
+  });
+
+  it('a list that is declined with and without a size fails by its own error', async () => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 10,
+      answer: (url) =>
+        url.pathname.includes('bill_vendors')
+          ? Response.json({}, { status: url.searchParams.has('per_page') ? 422 : 500 })
+          : undefined,
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'failed', error: { code: 'rejected' } });
+    expect(at.query('SELECT * FROM _not_honoured')).toEqual([]);
+  });
+});
+
+it('L41 gateways that the settings do without are not asked for', async () => {
+  const at = await testbed({ level: 'account', settings: { service: { gateways: 'never' } } });
+  const paths: string[] = [];
+  at.sandbox.onRequest(({ path }) => paths.push(path));
+  expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ declined: null });
+  expect(paths).toEqual([]);
+});
