@@ -73,7 +73,7 @@ export class RateLimiter {
           resolve();
         },
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      signal?.addEventListener('abort', onAbort);
       queue.add(waiter);
       this.#admit();
     });

@@ -51,6 +51,26 @@ describe('D4 a code is read', () => {
     expect(found).toMatchObject({ callbackid: 2001 });
   });
 
+  it('with the account that it names, as it is', () => {
+    for (const account of ['6BApk', '"[a]"', '5'])
+      expect(read(form({ ...flat, account_id: account }))).toMatchObject({ accountId: account });
+  });
+
+  it.each(['0', '-1', '1.5', 'x', '9007199254740992'])('and no callback of the number %s', (object_id) => {
+    expect(read(form({ ...flat, object_id }))).toMatchObject({ callbackid: null });
+  });
+
+  it('from six levels at most, those of JSON inside of text included, and among 64 fields at most', () => {
+    const nested = (levels: number): string =>
+      levels === 1 ? JSON.stringify({ verifier }) : `{"a":${nested(levels - 1)}}`;
+    const quoted = (levels: number): string =>
+      levels === 0 ? JSON.stringify({ verifier }) : JSON.stringify({ a: quoted(levels - 1) });
+    const among = (others: number): string =>
+      form({ verifier, ...Object.fromEntries(Array.from({ length: others }, (_, nth) => [`other${nth}`, 'x'])) });
+    expect([nested(6), quoted(2), among(63)].map((body) => read(body) === undefined)).toEqual([false, false, false]);
+    expect([nested(7), quoted(3), among(64)].map((body) => read(body))).toEqual([undefined, undefined, undefined]);
+  });
+
   it('even if the callback is not named', () => {
     expect(read(form({ verifier }))).toMatchObject({ callbackid: null, accountId: undefined });
   });
@@ -93,6 +113,7 @@ describe('D4 no code is read', () => {
 
   it('from a verification without a code', () => {
     expect(read(form({ name: 'callback.verify' }))).toBe('malformed');
+    expect(read(JSON.stringify({ name: 'callback.verify', verifier: true }))).toBe('malformed');
   });
 
   it('from deep, long or wild input, without an exception', () => {

@@ -37,6 +37,7 @@ describe('reading a delivery', () => {
     expect(
       read([...needed, ['business_id', '5'], ['user_id', 'x'], ['identity_id', '-1'], ['origin', 'ü']]),
     ).toMatchObject({ businessId: 5, userId: null, identityId: null });
+    expect(read([...needed, ['user_id', '7'], ['identity_id', '6']])).toMatchObject({ userId: 7, identityId: 6 });
   });
 
   it('C18 refuses repeated keys, and more than 32', () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../../../src/api/http/rate-limiter.ts';
@@ -81,6 +82,12 @@ describe('the rate limiter', () => {
     await clock.advance(1_000);
     await expect(next).resolves.toBe('next');
     await expect(limiter.run(() => Promise.resolve(), 'prompt', controller.signal)).rejects.toBe(reason);
+  });
+
+  it('listens no more to the signal of a caller that it admitted', async () => {
+    const { signal } = new AbortController();
+    await new RateLimiter({ requests: 1, per: 1_000 }, virtualClock()).run(() => Promise.resolve(), 'prompt', signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('pauses all callers when told to, but not for longer than a period', async () => {
