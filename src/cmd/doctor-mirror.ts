@@ -118,7 +118,9 @@ function megabytes(bytes: number): string {
 /** `doctor` on what the mirror says of an account: whether it is paused, how old it is, and what could not be read. */
 export async function mirrorCheckups(context: ProcessContext, settings: Settings, account: string): Promise<Checkup[]> {
   const health = await healthOf(context, settings, account);
-  return health ? [freshness(context, health), queue(health.facts.parkedFor), ...undecided(health)] : [];
+  return health
+    ? [freshness(context, health), queue(health.facts.parkedFor), values(health), ...undecided(health)]
+    : [];
 }
 
 /** That an account is paused: then nothing is requested about it, not even to check. */
@@ -155,6 +157,14 @@ function freshness({ clock }: ProcessContext, { facts, problems, error }: Accoun
   if (!found) return fine(check, `The lists were read ${age(clock, facts.freshness.listed_as_of)}.`);
   const why = found.remedy === null && error?.run.error ? ` The last run said: ${error.run.error}` : '';
   return warning(check, `${found.message}${why}`, found.remedy ?? error?.hint ?? 'Run `vendor-mirror status`.');
+}
+
+function values({ problems }: AccountHealth): Checkup {
+  const check = 'values';
+  const found = problems.find(({ code }) => code === 'values_unreadable');
+  return found
+    ? warning(check, found.message, found.remedy ?? '')
+    : fine(check, 'Every value that the service sent could be read.');
 }
 
 function queue(parked: readonly ParkedReason[]): Checkup {

@@ -12,7 +12,7 @@ import { inWords } from '../domain/duration.ts';
 import { asMirrorError, MirrorError, type ErrorCode } from '../domain/errors.ts';
 import { isDeclined } from '../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
-import type { Callback } from '../domain/vendor.ts';
+import { kept, type Callback } from '../domain/vendor.ts';
 import { addressPrefix } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
 import { accessRemedy, certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
@@ -313,12 +313,12 @@ function isNotOffered({ code }: MirrorError): boolean {
 }
 
 function states(rows: readonly VendorRow[]): unknown[] {
-  return rows.map((row) => row.vendor().vis_state);
+  return rows.map((row) => kept(row.vendor().vis_state));
 }
 
 /** When a vendor was changed, in milliseconds since 1970; NaN where it does not say. */
 function changed(row: VendorRow): number {
-  return parseInstant(row.vendor().updated_at ?? '') ?? NaN;
+  return parseInstant(kept(row.vendor().updated_at) ?? '') ?? NaN;
 }
 
 function keysOf({ raw }: VendorRow): string[] {

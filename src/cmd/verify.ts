@@ -87,6 +87,7 @@ const kinds: Readonly<Record<VendorDifference['kind'], string>> = {
   only_in_source: 'only in source',
   only_in_mirror: 'only in mirror',
   different: 'different',
+  unreadable: 'could not be read',
 };
 
 async function differencesText(

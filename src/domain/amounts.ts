@@ -3,7 +3,7 @@
  *
  * Minor units are those of the currency (ISO 4217): cents for USD, whole units for JPY.
  */
-import { balanceFields, type Balance, type BalanceField, type Vendor } from './vendor.ts';
+import type { Balance } from './vendor.ts';
 
 const decimal = /^([+-]?)(\d+)(?:\.(\d+))?$/;
 
@@ -26,11 +26,6 @@ export function minorUnits(balance: Balance): bigint | null {
 export function decimalAmount({ amount }: Balance): number | null {
   const text = amount.trim();
   return decimal.test(text) ? Number(text) : null;
-}
-
-/** Names of the vendor's balance fields in which an amount is not a decimal number. */
-export function unreadableBalances(vendor: Vendor): BalanceField[] {
-  return balanceFields.filter((field) => vendor[field]?.some((balance) => decimalAmount(balance) === null));
 }
 
 /** Currencies of ISO 4217 that do not have two digits after the point. */

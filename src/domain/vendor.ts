@@ -1,10 +1,15 @@
-/** A bill vendor: its fields, their kinds, and how two readings of it are compared. */
+/**
+ * A bill vendor: its fields, their kinds, and how two readings of it are compared.
+ *
+ * An answer says one of three things of a field, and a reading never confuses them: it leaves the field out (absent from `Vendor`; the mirror
+ * keeps its value), it is empty (null, or an empty list), or it is there and not understood (`Unreadable`; NULL in the mirror, and a finding).
+ */
 
 /** 0 active, 1 deleted, 2 archived. */
 export type VisState = 0 | 1 | 2;
 
 /** The kind of a field decides how it is read from an answer, stored and compared. */
-type FieldKind = 'text' | 'flag' | 'state' | 'balances' | 'tax_defaults';
+type FieldKind = 'text' | 'time' | 'flag' | 'state' | 'balances' | 'tax_defaults';
 
 /** Every known field of a vendor, in the order of the service. Each but balances and tax defaults is a column, which a migration adds. */
 const fieldKinds = {
@@ -25,8 +30,8 @@ const fieldKinds = {
   currency_code: 'text',
   language: 'text',
   note: 'text',
-  created_at: 'text',
-  updated_at: 'text',
+  created_at: 'time',
+  updated_at: 'time',
   is_1099: 'flag',
   vis_state: 'state',
   outstanding_balance: 'balances',
@@ -52,8 +57,8 @@ function fieldsOf<Kind extends FieldKind>(kind: Kind): readonly FieldOf<Kind>[] 
 }
 
 /** The service sends each as text, null, or not at all. */
-export type TextField = FieldOf<'text'>;
-export const textFields = fieldsOf('text');
+export type TextField = FieldOf<'text' | 'time'>;
+export const textFields: readonly TextField[] = [...fieldsOf('text'), ...fieldsOf('time')];
 
 /** True or false; 1 or 0 in the mirror. */
 export type FlagField = FieldOf<'flag'>;
@@ -88,17 +93,49 @@ export interface TaxDefault {
 /** Unknown fields, each as the JSON text of its value. */
 export type UnknownFields = ReadonlyMap<string, string>;
 
-/** What a field holds, by its kind. */
+/** What a field holds, by its kind. A state is null only where none was ever read. */
 interface FieldValue {
   text: string | null;
+  time: string | null;
   flag: boolean | null;
-  state: VisState;
+  state: VisState | null;
   balances: readonly Balance[];
   tax_defaults: readonly TaxDefault[];
 }
 
-/** A vendor as one reading shows it. A field that the answer left out is absent here, and absent is not null. */
-export type Vendor = { readonly [Field in VendorField]?: FieldValue[(typeof fieldKinds)[Field]] } & {
+/** A field that an answer contains and that cannot be read. */
+export class Unreadable<Value> {
+  /** The JSON text of what was sent. */
+  readonly json: string;
+  /** What of it can be read: a part of a list; of everything else nothing. */
+  readonly kept: Value;
+
+  constructor(json: string, kept: Value) {
+    this.json = json;
+    this.kept = kept;
+  }
+}
+
+/** What the mirror holds of a field: of an unreadable one, what can be read. */
+export function kept<Value>(said: Value | Unreadable<Value>): Value {
+  return said instanceof Unreadable ? said.kept : said;
+}
+
+/** The fields of a vendor that could not be read, each as the JSON text that was sent. */
+export function unreadableFields(vendor: Vendor): ReadonlyMap<VendorField, string> {
+  const found = new Map<VendorField, string>();
+  for (const field of vendorFields) {
+    const said = vendor[field];
+    if (said instanceof Unreadable) found.set(field, said.json);
+  }
+  return found;
+}
+
+/** A vendor as one reading shows it. A field that the answer left out is absent here: absent, null and unreadable are three things. */
+export type Vendor = {
+  readonly [Field in VendorField]?:
+    FieldValue[(typeof fieldKinds)[Field]] | Unreadable<FieldValue[(typeof fieldKinds)[Field]]>;
+} & {
   readonly vendorid: number;
   readonly unknown: UnknownFields;
   /** Fields in which the answer listed a currency or a tax twice; the first of each counts. */

@@ -23,6 +23,7 @@
  *   callback_unverified  fair   no callback is verified, so nothing is delivered
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
  *   vendors_undecided    fair   vendors that no list shows could not be read
+ *   values_unreadable    fair   the service sent values that the mirror does not understand: they are NULL, so the mirror is not called correct
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
  *
@@ -260,6 +261,7 @@ const headlines = {
   clock_set_back: 'Your mirror may be out of date',
   stale: 'Your mirror may be out of date',
   in_doubt: 'Your mirror may be out of date',
+  values_unreadable: 'Some values could not be read',
 } as const;
 
 function verdictOf([first]: readonly Problem[], correct = 'Your mirror is correct'): Verdict {
@@ -467,6 +469,20 @@ const vendorsUndecided: Rule = ({ facts: { freshness, undecided } }) => {
   return problem('vendors_undecided', 'fair', message, remedy, first.since);
 };
 
+const valuesUnreadable: Rule = ({ facts: { unreadable } }) => {
+  if (unreadable.length === 0) return undefined;
+  const fields = unreadable.map(
+    ({ field, vendors }) => `${field} of ${vendors === 1 ? '1 vendor' : `${vendors} vendors`}`,
+  );
+  const message = `The service sent values that could not be read, so they are null in the mirror: ${fields.join(', ')}.`;
+  return problem(
+    'values_unreadable',
+    'fair',
+    message,
+    '`vendor-mirror verify` lists the vendors, and `vendors show` what was sent.',
+  );
+};
+
 const vendorsParked: Rule = ({ facts: { queue } }) => {
   if (queue.parked === 0) return undefined;
   const vendors = queue.parked === 1 ? 'One changed vendor' : `${queue.parked} changed vendors`;
@@ -499,6 +515,7 @@ const rules: readonly Rule[] = [
   callbackUnverified,
   deliveriesSilent,
   vendorsUndecided,
+  valuesUnreadable,
   vendorsParked,
   queueStuck,
 ];

@@ -62,6 +62,7 @@ interface ProblemDocument extends Pick<Problem, 'code' | 'tone' | 'since' | 'mes
 }
 
 interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | 'runs' | 'findings'> {
+  readonly unreadable_values: AccountFacts['unreadable'];
   readonly verdict: VerdictDocument;
   readonly problems: readonly ProblemDocument[];
   /** Whether its part of the mirror may be relied on, and why not. */
@@ -189,6 +190,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocume
     request_failures: facts.failing,
     webhook_health: isWhole ? facts.days : [],
     runs: isWhole ? runs : runs.slice(0, 1),
+    unreadable_values: facts.unreadable,
     findings: facts.findings,
   };
 }

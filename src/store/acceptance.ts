@@ -1,5 +1,4 @@
 /** Decides, without SQL, whether a reading that differs from the stored vendor is applied, and what comes of it. */
-import { unreadableBalances } from '../domain/amounts.ts';
 import type { Source } from '../domain/reading.ts';
 import type { Vendor, VisState } from '../domain/vendor.ts';
 import type { VendorTable } from './sqlite/schema.ts';
@@ -54,7 +53,8 @@ export interface Difference {
   readonly changed: readonly string[];
   /** Changed fields that had no value before, because lists leave them out or they were excluded. */
   readonly filledIn?: readonly string[];
-  readonly irregularities?: Irregularities | undefined;
+  /** Lists of the record with duplicates; the first of each counts. */
+  readonly repeated?: readonly string[] | undefined;
 }
 
 /** The verdict on a reading that equals the stored vendor. */
@@ -77,21 +77,3 @@ export function rejectedVerdict(vendorid: number, error: Error): Verdict {
 
 /** The verdict on a reading of a forgotten vendor. */
 export const forgottenVerdict: Verdict = { kind: 'forgotten' };
-
-/** Irregularities in the lists of a record: it is applied anyway, and reported as a finding. */
-
-/** Names of fields by irregularity. */
-interface Irregularities {
-  /** Lists with duplicates; the first of each counts. */
-  readonly repeated?: readonly string[];
-  /** Balances with an amount that is not a decimal number. */
-  readonly unreadable?: readonly string[];
-}
-
-/** The irregularities of a record, or only those of the `changed` balances; undefined where there are none. */
-export function irregularitiesOf(vendor: Vendor, changed?: readonly string[]): Irregularities | undefined {
-  const { repeated } = vendor;
-  const unreadable = unreadableBalances(vendor).filter((field) => changed?.includes(field) ?? true);
-  if (!repeated && unreadable.length === 0) return undefined;
-  return { ...(repeated && { repeated }), ...(unreadable.length > 0 && { unreadable }) };
-}

@@ -12,6 +12,7 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, type FindingCount } from './findings.ts';
+import { unreadableCounts, type UnreadableCount } from './vendors.ts';
 import { latestRuns, type ReportedRun } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
@@ -173,6 +174,8 @@ export interface AccountState extends AccountSummary, ReceivedDeliveries {
   readonly parkedFor: readonly ParkedReason[];
   /** Those that have been undecided for longest. */
   readonly undecided: readonly UndecidedVendor[];
+  /** Fields with values that could not be read, and of how many vendors. */
+  readonly unreadable: readonly UnreadableCount[];
   readonly days: WebhookDays;
 }
 
@@ -192,6 +195,7 @@ export function unknownState(account: string): AccountState {
       not_served_since: null,
       paused_since: null,
       undecided: 0,
+      details_as_of: null,
     },
     clockAheadMs: null,
     queue: { waiting: 0, parked: 0 },
@@ -206,6 +210,7 @@ export function unknownState(account: string): AccountState {
     missedSince: 0,
     parkedFor: [],
     undecided: [],
+    unreadable: [],
     days: [],
   };
 }
@@ -222,6 +227,7 @@ export function accountStates(
   const received = receivedDeliveriesOf(sqlite);
   const parkedFor = parkedReasons(sqlite);
   const undecided = undecidedVendors(sqlite);
+  const unreadable = unreadableCounts(sqlite);
   const days = webhookDays(sqlite);
   return (accountId) => {
     const found = summary(accountId);
@@ -231,6 +237,7 @@ export function accountStates(
       ...received(accountId),
       parkedFor: found.queue.parked === 0 ? [] : parkedFor(accountId),
       undecided: found.freshness.undecided === 0 ? [] : undecided(accountId),
+      unreadable: unreadable.all({ accountId }),
       days: days(accountId, clock.now()),
     };
   };

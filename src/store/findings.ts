@@ -8,6 +8,7 @@ import type { FindingKind, FindingTable, VendorKey } from './sqlite/schema.ts';
 import { expiringBy } from './retention.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import { unreadableCounts, type UnreadableCount } from './vendors.ts';
 
 export interface Finding {
   readonly kind: FindingKind;
@@ -36,6 +37,8 @@ export class Findings {
   readonly #close: Statement<{ id: number; explained_at: string; explanation: string }>;
   readonly #promote: Statement<{ account_id: string; found_at: string }>;
   readonly #counts: Statement<{ run_id: number }, FindingCount>;
+  readonly #openUnreadable: Statement<{ account_id: string }, UnreadableCount & { id: number }>;
+  readonly #unreadable: Statement<{ accountId: string }, UnreadableCount>;
 
   constructor(database: Database, clock: Clock) {
     const { sqlite } = database;
@@ -86,6 +89,20 @@ export class Findings {
         .where('explained_at', 'is', null)
         .where('found_at', '<', at('found_at')),
     );
+    this.#openUnreadable = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('findings')
+        .select([
+          'id',
+          sql<string>`json_extract(fields, '$.field')`.as('field'),
+          sql<number>`json_extract(fields, '$.vendors')`.as('vendors'),
+        ])
+        .where('account_id', '=', at('account_id'))
+        .where('vendorid', 'is', null)
+        .where('explained_at', 'is', null)
+        .where('kind', '=', 'unreadable_value'),
+    );
+    this.#unreadable = unreadableCounts(sqlite);
     this.#counts = findingCounts(sqlite);
   }
 
@@ -131,6 +148,26 @@ export class Findings {
   promoteFindings(accountId: string, foundBefore: number): Promise<void> {
     return this.#database.write(() => {
       this.#promote.run({ account_id: accountId, found_at: timestamp(foundBefore) });
+    });
+  }
+
+  /**
+   * Records of how many vendors a field could not be read: one open finding for each field, until the number changes.
+   */
+  reportUnreadable({ id, accountId }: Run): Promise<void> {
+    return this.#database.write(() => {
+      const now = new Map(this.#unreadable.all({ accountId }).map(({ field, vendors }) => [field, vendors]));
+      const explained_at = timestamp(this.#clock.now());
+      for (const open of this.#openUnreadable.all({ account_id: accountId })) {
+        const vendors = now.get(open.field) ?? 0;
+        if (vendors === open.vendors) now.delete(open.field);
+        else {
+          const explanation = vendors === 0 ? 'All its values can be read again.' : 'The number of vendors changed.';
+          this.#close.run({ id: open.id, explained_at, explanation });
+        }
+      }
+      for (const [field, vendors] of now)
+        this.add(id, accountId, { kind: 'unreadable_value', vendorid: null, fields: { field, vendors } });
     });
   }
 

@@ -20,7 +20,7 @@ import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
 import { Database } from './sqlite/database.ts';
 import { SqliteError, type Sqlite } from './sqlite/driver.ts';
 import { freeBytes } from './sqlite/file-systems.ts';
-import type { VendorKey } from './sqlite/schema.ts';
+import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
 import { balanceKinds, ForgottenVendors, repairedRaw } from './vendors.ts';
 
@@ -123,20 +123,27 @@ function accountsIn(sqlite: Sqlite): string[] {
     .map(({ account_id }) => account_id);
 }
 
-type VendorJson = VendorKey & { readonly raw: string; readonly unknown_fields: string | null };
+type VendorJson = VendorKey & Pick<VendorTable, 'raw' | 'unknown_fields' | 'unreadable_fields'>;
 
 function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): number {
   const some = statement<{ account_id: string; after: number }, VendorJson>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
-      .select(['account_id', 'vendorid', 'raw', 'unknown_fields'])
+      .select(['account_id', 'vendorid', 'raw', 'unknown_fields', 'unreadable_fields'])
       .where('account_id', '=', at('account_id'))
       .where('vendorid', '>', at('after'))
       .orderBy('vendorid')
       .limit(chunk),
   );
   const put = statement<VendorJson>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('vendors').set({ raw: at('raw'), unknown_fields: at('unknown_fields') }), at),
+    ofVendor(
+      mirrorSql.updateTable('vendors').set({
+        raw: at('raw'),
+        unknown_fields: at('unknown_fields'),
+        unreadable_fields: at('unreadable_fields'),
+      }),
+      at,
+    ),
   );
   let changed = 0;
   const inOrder = eachRow(
@@ -147,7 +154,13 @@ function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<str
     const raw = stripped(row.raw, names);
     const unknown = row.unknown_fields === null ? null : stripped(row.unknown_fields, names);
     if (raw === row.raw && unknown === row.unknown_fields) continue;
-    changed += put.run({ ...row, raw, unknown_fields: unknown === '{}' ? null : unknown });
+    const unreadable = (JSON.parse(row.unreadable_fields ?? '[]') as string[]).filter((field) => !names.has(field));
+    changed += put.run({
+      ...row,
+      raw,
+      unknown_fields: unknown === '{}' ? null : unknown,
+      unreadable_fields: unreadable.length === 0 ? null : JSON.stringify(unreadable),
+    });
   }
   return changed;
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { currencyDigits, decimalAmount, minorUnits } from '../domain/amounts.ts';
 import type { ReadStamp, Source } from '../domain/reading.ts';
-import { balanceFields, type Balance, type Vendor } from '../domain/vendor.ts';
+import { balanceFields, kept, Unreadable, type Balance, type Vendor } from '../domain/vendor.ts';
 import { feedEpochs } from './reports/feed-cursor.ts';
 import { expiringBy } from './retention.ts';
 import type { Sqlite } from './sqlite/driver.ts';
@@ -133,23 +133,25 @@ export class History {
 type Span = Omit<BalanceSpanTable, 'account_id' | 'vendorid' | 'valid_from' | 'valid_to'>;
 
 function sameAmounts(left: Span, right: Span): boolean {
-  return left.code === right.code && left.outstanding === right.outstanding && left.overdue === right.overdue;
+  return (['code', 'outstanding', 'outstanding_amount', 'overdue', 'overdue_amount'] as const).every(
+    (column) => left[column] === right[column],
+  );
 }
 
 function spansOf(vendor: Vendor): Span[] {
   const spans = new Map<string, Span>();
   const spanOf = (balance: Balance): Span => {
-    const span = spans.get(balance.code) ?? noAmounts(balance);
+    const span = spans.get(balance.code) ?? noAmounts(balance, vendor);
     spans.set(balance.code, span);
     return span;
   };
-  for (const balance of vendor.outstanding_balance ?? []) {
+  for (const balance of kept(vendor.outstanding_balance) ?? []) {
     const span = spanOf(balance);
     span.outstanding = balance.amount;
     span.outstanding_minor = span.outstanding_units = minorUnits(balance);
     span.outstanding_amount = decimalAmount(balance);
   }
-  for (const balance of vendor.overdue_balance ?? []) {
+  for (const balance of kept(vendor.overdue_balance) ?? []) {
     const span = spanOf(balance);
     span.overdue = balance.amount;
     span.overdue_minor = span.overdue_units = minorUnits(balance);
@@ -158,18 +160,20 @@ function spansOf(vendor: Vendor): Span[] {
   return [...spans.values()];
 }
 
-/** Without an amount, nothing is owed. */
-function noAmounts({ code }: Balance): Span {
+/** Without an amount, nothing is owed; where the field could not be read, nobody knows. */
+function noAmounts({ code }: Balance, { outstanding_balance, overdue_balance }: Vendor): Span {
+  const outstanding = outstanding_balance instanceof Unreadable ? null : 0;
+  const overdue = overdue_balance instanceof Unreadable ? null : 0;
   return {
     code,
     outstanding: null,
     outstanding_minor: null,
     overdue: null,
     overdue_minor: null,
-    outstanding_amount: 0,
-    overdue_amount: 0,
-    outstanding_units: 0,
-    overdue_units: 0,
+    outstanding_amount: outstanding,
+    overdue_amount: overdue,
+    outstanding_units: outstanding,
+    overdue_units: overdue,
     minor_digits: currencyDigits(code),
   };
 }

@@ -8,6 +8,7 @@ import type { Publication } from '../settings/export-format.ts';
 import { AccountRegister, AccountRows } from './accounts.ts';
 import { Callbacks } from './callbacks.ts';
 import { Deliveries, expiringDeliveries, SweepRequestWriter } from './deliveries.ts';
+import { Derivation } from './derivation.ts';
 import type { Exported } from './export/export-process.ts';
 import { exportToFile, type ProcessOptions } from './export/write-export.ts';
 import {
@@ -71,6 +72,8 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
 export class Store {
   readonly readings: Readings;
   readonly vendors: Vendors;
+  /** Derives rows again that older rules wrote. */
+  readonly derivation: Derivation;
   readonly runs: Runs;
   readonly findings: Findings;
   readonly deliveries: Deliveries;
@@ -119,6 +122,7 @@ export class Store {
     const writer = new ReadingWriter(sqlite, clock, counter, marks);
     this.readings = new Readings(database, clock, { writer, runs, findings, marks, deliveries });
     this.vendors = new Vendors(database, marks);
+    this.derivation = new Derivation(database, clock);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;

@@ -7,11 +7,10 @@
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { isAbsent, nextPresence, type AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, Source, VendorPage, VendorRow } from '../domain/reading.ts';
-import { mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
+import { kept, mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
 import {
   acceptanceOf,
   forgottenVerdict,
-  irregularitiesOf,
   rejectedVerdict,
   unacceptedVerdict,
   unchangedVerdict,
@@ -103,7 +102,8 @@ export class ReadingWriter {
       const key = keyIn({ accountId }, row);
       const stored = this.#rows.find(key);
       if (!stored) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
-      const difference = this.#differ(stored, row);
+      // Also where the record is the same: what stands in the columns may have been derived otherwise.
+      const difference = this.#differ(stored, row, true);
       return difference ? { kind: 'updated', ...difference } : unchangedVerdict(stored);
     };
     return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
@@ -167,7 +167,11 @@ export class ReadingWriter {
 
   #create(key: VendorKey, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
     const vendor = row.vendor();
-    const state = { vis_state: vendor.vis_state ?? null, vis_state_source: 'reported', presence: 'present' } as const;
+    const state = {
+      vis_state: kept(vendor.vis_state) ?? null,
+      vis_state_source: 'reported',
+      presence: 'present',
+    } as const;
     this.#rows.insert({ key, vendor, raw: row.raw, trace: changeColumns(changeContext, stamp) });
     this.#childRows.replace(key, vendor, true);
     this.#history.begin(key, state, vendor, changeContext);
@@ -175,20 +179,19 @@ export class ReadingWriter {
   }
 
   /** How a record differs from the stored vendor; undefined where it does not. */
-  #differ(stored: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
+  #differ(stored: VendorTable, row: VendorRow, isThorough = false): (Difference & { vendor: Vendor }) | undefined {
     const absent = isAbsent(stored.presence);
-    if (stored.raw === row.raw && !absent) return undefined;
+    if (stored.raw === row.raw && !absent && !isThorough) return undefined;
     const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
     const { vendor, changed } = mergeReading(before, row.vendor());
     if (changed.length === 0 && !absent) return undefined;
     const after = {
-      vis_state: vendor.vis_state ?? null,
+      vis_state: kept(vendor.vis_state) ?? null,
       presence: nextPresence(stored.presence, 'shown'),
-      updated_at: vendor.updated_at ?? null,
+      updated_at: kept(vendor.updated_at) ?? null,
     } as const;
-    const irregularities = irregularitiesOf(vendor, changed);
     const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(stored.raw, changed) };
-    return { vendor, before: stored, after, ...shown, irregularities };
+    return { vendor, before: stored, after, ...shown, repeated: vendor.repeated };
   }
 
   #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {

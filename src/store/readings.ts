@@ -2,7 +2,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
-import { irregularitiesOf, rejectedVerdict, type Verdict } from './acceptance.ts';
+import { rejectedVerdict, type Verdict } from './acceptance.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
@@ -142,13 +142,9 @@ export class Readings {
 
   #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict {
     if (!('run' in context) || (verdict.kind !== 'created' && verdict.kind !== 'updated')) return verdict;
-    const irregularities = verdict.kind === 'created' ? irregularitiesOf(verdict.vendor) : verdict.irregularities;
-    if (irregularities)
-      this.#findings.add(context.run.id, context.accountId, {
-        kind: 'field_drift',
-        vendorid,
-        fields: { ...irregularities },
-      });
+    const { repeated } = verdict.kind === 'created' ? verdict.vendor : verdict;
+    if (repeated)
+      this.#findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { repeated } });
     if (!context.changeClassifier) return verdict;
     const key: VendorKey = { account_id: context.accountId, vendorid };
     const evidence: Evidence = {

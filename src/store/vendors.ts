@@ -9,10 +9,14 @@ import type { ReadStamp, VendorRow } from '../domain/reading.ts';
 import {
   balanceFields,
   columnFields,
+  kept,
   textFields,
+  Unreadable,
+  unreadableFields,
   type Balance,
   type BalanceField,
   type TaxDefault,
+  vendorFields,
   type TextField,
   type Vendor,
 } from '../domain/vendor.ts';
@@ -20,7 +24,15 @@ import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { BalanceTable, TaxDefaultTable, VendorKey, VendorTable } from './sqlite/schema.ts';
-import { columns, insertion, mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import {
+  columns,
+  insertion,
+  mirrorSql,
+  ofVendor,
+  statement,
+  type OfAccount,
+  type Statement,
+} from './sqlite/statement.ts';
 
 /** What is needed to decide about an unlisted vendor. */
 export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
@@ -43,6 +55,7 @@ export class Vendors {
   readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
   readonly #count: Statement<{ account_id: string }, { vendors: number }>;
   readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
+  readonly #unreadable: Statement<{ account_id: string }, { vendorid: number; fields: string }>;
   readonly #suspect: Statement<VendorKey & { read_seq: number }>;
   readonly #traits: Statement<VendorKey, VendorTraits>;
 
@@ -79,6 +92,14 @@ export class Vendors {
         .orderBy('vendorid', 'desc')
         .limit(few),
     );
+    this.#unreadable = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select(['vendorid', sql<string>`unreadable_fields`.as('fields')])
+        .where('account_id', '=', at('account_id'))
+        .where('unreadable_fields', 'is not', null)
+        .where('presence', 'in', ['present', 'suspect']),
+    );
     this.#suspect = statement(sqlite, (at) =>
       ofVendor(mirrorSql.updateTable('vendors').set({ presence: afterUnlisted }), at)
         .where('presence', '<>', afterUnlisted)
@@ -108,6 +129,18 @@ export class Vendors {
     }
   }
 
+  /** The vendors of an account with fields that could not be read, by id. */
+  unreadable(accountId: string): Promise<ReadonlyMap<number, readonly string[]>> {
+    return this.#database.read(
+      () =>
+        new Map(
+          this.#unreadable
+            .all({ account_id: accountId })
+            .map(({ vendorid, fields }) => [vendorid, JSON.parse(fields) as string[]]),
+        ),
+    );
+  }
+
   countVendors(accountId: string): Promise<number> {
     return this.#database.read(() => this.#count.get({ account_id: accountId })?.vendors ?? 0);
   }
@@ -135,6 +168,24 @@ export class Vendors {
   }
 }
 
+/** Of how many vendors a field was sent that could not be read. */
+export interface UnreadableCount {
+  readonly field: string;
+  readonly vendors: number;
+}
+
+/** Prepares the counts of an account, the most frequent first: an index holds these vendors alone. */
+export function unreadableCounts(sqlite: Sqlite): Statement<OfAccount, UnreadableCount> {
+  return statement<OfAccount, UnreadableCount>(
+    sqlite,
+    (at) => sql`
+    SELECT f.value AS field, count(*) AS vendors FROM vendors v, json_each(v.unreadable_fields) f
+    WHERE v.account_id = ${at('accountId')} AND v.unreadable_fields IS NOT NULL AND v.presence IN ('present', 'suspect')
+    GROUP BY f.value
+    ORDER BY vendors DESC, f.value`,
+  );
+}
+
 /** Since when a vendor is stored as it is, in mirror time, and its state. */
 type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 
@@ -151,11 +202,12 @@ const changing = [
   'read_seq',
   'held_since_ms',
   'unknown_fields',
+  'unreadable_fields',
   'raw',
 ] as const satisfies (keyof VendorTable)[];
 
 const textColumns = Object.fromEntries(
-  textFields.map((field) => [field, ({ vendor }: NewVendor) => vendor[field] ?? null]),
+  textFields.map((field) => [field, ({ vendor }: NewVendor) => kept(vendor[field]) ?? null]),
 ) as Record<TextField, (made: NewVendor) => string | null>;
 
 /** A vendor that had no row. */
@@ -172,8 +224,8 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
   vendorid: ({ key }) => key.vendorid,
   first_seen_at: ({ trace }) => trace.changed_at,
   ...textColumns,
-  is_1099: ({ vendor }) => flag(vendor.is_1099),
-  vis_state: ({ vendor }) => vendor.vis_state ?? null,
+  is_1099: ({ vendor }) => flag(kept(vendor.is_1099)),
+  vis_state: ({ vendor }) => kept(vendor.vis_state) ?? null,
   vis_state_source: () => 'reported',
   presence: () => 'present',
   changed_at: ({ trace }) => trace.changed_at,
@@ -181,7 +233,10 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
   read_seq: ({ trace }) => trace.read_seq,
   held_since_ms: ({ trace }) => trace.held_since_ms,
   unknown_fields: ({ vendor }) => unknownFieldsOf(vendor),
+  unreadable_fields: ({ vendor }) => unreadableFieldsOf(vendor),
   raw: ({ raw }) => raw,
+  detail_seq: () => null,
+  details_at: () => null,
 };
 
 export class VendorRows {
@@ -294,18 +349,20 @@ export class ChildRows {
   /** The vendor in its rows. Fields that were never reported are null. */
   vendorOf(row: VendorTable): Vendor {
     const balances = this.#balances.all(row);
-    const kept = (kind: BalanceTable['kind']): Balance[] =>
+    const owed = (kind: BalanceTable['kind']): Balance[] =>
       balances.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
-    return {
+    const unknown = new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>));
+    const vendor: Vendor = {
       ...(Object.fromEntries(textFields.map((field) => [field, row[field]])) as Record<TextField, string | null>),
       ...(row.vis_state === null ? {} : { vis_state: row.vis_state }),
       vendorid: row.vendorid,
       is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
-      outstanding_balance: kept('outstanding'),
-      overdue_balance: kept('overdue'),
+      outstanding_balance: owed('outstanding'),
+      overdue_balance: owed('overdue'),
       tax_defaults: this.#taxes.all(row).map(taxDefaultOf),
-      unknown: new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>)),
+      unknown,
     };
+    return unknown.size === 0 ? vendor : withUnreadable(vendor);
   }
 
   /** Replaces balances and tax defaults. @param fresh whether there are none to remove */
@@ -317,17 +374,30 @@ export class ChildRows {
     }
     for (const field of balanceFields) {
       const kind = balanceKinds[field];
-      for (const balance of vendor[field] ?? []) {
+      for (const balance of kept(vendor[field]) ?? []) {
         const { amount, code } = balance;
         this.#addBalance.run({ account_id, vendorid, kind, amount, amount_minor: minorUnits(balance), code });
       }
     }
-    for (const tax of vendor.tax_defaults ?? []) {
+    for (const tax of kept(vendor.tax_defaults) ?? []) {
       const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = tax;
       const names = { name, amount, tax_authorityid, created_at, updated_at };
       this.#addTax.run({ account_id, vendorid, taxid, system_taxid, enabled: flag(tax.enabled), ...names });
     }
   }
+}
+
+/** Among the stored unknown fields are those that are known and could not be read. */
+function withUnreadable(vendor: Vendor): Vendor {
+  const unknown = new Map(vendor.unknown);
+  const unreadable: Record<string, unknown> = {};
+  for (const field of vendorFields) {
+    const json = unknown.get(field);
+    if (json === undefined) continue;
+    unreadable[field] = new Unreadable<unknown>(json, vendor[field] ?? null);
+    unknown.delete(field);
+  }
+  return { ...vendor, ...unreadable, unknown };
 }
 
 function taxDefaultOf(row: TaxDefaultTable): TaxDefault {
@@ -347,6 +417,8 @@ export type ContentColumns = Omit<
   | 'source'
   | 'read_seq'
   | 'held_since_ms'
+  | 'detail_seq'
+  | 'details_at'
 >;
 
 /**
@@ -355,19 +427,28 @@ export type ContentColumns = Omit<
  */
 export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
   const texts = {} as Record<TextField, string | null>;
-  for (const field of textFields) texts[field] = vendor[field] ?? null;
+  for (const field of textFields) texts[field] = kept(vendor[field]) ?? null;
   return Object.assign(texts, {
     vendorid: vendor.vendorid,
-    is_1099: flag(vendor.is_1099),
-    vis_state: vendor.vis_state ?? null,
+    is_1099: flag(kept(vendor.is_1099)),
+    vis_state: kept(vendor.vis_state) ?? null,
     unknown_fields: unknownFieldsOf(vendor),
+    unreadable_fields: unreadableFieldsOf(vendor),
     raw,
   });
 }
 
-/** Fields without a column of their own. */
-function unknownFieldsOf({ unknown }: Vendor): string | null {
-  return unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(unknown));
+/** Fields without a column of their own, and those that could not be read. */
+function unknownFieldsOf(vendor: Vendor): string | null {
+  const unreadable = unreadableFields(vendor);
+  if (vendor.unknown.size + unreadable.size === 0) return null;
+  return JSON.stringify(Object.fromEntries([...vendor.unknown, ...unreadable]));
+}
+
+/** Names of the fields that could not be read. */
+function unreadableFieldsOf(vendor: Vendor): string | null {
+  const unreadable = unreadableFields(vendor);
+  return unreadable.size === 0 ? null : JSON.stringify([...unreadable.keys()]);
 }
 
 /** The columns of a vendor's own row. */

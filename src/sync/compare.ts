@@ -1,4 +1,5 @@
 /** Compares the service with the mirror, field by field; changes no vendor. */
+import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { eachBounded } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, VendorRow } from '../domain/reading.ts';
@@ -13,7 +14,8 @@ import type { SyncAccount } from './sync-account.ts';
 
 export interface VendorDifference {
   readonly vendorid: number;
-  readonly kind: 'only_in_source' | 'only_in_mirror' | 'different';
+  /** `unreadable`: the service shows a value that the mirror could not read, so nobody can say whether they are equal. */
+  readonly kind: 'only_in_source' | 'only_in_mirror' | 'different' | 'unreadable';
   readonly fields: readonly string[];
 }
 
@@ -32,6 +34,7 @@ export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
 /** Compares an account. Expected errors are in the report. */
 export async function verify(account: SyncAccount, options: VerifyOptions): Promise<VerifyReport> {
   const { mirror, accountId } = account;
+  await mirror.derivation.renew(vendorOf);
   const run = await mirror.runs.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
   const counter = new RunCounter();
   let report: VerifyReport;
@@ -118,6 +121,8 @@ async function compare(
     const row = await record(account, vendorid, options.signal, counter);
     if (row) await check([row]);
   });
+  for (const [vendorid, fields] of await mirror.vendors.unreadable(accountId))
+    if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'unreadable', fields });
   const differences = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
   return {
     outcome: differences.length === 0 ? 'equal' : 'different',

@@ -9,7 +9,7 @@ import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
-import { balanceFields, vendorFields, type Vendor } from '../domain/vendor.ts';
+import { balanceFields, kept, vendorFields, type Vendor } from '../domain/vendor.ts';
 import type { Difference, Verdict } from '../store/acceptance.ts';
 import type { Finding, ObservedFields } from '../store/findings.ts';
 import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
@@ -161,7 +161,7 @@ function movesOften(moved: number, walked: number): boolean {
 export function stateSeen(verdict: Verdict): number | null | undefined {
   switch (verdict.kind) {
     case 'created':
-      return verdict.vendor.vis_state;
+      return kept(verdict.vendor.vis_state);
     case 'unchanged':
       return verdict.visState;
     case 'updated':
@@ -233,7 +233,7 @@ function changedValues({ changed, filledIn = [] }: Pick<Difference, 'changed' | 
 }
 
 function changeTime(verdict: Change): number | undefined {
-  const text = verdict.kind === 'created' ? verdict.vendor.updated_at : verdict.after.updated_at;
+  const text = verdict.kind === 'created' ? kept(verdict.vendor.updated_at) : verdict.after.updated_at;
   return text == null ? undefined : parseInstant(text);
 }
 

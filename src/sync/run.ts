@@ -4,6 +4,7 @@
  */
 import type { ServiceClient } from '../api/client.ts';
 import type { GatewaysApi } from '../api/gateways.ts';
+import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { VendorPage } from '../domain/reading.ts';
 import type { Log } from '../domain/log.ts';
@@ -51,10 +52,12 @@ export async function pull(account: SyncAccount, options: PullOptions): Promise<
   const { mirror, accountId } = account;
   const { kind, trigger } = options;
   const started = account.clock.monotonic();
+  await mirror.derivation.renew(vendorOf);
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
   const { counts, proof, moved, notes, freshness, error } = await new SweepRun(account, options, run).run();
   const outcome = nextOutcome('running', endingOf(kind, error));
   const declined = await mirror.notHonoured.addFindings(run);
+  await mirror.findings.reportUnreadable(run);
   await mirror.runs.finishRun(run, {
     outcome,
     counts,

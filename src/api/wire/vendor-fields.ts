@@ -1,17 +1,23 @@
 /**
  * Converts a vendor record from the service's JSON, in all its known variants, to a `Vendor`.
  *
- * A known field with an unreadable type counts as left out, and stays in `raw`.
+ * A known field whose value is not understood is `Unreadable`: of a list, what can be read is kept. What no column holds stays in `raw`.
  */
+import { decimalAmount } from '../../domain/amounts.ts';
+import { parseInstant } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { byKind, textFields, type Balance, type TaxDefault, type Vendor, type VisState } from '../../domain/vendor.ts';
+import {
+  byKind,
+  textFields,
+  Unreadable,
+  type Balance,
+  type TaxDefault,
+  type Vendor,
+  type VisState,
+} from '../../domain/vendor.ts';
 import { canonical, identifier, isMap, list, member, text, truth, parseJson } from './document.ts';
 
-/**
- * The vendor of a record. A known field with an unreadable value counts as left out and is kept among the unknown fields, so that it is
- * visible, overwrites nothing and stays in `raw`.
- * @throws MirrorError `answer_unreadable` if the text is not a JSON object.
- */
+/** The vendor of a record. @throws MirrorError `answer_unreadable` if the text is not a JSON object. */
 export function vendorOf(vendorid: number, raw: string): Vendor {
   const record = parseJson(raw);
   if (!isMap(record))
@@ -19,35 +25,50 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
   const literal = hasNumberForText(record, raw) ? (parseJson(quotedNumbers(raw)) as typeof record) : record;
   const unknown = new Map<string, string>();
   const vendor: Record<string, unknown> = { vendorid, unknown };
-  for (const name of Object.keys(record)) {
-    if (name === 'vendorid') continue;
-    const value = readers.get(name)?.(literal[name]);
-    const unique = uniqueIn(name, value);
-    if (unique !== value) ((vendor['repeated'] as string[] | undefined) ?? (vendor['repeated'] = [])).push(name);
-    if (value !== undefined) vendor[name] = unique;
-    else unknown.set(name.replaceAll('\0', ''), canonical(record[name]));
+  const repeated: string[] = [];
+  for (const key of Object.keys(record)) {
+    const read = readers.get(key);
+    if (read) {
+      const value = read(record[key], literal[key], () => repeated.push(key));
+      vendor[key] = value === undefined ? unreadable(record[key], null) : value;
+    } else {
+      // The mirror stores no NUL: a name may then be that of a known field, which this one is not.
+      const name = key.replaceAll('\0', '');
+      if (name !== 'vendorid' && (name === key || !readers.has(name))) unknown.set(name, canonical(record[key]));
+    }
   }
+  if (repeated.length > 0) vendor['repeated'] = repeated;
   return vendor as Vendor;
 }
 
-/** A reader for each known field; it returns undefined for an unreadable value. */
-const readers = byKind<(value: unknown) => unknown>({
-  text,
+function unreadable<Value>(value: unknown, kept: Value): Unreadable<Value> {
+  return new Unreadable(canonical(value), kept);
+}
+
+/**
+ * Reads a value: `literal` is the same with its numbers as the text that was sent, and `repeat` reports a list with duplicates. Returns
+ * undefined where nothing of it can be read.
+ */
+type FieldReader = (value: unknown, literal: unknown, repeat: () => void) => unknown;
+
+const readers: ReadonlyMap<string, FieldReader> = byKind<FieldReader>({
+  text: (_, literal) => text(literal),
+  time: (value) => time(value),
   flag: (value) => (value === null ? null : truth(value)),
   state: (value) => states.get(value),
-  balances,
-  tax_defaults: taxDefaults,
+  balances: (value, literal, repeat) => {
+    // Observed as `[{amount: {amount, code}}]`, documented as `{amount, code}`.
+    const entries = value === null ? [] : (list(literal) ?? [literal]);
+    const { read, isWhole } = readEach(entries, balance, ({ code }) => code, repeat);
+    const sorted = read.sort((a, b) => order(a.code, b.code));
+    return isWhole ? sorted : unreadable(value, sorted);
+  },
+  tax_defaults: (value, literal, repeat) => {
+    const { read, isWhole } = readEach(value === null ? [] : list(literal), taxDefault, ({ taxid }) => taxid, repeat);
+    const sorted = read.sort((a, b) => a.taxid - b.taxid);
+    return isWhole ? sorted : unreadable(value, sorted);
+  },
 });
-
-/** A list without repeated currencies or taxes: the first of each is kept. */
-function uniqueIn(name: string, value: unknown): unknown {
-  if (!Array.isArray(value) || value.length < 2) return value;
-  const key = name === 'tax_defaults' ? 'taxid' : 'code';
-  const first = new Map<unknown, unknown>();
-  for (const child of value as readonly Readonly<Record<string, unknown>>[])
-    if (!first.has(child[key])) first.set(child[key], child);
-  return first.size === value.length ? value : [...first.values()];
-}
 
 const states = new Map<unknown, VisState>([
   [0, 0],
@@ -58,40 +79,73 @@ const states = new Map<unknown, VisState>([
   ['2', 2],
 ]);
 
-/** Observed as `[{amount: {amount, code}}]`, documented as `{amount, code}`. Each currency occurs unique, so they are sorted by it. */
-function balances(value: unknown): Balance[] | undefined {
-  const read = (value === null ? [] : (list(value) ?? [value])).map(balance);
-  return read.every((one) => one !== undefined)
-    ? read.sort((a, b) => order(a.code, b.code) || order(a.amount, b.amount))
-    : undefined;
+const timeForm = /^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** A time as it was sent, null for none; undefined for text that is no time: programs that read the column as one would fail on it. */
+function time(value: unknown): string | null | undefined {
+  if (value === null || value === '') return null;
+  return typeof value === 'string' && timeForm.test(value) && parseInstant(value) !== undefined ? value : undefined;
 }
 
-function balance(value: unknown): Balance | undefined {
+/** An entry of a list, and whether all of it could be read. */
+interface Entry<T> {
+  readonly read: T;
+  readonly isWhole: boolean;
+}
+
+/** What can be read of the entries; undefined for no list. Of several with one key, the first is kept. */
+function readEach<T>(
+  entries: readonly unknown[] | undefined,
+  readOne: (value: unknown) => Entry<T> | undefined,
+  keyOf: (one: T) => unknown,
+  repeat: () => void,
+): { readonly read: T[]; readonly isWhole: boolean } {
+  const first = new Map<unknown, T>();
+  let isWhole = entries !== undefined;
+  let isRepeated = false;
+  for (const value of entries ?? []) {
+    const entry = readOne(value);
+    isWhole &&= entry?.isWhole === true;
+    if (!entry) continue;
+    if (first.has(keyOf(entry.read))) isRepeated = true;
+    else first.set(keyOf(entry.read), entry.read);
+  }
+  if (isRepeated) repeat();
+  return { read: [...first.values()], isWhole };
+}
+
+/** An amount that is not a decimal number keeps its text, so that a person sees it. */
+function balance(value: unknown): Entry<Balance> | undefined {
   const inner = isMap(member(value, 'amount')) ? member(value, 'amount') : value;
   const [amount, code] = [text(member(inner, 'amount')), text(member(inner, 'code'))];
-  return typeof amount === 'string' && typeof code === 'string' ? { amount, code } : undefined;
+  if (typeof amount !== 'string' || typeof code !== 'string' || code === '') return undefined;
+  const read = { amount, code };
+  return { read, isWhole: decimalAmount(read) !== null };
 }
 
-/** One entry without a valid taxid makes the list unreadable: a partial list would look as if the others were removed. */
-function taxDefaults(value: unknown): TaxDefault[] | undefined {
-  const read = value === null ? [] : list(value)?.map(taxDefault);
-  return read?.every((one) => one !== undefined) ? read.sort((a, b) => a.taxid - b.taxid) : undefined;
-}
-
-function taxDefault(value: unknown): TaxDefault | undefined {
+/** A part of a tax default that cannot be read is null; without a taxid, nothing can be kept of it. */
+function taxDefault(value: unknown): Entry<TaxDefault> | undefined {
   const taxid = identifier(member(value, 'taxid'));
   if (taxid === undefined) return undefined;
-  const textOf = (name: string): string | null => text(member(value, name)) ?? null;
-  return {
-    taxid,
-    system_taxid: identifier(member(value, 'system_taxid')) ?? null,
-    enabled: truth(member(value, 'enabled')) ?? null,
-    name: textOf('name'),
-    amount: textOf('amount'),
-    tax_authorityid: textOf('tax_authorityid'),
-    created_at: textOf('created_at'),
-    updated_at: textOf('updated_at'),
+  let isWhole = true;
+  const part = <T>(name: string, readPart: (value: unknown) => T | null | undefined): T | null => {
+    const sent = member(value, name);
+    if (sent === undefined || sent === null) return null;
+    const read = readPart(sent);
+    isWhole &&= read !== undefined;
+    return read ?? null;
   };
+  const read = {
+    taxid,
+    system_taxid: part('system_taxid', identifier),
+    enabled: part('enabled', truth),
+    name: part('name', text),
+    amount: part('amount', text),
+    tax_authorityid: part('tax_authorityid', text),
+    created_at: part('created_at', time),
+    updated_at: part('updated_at', time),
+  };
+  return { read, isWhole };
 }
 
 function order(a: string, b: string): number {

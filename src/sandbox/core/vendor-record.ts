@@ -63,6 +63,7 @@ export type Wire = Readonly<Record<string, unknown>>;
 export function vendorOnWire(record: VendorRecord, world: World, where: 'list' | 'single'): Wire {
   const { texts } = record;
   const text = (key: WritableText): string | null => texts[key] ?? null;
+  const strange = world.values === 'strange' ? strangeFields(record) : undefined;
   const withNote = texts.note !== undefined && (where === 'single' || world.noteInList === 'yes');
   return {
     account_number: text('account_number'),
@@ -89,7 +90,31 @@ export function vendorOnWire(record: VendorRecord, world: World, where: 'list' |
     vendorid: record.vendorid,
     vis_state: world.visState === 'text' ? String(record.state) : record.state,
     website: text('website'),
+    ...strange,
   };
+}
+
+/** What no client can be expected to understand. Of each field, the sender's idea of it. */
+const strangeForms: readonly ((record: VendorRecord) => Wire)[] = [
+  () => ({ outstanding_balance: {} }),
+  () => ({ outstanding_balance: [{}], overdue_balance: { amount: null } }),
+  ({ outstanding }) => ({ outstanding_balance: [...outstanding.map((amount) => ({ amount })), 'EUR'] }),
+  ({ overdue }) => ({ overdue_balance: [{ amount: { amount: null, code: 'USD' } }, ...overdue] }),
+  () => ({ is_1099: 'ja' }),
+  () => ({ is_1099: [1] }),
+  () => ({ phone: { number: 7 }, city: true }),
+  () => ({ tax_defaults: 'none' }),
+  () => ({ tax_defaults: [{ taxid: 1, name: 'VAT', amount: '5', enabled: true }, { name: 'GST' }] }),
+  ({ state }) => (state === 2 ? { vis_state: 3 } : {}),
+  ({ state }) => (state === 2 ? { vis_state: 'archived' } : {}),
+  () => ({ created_at: 'yesterday' }),
+];
+
+/** A third of the vendors has one of these, another one after each edit. */
+function strangeFields({ vendorid, updated, ...record }: VendorRecord): Wire {
+  const drawn = Math.imul(vendorid, 40_503) + Math.imul(Math.floor(updated / 1_000), 9_973);
+  const form = strangeForms[(drawn >>> 4) % (strangeForms.length * 3)];
+  return form?.({ vendorid, updated, ...record }) ?? {};
 }
 
 function taxOnWire(tax: TaxRecord, vendorid: number, world: World): Wire {

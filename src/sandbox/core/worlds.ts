@@ -53,6 +53,11 @@ const axes = {
   editState: choice('a PUT of vis_state among other fields', 'state', 'all'),
   noteInList: choice('whether lists carry the `note` that reads by id carry', 'no', 'yes'),
   visState: choice('type of vis_state', 'integer', 'text'),
+  values: choice(
+    'whether every field has a form that the reference names; `strange`: one field of some vendors has another',
+    'named',
+    'strange',
+  ),
   balances: choice('form of balances; an object holds one amount', 'array', 'object'),
   serviceTime: choice("clock of created_at and updated_at; `local` is New York's, which falls back", 'utc', 'local'),
   required: choice('what a new vendor needs', 'name_language', 'name', 'name_language_currency'),

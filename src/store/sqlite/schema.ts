@@ -141,6 +141,7 @@ export interface FreshnessView {
   not_served_since: string | null;
   paused_since: string | null;
   undecided: number;
+  details_as_of: string | null;
 }
 
 export interface WebhookHealthView {
@@ -174,6 +175,7 @@ export interface IdentityTable {
   service: string | null;
   service_since: string | null;
   daemon_epoch: Generated<number>;
+  derivation: Generated<number>;
 }
 
 export interface AccountTable {
@@ -214,10 +216,19 @@ export interface MirrorTables {
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };
+  _answer_fields: AnswerFieldTable;
   payables: PayablesView;
   vendor_changes: VendorChangesView;
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
+}
+
+export interface AnswerFieldTable {
+  account_id: string;
+  field: string;
+  kind: 'detail' | 'volatile';
+  vendorids: string;
+  learned_at: string | null;
 }
 
 export type VisStateSource = 'reported' | 'inferred';
@@ -241,6 +252,9 @@ export interface VendorTable extends VendorKey, FieldColumns {
   read_seq: number;
   held_since_ms: number;
   unknown_fields: string | null;
+  unreadable_fields: string | null;
+  detail_seq: number | null;
+  details_at: string | null;
   raw: string;
 }
 

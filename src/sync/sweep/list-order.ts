@@ -4,6 +4,7 @@
  */
 import { parseInstant } from '../../domain/clock.ts';
 import type { VendorRow } from '../../domain/reading.ts';
+import { kept } from '../../domain/vendor.ts';
 
 export const timeKeys = ['created_at', 'updated_at'] as const;
 export type TimeKey = (typeof timeKeys)[number];
@@ -127,7 +128,7 @@ function edgeOf(values: readonly number[]): Edge {
 function timesOf(row: VendorRow): Record<TimeKey, number> {
   try {
     const { created_at, updated_at } = row.vendor();
-    return { created_at: instant(created_at), updated_at: instant(updated_at) };
+    return { created_at: instant(kept(created_at)), updated_at: instant(kept(updated_at)) };
   } catch {
     // An unreadable record has no times; it is handled where it is applied.
     return { created_at: NaN, updated_at: NaN };

@@ -11,7 +11,7 @@ import { parseInstant } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { isDeclined } from '../../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../../domain/reading.ts';
-import type { Vendor } from '../../domain/vendor.ts';
+import { kept, type Vendor } from '../../domain/vendor.ts';
 import type { Verdict } from '../../store/acceptance.ts';
 import { IdSet } from './id-set.ts';
 import type { ObservedOrder } from './list-order.ts';
@@ -230,7 +230,7 @@ export class EntryWatch {
   }
 
   #note({ created_at, updated_at }: Vendor, shownAt: number): void {
-    const stamp = Math.max(instant(created_at), instant(updated_at));
+    const stamp = Math.max(instant(kept(created_at)), instant(kept(updated_at)));
     if (stamp - shownAt > this.#ahead) this.#ahead = stamp - shownAt;
     const written = { stamp, shownAt };
     if (Number.isNaN(stamp - shownAt)) this.#entered = true;

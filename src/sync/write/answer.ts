@@ -9,7 +9,7 @@ import type { TaxDefaultFields, VendorEdit } from '../../api/requests.ts';
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
-import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../domain/vendor.ts';
+import { Unreadable, vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../domain/vendor.ts';
 import { pull, type PullOptions } from '../run.ts';
 import type { SyncAccount } from '../sync-account.ts';
 
@@ -72,7 +72,10 @@ export function notTaken(requested: VendorEdit, shown: Vendor): string[] {
 }
 
 function isShown(name: string, value: unknown, shown: Vendor): boolean {
-  if (name === 'tax_defaults') return areSet((value ?? []) as readonly TaxDefaultFields[], shown.tax_defaults ?? []);
+  if (name === 'tax_defaults') {
+    const taxes = shown.tax_defaults ?? [];
+    return !(taxes instanceof Unreadable) && areSet((value ?? []) as readonly TaxDefaultFields[], taxes);
+  }
   const now = shown[name as VendorField];
   // Empty text may be returned as null, and the other way round; NUL is not stored.
   return plain(value) === plain(now);

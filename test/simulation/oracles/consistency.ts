@@ -6,8 +6,9 @@ interface Row {
   readonly vendorid: number;
   readonly raw: string;
   readonly columns: string;
-  /** Its state, where the service reported it. */
-  readonly reported: number | null;
+  readonly vis_state: number | null;
+  readonly vis_state_source: string;
+  readonly unreadable: string | null;
 }
 
 interface Money {
@@ -22,7 +23,7 @@ const plain = [...textFields, 'is_1099'];
 /** %Q writes a value as a statement would hold it: nothing and an empty text differ. */
 const rows = `
   SELECT vendorid, raw, printf('${plain.map(() => '%Q').join()}', ${plain.join()}) AS columns,
-    CASE vis_state_source WHEN 'reported' THEN vis_state END AS reported FROM vendors WHERE account_id = ?`;
+    vis_state, vis_state_source, unreadable_fields AS unreadable FROM vendors WHERE account_id = ?`;
 
 const brokenHistories = `
   SELECT v.vendorid, 'its history differs from it' AS what FROM vendors v LEFT JOIN vendor_versions o
@@ -37,9 +38,12 @@ const brokenHistories = `
 /** What a record says, in the form in which rows can be compared with it. */
 interface RecordText {
   readonly columns: string;
-  readonly state: number;
+  /** Null where no state can be read. */
+  readonly state: number | null;
   readonly balances: string;
   readonly taxes: string;
+  /** Names of the fields that nobody can read, sorted. */
+  readonly unreadable: string;
 }
 
 /** Most records stay as they are from one look to the next. */
@@ -60,32 +64,58 @@ export function inconsistencies(reader: Reader, account: string, known: Known): 
     'SELECT vendorid, taxid || name || amount || enabled AS text FROM vendor_tax_defaults WHERE account_id = ? ORDER BY 1, 2',
     account,
   );
-  for (const { vendorid, raw, columns, reported } of reader.rows<Row>(rows, account)) {
+  for (const { vendorid, raw, columns, vis_state, vis_state_source, unreadable } of reader.rows<Row>(rows, account)) {
     const told = known.get(raw) ?? recordedBy(raw);
     known.set(raw, told);
     const differs = (what: string): void => void found.push(`vendor ${vendorid}: its ${what} from its record`);
     if (columns !== told.columns) differs('columns differ');
-    if (reported !== null && reported !== told.state) differs('state differs');
+    if (vis_state_source === 'reported' && vis_state !== told.state) differs('state differs');
+    const named = (JSON.parse(unreadable ?? '[]') as string[]).filter(
+      (field) => field !== 'vis_state' || vis_state === null,
+    );
+    if (named.sort().join() !== told.unreadable) differs('unreadable fields differ');
     if (balances(vendorid) !== told.balances) differs('balances differ');
     if (taxes(vendorid) !== told.taxes) differs('taxes differ');
   }
   return found;
 }
 
+/** Read by the reference alone: what has none of its forms is not understood, and is null; of a list, the rest is. */
 function recordedBy(raw: string): RecordText {
   const told = JSON.parse(raw) as Readonly<Record<string, unknown>>;
-  const money = (['outstanding', 'overdue'] as const).flatMap((kind) =>
-    amounts(told[`${kind}_balance`]).map(({ amount, code }) => `${kind}${code}${amount}`),
-  );
-  const levies = (told['tax_defaults'] as Readonly<Record<string, unknown>>[]).map(
-    (tax) => `${String(tax['taxid'])}${String(tax['name'])}${String(tax['amount'])}${Number(tax['enabled'])}`,
-  );
+  const unreadable = new Set<string>();
+  const money = (['outstanding', 'overdue'] as const).flatMap((kind) => {
+    const field = `${kind}_balance`;
+    return amounts(told[field], () => unreadable.add(field)).map(({ amount, code }) => `${kind}${code}${amount}`);
+  });
+  const taxes = told['tax_defaults'];
+  if (!Array.isArray(taxes)) unreadable.add('tax_defaults');
+  const levies = (Array.isArray(taxes) ? (taxes as Readonly<Record<string, unknown>>[]) : []).flatMap((tax) => {
+    if (typeof tax['taxid'] === 'number')
+      return [`${tax['taxid']}${String(tax['name'])}${String(tax['amount'])}${Number(tax['enabled'])}`];
+    unreadable.add('tax_defaults');
+    return [];
+  });
+  const columns = plain.map((field) => {
+    if (isPlain(field, told[field])) return quoted(told[field] as Plain);
+    unreadable.add(field);
+    return 'NULL';
+  });
+  const state = [0, 1, 2].find((known) => String(known) === String(told['vis_state'])) ?? null;
+  if (state === null) unreadable.add('vis_state');
   return {
-    columns: plain.map((field) => quoted(told[field] as Plain)).join(),
-    state: Number(told['vis_state']),
+    columns: columns.join(),
+    state,
     balances: money.sort().join(),
     taxes: levies.sort().join(),
+    unreadable: [...unreadable].sort().join(),
   };
+}
+
+function isPlain(field: string, value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (field === 'is_1099') return typeof value === 'boolean';
+  return typeof value === 'string' && (!field.endsWith('_at') || /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value));
 }
 
 /** As %Q writes it. */
@@ -101,9 +131,15 @@ function grouped(reader: Reader, sql: string, account: string): (vendorid: numbe
   return (vendorid) => (texts.get(vendorid) ?? []).sort().join();
 }
 
-function amounts(told: unknown): { amount: string; code: string }[] {
-  const list = Array.isArray(told) ? (told as { amount: Money }[]) : told === null ? [] : [told as Money];
-  return list.map(
-    (entry) => (typeof entry.amount === 'object' ? entry.amount : entry) as { amount: string; code: string },
-  );
+function amounts(told: unknown, onUnreadable: () => void): { amount: string; code: string }[] {
+  const list = (Array.isArray(told) ? told : told === null ? [] : [told]) as { amount?: Money | null }[];
+  return list.flatMap((entry) => {
+    const { amount, code } = (typeof entry.amount === 'object' && entry.amount !== null ? entry.amount : entry) as {
+      amount?: unknown;
+      code?: unknown;
+    };
+    if (typeof amount === 'string' && typeof code === 'string') return [{ amount, code }];
+    onUnreadable();
+    return [];
+  });
 }

@@ -1,6 +1,7 @@
 /** Faults that are planted in the program to see whether the simulation finds them. */
 import { sql } from 'kysely';
 import { MirrorError } from '../../../src/domain/errors.ts';
+import type { Vendor } from '../../../src/domain/vendor.ts';
 import { replacing, type PlantedFault } from '../../support/source/planted-fault.ts';
 import { ofVendor } from '../../../src/store/sqlite/statement.ts';
 import { keptSeeds } from './kept-seeds.ts';
@@ -57,6 +58,20 @@ const noSharedRate = replacing('store/rate-ledger.ts', 'RateLedger.reserve', (re
 });
 
 export const plantedFaults: readonly SimulatedFault[] = [
+  {
+    name: 'unreadable is left out',
+    promise: 'P5',
+    seed: 1,
+    knobs: 'values=strange changes=20',
+    replacements: [
+      replacing('domain/vendor.ts', 'mergeReading', (merge) => (stored, reading) => {
+        const readable = Object.entries(reading).filter(
+          ([, said]) => (said as { json?: string } | null)?.json === undefined,
+        );
+        return merge(stored, Object.fromEntries(readable) as unknown as Vendor);
+      }),
+    ],
+  },
   {
     name: 'stamped when written',
     promise: 'P3',

@@ -6,7 +6,7 @@ import { timestamp, type Clock } from '../../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../../src/domain/reading.ts';
 import { seededRandom, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import type { Verdict } from '../../../src/store/acceptance.ts';
-import type { VisState } from '../../../src/domain/vendor.ts';
+import { kept, type VisState } from '../../../src/domain/vendor.ts';
 
 export const orders = [
   'id',
@@ -161,7 +161,8 @@ export class ScriptedList {
 
   #take(row: VendorRow, readSeq: number): Verdict {
     const vendor = row.vendor();
-    const { vendorid, vis_state: state = 0, updated_at = null } = vendor;
+    const { vendorid } = vendor;
+    const [state, updated_at] = [kept(vendor.vis_state) ?? 0, kept(vendor.updated_at) ?? null];
     const held = this.#held.get(vendorid);
     if (held && readSeq <= held.readSeq) return { kind: 'stale' };
     const updated = Date.parse(`${updated_at?.replace(' ', 'T') ?? ''}Z`);

@@ -79,6 +79,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       not_served_since: null,
       paused_since: null,
       undecided: 0,
+      details_as_of: null,
     },
     queue: { waiting: 3, parked: 0 },
     runs: [
@@ -129,6 +130,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     missedSince: 0,
     parkedFor: [],
     undecided: [],
+    unreadable: [],
     isLeft: false,
     awaitsDeliveries: true,
     doubt: null,

@@ -59,6 +59,7 @@ describe('doctor', () => {
       ok       6BApk fields: Lists carry every field that a read by number does.
       ok       6BApk freshness: The lists were read N s ago.
       ok       6BApk queue: No changed vendor was given up.
+      ok       6BApk values: Every value that the service sent could be read.
       ok       ports: The daemon can listen on 0 and 0.
       ok       public address: listener.publicUrl is not set: no webhooks, only sweeps.
       "

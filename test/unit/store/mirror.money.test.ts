@@ -82,14 +82,14 @@ describe('amounts', () => {
       },
     ]);
     expect(at.query('SELECT vendorid, kind, fields FROM findings')).toEqual([
-      { vendorid, kind: 'field_drift', fields: '{"unreadable":["outstanding_balance"]}' },
+      { vendorid: null, kind: 'unreadable_value', fields: '{"field":"outstanding_balance","vendors":1}' },
     ]);
     await at.clock.advance(60_000);
     vendors.setBalance(vendorid, 'overdue', [{ amount: 'soon', code: 'USD' }]);
     await at.pull();
     expect(at.query('SELECT fields FROM findings ORDER BY id')).toEqual([
-      { fields: '{"unreadable":["outstanding_balance"]}' },
-      { fields: '{"unreadable":["overdue_balance"]}' },
+      { fields: '{"field":"outstanding_balance","vendors":1}' },
+      { fields: '{"field":"overdue_balance","vendors":1}' },
     ]);
   });
 

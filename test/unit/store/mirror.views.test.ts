@@ -222,6 +222,7 @@ describe('the views for readers', () => {
         not_served_since: null,
         paused_since: null,
         undecided: 0,
+        details_as_of: null,
       },
     ]);
     const never = await testbed({ level: 'account' });

@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { member } from '../../../../src/api/wire/document.ts';
 import { vendorOf } from '../../../../src/api/wire/vendor-fields.ts';
 import { readCallback, readCallbacks, readGateways, readRemoval } from '../../../../src/api/wire/resources.ts';
-import { balanceFields, textFields, vendorFields, type Vendor } from '../../../../src/domain/vendor.ts';
+import {
+  balanceFields,
+  kept,
+  textFields,
+  Unreadable,
+  unreadableFields,
+  vendorFields,
+  type Vendor,
+} from '../../../../src/domain/vendor.ts';
 import { fixture } from '../../../support/network/service-answers.ts';
 
 const read = (record: object): Vendor => vendorOf(1, JSON.stringify(record));
@@ -35,11 +43,11 @@ describe('a vendor record', () => {
   });
 
   it.each([3, -1, '01', 'deleted', null, true, [], 1.5])(
-    'A18 treats a vis_state of %j as missing, and shows it as an unknown field',
+    'L13 A18 calls a vis_state of %j unreadable, and keeps its text',
     (sent) => {
       const vendor = read({ vis_state: sent });
-      expect('vis_state' in vendor).toBe(false);
-      expect(vendor.unknown.get('vis_state')).toBe(JSON.stringify(sent));
+      expect(vendor.vis_state).toEqual(new Unreadable(JSON.stringify(sent), null));
+      expect(vendor.unknown.size).toBe(0);
     },
   );
 
@@ -54,22 +62,68 @@ describe('a vendor record', () => {
     expect(read({ is_1099: sent }).is_1099).toBe(expected);
   });
 
-  it('A18 treats a known field of a wrong type as missing, and shows it as an unknown field', () => {
+  it('L13 A18 calls a known field of a wrong type unreadable: neither left out nor empty', () => {
     const vendor = read({
       vendor_name: { en: 'x' },
       phone: true,
+      is_1099: 'ja',
+      updated_at: 'yesterday',
       tax_defaults: 'none',
       outstanding_balance: [{ amount: 5 }],
     });
-    expect(vendor.unknown).toEqual(
-      new Map([
-        ['vendor_name', '{"en":"x"}'],
-        ['phone', 'true'],
-        ['tax_defaults', '"none"'],
-        ['outstanding_balance', '[{"amount":5}]'],
-      ]),
-    );
-    expect(Object.keys(vendor).sort()).toEqual(['unknown', 'vendorid']);
+    const found = unreadableFields(vendor);
+    expect(Object.fromEntries(found)).toEqual({
+      vendor_name: '{"en":"x"}',
+      phone: 'true',
+      is_1099: '"ja"',
+      updated_at: '"yesterday"',
+      tax_defaults: '"none"',
+      outstanding_balance: '[{"amount":5}]',
+    });
+    const held = [...found.keys()].map((field) => [field, kept(vendor[field])]);
+    expect(Object.fromEntries(held)).toEqual({
+      ...{ vendor_name: null, phone: null, is_1099: null, updated_at: null },
+      ...{ tax_defaults: [], outstanding_balance: [] },
+    });
+    expect(vendor.unknown.size).toBe(0);
+  });
+
+  it.each<[unknown, readonly string[], boolean]>([
+    [[], [], true],
+    [null, [], true],
+    [{}, [], false],
+    [[{}], [], false],
+    [{ amount: null }, [], false],
+    [{ amount: null, code: 'USD' }, [], false],
+    [{ amount: '5.00' }, [], false],
+    [{ amount: '5.00', code: '' }, [], false],
+    ['500', [], false],
+    [false, [], false],
+    [[{ amount: { amount: '5.00', code: 'USD' } }, { amount: null }], ['5.00 USD'], false],
+    [[{ amount: '5.00', code: 'USD' }, 'EUR'], ['5.00 USD'], false],
+    [{ amount: '1,234.50', code: 'USD' }, ['1,234.50 USD'], false],
+    [{ amount: '1e400', code: 'USD' }, ['1e400 USD'], false],
+    [[{ amount: '-0.10', code: 'USD' }], ['-0.10 USD'], true],
+  ])('L13 keeps of the balance %j what can be read: %j, and says whether that is all', (sent, owed, isWhole) => {
+    const { overdue_balance: said } = read({ overdue_balance: sent });
+    expect((kept(said) ?? []).map(({ amount, code }) => `${amount} ${code}`)).toEqual(owed);
+    expect(said instanceof Unreadable).toBe(!isWhole);
+  });
+
+  it.each<[unknown, unknown]>([
+    ['2020-10-06 14:20:20', '2020-10-06 14:20:20'],
+    ['2020-10-06T14:20:20Z', '2020-10-06T14:20:20Z'],
+    ['2020-10-06', '2020-10-06'],
+    [null, null],
+    ['', null],
+    ['0000-00-00 00:00:00', undefined],
+    ['2020-13-06 14:20:20', undefined],
+    ['6 Oct 2020', undefined],
+    [1601994020, undefined],
+    [true, undefined],
+  ])('L13 reads the time %j as %j', (sent, expected) => {
+    const { created_at: said } = read({ created_at: sent });
+    expect(said).toEqual(expected === undefined ? new Unreadable(JSON.stringify(sent), null) : expected);
   });
 
   it('A30 reads balances in every form, with digits as sent, sorted by currency', () => {
@@ -99,10 +153,23 @@ describe('a vendor record', () => {
     ]);
   });
 
-  it('treats the whole list as unknown if one tax default has no taxid', () => {
-    const vendor = read({ tax_defaults: [{ taxid: 1 }, { name: 'GST' }] });
-    expect('tax_defaults' in vendor).toBe(false);
-    expect(vendor.unknown.has('tax_defaults')).toBe(true);
+  it.each<[object, number, object | undefined]>([
+    [{ name: 'GST' }, 1, undefined],
+    [{ taxid: 2, enabled: 'ja' }, 2, { enabled: null }],
+    [{ taxid: 2, amount: { percent: 5 } }, 2, { amount: null }],
+    [{ taxid: 2, system_taxid: -1 }, 2, { system_taxid: null }],
+    [{ taxid: 2, updated_at: 'soon' }, 2, { updated_at: null }],
+  ])('L13 keeps of two tax defaults what can be read, if one is %j', (odd, count, part) => {
+    const { tax_defaults: said } = read({ tax_defaults: [{ taxid: 1, name: 'VAT' }, odd] });
+    expect(said).toBeInstanceOf(Unreadable);
+    expect(kept(said)).toHaveLength(count);
+    expect(kept(said)?.[0]).toMatchObject({ taxid: 1, name: 'VAT' });
+    if (part) expect(kept(said)?.[1]).toMatchObject(part);
+  });
+
+  it('reads a state and a flag as sent, whatever other fields are numbers', () => {
+    const vendor = vendorOf(1, '{"vis_state":1.0,"is_1099":1.0,"phone":5}');
+    expect(vendor).toMatchObject({ vis_state: 1, is_1099: true, phone: '5' });
   });
 
   it('writes unknown fields the same way whatever the order of their keys', () => {
@@ -180,12 +247,12 @@ function shapeFaults(vendor: Vendor): string[] {
       ]),
     ),
     is_1099: (value) => value === null || typeof value === 'boolean',
-    vis_state: (value) => value === 0 || value === 1 || value === 2,
+    vis_state: (value) => value === null || value === 0 || value === 1 || value === 2,
     tax_defaults: (value) =>
       Array.isArray(value) &&
       value.every((one: Record<string, unknown>) => Number.isSafeInteger(one['taxid']) && isTextOrNull(one['amount'])),
   };
-  return vendorFields.filter((field) => Object.hasOwn(vendor, field) && !fits[field]?.(vendor[field]));
+  return vendorFields.filter((field) => Object.hasOwn(vendor, field) && !fits[field]?.(kept<unknown>(vendor[field])));
 }
 
 describe('gateways and callbacks', () => {

@@ -3,7 +3,7 @@ import { timestamp } from '../../../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../../../src/domain/reading.ts';
 import type { Verdict } from '../../../../src/store/acceptance.ts';
 import { EntryWatch } from '../../../../src/sync/sweep/list-reader.ts';
-import type { Vendor } from '../../../../src/domain/vendor.ts';
+import { kept, type Vendor } from '../../../../src/domain/vendor.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
@@ -34,7 +34,7 @@ const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
 const updated = (vendor: Vendor): Verdict => ({
   kind: 'updated',
   before: state,
-  after: { ...state, updated_at: vendor.updated_at ?? null },
+  after: { ...state, updated_at: kept(vendor.updated_at) ?? null },
   changed: ['city'],
 });
 

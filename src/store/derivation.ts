@@ -1,0 +1,131 @@
+/**
+ * What is derived from the stored records: columns, balances and tax defaults. The rules have a version, which the file remembers: rows that
+ * were written by other rules are derived again from `raw` before the next run, a few in each transaction.
+ *
+ * Where a value that stood there turns out to be another one, or none, that is a version of the vendor, as if a reading had shown it. A field
+ * that is filled in for the first time is none: the service did not change anything, and the record was in the history all along.
+ */
+import { sql } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import { MirrorError } from '../domain/errors.ts';
+import { balanceFields, columnFields, kept, mergeReading, type Vendor, type VendorField } from '../domain/vendor.ts';
+import { History } from './history.ts';
+import type { Database } from './sqlite/database.ts';
+import type { VendorKey, VendorTable } from './sqlite/schema.ts';
+import { keyOf, mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
+import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
+
+/** Raised whenever a record is read otherwise than before: a new field, or another rule. */
+export const derivation = 1;
+
+/** Reads a vendor from its stored record. @throws MirrorError where the record cannot be read. */
+export type DeriveVendor = (vendorid: number, raw: string) => Vendor;
+
+/** Rows of one transaction: deliveries wait for its end. */
+const chunk = 50;
+
+export class Derivation {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #rows: VendorRows;
+  readonly #childRows: ChildRows;
+  readonly #history: History;
+  readonly #held: Statement<None, { derivation: number }>;
+  readonly #hold: Statement<{ derivation: number }>;
+  readonly #after: Statement<VendorKey, VendorKey>;
+
+  constructor(database: Database, clock: Clock) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#rows = new VendorRows(sqlite);
+    this.#childRows = new ChildRows(sqlite);
+    this.#history = new History(sqlite);
+    this.#held = statement(sqlite, () => mirrorSql.selectFrom('mirror_identity').select('derivation'));
+    this.#hold = statement(sqlite, (at) =>
+      mirrorSql.updateTable('mirror_identity').set({ derivation: at('derivation') }),
+    );
+    this.#after = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select(['account_id', 'vendorid'])
+        .where(sql<boolean>`(account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})`)
+        .orderBy('account_id')
+        .orderBy('vendorid')
+        .limit(chunk),
+    );
+  }
+
+  /**
+   * Derives the rows again that other rules may have written. An older version of the program that finds a newer number takes it back: what
+   * it writes from now on is of its own rules.
+   */
+  async renew(deriveVendor: DeriveVendor): Promise<void> {
+    const held = await this.#database.read(() => this.#held.get({})?.derivation ?? 0);
+    if (held === derivation) return;
+    if (held < derivation) await this.#renewAll(deriveVendor);
+    await this.#database.write(() => this.#hold.run({ derivation }));
+  }
+
+  async #renewAll(deriveVendor: DeriveVendor): Promise<void> {
+    for (let at: VendorKey = { account_id: '', vendorid: 0 }; ;) {
+      const from = at;
+      const keys = await this.#database.writeWithoutSync(() => {
+        const some = this.#after.all(from);
+        for (const key of some) this.#renewRow(key, deriveVendor);
+        return some;
+      });
+      const last = keys.at(-1);
+      if (!last) return;
+      at = last;
+      await this.#clock.yield();
+    }
+  }
+
+  #renewRow(key: VendorKey, deriveVendor: DeriveVendor): void {
+    const row = this.#rows.find(key);
+    if (!row) return;
+    const read = readOr(undefined, () => deriveVendor(row.vendorid, row.raw));
+    if (!read) return;
+    const before = this.#childRows.vendorOf(row);
+    // A state that was inferred is not in the record.
+    const { vis_state, ...others } = read;
+    const shown = row.vis_state_source === 'inferred' || vis_state === undefined ? others : read;
+    const { vendor, changed } = mergeReading(before, shown);
+    const columns = columnsOf(vendor, row.raw);
+    const news = changed.filter((field) => isNews(before, vendor, field));
+    if (news.length === 0 && changed.length === 0 && isSame(row, columns)) return;
+    const at = timestamp(this.#clock.now());
+    this.#rows.update({ ...row, ...columns, ...(news.length > 0 && { changed_at: at }) });
+    this.#childRows.replace(row, vendor, false);
+    if (news.length === 0) return;
+    const state = { ...columns, vis_state_source: row.vis_state_source, presence: row.presence };
+    const cause = { at, source: row.source, runId: null, deliveryId: null };
+    this.#history.continue(keyOf(row), row.raw, { state, changed: news, vendor }, cause);
+  }
+}
+
+function isSame(row: VendorTable, columns: ReturnType<typeof columnsOf>): boolean {
+  return ([...columnFields, 'unknown_fields', 'unreadable_fields'] as const).every(
+    (name) => row[name] === columns[name],
+  );
+}
+
+const always: ReadonlySet<string> = new Set(['vis_state', ...balanceFields]);
+
+/** Whether readers of the mirror saw another value than they see now. */
+function isNews(before: Vendor, after: Vendor, field: string): boolean {
+  const [old, now] = [kept(before[field as VendorField]), kept(after[field as VendorField])];
+  if (JSON.stringify(old ?? null) === JSON.stringify(now ?? null)) return false;
+  return always.has(field) || (old !== null && old !== undefined && JSON.stringify(old) !== '[]');
+}
+
+/** Damaged records are left as they are: the next reading replaces them. */
+function readOr<T>(otherwise: T, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MirrorError) return otherwise;
+    throw error;
+  }
+}
