@@ -21,7 +21,7 @@ import {
 } from './reports/feed-cursor.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { statement, type At, type Statement } from './sqlite/statement.ts';
+import { statement, type At } from './sqlite/statement.ts';
 
 /** The most waiting vendors of a target; beyond that, its position stays where it is. */
 const maxWaiting = 1_000;
@@ -268,76 +268,50 @@ interface TargetRow {
   readonly disabled_at: string | null;
 }
 
-interface TargetStatements {
-  readonly find: Statement<OfTarget, TargetRow>;
-  readonly begin: Statement<OfTarget & { place: string; now: string }>;
-  /** Moves the target's position, and stores a notice if one is given. */
-  readonly moveTo: Statement<OfTarget & { place: string; notice: string | null }>;
-  readonly endNotice: Statement<OfTarget>;
-  readonly accepted: Statement<OfTarget & { now: string }>;
-  readonly failing: Statement<OfTarget & { error: string; now: string }>;
-  readonly disable: Statement<OfTarget & { now: string }>;
-  readonly enable: Statement<OfTarget>;
-  readonly forget: Statement<OfTarget>;
-}
-
-interface QueueStatements {
-  /** The last of the next changes. */
-  readonly ahead: Statement<{ before: number; most: number }, { last: number | null }>;
-  readonly countWaiting: Statement<OfTarget, { vendors: number }>;
-  /** Adds changed vendors, and makes parked ones among them due again. */
-  readonly enqueue: Statement<OfTarget & Due & { before: number; upTo: number }>;
-  /** Due vendors, those without failures first. */
-  readonly due: Statement<OfTarget & { moment: number; limit: number }, DueVendor>;
-  readonly nextDue: Statement<OfTarget, { next: number | null }>;
-  /** Removes a vendor that has no change after `seq`. */
-  readonly settle: Statement<NotifiedVendor & { seq: number; upTo: number }>;
-  readonly advance: Statement<NotifiedVendor & Due & { seq: number }>;
-  readonly putOff: Statement<NotifiedVendor & Due & { attempts: number; error: string }>;
-  readonly wake: Statement<OfTarget & Due>;
-  readonly emptyQueue: Statement<OfTarget>;
-}
-
-function targetStatements(sqlite: Sqlite): TargetStatements {
+function targetStatements(sqlite: Sqlite) {
   return {
-    find: statement(
+    find: statement<OfTarget, TargetRow>(
       sqlite,
       (at) => sql`SELECT place, notice, disabled_at FROM _notify_targets WHERE target = ${at('target')}`,
     ),
-    begin: statement(
+    begin: statement<OfTarget & { place: string; now: string }>(
       sqlite,
       (at) => sql`
       INSERT INTO _notify_targets (target, place, began_at)
       VALUES (${at('target')}, ${at('place')}, ${at('now')}) ON CONFLICT DO NOTHING`,
     ),
-    moveTo: statement(
+    /** Moves the target's position, and stores a notice if one is given. */
+    moveTo: statement<OfTarget & { place: string; notice: string | null }>(
       sqlite,
       (at) => sql`
       UPDATE _notify_targets SET place = ${at('place')}, notice = coalesce(${at('notice')}, notice)
       WHERE target = ${at('target')}`,
     ),
-    endNotice: statement(sqlite, (at) => sql`UPDATE _notify_targets SET notice = NULL WHERE target = ${at('target')}`),
-    accepted: statement(
+    endNotice: statement<OfTarget>(
+      sqlite,
+      (at) => sql`UPDATE _notify_targets SET notice = NULL WHERE target = ${at('target')}`,
+    ),
+    accepted: statement<OfTarget & { now: string }>(
       sqlite,
       (at) => sql`
       UPDATE _notify_targets SET delivered_at = ${at('now')}, failing_since = NULL, last_error = NULL
       WHERE target = ${at('target')}`,
     ),
-    failing: statement(
+    failing: statement<OfTarget & { error: string; now: string }>(
       sqlite,
       (at) => sql`
       UPDATE _notify_targets SET failing_since = coalesce(failing_since, ${at('now')}), last_error = ${at('error')}
       WHERE target = ${at('target')}`,
     ),
-    disable: statement(
+    disable: statement<OfTarget & { now: string }>(
       sqlite,
       (at) => sql`UPDATE _notify_targets SET disabled_at = ${at('now')} WHERE target = ${at('target')}`,
     ),
-    enable: statement(
+    enable: statement<OfTarget>(
       sqlite,
       (at) => sql`UPDATE _notify_targets SET disabled_at = NULL WHERE target = ${at('target')}`,
     ),
-    forget: statement(sqlite, (at) => sql`DELETE FROM _notify_targets WHERE target = ${at('target')}`),
+    forget: statement<OfTarget>(sqlite, (at) => sql`DELETE FROM _notify_targets WHERE target = ${at('target')}`),
   };
 }
 
@@ -346,19 +320,21 @@ const ofVendor = (at: At<NotifiedVendor>): RawBuilder<unknown> =>
 const versionsOfVendor = (at: At<NotifiedVendor>): RawBuilder<unknown> =>
   sql`_vendor_versions v WHERE v.account_id = ${at('account_id')} AND v.vendorid = ${at('vendorid')}`;
 
-function queueStatements(sqlite: Sqlite): QueueStatements {
+function queueStatements(sqlite: Sqlite) {
   return {
-    ahead: statement(
+    /** The last of the next changes. */
+    ahead: statement<{ before: number; most: number }, { last: number | null }>(
       sqlite,
       (at) => sql`
       SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions
       WHERE seq > ${at('before')} ORDER BY seq LIMIT +${at('most')})`,
     ),
-    countWaiting: statement(
+    countWaiting: statement<OfTarget, { vendors: number }>(
       sqlite,
       (at) => sql`SELECT count(*) AS vendors FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
     ),
-    enqueue: statement(
+    /** Adds changed vendors, and makes parked ones among them due again. */
+    enqueue: statement<OfTarget & Due & { before: number; upTo: number }>(
       sqlite,
       (at) => sql`
       INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, due_at, due_ms, attempts)
@@ -367,24 +343,26 @@ function queueStatements(sqlite: Sqlite): QueueStatements {
       ON CONFLICT (target, account_id, vendorid) DO UPDATE SET
         due_at = coalesce(due_at, excluded.due_at), due_ms = coalesce(due_ms, excluded.due_ms)`,
     ),
-    due: statement(
+    /** Due vendors, those without failures first. */
+    due: statement<OfTarget & { moment: number; limit: number }, DueVendor>(
       sqlite,
       (at) => sql`
       SELECT target, account_id, vendorid, after_seq, attempts FROM _notify_queue
       WHERE target = ${at('target')} AND due_ms <= ${at('moment')}
       ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT +${at('limit')}`,
     ),
-    nextDue: statement(
+    nextDue: statement<OfTarget, { next: number | null }>(
       sqlite,
       (at) => sql`SELECT min(due_ms) AS next FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
     ),
-    settle: statement(
+    /** Removes a vendor that has no change after `seq`. */
+    settle: statement<NotifiedVendor & { seq: number; upTo: number }>(
       sqlite,
       (at) => sql`
       DELETE FROM _notify_queue WHERE ${ofVendor(at)}
         AND NOT EXISTS (SELECT 1 FROM ${versionsOfVendor(at)} AND v.seq > ${at('seq')} AND v.seq <= ${at('upTo')})`,
     ),
-    advance: statement(
+    advance: statement<NotifiedVendor & Due & { seq: number }>(
       sqlite,
       (at) => sql`
       UPDATE _notify_queue
@@ -393,19 +371,19 @@ function queueStatements(sqlite: Sqlite): QueueStatements {
       FROM ${versionsOfVendor(at)} AND v.seq > ${at('seq')} ORDER BY v.seq LIMIT 1), since)
       WHERE ${ofVendor(at)}`,
     ),
-    putOff: statement(
+    putOff: statement<NotifiedVendor & Due & { attempts: number; error: string }>(
       sqlite,
       (at) => sql`
       UPDATE _notify_queue
       SET attempts = ${at('attempts')}, last_error = ${at('error')}, due_at = ${at('due_at')}, due_ms = ${at('due_ms')}
       WHERE ${ofVendor(at)}`,
     ),
-    wake: statement(
+    wake: statement<OfTarget & Due>(
       sqlite,
       (at) => sql`
       UPDATE _notify_queue SET due_at = ${at('due_at')}, due_ms = ${at('due_ms')}, attempts = 0
       WHERE target = ${at('target')} AND due_ms IS NULL`,
     ),
-    emptyQueue: statement(sqlite, (at) => sql`DELETE FROM _notify_queue WHERE target = ${at('target')}`),
+    emptyQueue: statement<OfTarget>(sqlite, (at) => sql`DELETE FROM _notify_queue WHERE target = ${at('target')}`),
   };
 }
