@@ -71,7 +71,7 @@ const publications: Open = (moment, clock) => {
 };
 
 const worker: Open = (moment, clock) => {
-  let [marks, due]: [number, number[]] = [0, []];
+  let [marks, due]: [number, { vendorid: number; attempts: number }[]] = [0, []];
   const answer = async <T>(value: () => T): Promise<T> => {
     await moment();
     const answered = value();
@@ -86,6 +86,7 @@ const worker: Open = (moment, clock) => {
         untilNextMark: () => answer(() => (due.length > 0 ? 0 : undefined)),
       },
       vendors: {},
+      moment: () => 0,
     },
     reader: { isOffered: () => answer(() => false) },
   } as unknown as SyncAccount;
@@ -96,7 +97,7 @@ const worker: Open = (moment, clock) => {
     }),
   );
   const change = (): void => {
-    due.push((marks += 1));
+    due.push({ vendorid: (marks += 1), attempts: 0 });
     works.wake();
   };
   return { change, isSeen: () => due.length === 0, start: () => works.start(), stop: () => works.stop() };
