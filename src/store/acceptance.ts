@@ -43,8 +43,11 @@ export type Verdict =
   | { readonly kind: 'rejected'; readonly reason: string }
   /** Older than the stored version. */
   | { readonly kind: 'stale' }
-  /** It contradicts a version that is too young, and is not applied; the vendor is marked to be read again. */
-  | ({ readonly kind: 'guarded' } & Difference);
+  /**
+   * It contradicts a version that is too young, or comes from a list that shows an earlier version, `copyAge` milliseconds after that ended.
+   * It is not applied; the vendor is marked to be read again.
+   */
+  | ({ readonly kind: 'guarded'; readonly copyAge?: number | undefined } & Difference);
 
 /** How a reading differs from the stored vendor. */
 export interface Difference {

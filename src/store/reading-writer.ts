@@ -20,6 +20,7 @@ import {
 } from './acceptance.ts';
 import type { Finding } from './findings.ts';
 import { changeColumns, History, type ChangeContext } from './history.ts';
+import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
 import { Confirmations, PageConfirmer } from './page-confirmations.ts';
 import type { ReadingCounter } from './reading-counter.ts';
@@ -41,8 +42,12 @@ export class ReadingWriter {
   /** Confirms pages that show what is stored. */
   readonly pages: PageConfirmer;
   readonly #guard: LagGuard;
+  readonly #copies: LaggingCopies;
+  readonly #marks: Marks;
 
-  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter, marks: Marks) {
+  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter, marks: Marks, copies: LaggingCopies) {
+    this.#copies = copies;
+    this.#marks = marks;
     this.#sqlite = sqlite;
     this.#clock = clock;
     this.#counter = counter;
@@ -80,7 +85,7 @@ export class ReadingWriter {
       if (found?.same) return unchangedVerdict(found);
       const before = found && this.#rows.find(key);
       if (!before) return forgotten.has(row.vendorid) ? forgottenVerdict : this.#create(key, row, stamp, changeContext);
-      const verdict = this.#update(before, row, stamp, context);
+      const verdict = this.#update(before, row, stamp, context, true);
       const presence = nextPresence(before.presence, 'shown');
       if (verdict.kind === 'unchanged' && before.presence !== presence)
         this.#rows.confirm(before, stamp.readSeq, presence);
@@ -112,12 +117,13 @@ export class ReadingWriter {
   /** Applies one record. Runs inside a transaction. */
   record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
     const key = keyIn(context, row);
+    this.#copies.settle(key);
     const stored = this.#rows.find(key);
     if (!stored)
       return this.#forgotten.has(key)
         ? forgottenVerdict
         : this.#create(key, row, stamp, this.#changeContextOf(context));
-    const verdict = this.#update(stored, row, stamp, context);
+    const verdict = this.#update(stored, row, stamp, context, false);
     if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, nextPresence(stored.presence, 'shown'));
     return verdict;
   }
@@ -194,12 +200,18 @@ export class ReadingWriter {
     return { vendor, before: stored, after, ...shown, repeated: vendor.repeated };
   }
 
-  #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
+  #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext, isListed: boolean): Verdict {
     const difference = this.#differ(stored, row);
     if (!difference) return unchangedVerdict(stored);
     const { vendor, changed } = difference;
     const acceptance = this.#guard.check(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
+    const copy =
+      isListed && this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw: row.raw }, stamp, context);
+    if (copy) {
+      this.#marks.add([stored], 'guarded', context.readsById === false ? copy.left : 0);
+      return { kind: 'guarded', copyAge: copy.age, ...difference };
+    }
 
     const changeContext = this.#changeContextOf(context);
     const raw = mergedRaw(stored.raw, row.raw, row.excluded);
@@ -244,6 +256,8 @@ export interface ReadingContext {
   readonly deliveryId: number | null;
   /** How long, in milliseconds, the service may answer from an old copy. */
   readonly lag: number;
+  /** Of a sweep: whether a vendor may be read by id. */
+  readonly readsById?: boolean;
 }
 
 /** Evidence that a change was announced. */
@@ -260,6 +274,8 @@ export type ChangeClassifier = (vendorid: number, verdict: Verdict, evidence: Ev
 /** The context of a sweep: its run, and the classifier of its changes. */
 export interface SweepContext extends ReadingContext {
   readonly run: Pick<Run, 'id'>;
+  /** Whether a vendor may be read by id. */
+  readonly readsById: boolean;
   readonly changeClassifier: ChangeClassifier | undefined;
 }
 

@@ -5,6 +5,7 @@ import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/
 import { rejectedVerdict, type Verdict } from './acceptance.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
+import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
 import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
 import type { RunCounts, Runs } from './runs.ts';
@@ -19,6 +20,7 @@ const longEnough = 10;
 const progressEvery = 1_000;
 
 export interface ReadingParts {
+  readonly copies: LaggingCopies;
   readonly writer: ReadingWriter;
   readonly runs: Pick<Runs, 'progress'>;
   readonly findings: Pick<Findings, 'add'>;
@@ -30,6 +32,7 @@ export class Readings {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'monotonic' | 'yield'>;
   readonly #writer: ReadingWriter;
+  readonly #copies: LaggingCopies;
   readonly #runs: ReadingParts['runs'];
   readonly #findings: ReadingParts['findings'];
   readonly #marks: ReadingParts['marks'];
@@ -40,7 +43,8 @@ export class Readings {
   constructor(database: Database, clock: Pick<Clock, 'monotonic' | 'yield'>, parts: ReadingParts) {
     this.#database = database;
     this.#clock = clock;
-    const { writer, runs, findings, marks, deliveries } = parts;
+    const { copies, writer, runs, findings, marks, deliveries } = parts;
+    this.#copies = copies;
     this.#writer = writer;
     this.#runs = runs;
     this.#findings = findings;
@@ -114,6 +118,17 @@ export class Readings {
     await this.#clock.yield();
     await this.#clock.yield();
     await this.#database.waitForJournalRoom();
+  }
+
+  /** A sweep showed all vendors of the account but these as they are, or as no version before. */
+  async settleCopies(accountId: string, lagging: readonly number[]): Promise<void> {
+    if (!(await this.#database.read(() => this.#copies.areOpen(accountId)))) return;
+    await this.#database.writeWithoutSync(() => this.#copies.settleOthers(accountId, lagging));
+  }
+
+  /** How old copies of the account's list are, in milliseconds; 0 where none was seen for a day. */
+  copiesBehind(accountId: string): Promise<number> {
+    return this.#database.read(() => this.#copies.behind(accountId));
   }
 
   /** What the rows would change if all were accepted. Writes nothing. */

@@ -30,6 +30,8 @@ export interface Observation extends SweepResult {
   /** Reasons why records could not be applied, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
   readonly fields: ObservedFields;
+  /** Vendors that the list showed as they were before, with the age of the copy in milliseconds. */
+  readonly lagging: ReadonlyMap<number, number>;
   /** Whether all vendors of the list are stored as they were shown, and present. */
   readonly allStored: boolean;
 }
@@ -52,8 +54,8 @@ export async function observe(account: SyncAccount, options: ObservationOptions)
   const result = await sweep({ ...plan, ...(await windowsOf(account)), moves: movesOften(moved, walked) });
   if (result.conclusion.complete && result.conclusion.proof === 'windows')
     await account.optional.honoured('window_size');
-  const { guarded, news, showsDeleted, unusable, fields, allStored } = observer;
-  return { ...result, guarded, news, showsDeleted, unusable, fields: fields.observed, allStored };
+  const { guarded, news, lagging, showsDeleted, unusable, fields, allStored } = observer;
+  return { ...result, guarded, news, lagging, showsDeleted, unusable, fields: fields.observed, allStored };
 }
 
 /** What a sweep needs to know about windows, whose size the service may not honour. */
@@ -105,6 +107,7 @@ class PageObserver {
   readonly guarded = new Set<number>();
   readonly news = new IdSet();
   readonly unusable = new Map<number, string>();
+  readonly lagging = new Map<number, number>();
   readonly fields = new FieldWatch();
   showsDeleted = false;
   allStored = true;
@@ -114,6 +117,7 @@ class PageObserver {
     for (const [vendorid, verdict] of verdicts) {
       const isGuarded = verdict.kind === 'guarded';
       if (isGuarded) this.guarded.add(vendorid);
+      if (isGuarded && verdict.copyAge !== undefined) this.lagging.set(vendorid, verdict.copyAge);
       // A guarded change counts as news; a change without an event answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);
       if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
@@ -352,6 +356,7 @@ export async function sweepContext(account: SyncAccount, run: Sweeping): Promise
     runId: run.id,
     deliveryId: null,
     lag: sync.lag,
+    readsById: account.reader.mayRead,
     changeClassifier: (await expectsDeliveries(account, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
   };
 }

@@ -142,7 +142,7 @@ async function proveMissing(
   const again = suspects.filter((vendorid) => unseen.missedBefore.has(vendorid));
   const open = suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
   const missedAgain = missingBySweep(began, again);
-  if (open.length === 0) return { missing: missedAgain, notes: [] };
+  if (open.length === 0 || account.sync.lag > longestPause) return { missing: missedAgain, notes: [] };
   const second = await sweepAgain(account, list, options);
   const missing = [...missedAgain, ...missingBySweep(second.began, alsoUnlisted(second, open))];
   return { missing, notes: describeUnresolved(open.length, second) };
@@ -165,7 +165,8 @@ export async function resolveBySweep(
   const open = unseen.suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
   const untilMark = await mirror.queue.untilNextMark(accountId);
   const isMarkDueSoon = untilMark !== undefined && untilMark <= sync.lag;
-  if (open.length === 0 && !isMarkDueSoon) return { unconfirmed: 0, unreadSeq, undecided: none, notes: [] };
+  if ((open.length === 0 && !isMarkDueSoon) || sync.lag > longestPause)
+    return { unconfirmed: 0, unreadSeq, undecided: none, notes: [] };
   const second = await sweepAgain(account, list, options);
   if (second.disagreement === undefined) await settleMarks(account, second.marks, second.observation);
   await applyAbsences(account, missingBySweep(second.began, alsoUnlisted(second, open)), attemptOptions);
@@ -180,6 +181,9 @@ const none: ReadonlyMap<number, MirrorError> = new Map();
 function notConfirmed(why: string): MirrorError {
   return new MirrorError('sweep_incomplete', `No list shows it, but ${why}.`);
 }
+
+/** A run does not wait for its second sweep longer than this, in milliseconds: the next run is the second sweep. Others wait for their turn. */
+const longestPause = 60_000;
 
 function describeUnproven(count: number): string[] {
   if (count === 0) return [];
@@ -240,23 +244,37 @@ export async function requireComplete(
 export async function reportList(
   account: SyncAccount,
   run: Run,
-  { fields, conclusion }: CompleteObservation,
+  { fields, lagging, conclusion }: CompleteObservation,
 ): Promise<string[]> {
   const { mirror, accountId, clock } = account;
   await mirror.findings.reportFields(run, fields);
   await mirror.findings.promoteFindings(accountId, clock.now() - inFlightTime);
+  await mirror.readings.settleCopies(accountId, [...lagging.keys()]);
+  const notes = await reportCopies(account, run, [...lagging.values()]);
   const { unreadable, shown } = conclusion;
-  if (unreadable === 0) return [];
+  if (unreadable === 0) return notes;
   const finding: Finding =
     unreadable > 0
       ? { kind: 'unreadable', vendorid: null, fields: { rows: unreadable } }
       : { kind: 'count_mismatch', vendorid: null, fields: { shown, counted: shown + unreadable } };
   await mirror.findings.addFindings(run, [finding]);
   return [
+    ...notes,
     unreadable > 0
       ? `The service counts ${unreadable} more vendors than it shows.`
       : `The service shows ${-unreadable} more vendors than it counts.`,
   ];
+}
+
+/** @param ages of the copies that showed vendors as they were before, in milliseconds */
+async function reportCopies({ mirror }: SyncAccount, run: Run, ages: readonly number[]): Promise<string[]> {
+  if (ages.length === 0) return [];
+  const seconds = Math.round(Math.max(...ages) / 1_000);
+  await mirror.findings.addFindings(run, [
+    { kind: 'lagging_copy', vendorid: null, fields: { vendors: ages.length, seconds } },
+  ]);
+  const vendors = ages.length === 1 ? 'one vendor as it was' : `${ages.length} vendors as they were`;
+  return [`The list is behind: it showed ${vendors} before, up to ${seconds} s after they had changed.`];
 }
 
 /** @throws MirrorError `sweep_incomplete` where the list is empty but the mirror holds active vendors. */

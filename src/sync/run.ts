@@ -31,7 +31,7 @@ import {
 import { finishRequest, openRequest, postponeRequest, type OpenRequest } from './sweep-requests.ts';
 import { IdSet } from './sweep/id-set.ts';
 import type { SweepProgress } from './sweep/sweep.ts';
-import type { SyncAccount } from './sync-account.ts';
+import { withSeenLag, type SyncAccount } from './sync-account.ts';
 
 /** How a run ended. */
 export interface RunReport {
@@ -48,7 +48,8 @@ export interface RunReport {
 }
 
 /** Runs one pull or reconciliation of an account. Expected errors end the run and are in the report. */
-export async function pull(account: SyncAccount, options: PullOptions): Promise<RunReport> {
+export async function pull(served: SyncAccount, options: PullOptions): Promise<RunReport> {
+  const account = await withSeenLag(served);
   const { mirror, accountId } = account;
   const { kind, trigger } = options;
   const started = account.clock.monotonic();

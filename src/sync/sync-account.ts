@@ -30,6 +30,13 @@ export interface SyncAccount {
   readonly extraWalks: ServiceSettings['extraWalks'];
 }
 
+/** The account, where copies of its list were seen to be older than `sync.lag` with their age in its place. */
+export async function withSeenLag(account: SyncAccount): Promise<SyncAccount> {
+  const { mirror, accountId, sync } = account;
+  const behind = await mirror.readings.copiesBehind(accountId);
+  return behind <= sync.lag ? account : { ...account, sync: { ...sync, lag: behind } };
+}
+
 /** The result of a read by id. */
 export type ReadResult =
   | { readonly kind: 'record'; readonly verdict: Verdict }
@@ -157,6 +164,11 @@ export class VendorReader {
     // That may be an answer for this vendor only, or a proxy's, so listed vendors are tried before the next read.
     if (result.kind === 'refused' && result.error.code === 'not_supported') this.#learned = undefined;
     return result;
+  }
+
+  /** Whether a vendor may be read by id, as far as is known: false only where the service was found to offer it not, or nobody wants it. */
+  get mayRead(): boolean {
+    return this.#readOne === 'auto' ? this.#learned?.offered !== false && !this.#notOffered : this.#readOne === 'get';
   }
 
   #learnOffered(): true {

@@ -215,6 +215,8 @@ export interface MirrorTables {
   _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
+  _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
+  _lagging_copies: { account_id: string; vendorid: number; updated_at: string; begun_ms: number; wait_ms: number };
   known_fields: { account_id: string; field: string; first_seen_at: string };
   _answer_fields: AnswerFieldTable;
   payables: PayablesView;

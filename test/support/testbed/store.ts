@@ -73,7 +73,15 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
   onTestFinished(() => mirror.close());
   const openAccount = async (accountId: string): Promise<AccountOfStore> => {
     const run = await mirror.runs.beginRun({ accountId, kind: 'pull', trigger: 'command' });
-    const context = { accountId, runId: run.id, deliveryId: null, lag, run, changeClassifier: undefined } as const;
+    const context = {
+      accountId,
+      runId: run.id,
+      deliveryId: null,
+      lag,
+      run,
+      changeClassifier: undefined,
+      readsById: true,
+    } as const;
     const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
     const pages: StoreTestbed['pages'] = async (stamp, ...lists) => {
       const taken = lists.map((rows, index) => ({

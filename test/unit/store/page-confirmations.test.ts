@@ -21,7 +21,11 @@ async function verdictsOf(accountId: string, records: readonly string[], stamp?:
   const paging = `"page":1,"pages":1,"per_page":100,"total":${records.length}`;
   const bytes = Buffer.from(`{"response":{"result":{"bill_vendors":[${records.join()}],${paging}}}}`);
   const read = readVendorPage({ bytes, stamp: stamp ?? (await at.ask()), servedAt: undefined }, 1);
-  const [verdicts] = await readings.applyPages([read], { ...context, changeClassifier: undefined }, () => noCounts);
+  const [verdicts] = await readings.applyPages(
+    [read],
+    { ...context, changeClassifier: undefined, readsById: true },
+    () => noCounts,
+  );
   return read.rows.map(({ vendorid }) => verdicts!.get(vendorid)!);
 }
 

@@ -1,0 +1,150 @@
+/**
+ * Copies of lists that are older than `sync.lag` allows. A list that shows a vendor with an earlier `updated_at` than the mirror holds, or
+ * exactly as an earlier version of it with the same one (a balance moves without it), was answered from a copy that lags: the mirror would
+ * go back to what was, and forward again with the next delivery.
+ *
+ * Such a reading is not applied: the vendor is marked, and a read by id says which is true. Where no read by id can, the list is believed once
+ * a later sweep shows the same, after ten minutes or as long as the copy was old: no copy would show it then. The age of the oldest copy takes
+ * the place of a shorter `sync.lag` in sweeps, until none was seen for a day.
+ */
+import { sql } from 'kysely';
+import { parseInstant, type Clock } from '../domain/clock.ts';
+import type { ReadStamp } from '../domain/reading.ts';
+import type { ReadingCounter } from './reading-counter.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { VendorKey, VendorTable } from './sqlite/schema.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+
+/** How long the age of a copy counts after the last one was seen, in milliseconds. */
+const remembered = 24 * 3_600_000;
+
+/** A list that goes back is not believed earlier than this, because a copy may be older than any that was seen, in milliseconds. */
+const leastWait = 10 * 60_000;
+
+/** Sweeps reckon with copies of at most this age, in milliseconds. */
+const oldestCopy = 10 * 60_000;
+
+export class LaggingCopies {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #counter: Pick<ReadingCounter, 'moment'>;
+  readonly #ended: Statement<VendorKey & { earlier: string | null; raw: string }, { valid_to: string }>;
+  readonly #first: Statement<VendorKey & { updated_at: string }, { begun_ms: number; wait_ms: number }>;
+  readonly #note: Statement<VendorKey & { updated_at: string; begun_ms: number; wait_ms: number }>;
+  readonly #settle: Statement<VendorKey>;
+  readonly #open: Statement<{ account_id: string }>;
+  readonly #settleOthers: Statement<{ account_id: string; lagging: string }>;
+  readonly #raise: Statement<{ account_id: string; behind_ms: number; seen_ms: number; since: number }>;
+  readonly #behind: Statement<{ account_id: string; since: number }, { behind_ms: number }>;
+
+  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>, counter: Pick<ReadingCounter, 'moment'>) {
+    this.#clock = clock;
+    this.#counter = counter;
+    this.#ended = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('_vendor_versions').select(sql<string>`valid_to`.as('valid_to')), at)
+        .where('valid_to', 'is not', null)
+        .where(sql<boolean>`(raw = ${at('raw')} OR json_extract(raw, '$.updated_at') = ${at('earlier')})`)
+        .orderBy('seq', 'desc')
+        .limit(1),
+    );
+    this.#first = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('_lagging_copies').select(['begun_ms', 'wait_ms']), at).where(
+        'updated_at',
+        '=',
+        at('updated_at'),
+      ),
+    );
+    this.#note = statement(sqlite, (at) =>
+      mirrorSql.replaceInto('_lagging_copies').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        updated_at: at('updated_at'),
+        begun_ms: at('begun_ms'),
+        wait_ms: at('wait_ms'),
+      }),
+    );
+    this.#settle = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
+    this.#open = statement(sqlite, (at) =>
+      mirrorSql.selectFrom('_lagging_copies').select('vendorid').where('account_id', '=', at('account_id')).limit(1),
+    );
+    this.#settleOthers = statement(sqlite, (at) =>
+      mirrorSql
+        .deleteFrom('_lagging_copies')
+        .where('account_id', '=', at('account_id'))
+        .where(sql<boolean>`vendorid NOT IN (SELECT value FROM json_each(${at('lagging')}))`),
+    );
+    this.#raise = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_lagging_lists')
+        .values({ account_id: at('account_id'), behind_ms: at('behind_ms'), seen_ms: at('seen_ms') })
+        .onConflict((conflict) =>
+          conflict.column('account_id').doUpdateSet({
+            behind_ms: sql`iif(seen_ms < ${at('since')}, excluded.behind_ms, max(behind_ms, excluded.behind_ms))`,
+            seen_ms: sql`excluded.seen_ms`,
+          }),
+        ),
+    );
+    this.#behind = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_lagging_lists')
+        .select('behind_ms')
+        .where('account_id', '=', at('account_id'))
+        .where('seen_ms', '>=', at('since')),
+    );
+  }
+
+  /**
+   * Judges a reading of a list that differs from the stored vendor. Runs inside a transaction.
+   * @param lag how long the service may answer from an old copy, as far as is known, in milliseconds
+   * @returns undefined for what is not earlier, and where it is to be believed; otherwise the age of the copy and how long it is not
+   * believed, both in milliseconds
+   */
+  judge(
+    stored: VendorTable,
+    { updated_at, raw }: { readonly updated_at: string | null; readonly raw: string },
+    { begun }: ReadStamp,
+    { lag, readsById = true }: { readonly lag: number; readonly readsById?: boolean | undefined },
+  ): { readonly age: number; readonly left: number } | undefined {
+    const [shown, held] = [instant(updated_at), instant(stored.updated_at)];
+    const isEarlier = shown !== undefined && held !== undefined && shown < held;
+    // A vendor may go back within the resolution of `updated_at`: only a read by id can tell.
+    if (!isEarlier && (updated_at !== stored.updated_at || !readsById)) return undefined;
+    const key = { account_id: stored.account_id, vendorid: stored.vendorid };
+    const ended = instant(this.#ended.get({ ...key, earlier: isEarlier ? updated_at : null, raw })?.valid_to ?? null);
+    if (!isEarlier && ended === undefined) return undefined;
+    const age = ended === undefined ? begun - stored.held_since_ms : Math.max(0, this.#clock.now() - ended);
+    const first = this.#first.get({ ...key, updated_at: updated_at ?? '' }) ?? {
+      begun_ms: begun,
+      wait_ms: Math.max(age, lag, leastWait),
+    };
+    const left = first.begun_ms + first.wait_ms - begun;
+    if (left <= 0) return undefined;
+    this.#note.run({ ...key, updated_at: updated_at ?? '', ...first });
+    const { account_id } = key;
+    this.#raise.run({ account_id, behind_ms: Math.min(age, oldestCopy), seen_ms: begun, since: begun - remembered });
+    return { age, left };
+  }
+
+  /** A read by id said how the vendor is. Runs inside a transaction. */
+  settle({ account_id, vendorid }: VendorKey): void {
+    this.#settle.run({ account_id, vendorid });
+  }
+
+  /** A sweep showed all vendors of the account but these as they are, or as no version before. */
+  settleOthers(accountId: string, lagging: Iterable<number>): void {
+    this.#settleOthers.run({ account_id: accountId, lagging: JSON.stringify([...lagging]) });
+  }
+
+  /** Whether any vendor of the account was shown as it was before, and nothing has settled it. */
+  areOpen(accountId: string): boolean {
+    return this.#open.get({ account_id: accountId }) !== undefined;
+  }
+
+  /** How old copies of the account's list are, in milliseconds; 0 where none was seen for a day. */
+  behind(accountId: string): number {
+    return this.#behind.get({ account_id: accountId, since: this.#counter.moment() - remembered })?.behind_ms ?? 0;
+  }
+}
+
+function instant(text: string | null): number | undefined {
+  return text === null ? undefined : parseInstant(text);
+}

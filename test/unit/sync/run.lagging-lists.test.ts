@@ -1,0 +1,156 @@
+/** A service that answers from copies much older than `sync.lag`. */
+import { describe, expect, it } from 'vitest';
+import { account } from '../../support/names.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+const second = 1_000;
+
+/** An account of a service that can answer again what it answered before. */
+async function replicated(world: readonly string[] = []) {
+  const answers = new Map<string, string>();
+  let replica: ReadonlyMap<string, string> = new Map();
+  const at = await testbed({
+    level: 'account',
+    vendors: 30,
+    world,
+    rewrite: (text, url) => {
+      answers.set(url.href, text);
+      return replica.get(url.href) ?? text;
+    },
+  });
+  const isList = (href: string): boolean => new URL(href).searchParams.has('page');
+  return {
+    at,
+    /** What the service answered last. */
+    copy: (): ReadonlyMap<string, string> => new Map(answers),
+    /** From now on it answers from this copy: lists only, or reads by id too. */
+    answerFrom: (copy: ReadonlyMap<string, string>, what: 'lists' | 'all') =>
+      void (replica = new Map([...copy].filter(([href]) => what === 'all' || isList(href)))),
+    answerFromNow: () => void (replica = new Map()),
+  };
+}
+
+const count = (at: Testbed<'account'>, sql: string): number =>
+  Number(at.query(`SELECT count(*) AS n FROM ${sql}`)[0]?.['n']);
+const changed = "vendors WHERE vendor_name = 'Changed'";
+const copies = (at: Testbed<'account'>): { vendors: number; seconds: number }[] =>
+  at
+    .query("SELECT fields FROM findings WHERE kind = 'lagging_copy' ORDER BY id")
+    .map(({ fields }) => JSON.parse(String(fields)) as { vendors: number; seconds: number });
+
+/** Reads vendors by id, as after a delivery. */
+async function read(at: Testbed<'account'>, ids: readonly number[]): Promise<void> {
+  for (const vendorid of ids)
+    await at.installation.account(account).reader.read(vendorid, {
+      context: { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5 * second },
+      signal: new AbortController().signal,
+    });
+}
+
+/** Changes vendors at the service. @returns their numbers. */
+function change(at: Testbed<'account'>, howMany: number): number[] {
+  const vendors = at.sandbox.vendors(account);
+  const ids = vendors.listed().map(({ vendorid }) => Number(vendorid));
+  for (const id of ids.slice(0, howMany)) vendors.edit(id, { vendor_name: 'Changed' });
+  return ids.slice(0, howMany);
+}
+
+describe('L15 a list that is far behind', () => {
+  it.each([1, 20])('undoes none of %i changes that deliveries brought, and tells how old it is', async (many) => {
+    const { at, copy, answerFrom, answerFromNow } = await replicated();
+    await at.pull();
+    await at.clock.advance(60 * second);
+    answerFrom(copy(), 'lists');
+    await read(at, change(at, many));
+    const before = count(at, 'vendor_versions');
+    for (const wait of [10, 20, 25]) {
+      await at.clock.advance(wait * second);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect([count(at, changed), count(at, 'vendor_versions')]).toEqual([many, before]);
+    }
+    expect(copies(at).map(({ vendors }) => vendors)).toEqual([many, many, many]);
+    expect(copies(at).at(-1)?.seconds).toBeGreaterThanOrEqual(55);
+    answerFromNow();
+    await at.clock.advance(60 * second);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', updated: 0 });
+    expect([count(at, changed), count(at, 'vendor_versions'), copies(at).length]).toEqual([many, before, 3]);
+  });
+
+  it('is believed where reads by id agree: the service itself went back', async () => {
+    const { at, copy, answerFrom } = await replicated();
+    await at.pull();
+    const ids = at.sandbox
+      .vendors(account)
+      .listed()
+      .map(({ vendorid }) => Number(vendorid));
+    await read(at, ids.slice(0, 3));
+    const backup = copy();
+    await at.clock.advance(60 * second);
+    await read(at, change(at, 3));
+    await at.clock.advance(60 * second);
+    answerFrom(backup, 'all');
+    await at.pull();
+    expect(count(at, changed)).toBe(0);
+  });
+
+  it.each([
+    [120, 600],
+    [1_200, 1_200],
+  ])('without reads by id, is believed after sweeps far enough apart: %i s old, after %i s', async (old, age) => {
+    const { at, copy, answerFrom } = await replicated(['readOne=405']);
+    await at.pull();
+    const before = copy();
+    await at.clock.advance(60 * second);
+    change(at, 4);
+    await at.pull();
+    await at.clock.advance(old * second);
+    answerFrom(before, 'lists');
+    const since = at.clock.now();
+    while (count(at, changed) === 4) {
+      await at.clock.advance(20 * second);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    }
+    const waited = at.clock.now() - since;
+    expect(count(at, changed)).toBe(0);
+    expect([waited >= age * second, waited < (age + 60) * second]).toEqual([true, true]);
+  });
+
+  it('without reads by id, two replicas of which one is stuck never take the mirror back', async () => {
+    const { at, copy, answerFrom, answerFromNow } = await replicated(['readOne=405']);
+    await at.pull();
+    const old = copy();
+    await at.clock.advance(60 * second);
+    change(at, 2);
+    await at.pull();
+    const before = count(at, 'vendor_versions');
+    for (let time = 0; time < 6; time++) {
+      await at.clock.advance(300 * second);
+      if (time % 2 === 0) answerFrom(old, 'lists');
+      else answerFromNow();
+      await at.pull();
+      expect([time, count(at, changed), count(at, 'vendor_versions')]).toEqual([time, 2, before]);
+    }
+  });
+});
+
+describe('L15 the age of copies', () => {
+  it('limits what is claimed, until none was seen for a day', async () => {
+    const { at, copy, answerFrom, answerFromNow } = await replicated();
+    await at.pull();
+    await at.clock.advance(60 * second);
+    answerFrom(copy(), 'lists');
+    await read(at, change(at, 1));
+    await at.clock.advance(40 * second);
+    await at.pull();
+    answerFromNow();
+    const claim = async (): Promise<number> => {
+      await at.clock.advance(3_600 * second);
+      const began = at.clock.now();
+      await at.pull();
+      return began - Date.parse(`${String(at.query('SELECT safe_as_of FROM freshness')[0]?.['safe_as_of'])}Z`);
+    };
+    expect(await claim()).toBeGreaterThanOrEqual(40 * second);
+    await at.clock.advance(24 * 3_600 * second);
+    expect(await claim()).toBe(5 * second);
+  });
+});
