@@ -1,0 +1,66 @@
+/** The files that decide, each with the tests that must notice a change of it, and the changes that nothing can notice. */
+
+export interface Subject {
+  readonly file: string;
+  /** Patterns of test files. */
+  readonly tests: readonly string[];
+  /** By the change, why no test notices it: what the program does is the same, or is meant to be open. */
+  readonly survivors?: Readonly<Record<string, string>>;
+}
+
+export const subjects: readonly Subject[] = [
+  { file: 'src/domain/retry.ts', tests: ['test/unit/domain/retry*.test.ts'] },
+  {
+    file: 'src/api/http/rate-limiter.ts',
+    tests: ['test/unit/api/http/rate-limiter.test.ts'],
+    survivors: { '\'prompt\' → ""': 'Any priority but background may use the whole rate.' },
+  },
+  {
+    file: 'src/store/rate-ledger.ts',
+    tests: ['test/unit/store/rate-ledger.test.ts'],
+    survivors: {
+      'ends.length === 0 → false': 'A transaction without ends changes nothing.',
+      'ends.length > 0 → ends.length >= 0': 'A transaction without ends changes nothing.',
+      'isDue && ends.length > 0 → true':
+        'After a stop, what is left is written by the closing too, to the same effect.',
+      'isDue && ends.length > 0 → isDue || ends.length > 0': 'The same.',
+      'isToCount(this.#counted.get(key), stamp.readSeq, requests) → true': 'To count each time is only slower.',
+      'last === undefined → true': 'To count each time is only slower.',
+      'readSeq - last.readSeq → readSeq + last.readSeq': 'To count too early is only slower.',
+      'atMost >= maxUncounted || last.used + atMost >= requests → true': 'To count each time is only slower.',
+      'atMost >= maxUncounted → atMost > maxUncounted':
+        'Whether ended requests are removed one earlier or later is open.',
+      'atMost >= maxUncounted → atMost < maxUncounted': 'To count too early is only slower.',
+      'process !== null → true': 'Rows without a process that no longer count were removed right before.',
+      '[] → ["Stryker was here"]': 'An end without a number is the end of no request.',
+      'this.#byScope.get(scopeKey(end))?.delete → this.#byScope.get(scopeKey(end)).delete':
+        'What was written was kept under its scope.',
+      '{ used: 0, next: null } → {}': 'A count always has a row.',
+    },
+  },
+  { file: 'src/store/reports/feed-cursor.ts', tests: ['test/unit/store/reports/feed-cursor.test.ts'] },
+  { file: 'src/store/acceptance.ts', tests: ['test/unit/store/{acceptance,reading-writer*}.test.ts'] },
+  { file: 'src/store/reading-writer.ts', tests: ['test/unit/store/reading-writer*.test.ts'] },
+  { file: 'src/store/queue.ts', tests: ['test/unit/store/queue.test.ts'] },
+  { file: 'src/store/retention.ts', tests: ['test/unit/store/retention.test.ts'] },
+  {
+    file: 'src/webhook/delivery.ts',
+    tests: ['test/unit/webhook/delivery.*test.ts'],
+    survivors: {
+      '\'\' → "Stryker was here!"':
+        'Every header has a name, every place of an order a key, and no field is called so.',
+      'pairs[index]?.[0] → pairs[index][0]': 'Every place of an order has a key.',
+      '{ return undefined; } → {}': 'A function without an end returns the same.',
+      '!escaped.test(text) → false': 'Plain text is decoded to itself.',
+      'text !== undefined → true': 'The word "undefined" is no number either.',
+      'query.length === 0 && !hint.test(text) → false': 'A body without a code is only searched in vain.',
+      '/verif|code|[%\\\\]/ → /verif|code|[^%\\\\]/': 'A body without a code is only searched in vain.',
+      'value === undefined → false': 'What is undefined is no text, object or number.',
+      '[] → ["Stryker was here"]': 'An order that names no key leaves them as they arrived, which is tried anyway.',
+      'isSigned(pairs, signature, verifiers, this.#learned) → false': 'After the search, the same is asked again.',
+      'seen.has(pythonJson(parts)) → false': 'The same texts are tried again, in vain.',
+      '() => 0 → () => undefined': 'Where it is read, undefined means 0.',
+    },
+  },
+  { file: 'src/webhook/delivery-receiver.ts', tests: ['test/unit/webhook/delivery-receiver*.test.ts'] },
+];
