@@ -65,12 +65,7 @@ export default defineConfig(
     },
   },
   {
-    files: [
-      'test/mutations/main.ts',
-      'test/simulation/main.ts',
-      'test/simulation/runs/report.ts',
-      'test/simulation/sweeps/main.ts',
-    ],
+    files: ['test/simulation/main.ts', 'test/simulation/runs/report.ts', 'test/simulation/sweeps/main.ts'],
     rules: { 'no-console': 'off' },
   },
   {
