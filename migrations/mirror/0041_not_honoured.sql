@@ -23,3 +23,10 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_not_honoured', 'code', 'table', 'TEXT', 'Code of the last error', 'access_denied'),
   ('_not_honoured', 'message', 'table', 'TEXT', 'The error in words', 'The service denied access.'),
   ('_not_honoured', 'is_found', 'table', 'BOOLEAN', 'Whether a run has recorded a finding about it', '1');
+
+-- A service may tidy the name of a new vendor: what was created is searched for among all vendors that are new since.
+ALTER TABLE _creations ADD COLUMN version INTEGER;
+UPDATE data_dictionary SET meaning = 'Of creations that earlier versions sent: numbers of the vendors of that name that were there before, JSON'
+WHERE name = '_creations' AND column_name = 'known';
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_creations', 'version', 'table', 'INTEGER', 'The latest version of any vendor then, as seq; null where an earlier version sent it', '120');

@@ -56,8 +56,8 @@ export class OptionalRequests {
   }
 
   /**
-   * The first page of a list, with `per_page` where the service honours it. Where it declines that page, and answers without, further pages are
-   * to be asked without too.
+   * The first page of a list, with `per_page` where the service honours it. Where it declines that page, answers without, and declines it
+   * once more, further pages are to be asked without too.
    */
   async firstPage<T>(send: (sized: boolean, limits?: RetryLimits) => Promise<T>): Promise<{ page: T; sized: boolean }> {
     if (!(await this.isHonoured('per_page'))) return { page: await send(false), sized: false };
@@ -75,6 +75,11 @@ export class OptionalRequests {
       page = await send(false, optionalRetryLimits);
     } catch {
       throw declined;
+    }
+    try {
+      return { page: await send(true, optionalRetryLimits), sized: true };
+    } catch (error) {
+      if (!(error instanceof MirrorError) || !mayBeSize(error)) throw error;
     }
     await this.declined('per_page', declined);
     return { page, sized: false };

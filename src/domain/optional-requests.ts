@@ -63,8 +63,9 @@ export function isDeclined({ code }: MirrorError): boolean {
   return declining.has(code);
 }
 
-/** Whether a list that was declined with `per_page` may be answered without: not where the service is down. */
+/** Whether a list that was declined with `per_page` may be answered without: not where access is missing, or the service is down. */
 export function mayBeSize(error: MirrorError): boolean {
+  if (error.code === 'access_denied') return error.errno === undefined;
   if (error.code === 'service_unavailable') return error.status === 500;
   return error.code !== 'service_timeout' && isDeclined(error);
 }

@@ -51,9 +51,7 @@ export class Undecided {
 
   /** The undecided vendors of an account. */
   vendorids(accountId: string): Promise<ReadonlySet<number>> {
-    return this.#database.read(
-      () => new Set(this.#all.all({ account_id: accountId }).map(({ vendorid }) => vendorid)),
-    );
+    return this.#database.read(() => new Set(this.#all.all({ account_id: accountId }).map(({ vendorid }) => vendorid)));
   }
 
   /**

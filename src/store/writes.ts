@@ -8,7 +8,7 @@ import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { CreationTable, EditTable, VendorKey } from './sqlite/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type At, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, type At, type None, type Statement } from './sqlite/statement.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 
 interface NewEdit {
@@ -45,8 +45,8 @@ export interface OpenCreation {
   readonly sentAt: string;
   /** The user who sent it, where known. */
   readonly sentBy: string | null;
-  /** Ids of the stored vendors with that name before the creation. */
-  readonly known: readonly number[];
+  /** Ids of the vendors that were first stored since, and may be the created one. */
+  readonly newSince: readonly number[];
 }
 
 interface WriteParts {
@@ -66,9 +66,10 @@ export class Writes {
   readonly #edits: OpenEdits;
   readonly #rows: VendorRows;
   readonly #childRows: ChildRows;
-  readonly #named: Statement<Named, { vendorid: number }>;
+  readonly #newSince: Statement<{ account_id: string; version: number; known: string }, { vendorid: number }>;
+  readonly #latest: Statement<None, { version: number | null }>;
   readonly #begin: Statement<CreationTable>;
-  readonly #open: Statement<Named, Pick<CreationTable, 'sent_at' | 'known' | 'sent_by'>>;
+  readonly #open: Statement<Named, Omit<CreationTable, keyof Named>>;
   readonly #end: Statement<Named>;
 
   constructor(database: Database, { clock, marks, process }: WriteParts) {
@@ -78,20 +79,27 @@ export class Writes {
     this.#edits = new OpenEdits(sqlite, { clock, marks, process });
     this.#rows = new VendorRows(sqlite);
     this.#childRows = new ChildRows(sqlite);
-    this.#named = statement(
+    this.#newSince = statement(
       sqlite,
       (at) => sql`
-        SELECT vendorid FROM vendors
-        WHERE account_id = ${at('account_id')} AND trim(vendor_name) = ${at('vendor_name')} ORDER BY vendorid`,
+        SELECT DISTINCT vendorid FROM _vendor_versions fresh WHERE account_id = ${at('account_id')} AND seq > ${at('version')}
+          AND vendorid NOT IN (SELECT value FROM json_each(${at('known')}))
+          AND NOT EXISTS (SELECT 1 FROM _vendor_versions old
+            WHERE old.account_id = fresh.account_id AND old.vendorid = fresh.vendorid AND old.seq <= ${at('version')})
+        ORDER BY vendorid`,
     );
+    this.#latest = statement(sqlite, () => sql`SELECT max(seq) AS version FROM _vendor_versions`);
     this.#begin = statement(sqlite, (at) =>
       mirrorSql
         .replaceInto('_creations')
-        .values(columns(at, ['account_id', 'vendor_name', 'sent_at', 'known', 'sent_by'])),
+        .values(columns(at, ['account_id', 'vendor_name', 'sent_at', 'known', 'sent_by', 'version'])),
     );
     const isNamed = (at: At<Named>): RawBuilder<unknown> =>
       sql`account_id = ${at('account_id')} AND vendor_name = ${at('vendor_name')}`;
-    this.#open = statement(sqlite, (at) => sql`SELECT sent_at, known, sent_by FROM _creations WHERE ${isNamed(at)}`);
+    this.#open = statement(
+      sqlite,
+      (at) => sql`SELECT sent_at, known, sent_by, version FROM _creations WHERE ${isNamed(at)}`,
+    );
     this.#end = statement(sqlite, (at) => sql`DELETE FROM _creations WHERE ${isNamed(at)}`);
   }
 
@@ -103,11 +111,6 @@ export class Writes {
     });
   }
 
-  /** Ids of stored vendors with that name. */
-  vendorsNamed(accountId: string, name: string): Promise<number[]> {
-    return this.#database.read(() => this.#ofName(this.#key(accountId, name)));
-  }
-
   /** Records a creation before it is sent; on disk when this resolves. Replaces an earlier one of the same name. */
   beginCreation(accountId: string, name: string, by: string | null): Promise<void> {
     return this.#database.write(() => {
@@ -115,8 +118,9 @@ export class Writes {
       this.#begin.run({
         ...at,
         sent_at: timestamp(this.#clock.now()),
-        known: JSON.stringify(this.#ofName(at)),
+        known: '[]',
         sent_by: by,
+        version: this.#latest.get({})?.version ?? 0,
       });
     });
   }
@@ -124,7 +128,10 @@ export class Writes {
   openCreation(accountId: string, name: string): Promise<OpenCreation | undefined> {
     return this.#database.read(() => {
       const row = this.#open.get(this.#key(accountId, name));
-      return row && { sentAt: row.sent_at, sentBy: row.sent_by, known: JSON.parse(row.known) as number[] };
+      if (!row) return undefined;
+      const { sent_at, sent_by, known, version } = row;
+      const fresh = this.#newSince.all({ account_id: accountId, version: version ?? 0, known });
+      return { sentAt: sent_at, sentBy: sent_by, newSince: fresh.map(({ vendorid }) => vendorid) };
     });
   }
 
@@ -158,10 +165,6 @@ export class Writes {
       account_id,
       vendor_name: name.replaceAll('\0', '').replace(/^ +| +$/g, ''),
     };
-  }
-
-  #ofName(at: Named): number[] {
-    return this.#named.all(at).map(({ vendorid }) => vendorid);
   }
 }
 

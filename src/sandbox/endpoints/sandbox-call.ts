@@ -80,7 +80,8 @@ export function refusedOptional({ request, target, account, world }: Call): Repl
   };
   if (!(refuses === 'all' ? Object.values(asked).includes(true) : asked[refuses])) return undefined;
   if (refusal === 'html') return htmlPage(200);
-  throw new Refusal({ status: Number(refusal), errno: errnoOf[refusal] ?? 1004, message: 'This is not offered.' });
+  const errno = asked.state || asked.gateways ? (errnoOf[refusal] ?? 1004) : 1013;
+  throw new Refusal({ status: Number(refusal), errno, message: 'This is not offered.' });
 }
 
 /** 405 for the method of a call, with those that are allowed. */

@@ -68,7 +68,7 @@ export class VendorService {
 
   /** Enters a vendor, active; `fields` are those of a `bill_vendor` body. Returns it as a read by id would. */
   create(fields: Wire): Wire {
-    const wish = readVendorInput(fields);
+    const wish = tidied(readVendorInput(fields), this.#world.tidies);
     const now = this.#clock.now();
     const { index, record } = this.#book.add(now, (vendorid) => ({
       vendorid,
@@ -92,7 +92,7 @@ export class VendorService {
    * vendor as a read by id would, or undefined if there is none.
    */
   edit(id: number, fields: Wire): Wire | undefined {
-    const wish = readVendorInput(fields);
+    const wish = tidied(readVendorInput(fields), this.#world.tidies);
     const now = this.#clock.now();
     const others = Object.keys(fields).some((key) => key !== 'vis_state') && this.#world.editState === 'all';
     const moved = wish.state === undefined ? [] : this.#eventsOfState(id, wish.state);
@@ -243,6 +243,22 @@ interface VendorInput {
 }
 
 const maxText = 1_000;
+
+const tidiers: Readonly<Record<Exclude<World['tidies'], 'no' | 'all'>, (name: string) => string>> = {
+  blanks: (name) => name.trim().replace(/\s+/g, ' '),
+  accents: (name) => name.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss'),
+  case: (name) => name.toUpperCase(),
+  entities: (name) => name.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;'),
+  length: (name) => name.slice(0, 20),
+};
+
+/** What is entered, with its name as the service keeps it. */
+function tidied(wish: VendorInput, tidies: World['tidies']): VendorInput {
+  const name = wish.texts.vendor_name;
+  if (tidies === 'no' || typeof name !== 'string') return wish;
+  const all = tidies === 'all' ? Object.values(tidiers) : [tidiers[tidies]];
+  return { ...wish, texts: { ...wish.texts, vendor_name: all.reduce((text, tidy) => tidy(text), name) } };
+}
 
 /** Refuses values of the wrong kind (errno 1004), and texts that are too long (1017). */
 export function readVendorInput(body: Readonly<Record<string, unknown>>): VendorInput {

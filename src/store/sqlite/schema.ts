@@ -361,6 +361,8 @@ export interface CreationTable {
   sent_at: string;
   known: string;
   sent_by: string | null;
+  /** The latest version of any vendor then; null in rows of earlier versions. */
+  version: number | null;
 }
 
 export interface EditTable {

@@ -2,14 +2,16 @@
  * Creates a vendor. The creation is recorded on disk before it is sent: where the answer or this process is lost, the service is searched
  * for the vendor before another of its name is created.
  *
- * The search is a sweep that looks for a vendor with that name (`_creations`) that the mirror did not hold before. One that matches the
- * request is the answer, and the command exits with 0; one with the same name and other fields is shown, and it exits with 1. If the search
- * fails, nothing is sent. `vendors create --again` creates without a search.
+ * The search is a sweep, and looks among the vendors that the mirror did not hold when it was sent (`_creations`), because a service may tidy
+ * names. One that matches the request is the answer, and the command exits with 0. One whose name or another text is alike (likeness.ts) may
+ * be it: it is shown, nothing is sent, and the command exits with 1. If the search fails, nothing is sent. `vendors create --again` creates
+ * without a search.
  */
 import { withMessage, asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { NewVendor } from '../../api/requests.ts';
 import { sleep } from '../../domain/clock.ts';
 import type { VendorReading } from '../../domain/reading.ts';
+import { kept } from '../../domain/vendor.ts';
 import type { SyncAccount } from '../sync-account.ts';
 import {
   applyAnswer,
@@ -21,6 +23,7 @@ import {
   type WriteOptions,
 } from './answer.ts';
 import type { OpenCreation } from '../../store/writes.ts';
+import { mayBe } from './likeness.ts';
 
 /**
  * Creates a vendor at the service and in the mirror, unless an earlier creation has already succeeded, and reports it.
@@ -66,7 +69,7 @@ async function searchFirst(
   signal: AbortSignal,
 ): Promise<WriteReport | undefined> {
   try {
-    return await search(account, fields, earlier, signal);
+    return await search(account, fields, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(
@@ -86,7 +89,7 @@ async function searchAfter(
   if (!open || signal.aborted) throw withMessage(doubt, `${doubt.message} ${retryAdvice}`);
   let found: WriteReport | undefined;
   try {
-    found = await search(account, fields, open, signal);
+    found = await search(account, fields, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(
@@ -98,26 +101,33 @@ async function searchAfter(
   throw withMessage(doubt, `${doubt.message} The service does not show it yet. ${retryAdvice}`);
 }
 
+/** The most vendors that may be it and are read; several need a person anyway. */
+const maxRead = 5;
+
 /**
- * Sweeps the account and looks for a vendor of this name that the mirror did not hold before the creation. One that differs from the
- * request may be someone else's: the creation stays open, and only `--again` creates another.
+ * Sweeps the account and looks for a vendor that is new since the creation and may be it. One that differs from the request may be someone
+ * else's: the creation stays open, and only `--again` creates another.
  * @throws MirrorError where there is none and the sweep was incomplete.
  */
-async function search(
-  account: SyncAccount,
-  fields: NewVendor,
-  { known }: OpenCreation,
-  signal: AbortSignal,
-): Promise<WriteReport | undefined> {
+async function search(account: SyncAccount, fields: NewVendor, signal: AbortSignal): Promise<WriteReport | undefined> {
   const { mirror, accountId, clock, sync } = account;
   // Lists may be made from copies that are older than the creation.
   await sleep(clock, sync.lag, signal);
   const failure = await sweepNow(account, signal).then(() => undefined, asMirrorError);
-  const candidates = (await mirror.writes.vendorsNamed(accountId, fields.vendor_name)).filter(
-    (id) => !known.includes(id),
-  );
+  const open = await mirror.writes.openCreation(accountId, fields.vendor_name);
+  const candidates: { vendorid: number; name: string | null; differs: number }[] = [];
+  for (const vendorid of open?.newSince ?? []) {
+    const stored = await mirror.writes.storedVendor(accountId, vendorid);
+    if (!stored || !mayBe(fields, stored.vendor)) continue;
+    candidates.push({
+      vendorid,
+      name: kept(stored.vendor.vendor_name ?? null),
+      differs: notTaken(fields, stored.vendor).length,
+    });
+  }
+  candidates.sort((a, b) => a.differs - b.differs);
   let best: WriteReport | undefined;
-  for (const vendorid of candidates) {
+  for (const { vendorid } of candidates.slice(0, maxRead)) {
     const missing = await missingFrom(account, fields, vendorid, signal);
     if (!best || missing.length < best.notTaken.length) best = { vendorid, notTaken: missing, notes: [] };
   }
@@ -126,7 +136,16 @@ async function search(
     return undefined;
   }
   const { vendorid } = best;
-  const note = `The service shows vendor ${vendorid} with that name, which was not in the mirror before, so it is taken to be the one that was created. Nothing was sent again; --again creates another.`;
+  const name = candidates.find((candidate) => candidate.vendorid === vendorid)?.name ?? '';
+  const isSame = name.trim() === fields.vendor_name.replaceAll('\0', '').trim();
+  const others = candidates.length - 1;
+  const note = [
+    isSame
+      ? `The service shows vendor ${vendorid} with that name, which was not in the mirror before, so it is taken to be the one that was created.`
+      : `The service shows vendor ${vendorid}, "${name}", which was not in the mirror before and may be the one that was created.`,
+    ...(others > 0 ? [`${others === 1 ? 'One other new vendor is' : `${others} other new vendors are`} alike.`] : []),
+    'Nothing was sent again; --again creates another.',
+  ].join(' ');
   return { ...best, notes: [note] };
 }
 

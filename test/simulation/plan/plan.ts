@@ -13,6 +13,8 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   /** Plain records would teach less, and seeds that were kept met odd ones. */
   records: ['odd'],
   paging: [...Array<string>(12).fill('honoured'), 'ignored', 'echoed'] as unknown as Knob,
+  /** The oracle of writes looks for names as they were sent. */
+  tidies: ['no'],
   unlistedIds: [0, 0, 2],
   listLag: [0, 0, 2, 4],
   readLag: [0, 0, 2, 4],

@@ -54,6 +54,24 @@ describe('the vendors of the client', () => {
     );
   });
 
+  it.each([200, 201, 202, 203, 206, 207, 226, 299])('L18 takes status %i of a write for a success', async (status) => {
+    const record = { response: { result: { bill_vendor: { vendorid: 7, vendor_name: 'Acme' } } } };
+    const { client } = scriptedService([Response.json(record, { status }), Response.json(record, { status })]);
+    const fields = { vendor_name: 'Acme', language: 'en', currency_code: 'EUR' };
+    expect((await client.vendors.create(fields)).row.vendorid).toBe(7);
+    expect((await client.vendors.edit(7, { note: 'x' })).row.vendorid).toBe(7);
+  });
+
+  it.each([200, 202, 204, 205])(
+    'L18 leaves open whether a creation was carried out that is answered %i and nothing',
+    async (status) => {
+      const { client, sent } = scriptedService([new Response(null, { status })]);
+      const fields = { vendor_name: 'Acme', language: 'en', currency_code: 'EUR' };
+      await expect(client.vendors.create(fields)).rejects.toMatchObject({ mayBeDone: true });
+      expect(sent).toHaveLength(1);
+    },
+  );
+
   it('refuses an edit of nothing, and a state together with other fields, before anything is sent', async () => {
     const { client, sent } = scriptedService([one(7)]);
     await expect(client.vendors.edit(7, {})).rejects.toMatchObject({ code: 'usage' });

@@ -326,7 +326,9 @@ describe('a creation', () => {
 
   it('K21 P9 of a process that died under way is searched for by the next one', async () => {
     const file = new Driver(line.database);
-    file.exec("INSERT INTO _creations VALUES ('6BApk', 'Acme', '2026-01-01 00:00:00.000', '[]', NULL)");
+    file.exec(
+      "INSERT INTO _creations (account_id, vendor_name, sent_at, known) VALUES ('6BApk', 'Acme', '2026-01-01 00:00:00.000', '[]')",
+    );
     file.close();
     vendorService().create({ vendor_name: 'Acme', language: 'en', currency_code: 'USD' });
     expect([(await create()).status, posts(), acmes().length, open()]).toEqual([0, 0, 1, []]);

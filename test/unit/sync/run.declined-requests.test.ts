@@ -167,6 +167,22 @@ describe('L4 what is not honoured', () => {
     }
   });
 
+  it('a page size that is declined once is a failure of the moment', async () => {
+    let declined = 0;
+    const queries: URLSearchParams[] = [];
+    const at = await testbed({
+      level: 'account',
+      vendors: 10,
+      answer: (url) => {
+        if (url.pathname.includes('bill_vendors')) queries.push(url.searchParams);
+        return queries.length === 1 && declined++ === 0 ? Response.json({}, { status: 422 }) : undefined;
+      },
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 10 });
+    expect(queries.slice(0, 3).map((query) => query.has('per_page'))).toEqual([true, false, true]);
+    expect(at.query('SELECT * FROM _not_honoured')).toEqual([]);
+  });
+
   it('a list that is declined with and without a size fails by its own error', async () => {
     const at = await testbed({
       level: 'account',

@@ -142,16 +142,19 @@ describe.each(breakages)('a service that answers for one vendor with %s', (_, co
     expect(fresh(at)).toMatchObject({ undecided: 0 });
   });
 
-  it.runIf(code !== 'access_denied' && code !== 'not_supported')('is down where it answers so for a listed vendor too', async () => {
-    const { at, broken, ids } = await oneBroken(answer);
-    const [victim] = ids as [number];
-    at.sandbox.vendors(account).delete(victim);
-    for (let id = 0; id < 10_000; id++) broken.add(id);
-    expect((await at.pull()).outcome).not.toBe('complete');
-    expect(fresh(at)).toMatchObject({ undecided: 0 });
-    broken.clear();
-    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
-  });
+  it.runIf(code !== 'access_denied' && code !== 'not_supported')(
+    'is down where it answers so for a listed vendor too',
+    async () => {
+      const { at, broken, ids } = await oneBroken(answer);
+      const [victim] = ids as [number];
+      at.sandbox.vendors(account).delete(victim);
+      for (let id = 0; id < 10_000; id++) broken.add(id);
+      expect((await at.pull()).outcome).not.toBe('complete');
+      expect(fresh(at)).toMatchObject({ undecided: 0 });
+      broken.clear();
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    },
+  );
 });
 
 describe('410', () => {

@@ -1,5 +1,5 @@
 /** Creations whose answer is lost, in virtual time: when the list is searched, and which vendor is taken as the new one. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WriteReport } from '../../../../src/sync/write/answer.ts';
 import { createVendor } from '../../../../src/sync/write/create.ts';
 import { failureOf } from '../../../support/failure.ts';
@@ -9,8 +9,8 @@ import { testbed } from '../../../support/testbed.ts';
 const lag = 5_000;
 const fields = { vendor_name: 'Acme', language: 'en', currency_code: 'USD' };
 
-async function opened() {
-  const at = await testbed({ level: 'account', vendors: 3, settings: { sync: { lag: `${lag}ms` } } });
+async function opened(world: readonly string[] = []) {
+  const at = await testbed({ level: 'account', vendors: 3, world, settings: { sync: { lag: `${lag}ms` } } });
   await at.pull();
   const service = at.sandbox.vendors(account);
   const begun = at.clock.monotonic();
@@ -73,4 +73,46 @@ it('K21 of several new vendors with the name, the one that matches the request i
   const { vendorid, notTaken } = await create();
   expect([notTaken, service.all().find((vendor) => vendor['vendorid'] === vendorid)]).toMatchObject([[], fields]);
   expect(at.query('SELECT * FROM _creations')).toEqual([]);
+});
+
+describe.each(['blanks', 'entities', 'accents', 'case', 'length', 'all'])(
+  'L18 a service that tidies the %s of names',
+  (tidies) => {
+    const name = `  Müller   & Söhne's Großhandel AG `;
+
+    it('a creation whose answer is lost is not sent again: what was found is told, and may be created by force only', async () => {
+      const { at, service, sent, create, lose } = await opened([`tidies=${tidies}`]);
+      lose();
+      for (let times = 0; times < 3; times += 1) {
+        const { vendorid, notTaken, notes } = await create(name);
+        expect([notTaken, service.all().length]).toEqual([['vendor_name'], 4]);
+        expect(notes.join()).toContain(`The service shows vendor ${vendorid}, "`);
+        expect(notes.join()).toContain('--again creates another');
+      }
+      expect(sent.filter(([method]) => method === 'POST')).toHaveLength(1);
+      expect(at.query('SELECT known FROM _creations')).toEqual([{ known: '[]' }]);
+    });
+
+    it('is found among other new vendors, and not taken for one that was there before', async () => {
+      const { service, sent, create, lose } = await opened([`tidies=${tidies}`]);
+      expect((await create(name)).vendorid).toBeGreaterThan(0);
+      lose();
+      service.create({ ...fields, vendor_name: 'Northwind' });
+      const { vendorid } = await create(name);
+      service.create({ ...fields, vendor_name: 'Fabrikam' });
+      expect((await create(name)).vendorid).toBe(vendorid);
+      expect([sent.filter(([method]) => method === 'POST').length, service.all().length]).toEqual([2, 7]);
+    });
+  },
+);
+
+it('L18 a creation that was not carried out is sent again although others were created meanwhile', async () => {
+  const { at, service, sent, create } = await opened();
+  at.sandbox.faults.next({ kind: 'reset', match: ({ method }) => method === 'POST' });
+  const failure = await failureOf(create());
+  expect(String(failure)).toContain('The service does not show it yet.');
+  service.create({ ...fields, vendor_name: 'Northwind' });
+  await create();
+  expect(sent.filter(([method]) => method === 'POST')).toHaveLength(2);
+  expect(service.all().filter((vendor) => vendor['vendor_name'] === 'Acme')).toHaveLength(1);
 });
