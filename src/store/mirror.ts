@@ -122,14 +122,15 @@ export class Store {
     const deliveries = new Deliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const copies = new LaggingCopies(sqlite, clock, counter);
     const writer = new ReadingWriter(sqlite, clock, counter, marks, copies);
-    this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries });
+    this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
+    const { queue } = this;
+    this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries, queue });
     this.vendors = new Vendors(database, marks);
     this.derivation = new Derivation(database, clock);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;
     this.gateways = new Gateways(database, clock);
-    this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
     this.callbacks = new Callbacks(database, clock);
     this.undecided = new Undecided(database, clock);
     this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });

@@ -258,6 +258,8 @@ export interface ReadingContext {
   readonly lag: number;
   /** Of a sweep: whether a vendor may be read by id. */
   readonly readsById?: boolean;
+  /** How much older than a reading, in milliseconds, the marks are that it answers; it answers none where this is left out. */
+  readonly rest?: number;
 }
 
 /** Evidence that a change was announced. */

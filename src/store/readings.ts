@@ -2,11 +2,12 @@
 import type { Clock } from '../domain/clock.ts';
 import type { AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
-import { rejectedVerdict, type Verdict } from './acceptance.ts';
+import { isNews, rejectedVerdict, type Verdict } from './acceptance.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
+import type { Queue } from './queue.ts';
 import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
 import type { RunCounts, Runs } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
@@ -26,6 +27,7 @@ export interface ReadingParts {
   readonly findings: Pick<Findings, 'add'>;
   readonly marks: Pick<Marks, 'isAnnounced'>;
   readonly deliveries: Pick<Deliveries, 'acceptedCount' | 'lastUnanswered'>;
+  readonly queue: Pick<Queue, 'markedUntil' | 'answer'>;
 }
 
 export class Readings {
@@ -37,19 +39,21 @@ export class Readings {
   readonly #findings: ReadingParts['findings'];
   readonly #marks: ReadingParts['marks'];
   readonly #deliveries: ReadingParts['deliveries'];
+  readonly #queue: ReadingParts['queue'];
   /** When the progress of a run was last recorded, in monotonic time. */
   readonly #progress = new WeakMap<SweepContext['run'], number>();
 
   constructor(database: Database, clock: Pick<Clock, 'monotonic' | 'yield'>, parts: ReadingParts) {
     this.#database = database;
     this.#clock = clock;
-    const { copies, writer, runs, findings, marks, deliveries } = parts;
+    const { copies, writer, runs, findings, marks, deliveries, queue } = parts;
     this.#copies = copies;
     this.#writer = writer;
     this.#runs = runs;
     this.#findings = findings;
     this.#marks = marks;
     this.#deliveries = deliveries;
+    this.#queue = queue;
   }
 
   /**
@@ -67,8 +71,10 @@ export class Readings {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
         const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
-        if (isWhole) confirmed.set(page, verdicts);
-        else known.set(page, verdicts);
+        if (isWhole) {
+          confirmed.set(page, verdicts);
+          this.#answerByPage(page, verdicts, context);
+        } else known.set(page, verdicts);
       }
       if (confirmed.size > 0 && this.#isProgressDue(context))
         this.#runs.progress(context.run.id, counts([...confirmed.values()]));
@@ -140,9 +146,11 @@ export class Readings {
   async applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
     const { vendorid } = row;
     try {
-      return await this.#database.write(() =>
-        this.#account(vendorid, this.#writer.record(row, stamp, context), context),
-      );
+      return await this.#database.write(() => {
+        const verdict = this.#account(vendorid, this.#writer.record(row, stamp, context), context);
+        this.#answer(vendorid, verdict, stamp, context);
+        return verdict;
+      });
     } catch (error) {
       if (!isRecordError(error)) throw error;
       return rejectedVerdict(vendorid, error);
@@ -174,6 +182,23 @@ export class Readings {
   #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Verdicts {
     const verdicts = this.#writer.page(page, context, known, apart);
     for (const [vendorid, verdict] of verdicts) this.#account(vendorid, verdict, context);
+    this.#answerByPage(page, verdicts, context);
     return verdicts;
+  }
+
+  /** Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id. */
+  #answerByPage({ stamp }: VendorPage, verdicts: Verdicts, context: SweepContext): void {
+    if (context.rest === undefined) return;
+    for (const vendorid of this.#queue.markedUntil(context.accountId, stamp.begun - context.rest)) {
+      const verdict = verdicts.get(vendorid);
+      if (verdict) this.#answer(vendorid, verdict, stamp, context);
+    }
+  }
+
+  /** Settles the marks that a reading answered: those that are older than it by the rest. What was not accepted answers nothing. */
+  #answer(vendorid: number, verdict: Verdict, { begun }: ReadStamp, { accountId, rest }: ReadingContext): void {
+    const { kind } = verdict;
+    if (rest === undefined || kind === 'stale' || kind === 'guarded' || kind === 'rejected') return;
+    this.#queue.answer({ account_id: accountId, vendorid }, begun - rest, isNews(verdict) ? 'applied' : 'unchanged');
   }
 }

@@ -9,8 +9,9 @@ import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
+import { secondLookDelay } from '../domain/retry.ts';
 import { balanceFields, kept, vendorFields, type Vendor } from '../domain/vendor.ts';
-import type { Difference, Verdict } from '../store/acceptance.ts';
+import { changedValues, isNews, type Verdict } from '../store/acceptance.ts';
 import type { Finding, ObservedFields } from '../store/findings.ts';
 import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
@@ -205,18 +206,6 @@ function changeClassifier(now: () => number): ChangeClassifier {
 
 type Change = Extract<Verdict, { kind: 'created' | 'updated' }>;
 
-/** Fields that change with every edit, or may change alone. */
-const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'presence']);
-
-/**
- * Whether a reading shows a change that an event may have announced: not a balance, and not a field that lists leave out and a read by id
- * fills in.
- */
-export function isNews(verdict: Verdict): boolean {
-  if (verdict.kind !== 'updated') return verdict.kind === 'created';
-  return verdict.after.updated_at === null || changedValues(verdict).some((field) => edited.has(field));
-}
-
 function kindOf(verdict: Change): FindingKind | undefined {
   if (verdict.kind === 'created') return 'missed_create';
   const { before, after } = verdict;
@@ -229,11 +218,6 @@ function kindOf(verdict: Change): FindingKind | undefined {
   if (after.vis_state === 1 && before.vis_state !== 1) return 'missed_delete';
   if (after.vis_state === 0 && before.vis_state === 1) return 'missed_restore';
   return 'missed_update';
-}
-
-/** Changed fields that had a value before. */
-function changedValues({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
-  return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
 }
 
 function changeTime(verdict: Change): number | undefined {
@@ -357,6 +341,7 @@ export async function sweepContext(account: SyncAccount, run: Sweeping): Promise
     deliveryId: null,
     lag: sync.lag,
     readsById: account.reader.mayRead,
+    rest: secondLookDelay(sync),
     changeClassifier: (await expectsDeliveries(account, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
   };
 }

@@ -492,7 +492,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ...kept(16646),
     seed: 16501,
     replacements: [
-      replacing('sync/observation.ts', 'isNews', (isNews) => (verdict) => {
+      replacing('store/acceptance.ts', 'isNews', (isNews) => (verdict) => {
         return verdict.kind === 'stale' || isNews(verdict);
       }),
     ],
