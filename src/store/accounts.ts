@@ -101,7 +101,10 @@ export class AccountRegister {
   }
 }
 
-type AccountRow = Omit<Selectable<MirrorTables['accounts']>, 'added_at' | 'paused_since'>;
+type AccountRow = Pick<
+  Selectable<MirrorTables['accounts']>,
+  'account_id' | 'not_served_since' | 'settings_file' | 'connection'
+>;
 
 /** The accounts of the mirror, and which settings file names each. Each method runs inside a transaction. */
 export class AccountRows {

@@ -24,6 +24,7 @@ import { lockedOrClosed, type ProcessLock } from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
 import { expiringVersions } from './history.ts';
+import { Listings } from './listings.ts';
 import { Marks, moveMarks } from './marks.ts';
 import { LaggingCopies } from './lagging-copies.ts';
 import { Outbox } from './outbox.ts';
@@ -75,6 +76,7 @@ export class Store {
   readonly vendors: Vendors;
   /** Derives rows again that older rules wrote. */
   readonly derivation: Derivation;
+  readonly listings: Listings;
   readonly runs: Runs;
   readonly findings: Findings;
   readonly deliveries: Deliveries;
@@ -122,15 +124,15 @@ export class Store {
     const deliveries = new Deliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const copies = new LaggingCopies(sqlite, clock, counter);
     const writer = new ReadingWriter(sqlite, clock, counter, marks, copies);
-    this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
-    const { queue } = this;
-    this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries, queue });
+    this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries });
     this.vendors = new Vendors(database, marks);
     this.derivation = new Derivation(database, clock);
+    this.listings = new Listings(database);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;
     this.gateways = new Gateways(database, clock);
+    this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
     this.callbacks = new Callbacks(database, clock);
     this.undecided = new Undecided(database, clock);
     this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });

@@ -9,7 +9,7 @@ import { sleptThrough } from '../domain/clock.ts';
 import { ArrivalSignal, background, sharedWait } from '../domain/concurrency.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
-import { queuePause, secondLookDelay } from '../domain/retry.ts';
+import { queuePause } from '../domain/retry.ts';
 import type { VisState } from '../domain/vendor.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import type { OpenDelivery } from '../store/deliveries.ts';
@@ -157,7 +157,7 @@ export class Worker implements Service {
 
   #context(): AttemptOptions['context'] {
     const { accountId, sync } = this.#account;
-    return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag, rest: secondLookDelay(sync) };
+    return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
 
   /**

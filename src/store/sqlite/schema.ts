@@ -185,6 +185,16 @@ export interface AccountTable {
   settings_file: string | null;
   connection: Generated<string>;
   paused_since: Generated<string | null>;
+  shortfall: Generated<number | null>;
+  withheld_absences: Generated<number>;
+  unproven_absences: Generated<number>;
+}
+
+export interface ShownStateTable {
+  account_id: string;
+  /** -1: vendors without a state. */
+  vis_state: number;
+  shown_by: 'list' | 'filter';
 }
 
 /** The mirror file. */
@@ -213,6 +223,7 @@ export interface MirrorTables {
   _requests: RequestTable;
   _daemon_files: DaemonFileTable;
   _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
+  _shown_states: ShownStateTable;
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
@@ -248,6 +259,8 @@ type FieldColumns = Record<TextField, string | null> &
 export interface VendorTable extends VendorKey, FieldColumns {
   vis_state_source: VisStateSource;
   presence: Presence;
+  /** Mirror time; see `domain/presence.ts`. Null too where an earlier version wrote it. */
+  presence_ms: number | null;
   first_seen_at: string;
   changed_at: string;
   source: Source;

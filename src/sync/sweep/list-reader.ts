@@ -46,6 +46,8 @@ export class ListReader {
   /** Reasons why records cannot be used, without duplicates. */
   readonly rejected = new Set<string>();
   readonly order: ObservedOrder;
+  /** How many vendors the last page counted. */
+  counted = 0;
   readonly #source: ListSource;
   readonly #visState: 1 | 2 | undefined;
   #entries: { readonly first: VendorPage; readonly watch: EntryWatch; readonly known: IdSet } | undefined;
@@ -111,6 +113,7 @@ export class ListReader {
     this.seen.addAll(window.ids);
     this.#rowsSeen += window.ids.length;
     const { pages, total } = page;
+    this.counted = total;
     // Windows overlap, so some rows are counted twice.
     const seen = Math.min(this.#rowsSeen, total);
     this.#source.onProgress?.({ pass: this.#pass, page: requested.page, pages, seen, total });

@@ -41,6 +41,8 @@ export interface SweepResult {
   readonly seen: IdSet;
   /** Whether the list was seen to change during the sweep. */
   readonly moved: boolean;
+  /** How many vendors the service counted at the end. */
+  readonly counted: number;
   /** Reasons why records cannot be used, without duplicates. */
   readonly rejected: readonly string[];
 }
@@ -80,7 +82,8 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     if (joined === 'joined')
       conclusion = { complete: true, proof: 'windows', pages: first.pages, shown: list.seen.size, unreadable: 0 };
   }
-  return { conclusion, seen: list.seen, moved: list.moved, rejected: [...list.rejected] };
+  const { seen, moved, counted, rejected } = list;
+  return { conclusion, seen, moved, counted, rejected: [...rejected] };
 }
 
 const moving: Conclusion = { complete: false, why: 'the list changed faster than it could be read', startsOver: true };

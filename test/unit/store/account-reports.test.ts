@@ -42,6 +42,8 @@ describe('reports on accounts', () => {
         callbacks: [],
         refusals: [],
         clockAheadMs: null,
+        withheldAbsences: 0,
+        unprovenAbsences: 0,
       },
     ]);
   });
