@@ -12,6 +12,7 @@ import type { VendorPage } from '../domain/reading.ts';
 import type { Log } from '../domain/log.ts';
 import { endingOf, nextOutcome, type EndedOutcome } from '../domain/run.ts';
 import type { Finding } from '../store/findings.ts';
+import type { ParkedDeliveries } from '../store/deliveries.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
@@ -157,7 +158,7 @@ class SweepRun {
     const { present, base } = unseen;
     const breaker = new Breaker(account, this.#run, { present, base, approved });
 
-    const readsById = await this.#readsById(swept, parked.length, options);
+    const readsById = await this.#readsById(swept, parked, options);
     const resolved = await this.#resolve(swept, readsById, breaker, options);
     this.#notes.push(...resolved.notes);
     if (resolved.unconfirmed > 0) throw await breaker.trip(suspects);
@@ -245,12 +246,17 @@ class SweepRun {
   }
 
   /** Whether vendors are read by id; undefined where none needs to be. */
-  async #readsById(swept: SweepOutcome, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
+  async #readsById(
+    swept: SweepOutcome,
+    parked: readonly ParkedDeliveries[],
+    options: ObservationOptions,
+  ): Promise<boolean | undefined> {
     const { mirror, accountId, reader } = this.#account;
     const { suspects, hidden, absent } = swept.unseen;
-    const unlisted = suspects.length + hidden.length + absent.length + parked;
+    const marked = [...swept.marks, ...parked].map(({ vendorid }) => vendorid);
+    const unlisted = suspects.length + hidden.length + absent.length + marked.length;
     if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
-    return reader.isOffered(() => Promise.resolve(sampleListed(swept)), attemptOptionsOf(options));
+    return reader.isOffered(() => Promise.resolve(sampleListed(swept)), marked, attemptOptionsOf(options));
   }
 
   async #resolve(

@@ -93,7 +93,9 @@ export class Worker implements Service {
     if (this.#attempts.size >= this.#places) return;
     await this.#takeMarks();
     if (this.#waiting.length === 0) return;
-    if (!(await reader.isOffered(() => mirror.vendors.newestActive(accountId), { context: this.#context(), signal }))) {
+    const marked = this.#waiting.map(({ vendorid }) => vendorid);
+    const options = { context: this.#context(), signal };
+    if (!(await reader.isOffered(() => mirror.vendors.newestActive(accountId), marked, options))) {
       this.#waiting = [];
       const { error } = await this.#sweep();
       if (error) throw error;
