@@ -8,6 +8,9 @@ export interface Subject {
   readonly survivors?: Readonly<Record<string, string>>;
 }
 
+/** Of a change with which the file of tests cannot be loaded, so that none of them fails. */
+const notLoaded = 'The tests cannot be loaded with it, which StrykerJS does not count.';
+
 export const subjects: readonly Subject[] = [
   { file: 'src/domain/retry.ts', tests: ['test/unit/domain/retry*.test.ts'] },
   {
@@ -38,7 +41,19 @@ export const subjects: readonly Subject[] = [
       '{ used: 0, next: null } → {}': 'A count always has a row.',
     },
   },
-  { file: 'src/store/reports/feed-cursor.ts', tests: ['test/unit/store/reports/feed-cursor.test.ts'] },
+  {
+    file: 'src/store/reports/feed-cursor.ts',
+    tests: ['test/unit/store/reports/feed-cursor.test.ts'],
+    survivors: {
+      '\'\' → "Stryker was here!"': 'A random name is always drawn.',
+      'draw.get({})?.epoch → draw.get({}).epoch': 'A random name is always drawn.',
+      'find.get({ seq })?.epoch → find.get({ seq }).epoch': 'A statement without a table always has a row.',
+      'last.get({})?.seq → last.get({}).seq': 'The migrations leave a row there.',
+      'statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`).get({})?.seq → statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`).get({}).seq':
+        'The migrations leave a row there.',
+      '[] → ["Stryker was here"]': 'Only the second and third part are looked at.',
+    },
+  },
   { file: 'src/store/acceptance.ts', tests: ['test/unit/store/{acceptance,reading-writer*}.test.ts'] },
   { file: 'src/store/reading-writer.ts', tests: ['test/unit/store/reading-writer*.test.ts'] },
   { file: 'src/store/queue.ts', tests: ['test/unit/store/queue.test.ts'] },
@@ -58,7 +73,15 @@ export const subjects: readonly Subject[] = [
       'value === undefined → false': 'What is undefined is no text, object or number.',
       '[] → ["Stryker was here"]': 'An order that names no key leaves them as they arrived, which is tried anyway.',
       'isSigned(pairs, signature, verifiers, this.#learned) → false': 'After the search, the same is asked again.',
-      'seen.has(pythonJson(parts)) → false': 'The same texts are tried again, in vain.',
+      '\'user_id\' → ""': 'It is the last of the order, and keys that are not in the order come last.',
+      '\'utf-8\' → ""': notLoaded,
+      '(inner) => [false, true].flatMap((slash) => [true, false].map((ascii): Spelling => ({ ascii, slash, inner }))) → () => undefined':
+        notLoaded,
+      '(slash) => [true, false].map((ascii): Spelling => ({ ascii, slash, inner })) → () => undefined': notLoaded,
+      '(ascii): Spelling => ({ ascii, slash, inner }) → () => undefined': notLoaded,
+      '{ return [...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))); } → {}': notLoaded,
+      '{ const rank = ([name]: Pairs[number]): number => { const at = order.indexOf(name); return at < 0 ? order.length : at; }; return [...pairs].sort((a, b) => rank(a) - rank(b)); } → {}':
+        notLoaded,
       '() => 0 → () => undefined': 'Where it is read, undefined means 0.',
     },
   },
