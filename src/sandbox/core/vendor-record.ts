@@ -85,7 +85,7 @@ export function vendorOnWire(record: VendorRecord, world: World, where: 'list' |
     street: text('street'),
     street2: text('street2'),
     tax_defaults: record.taxes.map((tax) => taxOnWire(tax, record.vendorid, world)),
-    updated_at: serviceTime(record.updated, world),
+    updated_at: world.serviceTime === 'mixed' ? newYork.format(record.updated) : serviceTime(record.updated, world),
     vendor_name: text('vendor_name'),
     vendorid: record.vendorid,
     vis_state: world.visState === 'text' ? String(record.state) : record.state,

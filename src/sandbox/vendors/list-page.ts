@@ -3,34 +3,85 @@ import type { SeededRandom } from '../core/random.ts';
 import { invalid, unknownResource } from '../core/reply.ts';
 import type { VendorRecord } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
-import { aged, gone, unreadable, type BookView } from './vendor-book.ts';
+import { gone, unreadable, type BookView } from './vendor-book.ts';
 
-/** Rows of the view in the sequence's order. Rows that are counted and not shown leave holes: their page is short. */
+/** Rows of the view in the sequence's order; or that there is no such page, where this world says so in no form of its own. Rows that are counted and not shown leave holes: their page is short. */
 export function listVendors(
   view: BookView,
   sequence: Sequence,
   query: URLSearchParams,
   world: World,
-): { rows: VendorRecord[]; numbers: Page['numbers'] } {
+): { rows: VendorRecord[]; numbers: Page['numbers'] } | 'no such page' {
   const shown = shownMarks(query, world);
   const counted = shown.slice();
   counted[unreadable] = 1;
-  if (world.total === 'counts_hidden') counted[1] = counted[2] = counted[aged] = 1;
+  if (world.total === 'counts_hidden') counted[1] = 1;
 
-  let total = 0;
-  for (const mark of view.marks) total += counted[mark] ?? 0;
-  const { offset, limit, numbers } = pageOf(query, total, world);
+  let places = 0;
+  for (const [index, mark] of view.marks.entries()) if (isListed(index, world)) places += counted[mark] ?? 0;
+  const asked = vendorPageOf(query, places, world);
+  if (asked === 'no such page') return asked;
+  const { offset, limit, page, perPage } = asked;
 
   const rows: VendorRecord[] = [];
   let place = 0;
   for (let position = 0; position < sequence.length && place < offset + limit; position += 1) {
     const index = sequence.at(position);
     const mark = view.marks[index] ?? gone;
-    if (counted[mark] === 0) continue;
+    if (counted[mark] === 0 || !isListed(index, world)) continue;
     if (place >= offset && shown[mark] === 1) rows.push(view.record(index));
     place += 1;
   }
-  return { rows, numbers };
+  const total = totalOf(places, rows.length, world);
+  const pages = { counted: Math.ceil(total / perPage), one: 1, endless: 1_000_000_000 }[world.pages];
+  return { rows, numbers: { page, pages, per_page: perPage, total } };
+}
+
+/** Every third vendor is left out, until there are enough of them. */
+function isListed(index: number, { unlistedRows }: World): boolean {
+  return index % 3 !== 1 || Math.floor(index / 3) >= unlistedRows;
+}
+
+/** `total`, as this world counts a list of so many places, of which so many rows are on the page. */
+function totalOf(places: number, onPage: number, world: World): number {
+  switch (world.total) {
+    case 'right':
+    case 'counts_hidden':
+      return places;
+    case 'fewer':
+      return places - Math.ceil(places / 10);
+    case 'capped':
+      return Math.min(places, 20);
+    case 'page':
+      return onPage;
+    case 'zero':
+      return 0;
+  }
+}
+
+/** Which places of the list a page of vendors shows. Refuses a page past the last where this world does. */
+function vendorPageOf(
+  query: URLSearchParams,
+  places: number,
+  world: World,
+): (Pick<Page, 'offset' | 'limit'> & { readonly page: number; readonly perPage: number }) | 'no such page' {
+  const perPage = perPageOf(query, places, world);
+  const first = world.paging === 'zero' ? 0 : 1;
+  const requested = world.paging === 'ignored' ? first : pageNumber(query, first);
+  const last = Math.max(first, first + Math.ceil(places / perPage) - 1);
+  if (requested > last && world.pastEnd === '404') throw unknownResource('page', 'page', String(requested));
+  if (requested > last && world.pastEnd === 'html') return 'no such page';
+  if (requested > last && world.pastEnd === '422')
+    throw invalid(1014, 'page', 'page', 'Invalid value for page.', String(requested));
+  const wraps = requested > last && (world.pastEnd === 'last' || world.pastEnd === 'first');
+  const page = wraps ? { last, first }[world.pastEnd] : requested;
+  const shown = world.paging === 'echoed' ? first : page;
+  return { offset: (shown - first) * perPage, limit: perPage, page, perPage };
+}
+
+function pageNumber(query: URLSearchParams, first: number): number {
+  if (first === 0 && query.get('page') === '0') return 0;
+  return positive(query, 'page', first, 1014);
 }
 
 /** 1 at each mark whose vendors this query shows. */
@@ -38,9 +89,8 @@ function shownMarks(query: URLSearchParams, world: World): Uint8Array {
   const shown = new Uint8Array(256);
   const wanted = world.visStateFilter === 'honoured' ? query.get('search[vis_state]') : null;
   if (wanted === null) {
-    shown[0] = 1;
-    if (world.listDeleted !== 'hidden') shown[1] = 1;
-    if (world.listArchived === 'shown') shown[2] = 1;
+    shown[0] = shown[2] = 1;
+    if (world.listDeleted === 'shown') shown[1] = 1;
   } else if (['0', '1', '2'].includes(wanted)) shown[Number(wanted)] = 1;
   return shown;
 }

@@ -12,10 +12,15 @@ type Knob = readonly [Value, ...Value[]];
 const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   /** Plain records would teach less, and seeds that were kept met odd ones. */
   records: ['odd'],
-  paging: [...Array<string>(12).fill('honoured'), 'ignored', 'echoed'] as unknown as Knob,
   /** The oracle of writes looks for names as they were sent. */
   tidies: ['no'],
+  paging: [...Array<string>(9).fill('honoured'), 'zero', 'zero', 'zero', 'ignored', 'echoed'] as unknown as Knob,
   unlistedIds: [0, 0, 2],
+  /** Such vendors refute each sweep for ever: what becomes of them, unit tests say. */
+  unlistedRows: [0],
+  /** Counts that are right are likelier: nothing else leads to windows of lists that rest. */
+  total: ['right', 'right', 'right', 'counts_hidden', 'fewer', 'capped', 'page', 'zero'],
+  pages: ['counted', 'counted', 'counted', 'one', 'endless'],
   listLag: [0, 0, 2, 4],
   readLag: [0, 0, 2, 4],
   readOne: ['yes', 'yes', 'yes', '404', '405'],
