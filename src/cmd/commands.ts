@@ -79,9 +79,11 @@ function declareReconcile(program: Command, lazy: LazyAction): void {
       paragraphs(
         'Mirrors all vendors and gateways of the service once, and records every difference that no webhook had announced in the table findings.',
         'Vendors that are no longer listed are read one by one. If many are missing at once, none is marked gone: check the service, then allow it with --approve-absences.',
+        'If the service counts many vendors that it does not show, nothing is complete: check the role of the token, or accept it with --accept-unreadable. That is kept with the account, until there are many more; 0 takes it back.',
       ),
     )
     .option('--approve-absences <n>', 'mark up to this many missing vendors gone', wholeFrom(0))
+    .option('--accept-unreadable <n>', 'accept that so many vendors are counted and not shown', wholeFrom(0))
     .addHelpText(
       'after',
       examples(['vendor-mirror reconcile'], ['vendor-mirror reconcile --account 6BApk --approve-absences 40']),

@@ -3,7 +3,7 @@
  */
 import type { GatewaySummary, Installation, RunSummary } from '../app/installation.ts';
 import { seconds } from '../domain/duration.ts';
-import { exitStatus, type ExitStatus, type MirrorError } from '../domain/errors.ts';
+import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { FindingKind } from '../store/sqlite/schema.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
@@ -18,11 +18,14 @@ import { withInstallation } from './with-installation.ts';
 interface ReconcileOptions {
   /** How many absences a person has allowed. */
   readonly approveAbsences?: number;
+  /** How many vendors that the service counts and does not show a person has accepted. */
+  readonly acceptUnreadable?: number;
 }
 
 interface Walk {
   readonly kind: RunSummary['kind'];
   readonly approved?: number;
+  readonly accepted?: number | undefined;
 }
 
 /** What became of one account. */
@@ -37,11 +40,17 @@ interface AccountSync {
 export const sync: CommandHandler = (call) => walkAll(call, { kind: 'pull' });
 
 export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
-  walkAll(call, { kind: 'reconcile', approved: call.options.approveAbsences ?? 0 });
+  walkAll(call, {
+    kind: 'reconcile',
+    approved: call.options.approveAbsences ?? 0,
+    accepted: call.options.acceptUnreadable,
+  });
 
 async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
   const { context, options } = call;
   const settings = withoutPaused(context, loadSettings(call));
+  if (walk.accepted !== undefined && settings.accounts.length > 1)
+    throw new MirrorError('usage', 'Name the account whose vendors are accepted with --account.');
   const synced = await withInstallation(call, settings, async (installation) => {
     const ended: AccountSync[] = [];
     for (const account of installation.accounts) {
@@ -60,8 +69,9 @@ async function walkAccount(
   { context }: Call,
   installation: Installation,
   account: string,
-  walk: Walk,
+  { accepted, ...walk }: Walk,
 ): Promise<AccountSync> {
+  if (accepted !== undefined) await installation.mirror.accountRegister.acceptUnreadable(account, accepted);
   const signal = context.interrupted;
   const progress = progressOf(account, context);
   const run = await installation

@@ -96,6 +96,11 @@ export const catalogue = {
     false,
     'Everything else was applied. The findings of the run say why each record was rejected; report them to the service.',
   ),
+  too_many_unreadable: entry(
+    incomplete,
+    false,
+    'Give the token a role that may read all bill vendors. If it shall not, accept it: `vendor-mirror reconcile --accept-unreadable N`.',
+  ),
   breaker_tripped: entry(
     incomplete,
     false,

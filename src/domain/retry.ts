@@ -23,6 +23,9 @@
  *   anything        refused, attempts 0 to 10       defer    after 5 s at least, and less than 5 s * 2^(attempts + 1) or 1 h, attempts + 1
  *   anything        refused, attempts 11 or more    park
  *
+ * Besides, every reading that shows its vendor, of a list too, settles what was marked before it by the delay of a second look or more
+ * (`Queue.answer`): however often the vendor is marked again, only what came since stays open.
+ *
  * Where the vendor was marked again during the reading, the newer mark stays, and is due after the delay for repeated deliveries.
  */
 

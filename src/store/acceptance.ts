@@ -60,6 +60,23 @@ export interface Difference {
   readonly repeated?: readonly string[] | undefined;
 }
 
+/** Fields that change with every edit, or may change alone. */
+const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'presence']);
+
+/**
+ * Whether a reading shows a change that an event may have announced: not a balance, and not a field that lists leave out and a read by id
+ * fills in.
+ */
+export function isNews(verdict: Verdict): boolean {
+  if (verdict.kind !== 'updated') return verdict.kind === 'created';
+  return verdict.after.updated_at === null || changedValues(verdict).some((field) => edited.has(field));
+}
+
+/** Changed fields that had a value before. */
+export function changedValues({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
+  return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
+}
+
 /** The verdict on a reading that equals the stored vendor. */
 export function unchangedVerdict({
   held_since_ms,

@@ -27,6 +27,9 @@ export class AccountRegister {
   readonly #know: Statement<OfAccount & { addedAt: string }>;
   readonly #pause: Statement<OfAccount & { pausedSince: string }>;
   readonly #resume: Statement<OfAccount>;
+  readonly #counts: Statement<OfAccount, { accepted: number; miscounted: number }>;
+  readonly #accept: Statement<OfAccount & { accepted: number; acceptedAt: string | null }>;
+  readonly #miscount: Statement<OfAccount & { miscounted: number }>;
   /** The last state, and its `PRAGMA data_version`, which changes when another connection commits. */
   #seen: { readonly version: unknown; readonly kept: KeptAccounts } | undefined;
 
@@ -59,6 +62,21 @@ export class AccountRegister {
       (at) => sql`
       UPDATE accounts SET paused_since = NULL WHERE account_id = ${at('accountId')} AND paused_since IS NOT NULL`,
     );
+    this.#counts = statement<OfAccount, { accepted: number; miscounted: number }>(
+      sqlite,
+      (at) => sql`
+      SELECT accepted_unreadable AS accepted, miscounted FROM accounts WHERE account_id = ${at('accountId')}`,
+    );
+    this.#accept = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE accounts SET accepted_unreadable = ${at('accepted')}, accepted_at = ${at('acceptedAt')}
+      WHERE account_id = ${at('accountId')}`,
+    );
+    this.#miscount = statement(
+      sqlite,
+      (at) => sql`UPDATE accounts SET miscounted = ${at('miscounted')} WHERE account_id = ${at('accountId')}`,
+    );
   }
 
   /** @returns false where it was added before; then nothing changes. */
@@ -90,6 +108,30 @@ export class AccountRegister {
     return this.#database.write(() => this.#resume.run({ accountId }) > 0);
   }
 
+  /** What is known of the count of an account's list. */
+  listCount(accountId: string): Promise<ListCount> {
+    return this.#database.read(() => {
+      const { accepted = 0, miscounted = 0 } = this.#counts.get({ accountId }) ?? {};
+      return { accepted, miscounted: miscounted === 1 };
+    });
+  }
+
+  /** A person accepts that the service counts so many vendors that it does not show; 0 takes that back. */
+  acceptUnreadable(accountId: string, accepted: number): Promise<void> {
+    const now = timestamp(this.#clock.now());
+    return this.#database.write(() => {
+      this.#know.run({ accountId, addedAt: now });
+      this.#accept.run({ accountId, accepted, acceptedAt: accepted === 0 ? null : now });
+    });
+  }
+
+  /** Whether the list of an account shows more vendors than the service counts. */
+  noteMiscounted(accountId: string, miscounted: boolean): Promise<void> {
+    return this.#database.write(() => {
+      this.#miscount.run({ accountId, miscounted: Number(miscounted) });
+    });
+  }
+
   /** The current state. The same object as before where no other process wrote since, which only costs reading shared memory. */
   async kept(): Promise<KeptAccounts> {
     const { sqlite } = this.#database;
@@ -99,6 +141,13 @@ export class AccountRegister {
     this.#seen = { version, kept };
     return kept;
   }
+}
+
+export interface ListCount {
+  /** How many vendors that the service counts and does not show a person accepted. */
+  readonly accepted: number;
+  /** The last complete sweep showed more vendors than the service counts. */
+  readonly miscounted: boolean;
 }
 
 type AccountRow = Pick<

@@ -24,7 +24,6 @@ import { lockedOrClosed, type ProcessLock } from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
 import { expiringVersions } from './history.ts';
-import { Listings } from './listings.ts';
 import { Marks, moveMarks } from './marks.ts';
 import { LaggingCopies } from './lagging-copies.ts';
 import { Outbox } from './outbox.ts';
@@ -40,6 +39,7 @@ import { NotHonoured } from './not-honoured.ts';
 import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
 import { dropFreshness, expiringRuns, Runs } from './runs.ts';
+import { ServiceKnowledge } from './service-knowledge.ts';
 import { Database, shortLockWait } from './sqlite/database.ts';
 import type { Query } from './sqlite/statement.ts';
 import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from './sqlite/file-systems.ts';
@@ -76,7 +76,6 @@ export class Store {
   readonly vendors: Vendors;
   /** Derives rows again that older rules wrote. */
   readonly derivation: Derivation;
-  readonly listings: Listings;
   readonly runs: Runs;
   readonly findings: Findings;
   readonly deliveries: Deliveries;
@@ -86,6 +85,7 @@ export class Store {
   readonly sweepRequests: SweepRequests;
   readonly undecided: Undecided;
   readonly writes: Writes;
+  readonly serviceKnowledge: ServiceKnowledge;
   readonly requestFailures: RequestFailures;
   /** Optional requests that the service does not honour. */
   readonly notHonoured: NotHonoured;
@@ -124,19 +124,20 @@ export class Store {
     const deliveries = new Deliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const copies = new LaggingCopies(sqlite, clock, counter);
     const writer = new ReadingWriter(sqlite, clock, counter, marks, copies);
-    this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries });
+    this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
+    const { queue } = this;
+    this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries, queue });
     this.vendors = new Vendors(database, marks);
     this.derivation = new Derivation(database, clock);
-    this.listings = new Listings(database);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;
     this.gateways = new Gateways(database, clock);
-    this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
     this.callbacks = new Callbacks(database, clock);
     this.undecided = new Undecided(database, clock);
     this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });
     this.writes = new Writes(database, { clock, marks, process });
+    this.serviceKnowledge = new ServiceKnowledge(database, clock);
     this.requestFailures = new RequestFailures(database, clock, 'account');
     this.notHonoured = new NotHonoured(database, { clock, findings });
     this.connectionFailures = new RequestFailures(database, clock, 'connection');

@@ -3,7 +3,7 @@
  * meanwhile: then the newer mark stays and the vendor is read once more, after a delay if the reading was unsuccessful.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { timestamp, type Clock } from '../domain/clock.ts';
+import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { Deferral, MarkReason } from '../domain/retry.ts';
 import type { OpenDelivery, ParkedDeliveries, SettledOutcome, Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
@@ -27,6 +27,12 @@ export interface QueueParts {
   readonly findings: Findings;
 }
 
+/** When a vendor was marked first, of the marks that are open, and last; in mirror time. */
+interface Age {
+  readonly marked_ms: number;
+  readonly last_ms: number;
+}
+
 const shown = sql`account_id, vendorid, generation, attempts, reason, marked_at`;
 const changed = ['due_at', 'due_ms', 'attempts', 'reason', 'last_error'] as const;
 
@@ -42,6 +48,9 @@ export class Queue {
   readonly #parked: Statement<{ account_id: string }, Mark>;
   readonly #open: Statement<{ account_id: string }, { marks: number }>;
   readonly #next: Statement<{ account_id: string; after: number }, { next: number | null }>;
+  readonly #older: Statement<{ account_id: string; upTo: number }, { vendorid: number }>;
+  readonly #aged: Statement<VendorKey, Mark & Age>;
+  readonly #rejuvenate: Statement<VendorKey & { marked_at: string; marked_ms: number }>;
   readonly #remove: Statement<VendorKey & { generation: number }>;
   readonly #change: Statement<VendorKey & Pick<DirtyVendorTable, 'generation' | (typeof changed)[number]>>;
 
@@ -74,6 +83,23 @@ export class Queue {
       (at) => sql`
         SELECT min(due_ms) AS next FROM dirty_vendors
         WHERE account_id = ${at('account_id')} AND due_ms > ${at('after')}`,
+    );
+    this.#older = statement(
+      sqlite,
+      (at) => sql`
+        SELECT vendorid FROM dirty_vendors WHERE account_id = ${at('account_id')} AND marked_ms <= ${at('upTo')}`,
+    );
+    this.#aged = statement(
+      sqlite,
+      (at) => sql`
+        SELECT ${shown}, marked_ms, last_ms FROM dirty_vendors
+        WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
+    );
+    this.#rejuvenate = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE dirty_vendors SET marked_at = ${at('marked_at')}, marked_ms = ${at('marked_ms')}
+        WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
     );
     this.#remove = statement(sqlite, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
     this.#change = statement(sqlite, (at) =>
@@ -133,7 +159,37 @@ export class Queue {
 
   /** Settles deliveries that a reading answered, where the mark itself could not be settled. */
   settleDeliveries(mark: Mark, answered: readonly OpenDelivery[]): Promise<void> {
-    return this.#database.writeWithoutSync(() => this.#conclude(mark, 'applied', [...answered]));
+    return this.#database.writeWithoutSync(() => {
+      const open = new Set(this.#deliveries.open(mark).map(({ id }) => id));
+      this.#conclude(
+        mark,
+        'applied',
+        answered.filter(({ id }) => open.has(id)),
+      );
+    });
+  }
+
+  /** Vendors with a mark that was made until that moment of mirror time, parked ones included. Runs inside a transaction. */
+  markedUntil(account_id: string, upTo: number): number[] {
+    return this.#older.all({ account_id, upTo }).map(({ vendorid }) => vendorid);
+  }
+
+  /**
+   * Settles what a reading of a vendor answered, however it came to be made: the marks that were made until `upTo`, in mirror time, with their
+   * deliveries. Where the vendor was marked again since, only the newer marks stay open. Runs inside a transaction.
+   */
+  answer(key: VendorKey, upTo: number, outcome: SettledOutcome): void {
+    const mark = this.#aged.get(key);
+    if (!mark || mark.marked_ms > upTo) return;
+    if (mark.last_ms <= upTo) {
+      this.#remove.run(mark);
+      this.#conclude(mark, outcome);
+      return;
+    }
+    const marked_at = timestamp((parseInstant(mark.marked_at) ?? 0) + upTo - mark.marked_ms);
+    this.#rejuvenate.run({ ...mark, marked_at, marked_ms: upTo });
+    const answered = this.#deliveries.open(mark).filter(({ received_at }) => received_at <= marked_at);
+    this.#conclude(mark, outcome, answered);
   }
 
   /** The deliveries of a mark, oldest first. */
@@ -167,7 +223,7 @@ export class Queue {
     );
   }
 
-  #conclude(mark: Mark, outcome: SettledOutcome, open = this.#deliveries.open(mark)): void {
+  #conclude(mark: VendorKey, outcome: SettledOutcome, open = this.#deliveries.open(mark)): void {
     // A delivery without a change announces late what a sweep had found; of several with a change, all but the last do.
     if (outcome === 'unchanged') this.#findings.explainBy(mark, open);
     if (outcome === 'applied') this.#findings.explainBy(mark, open.slice(0, -1));

@@ -5,7 +5,7 @@
  * `raw` is the JSON as received; fields that an answer leaves out, and that an earlier answer had, are carried over.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
-import { isAbsent, nextPresence, type AbsenceEvidence } from '../domain/presence.ts';
+import { isAbsent, nextPresence, type AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, Source, VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
 import {
@@ -29,16 +29,7 @@ import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { keyOf } from './sqlite/statement.ts';
-import {
-  ChildRows,
-  columnsOf,
-  fieldsNotIn,
-  ForgottenVendors,
-  mergedRaw,
-  presenceOf,
-  repairedRaw,
-  VendorRows,
-} from './vendors.ts';
+import { ChildRows, columnsOf, fieldsNotIn, ForgottenVendors, mergedRaw, repairedRaw, VendorRows } from './vendors.ts';
 
 export class ReadingWriter {
   readonly #sqlite: Sqlite;
@@ -95,8 +86,9 @@ export class ReadingWriter {
       const before = found && this.#rows.find(key);
       if (!before) return forgotten.has(row.vendorid) ? forgottenVerdict : this.#create(key, row, stamp, changeContext);
       const verdict = this.#update(before, row, stamp, context, true);
-      if (verdict.kind === 'unchanged' && before.presence !== shown.presence)
-        this.#rows.confirm(before, stamp.readSeq, shown);
+      const presence = nextPresence(before.presence, 'shown');
+      if (verdict.kind === 'unchanged' && before.presence !== presence)
+        this.#rows.confirm(before, stamp.readSeq, presence);
       return verdict;
     };
     for (const row of rows) {
@@ -132,30 +124,18 @@ export class ReadingWriter {
         ? forgottenVerdict
         : this.#create(key, row, stamp, this.#changeContextOf(context));
     const verdict = this.#update(stored, row, stamp, context, false);
-    if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
+    if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, nextPresence(stored.presence, 'shown'));
     return verdict;
   }
 
-  /**
-   * Applies the second proof of an absence: the vendor is `missing` or `gone`. A first proof concludes nothing, and changes nothing here.
-   * Runs inside a transaction.
-   * @param isApproved by a person: then it does not count for the breaker
-   */
-  absence(
-    vendorid: number,
-    evidence: AbsenceEvidence,
-    stamp: ReadStamp,
-    context: ReadingContext,
-    isApproved: boolean,
-  ): Verdict {
+  /** Applies the second proof of an absence: the vendor is `missing` or `gone`. Runs inside a transaction. */
+  absence(vendorid: number, proof: AbsenceProof, stamp: ReadStamp, context: ReadingContext): Verdict {
     const stored = this.#rows.find({ account_id: context.accountId, vendorid });
     if (!stored) return { kind: 'unchanged', heldSince: 0, visState: null };
-    const next = nextPresence(presenceOf(stored), evidence, context.lag);
-    const { presence } = next;
-    if (!isAbsent(presence)) return { kind: 'stale' };
-    const since = isApproved || next.since === null ? 0 : next.since;
+    const presence = nextPresence(stored.presence, proof);
+    if (presence === undefined) return { kind: 'stale' };
     if (presence === stored.presence) {
-      this.#rows.confirm(stored, stamp.readSeq, { presence, since });
+      this.#rows.confirm(stored, stamp.readSeq, presence);
       return unchangedVerdict(stored);
     }
     const inferred = presence === 'missing' && stored.vis_state !== 1;
@@ -163,7 +143,6 @@ export class ReadingWriter {
       vis_state: inferred ? 1 : stored.vis_state,
       vis_state_source: inferred ? 'inferred' : stored.vis_state_source,
       presence,
-      presence_ms: since,
       raw: repairedRaw(stored.raw),
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
@@ -214,14 +193,11 @@ export class ReadingWriter {
     if (changed.length === 0 && !absent) return undefined;
     const after = {
       vis_state: kept(vendor.vis_state) ?? null,
-      presence: shown.presence,
+      presence: nextPresence(stored.presence, 'shown'),
       updated_at: kept(vendor.updated_at) ?? null,
     } as const;
-    const changes = {
-      changed: absent ? [...changed, 'presence'] : changed,
-      filledIn: fieldsNotIn(stored.raw, changed),
-    };
-    return { vendor, before: stored, after, ...changes, repeated: vendor.repeated };
+    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(stored.raw, changed) };
+    return { vendor, before: stored, after, ...shown, repeated: vendor.repeated };
   }
 
   #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext, isListed: boolean): Verdict {
@@ -244,8 +220,7 @@ export class ReadingWriter {
     const state = {
       vis_state: columns.vis_state,
       vis_state_source: reported ? 'reported' : stored.vis_state_source,
-      presence: shown.presence,
-      presence_ms: shown.since,
+      presence: difference.after.presence,
       raw,
     } as const;
     this.#rows.update({ ...stored, ...columns, ...state, ...changeColumns(changeContext, stamp) });
@@ -265,9 +240,6 @@ export class ReadingWriter {
   }
 }
 
-/** The state of a vendor that a reading shows, whatever it was before. */
-const shown = nextPresence({ presence: 'suspect', since: null }, { kind: 'shown' }, 0);
-
 const keyIn = (
   { accountId }: Pick<ReadingContext, 'accountId'>,
   { vendorid }: Pick<VendorRow, 'vendorid'>,
@@ -286,6 +258,8 @@ export interface ReadingContext {
   readonly lag: number;
   /** Of a sweep: whether a vendor may be read by id. */
   readonly readsById?: boolean;
+  /** How much older than a reading, in milliseconds, the marks are that it answers; it answers none where this is left out. */
+  readonly rest?: number;
 }
 
 /** Evidence that a change was announced. */

@@ -1,44 +1,24 @@
 /** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../domain/clock.ts';
-import type { AbsenceEvidence } from '../domain/presence.ts';
+import type { AbsenceProof } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
-import { rejectedVerdict, type Verdict } from './acceptance.ts';
+import { isNews, rejectedVerdict, type Verdict } from './acceptance.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
+import type { Queue } from './queue.ts';
 import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
 import type { RunCounts, Runs } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
 import type { VendorKey } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
-import { countAbsences } from './vendors.ts';
 
 /** A commit takes no further page after this many milliseconds, because deliveries wait for its end. */
 const longEnough = 10;
 
 /** How often the progress of a run is recorded while nothing changes, in milliseconds. */
 const progressEvery = 1_000;
-
-/** Absences that one transaction stores: few enough to go unnoticed. */
-const absencesTogether = 100;
-
-/** An absence, and the evidence that proves it. */
-export interface ProvenAbsence {
-  readonly vendorid: number;
-  readonly evidence: AbsenceEvidence;
-  /** Of the read by id, or from before the sweep. */
-  readonly stamp: ReadStamp;
-}
-
-/** How many absences may be stored. */
-export interface AbsenceAllowance {
-  /** Together with those since `since` (mirror time) that no person approved. */
-  readonly bound: number;
-  readonly since: number;
-  /** So many at once, because a person approved them. */
-  readonly approved: number;
-}
 
 export interface ReadingParts {
   readonly copies: LaggingCopies;
@@ -47,6 +27,7 @@ export interface ReadingParts {
   readonly findings: Pick<Findings, 'add'>;
   readonly marks: Pick<Marks, 'isAnnounced'>;
   readonly deliveries: Pick<Deliveries, 'acceptedCount' | 'lastUnanswered'>;
+  readonly queue: Pick<Queue, 'markedUntil' | 'answer'>;
 }
 
 export class Readings {
@@ -58,21 +39,21 @@ export class Readings {
   readonly #findings: ReadingParts['findings'];
   readonly #marks: ReadingParts['marks'];
   readonly #deliveries: ReadingParts['deliveries'];
-  readonly #absences: ReturnType<typeof countAbsences>;
+  readonly #queue: ReadingParts['queue'];
   /** When the progress of a run was last recorded, in monotonic time. */
   readonly #progress = new WeakMap<SweepContext['run'], number>();
 
   constructor(database: Database, clock: Pick<Clock, 'monotonic' | 'yield'>, parts: ReadingParts) {
     this.#database = database;
     this.#clock = clock;
-    const { copies, writer, runs, findings, marks, deliveries } = parts;
+    const { copies, writer, runs, findings, marks, deliveries, queue } = parts;
     this.#copies = copies;
     this.#writer = writer;
     this.#runs = runs;
     this.#findings = findings;
     this.#marks = marks;
     this.#deliveries = deliveries;
-    this.#absences = countAbsences(database.sqlite);
+    this.#queue = queue;
   }
 
   /**
@@ -90,8 +71,10 @@ export class Readings {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
         const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
-        if (isWhole) confirmed.set(page, verdicts);
-        else known.set(page, verdicts);
+        if (isWhole) {
+          confirmed.set(page, verdicts);
+          this.#answerByPage(page, verdicts, context);
+        } else known.set(page, verdicts);
       }
       if (confirmed.size > 0 && this.#isProgressDue(context))
         this.#runs.progress(context.run.id, counts([...confirmed.values()]));
@@ -163,37 +146,21 @@ export class Readings {
   async applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
     const { vendorid } = row;
     try {
-      return await this.#database.write(() =>
-        this.#account(vendorid, this.#writer.record(row, stamp, context), context),
-      );
+      return await this.#database.write(() => {
+        const verdict = this.#account(vendorid, this.#writer.record(row, stamp, context), context);
+        this.#answer(vendorid, verdict, stamp, context);
+        return verdict;
+      });
     } catch (error) {
       if (!isRecordError(error)) throw error;
       return rejectedVerdict(vendorid, error);
     }
   }
 
-  /**
-   * Applies second proofs of absence. What a person did not approve is counted and stored in one transaction, so that two processes together
-   * stay within the bound.
-   * @returns the verdicts, in the order of `absences`; undefined where there are more than are allowed: then none was applied
-   */
-  async applyAbsences(
-    absences: readonly ProvenAbsence[],
-    { bound, since, approved }: AbsenceAllowance,
-    context: SweepContext,
-  ): Promise<Verdict[] | undefined> {
-    const isApproved = absences.length <= approved;
-    const apply = ({ vendorid, evidence, stamp }: ProvenAbsence): Verdict =>
-      this.#account(vendorid, this.#writer.absence(vendorid, evidence, stamp, context, isApproved), context);
-    if (!isApproved)
-      return this.#database.write(() => {
-        const before = this.#absences.get({ account_id: context.accountId, since })?.absences ?? 0;
-        return before + absences.length > bound ? undefined : absences.map(apply);
-      });
-    const verdicts: Verdict[] = [];
-    for (let from = 0; from < absences.length; from += absencesTogether)
-      verdicts.push(...(await this.#database.write(() => absences.slice(from, from + absencesTogether).map(apply))));
-    return verdicts;
+  applyAbsence(vendorid: number, proof: AbsenceProof, stamp: ReadStamp, context: SweepContext): Promise<Verdict> {
+    return this.#database.write(() =>
+      this.#account(vendorid, this.#writer.absence(vendorid, proof, stamp, context), context),
+    );
   }
 
   #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict {
@@ -215,6 +182,23 @@ export class Readings {
   #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Verdicts {
     const verdicts = this.#writer.page(page, context, known, apart);
     for (const [vendorid, verdict] of verdicts) this.#account(vendorid, verdict, context);
+    this.#answerByPage(page, verdicts, context);
     return verdicts;
+  }
+
+  /** Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id. */
+  #answerByPage({ stamp }: VendorPage, verdicts: Verdicts, context: SweepContext): void {
+    if (context.rest === undefined) return;
+    for (const vendorid of this.#queue.markedUntil(context.accountId, stamp.begun - context.rest)) {
+      const verdict = verdicts.get(vendorid);
+      if (verdict) this.#answer(vendorid, verdict, stamp, context);
+    }
+  }
+
+  /** Settles the marks that a reading answered: those that are older than it by the rest. What was not accepted answers nothing. */
+  #answer(vendorid: number, verdict: Verdict, { begun }: ReadStamp, { accountId, rest }: ReadingContext): void {
+    const { kind } = verdict;
+    if (rest === undefined || kind === 'stale' || kind === 'guarded' || kind === 'rejected') return;
+    this.#queue.answer({ account_id: accountId, vendorid }, begun - rest, isNews(verdict) ? 'applied' : 'unchanged');
   }
 }

@@ -9,11 +9,11 @@ import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import { nextStep, secondLookDelay, type Result } from '../domain/retry.ts';
-import type { Verdict } from '../store/acceptance.ts';
+import { isNews, type Verdict } from '../store/acceptance.ts';
 import type { OpenDelivery, ParkedDeliveries } from '../store/deliveries.ts';
 import type { Mark } from '../store/queue.ts';
 import type { ReadingContext, SweepContext } from '../store/reading-writer.ts';
-import { isNews, type Observation, type ObservationOptions } from './observation.ts';
+import type { Observation, ObservationOptions } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
 import type { ReadResult, SyncAccount } from './sync-account.ts';
 

@@ -5,9 +5,9 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, VendorRow } from '../domain/reading.ts';
 import { endingOf, nextOutcome } from '../domain/run.ts';
 import type { Verdict } from '../store/acceptance.ts';
-import { ShownStates, sortUnseen } from './absences.ts';
-import { describeBlank, isBlank } from './breaker.ts';
-import { hiddenWalks, RunCounter } from './observation.ts';
+import { sortUnseen } from './absences.ts';
+import { refuseShortfall } from './breaker.ts';
+import { hiddenWalks, RunCounter, stateSeen } from './observation.ts';
 import { interruptedError, type PullOptions } from './run.ts';
 import { sweep, type SweepPlan, type SweepProgress } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
@@ -71,6 +71,7 @@ async function compare(
     else if (verdict?.kind === 'updated') found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
     else found.delete(vendorid);
   };
+  const shown = { deleted: false };
   const check = async (rows: readonly VendorRow[]): Promise<ReadonlyMap<number, Verdict>> => {
     const verdicts = await mirror.readings.compareRows(rows, accountId);
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
@@ -80,6 +81,7 @@ async function compare(
     vendors,
     apply: async (page) => {
       const verdicts = await check(page.rows);
+      shown.deleted ||= [...verdicts.values()].some((verdict) => stateSeen(verdict) === 1);
       counter.set({ pages: counter.counts.pages + 1 });
       return verdicts;
     },
@@ -90,29 +92,27 @@ async function compare(
     concurrency: account.concurrency,
     signal: options.signal,
     onProgress: options.onProgress,
+    pages: mirror.serviceKnowledge,
   };
-  const { conclusion, seen } = await sweep(plan);
+  const { accepted, miscounted } = await mirror.accountRegister.listCount(accountId);
+  const { conclusion, seen } = await sweep({ ...plan, miscounted });
   if (!conclusion.complete)
     throw new MirrorError('sweep_incomplete', `The list could not be read completely: ${conclusion.why}.`);
 
+  const listed = seen.size;
+  const showsDeleted = shown.deleted;
   const hidden = account.extraWalks === 'auto' ? await hiddenWalks(account, plan) : undefined;
   if (hidden) seen.addAll(hidden.seen);
   counter.set({ seen: seen.size });
   const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {
     seen,
-    listed: seen,
     guarded: new Set(),
-    shows: new ShownStates(await mirror.listings.shownStates(accountId), hidden?.states),
-    dayBegan: '',
-    since: 0,
+    showsDeleted: showsDeleted || hidden?.showsDeleted === true,
     began,
     lag: sync.lag,
   });
-  if (isBlank(conclusion, unseen.present))
-    throw new MirrorError(
-      'sweep_incomplete',
-      `The list could not be read completely: it ${describeBlank(conclusion)}.`,
-    );
+  const elsewhere = seen.size - listed + unseen.hidden.length;
+  refuseShortfall(conclusion, { elsewhere, accepted }, sync.breaker);
   for (const vendorid of unseen.suspects)
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
   counter.set({ suspects: unseen.suspects.length });

@@ -9,8 +9,9 @@ import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
+import { secondLookDelay } from '../domain/retry.ts';
 import { balanceFields, kept, vendorFields, type Vendor } from '../domain/vendor.ts';
-import type { Difference, Verdict } from '../store/acceptance.ts';
+import { changedValues, isNews, type Verdict } from '../store/acceptance.ts';
 import type { Finding, ObservedFields } from '../store/findings.ts';
 import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
@@ -25,6 +26,8 @@ export interface Observation extends SweepResult {
   readonly guarded: ReadonlySet<number>;
   /** Vendors with a change that an event announces, accepted or not. */
   readonly news: Pick<ReadonlySet<number>, 'has'>;
+  /** Whether this list showed a deleted vendor. The stored state does not say that. */
+  readonly showsDeleted: boolean;
   /** Reasons why records could not be applied, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
   readonly fields: ObservedFields;
@@ -46,14 +49,16 @@ export interface ObservationOptions {
 
 /** Sweeps the default list of an account, and applies what it shows. */
 export async function observe(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
-  const { moved, walked } = await account.mirror.runs.listMoves(account.accountId);
+  const { mirror, accountId } = account;
+  const { moved, walked } = await mirror.runs.listMoves(accountId);
+  const { miscounted } = await mirror.accountRegister.listCount(accountId);
   const observer = new PageObserver();
   const plan = sweepPlan(account, options, observer);
-  const result = await sweep({ ...plan, ...(await windowsOf(account)), moves: movesOften(moved, walked) });
+  const result = await sweep({ ...plan, ...(await windowsOf(account)), moves: movesOften(moved, walked), miscounted });
   if (result.conclusion.complete && result.conclusion.proof === 'windows')
     await account.optional.honoured('window_size');
-  const { guarded, news, lagging, unusable, fields, allStored } = observer;
-  return { ...result, guarded, news, lagging, unusable, fields: fields.observed, allStored };
+  const { guarded, news, lagging, showsDeleted, unusable, fields, allStored } = observer;
+  return { ...result, guarded, news, lagging, showsDeleted, unusable, fields: fields.observed, allStored };
 }
 
 /** What a sweep needs to know about windows, whose size the service may not honour. */
@@ -66,37 +71,38 @@ export async function windowsOf({
   };
 }
 
-export type HiddenObservation = HiddenWalks & Pick<Observation, 'allStored' | 'guarded'>;
-
 /**
  * Sweeps the lists of deleted and archived vendors, where the service has them.
- * @returns as `hiddenWalks`, and what they observed.
+ * @returns the vendors that they showed, and whether the list of deleted ones was complete.
  */
-export async function observeHidden(account: SyncAccount, options: ObservationOptions): Promise<HiddenObservation> {
+export async function observeHidden(
+  account: SyncAccount,
+  options: ObservationOptions,
+): Promise<HiddenWalks & Pick<Observation, 'allStored'>> {
   const observer = new PageObserver();
   const walked = await hiddenWalks(account, sweepPlan(account, options, observer));
-  return { ...walked, allStored: observer.allStored, guarded: observer.guarded };
+  return { ...walked, allStored: observer.allStored };
 }
 
-/** What the lists of hidden states showed: vendors, and the states whose list was proven complete and is not empty. */
+/** What the lists of hidden states showed: vendors, and whether all deleted ones are among them. */
 interface HiddenWalks {
   readonly seen: IdSet;
-  readonly states: ReadonlySet<number>;
+  readonly showsDeleted: boolean;
 }
 
 /** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. */
 export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promise<HiddenWalks> {
   const seen = new IdSet();
-  const states = new Set<number>();
+  let showsDeleted = false;
   const planned = { ...plan, ...(await windowsOf(account)) };
   for (const state of [1, 2] as const) {
     const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state));
     if (walked === 'not_tried' || walked instanceof MirrorError) break;
     if (!walked) continue;
     seen.addAll(walked.seen);
-    if (walked.conclusion.complete && walked.conclusion.shown > 0) states.add(state);
+    if (state === 1) showsDeleted = walked.conclusion.complete;
   }
-  return { seen, states };
+  return { seen, showsDeleted };
 }
 
 /** Collects what the pages of one sweep show. */
@@ -106,6 +112,7 @@ class PageObserver {
   readonly unusable = new Map<number, string>();
   readonly lagging = new Map<number, number>();
   readonly fields = new FieldWatch();
+  showsDeleted = false;
   allStored = true;
 
   add(verdicts: ReadonlyMap<number, Verdict>): void {
@@ -117,7 +124,9 @@ class PageObserver {
       // A guarded change counts as news; a change without an event answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);
       if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
-      this.allStored &&= ['created', 'updated', 'unchanged'].includes(verdict.kind);
+      const state = stateSeen(verdict);
+      this.showsDeleted ||= state === 1;
+      this.allStored &&= state !== undefined && !isGuarded;
     }
     this.news.addAll(news);
   }
@@ -145,6 +154,7 @@ function sweepPlan(
     concurrency,
     signal,
     onProgress,
+    pages: mirror.serviceKnowledge,
   };
 }
 
@@ -153,6 +163,23 @@ const costOfWindows = 0.2;
 
 function movesOften(moved: number, walked: number): boolean {
   return walked > 0 && moved / walked > costOfWindows;
+}
+
+/** The `vis_state` in a reading; undefined where the verdict does not contain it. */
+export function stateSeen(verdict: Verdict): number | null | undefined {
+  switch (verdict.kind) {
+    case 'created':
+      return kept(verdict.vendor.vis_state);
+    case 'unchanged':
+      return verdict.visState;
+    case 'updated':
+    case 'guarded':
+      return verdict.after.vis_state;
+    case 'stale':
+    case 'forgotten':
+    case 'rejected':
+      return undefined;
+  }
 }
 
 /** How long a delivery may be under way, in milliseconds. */
@@ -182,18 +209,6 @@ function changeClassifier(now: () => number): ChangeClassifier {
 
 type Change = Extract<Verdict, { kind: 'created' | 'updated' }>;
 
-/** Fields that change with every edit, or may change alone. */
-const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'presence']);
-
-/**
- * Whether a reading shows a change that an event may have announced: not a balance, and not a field that lists leave out and a read by id
- * fills in.
- */
-export function isNews(verdict: Verdict): boolean {
-  if (verdict.kind !== 'updated') return verdict.kind === 'created';
-  return verdict.after.updated_at === null || changedValues(verdict).some((field) => edited.has(field));
-}
-
 function kindOf(verdict: Change): FindingKind | undefined {
   if (verdict.kind === 'created') return 'missed_create';
   const { before, after } = verdict;
@@ -206,11 +221,6 @@ function kindOf(verdict: Change): FindingKind | undefined {
   if (after.vis_state === 1 && before.vis_state !== 1) return 'missed_delete';
   if (after.vis_state === 0 && before.vis_state === 1) return 'missed_restore';
   return 'missed_update';
-}
-
-/** Changed fields that had a value before. */
-function changedValues({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
-  return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
 }
 
 function changeTime(verdict: Change): number | undefined {
@@ -334,6 +344,7 @@ export async function sweepContext(account: SyncAccount, run: Sweeping): Promise
     deliveryId: null,
     lag: sync.lag,
     readsById: account.reader.mayRead,
+    rest: secondLookDelay(sync),
     changeClassifier: (await expectsDeliveries(account, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
   };
 }

@@ -5,25 +5,21 @@
 import type { ServiceClient } from '../api/client.ts';
 import type { GatewaysApi } from '../api/gateways.ts';
 import { vendorOf } from '../api/wire/vendor-fields.ts';
-import { timestamp } from '../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import { isStateShown } from '../domain/presence.ts';
 import type { VendorPage } from '../domain/reading.ts';
 import type { Log } from '../domain/log.ts';
 import { endingOf, nextOutcome, type EndedOutcome } from '../domain/run.ts';
 import type { Finding } from '../store/findings.ts';
-import type { ParkedDeliveries } from '../store/deliveries.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
-import { allSeen, learnShown, ShownStates, sortUnseen } from './absences.ts';
+import { allSeen, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
-import { Breaker, day, isBelieved } from './breaker.ts';
+import { Breaker, isBelieved, refuseShortfall } from './breaker.ts';
 import { observeHidden, RunCounter, sweepContext, type ObservationOptions } from './observation.ts';
 import {
   observeList,
   refuseEmptyList,
-  rememberShortfall,
   reportList,
   requireComplete,
   resolveById,
@@ -155,17 +151,16 @@ class SweepRun {
     const swept = await this.#sweep(options);
     const { list, seen, unseen } = swept;
     const suspects = unseen.suspects.length;
-    const { present, base } = unseen;
-    const breaker = new Breaker(account, this.#run, { present, base, approved });
+    const breaker = new Breaker(account, this.#run, { present: unseen.present, approved });
+    await breaker.check(suspects);
+    if (swept.isBelieved) await account.mirror.vendors.markSuspects(account.accountId, unseen.suspects, swept.began);
 
-    const readsById = await this.#readsById(swept, parked, options);
+    const readsById = await this.#readsById(swept, parked.length, options);
     const resolved = await this.#resolve(swept, readsById, breaker, options);
     this.#notes.push(...resolved.notes);
     if (resolved.unconfirmed > 0) throw await breaker.trip(suspects);
     await settleParked(account, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
     await refuseEmptyList(account, list.conclusion);
-    await breaker.checkBlank(list.conclusion);
-    await rememberShortfall(account, swept, resolved.withheld);
     if (request) await finishRequest(account, request, { seen, news: list.news });
     const undecidedAsOf = await this.#recordUndecided(resolved.undecided);
     const { guardedSeq } = unseen;
@@ -203,60 +198,33 @@ class SweepRun {
     this.#counter.setSeen(seen.size);
     this.#notes.push(...(await reportList(account, this.#run, list)));
 
-    const ended = mirror.moment();
-    const known = await mirror.listings.shownStates(accountId);
     // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
     const allStored = list.allStored && hidden?.allStored !== false;
     const unseen =
-      allStored && (await mirror.vendors.countVendors(accountId)) === seen.size && !(await this.#mayLearn(known))
+      allStored && (await mirror.vendors.countVendors(accountId)) === seen.size
         ? allSeen(seen.size)
         : await sortUnseen(mirror.vendors.scannedVendors(accountId), {
             seen,
-            listed: list.seen,
-            guarded: new Set([...list.guarded, ...(hidden?.guarded ?? [])]),
-            shows: new ShownStates(known, hidden?.states),
-            dayBegan: await this.#dayBegan(),
-            since: ended - day,
+            guarded: list.guarded,
+            showsDeleted: list.showsDeleted || hidden?.showsDeleted === true,
             began,
             lag: sync.lag,
           });
-    const learned = await learnShown(account, unseen.listings, known, hidden?.states);
     const suspects = unseen.suspects.length;
     this.#counter.set({ suspects });
-    const believed = isBelieved(list.conclusion, suspects, approved);
-    return { began, ended, marks, list, seen, unseen, learned, isBelieved: believed };
-  }
-
-  /** Whether vendors of a state may be enough to learn that lists show it. */
-  async #mayLearn(known: { has(state: number | null): boolean }): Promise<boolean> {
-    const { mirror, accountId } = this.#account;
-    const states = await mirror.listings.statesOf(accountId);
-    return [...states].some(
-      ([state, vendors]) =>
-        state !== 0 && !known.has(state) && isStateShown(false, { shown: vendors, leftOut: 0, found: 0 }),
-    );
-  }
-
-  /** When the day of the breaker began, as a timestamp of ours: 24 hours ago, or with the first complete sweep. */
-  async #dayBegan(): Promise<string> {
-    const { mirror, accountId, clock } = this.#account;
-    const yesterday = timestamp(clock.now() - day);
-    const first = (await mirror.runs.firstComplete(accountId)) ?? timestamp(clock.now());
-    return first > yesterday ? first : yesterday;
+    const elsewhere = seen.size - list.seen.size + unseen.hidden.length;
+    const { accepted } = await mirror.accountRegister.listCount(accountId);
+    refuseShortfall(list.conclusion, { elsewhere, accepted }, sync.breaker);
+    return { began, marks, list, seen, unseen, isBelieved: isBelieved(list.conclusion, suspects, approved) };
   }
 
   /** Whether vendors are read by id; undefined where none needs to be. */
-  async #readsById(
-    swept: SweepOutcome,
-    parked: readonly ParkedDeliveries[],
-    options: ObservationOptions,
-  ): Promise<boolean | undefined> {
+  async #readsById(swept: SweepOutcome, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
     const { mirror, accountId, reader } = this.#account;
     const { suspects, hidden, absent } = swept.unseen;
-    const marked = [...swept.marks, ...parked].map(({ vendorid }) => vendorid);
-    const unlisted = suspects.length + hidden.length + absent.length + marked.length;
+    const unlisted = suspects.length + hidden.length + absent.length + parked;
     if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
-    return reader.isOffered(() => Promise.resolve(sampleListed(swept)), marked, attemptOptionsOf(options));
+    return reader.isOffered(() => Promise.resolve(sampleListed(swept)), attemptOptionsOf(options));
   }
 
   async #resolve(
@@ -265,11 +233,10 @@ class SweepRun {
     breaker: Breaker,
     options: ObservationOptions,
   ): Promise<Resolution> {
-    if (readsById === undefined)
-      return { unconfirmed: 0, withheld: 0, unreadSeq: undefined, undecided: new Map(), notes: [] };
+    if (readsById === undefined) return { unconfirmed: 0, unreadSeq: undefined, undecided: new Map(), notes: [] };
     return readsById
       ? resolveById(this.#account, swept, breaker, options)
-      : resolveBySweep(this.#account, swept, breaker, options);
+      : resolveBySweep(this.#account, swept, options);
   }
 }
 

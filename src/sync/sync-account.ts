@@ -113,21 +113,14 @@ export class VendorReader {
   /**
    * Whether the service offers reads by id. To find out, up to three of the ids that `listed` returns, which a list has just shown, are
    * read: one success means yes. Three failures mean no for now; the next call checks again, until it was no twice with a minute between. A
-   * refusal decides nothing. Where nothing is listed, `unlisted` ones are read: a success means yes, and anything else decides nothing, so
-   * that a vendor that every list hides is found by the delivery that names it.
+   * refusal decides nothing.
    * @throws MirrorError where none is answered.
    */
-  async isOffered(
-    listed: () => Promise<Iterable<number>>,
-    unlisted: readonly number[],
-    options: ReadOptions,
-  ): Promise<boolean> {
+  async isOffered(listed: () => Promise<Iterable<number>>, options: ReadOptions): Promise<boolean> {
     if (this.#readOne !== 'auto') return this.#readOne === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
-    const ids = [...(await listed())];
-    const results = await this.#probe((ids.length > 0 ? ids : unlisted).slice(0, attempts), options);
+    const results = await this.#probe([...(await listed())].slice(0, attempts), options);
     if (results.some(({ kind }) => kind === 'record')) return this.#learnOffered();
-    if (ids.length === 0) return false;
     const failures = results.flatMap((result) =>
       result.kind === 'refused' && result.error.code !== 'not_supported' ? [result.error] : [],
     );

@@ -9,7 +9,7 @@ import { sleptThrough } from '../domain/clock.ts';
 import { ArrivalSignal, background, sharedWait } from '../domain/concurrency.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
-import { queuePause } from '../domain/retry.ts';
+import { queuePause, secondLookDelay } from '../domain/retry.ts';
 import type { VisState } from '../domain/vendor.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import type { OpenDelivery } from '../store/deliveries.ts';
@@ -93,9 +93,7 @@ export class Worker implements Service {
     if (this.#attempts.size >= this.#places) return;
     await this.#takeMarks();
     if (this.#waiting.length === 0) return;
-    const marked = this.#waiting.map(({ vendorid }) => vendorid);
-    const options = { context: this.#context(), signal };
-    if (!(await reader.isOffered(() => mirror.vendors.newestActive(accountId), marked, options))) {
+    if (!(await reader.isOffered(() => mirror.vendors.newestActive(accountId), { context: this.#context(), signal }))) {
       this.#waiting = [];
       const { error } = await this.#sweep();
       if (error) throw error;
@@ -159,7 +157,7 @@ export class Worker implements Service {
 
   #context(): AttemptOptions['context'] {
     const { accountId, sync } = this.#account;
-    return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
+    return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag, rest: secondLookDelay(sync) };
   }
 
   /**

@@ -50,7 +50,7 @@ describe('P8 a service whose list never ends', () => {
     expect(run.requests).toBeLessThan(tooMany);
   });
 
-  it('with a thousand million empty pages: the walk ends at a page number beyond that of any account', async () => {
+  it('L20 with a thousand million empty pages: the walk ends after a hundred', async () => {
     let asked = 0;
     const nothing = { rows: [], pages: 1e9, perPage: 15, total: 1e11 };
     const fetch = (page: number): VendorPage => ({ ...nothing, page, ...stamp(++asked) });
@@ -58,17 +58,19 @@ describe('P8 a service whose list never ends', () => {
       concurrency: 4,
       first: fetch(1),
       fetch: (page) => Promise.resolve(fetch(page)),
+      fullPage: () => 0,
+      countsLists: false,
       apply: (page, number) => Promise.resolve({ window: windowOf(page, { page: number, size: 15 }), entered: false }),
     });
-    expect([asked, pass?.ids.size]).toEqual([200_000, 0]);
+    expect([asked < 120, pass?.ids.size]).toEqual([true, 0]);
   });
 
-  it('with pages of which most are empty: each is requested once, and once more for the proof', async () => {
+  it('L2 with pages of which most are empty: a hundred are requested twice, and the shortfall is named', async () => {
     const at = await bentLists((list, page) => {
       Object.assign(list, { page, pages: 300, total: 1e11 }, page > 1 && { bill_vendors: [] });
     });
     const run = await at.pull();
-    expect([run.outcome, run.requests < 700]).toEqual(['complete', true]);
+    expect([run.outcome, run.error?.code, run.requests < 300]).toEqual(['incomplete', 'too_many_unreadable', true]);
     expect(run.notes.join()).toContain('more vendors than it shows');
   });
 

@@ -185,16 +185,17 @@ export interface AccountTable {
   settings_file: string | null;
   connection: Generated<string>;
   paused_since: Generated<string | null>;
-  shortfall: Generated<number | null>;
-  withheld_absences: Generated<number>;
-  unproven_absences: Generated<number>;
+  accepted_unreadable: Generated<number>;
+  accepted_at: Generated<string | null>;
+  miscounted: Generated<number>;
 }
 
-export interface ShownStateTable {
-  account_id: string;
-  /** -1: vendors without a state. */
-  vis_state: number;
-  shown_by: 'list' | 'filter';
+interface ServiceKnowledgeTable {
+  service: string;
+  first_page: number | null;
+  asked_at: string | null;
+  largest_page: number;
+  counts_lists: number;
 }
 
 /** The mirror file. */
@@ -202,6 +203,7 @@ export interface MirrorTables {
   accounts: AccountTable;
   _added_accounts: { account_id: string; connection: string; added_at: string };
   mirror_identity: IdentityTable;
+  _service_knowledge: ServiceKnowledgeTable;
   reading_counter: CounterTable;
   _clock_set_back: { read_seq: number; noticed_at: string };
   vendors: VendorTable;
@@ -223,7 +225,6 @@ export interface MirrorTables {
   _requests: RequestTable;
   _daemon_files: DaemonFileTable;
   _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
-  _shown_states: ShownStateTable;
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
@@ -259,8 +260,6 @@ type FieldColumns = Record<TextField, string | null> &
 export interface VendorTable extends VendorKey, FieldColumns {
   vis_state_source: VisStateSource;
   presence: Presence;
-  /** Mirror time; see `domain/presence.ts`. Null too where an earlier version wrote it. */
-  presence_ms: number | null;
   first_seen_at: string;
   changed_at: string;
   source: Source;

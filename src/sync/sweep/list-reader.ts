@@ -3,10 +3,11 @@
  * entered it.
  *
  * Whether a vendor entered during the walk is decided by its timestamps and the service's own `Date` header. Timestamps may be in an unknown
- * time zone. So one counts as inside the walk if it is so in any zone, a multiple of 15 minutes away, that the latest timestamp seen allows.
+ * time zone, and those of creation in another one than those of updates. So one counts as inside the walk if it is so in any zone, a multiple
+ * of 15 minutes away, that the latest timestamp of its column allows.
  */
 import { optionalRetryLimits } from '../../api/optional-requests.ts';
-import type { VendorsApi } from '../../api/vendors.ts';
+import type { ListOptions, VendorsApi } from '../../api/vendors.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { isDeclined } from '../../domain/optional-requests.ts';
@@ -14,7 +15,9 @@ import type { VendorPage, VendorRow } from '../../domain/reading.ts';
 import { kept, type Vendor } from '../../domain/vendor.ts';
 import type { Verdict } from '../../store/acceptance.ts';
 import { IdSet } from './id-set.ts';
-import type { ObservedOrder } from './list-order.ts';
+import { timeKeys, type ObservedOrder, type TimeKey } from './list-order.ts';
+import { numberOfFirstPage, type PageMemory } from './page-memory.ts';
+import { isNoSuchPage } from './walk.ts';
 import { windowOf, type PageRequest, type Window } from './window-chain.ts';
 
 /** Progress of a sweep. */
@@ -37,7 +40,15 @@ export interface ListSource {
   /** Called where the service declines a page of another size than the usual. */
   readonly onSizeDeclined?: (error: MirrorError) => Promise<void>;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
+  /** What is remembered of the pages of this service; without it, they count from 1. */
+  readonly pages?: PageMemory | undefined;
 }
+
+/** The service's own number of the error that there is no such page. */
+const noSuchPage = 1014;
+
+/** Rows that are applied together: a page may hold the whole list. */
+const mostApplied = 1_000;
 
 /** Reads the pages of one list during a sweep: fetches and applies each, and watches the order of the list and vendors that enter it. */
 export class ListReader {
@@ -46,8 +57,6 @@ export class ListReader {
   /** Reasons why records cannot be used, without duplicates. */
   readonly rejected = new Set<string>();
   readonly order: ObservedOrder;
-  /** How many vendors the last page counted. */
-  counted = 0;
   readonly #source: ListSource;
   readonly #visState: 1 | 2 | undefined;
   #entries: { readonly first: VendorPage; readonly watch: EntryWatch; readonly known: IdSet } | undefined;
@@ -55,6 +64,11 @@ export class ListReader {
   #begins = true;
   #pass = 0;
   #rowsSeen = 0;
+  /** The number that the service gives to the first page. */
+  #firstPage = 1;
+  #largestPage = 0;
+  #countsLists = false;
+  #mustAsk = false;
 
   constructor(source: ListSource, visState: 1 | 2 | undefined, order: ObservedOrder) {
     this.#source = source;
@@ -72,6 +86,68 @@ export class ListReader {
     return this.#moved || this.entered;
   }
 
+  /** The most rows that a page of this service ever had. */
+  get largestPage(): number {
+    return this.#largestPage;
+  }
+
+  /** Whether `total` is known to count lists, not pages. */
+  get countsLists(): boolean {
+    return this.#countsLists;
+  }
+
+  /** Learns whether `total` counts lists from a walk that saw the end of one. */
+  learnCounts({ isWhole, beyond }: { readonly isWhole: boolean; readonly beyond: boolean }): void {
+    if (beyond) this.#countsLists = false;
+    else if (isWhole) this.#countsLists = true;
+  }
+
+  async rememberPages(): Promise<void> {
+    await this.#source.pages?.learn({ largestPage: this.#largestPage, countsLists: this.#countsLists });
+  }
+
+  /** Learns what is remembered of the service's pages. */
+  async learnPages(): Promise<void> {
+    const known = await this.#source.pages?.read();
+    if (!known) return;
+    this.#firstPage = known.firstPage ?? 0;
+    this.#largestPage = known.largestPage;
+    this.#countsLists = known.countsLists;
+    this.#mustAsk = known.firstPage === undefined && known.mayAsk;
+  }
+
+  /** Fetches the first page, and asks which one that is if nobody did. */
+  async first(): Promise<VendorPage> {
+    if (!this.#mustAsk) return this.fetch(1);
+    this.#mustAsk = false;
+    let refusal: unknown;
+    const one = await this.#fetch(1).catch((error: unknown) => {
+      if (!isNoSuchPage(error)) throw error;
+      refusal = error;
+      return undefined;
+    });
+    this.#firstPage = 1;
+    await this.#askFirstPage(one);
+    if (this.#firstPage === 0) return this.fetch(1);
+    if (!one) throw refusal;
+    return one;
+  }
+
+  /** Asks once a day where the pages count from. @returns whether that is elsewhere than was believed. */
+  async askFirstPageAgain(): Promise<boolean> {
+    const known = await this.#source.pages?.read();
+    return known?.mayAsk === true && this.#askFirstPage();
+  }
+
+  async #askFirstPage(one?: VendorPage): Promise<boolean> {
+    const found = await numberOfFirstPage((number) => this.#fetch(number, { retryLimits: optionalRetryLimits }), one);
+    if (found === undefined) return false;
+    const before = this.#firstPage;
+    this.#firstPage = found === 'undecided' ? 0 : found;
+    await this.#source.pages?.learnFirstPage(found === 'undecided' ? undefined : found);
+    return this.#firstPage !== before;
+  }
+
   /** Begins another walk; with `startsOver`, earlier walks no longer count. */
   begin(startsOver: boolean): void {
     this.#moved = this.moved;
@@ -82,12 +158,20 @@ export class ListReader {
   }
 
   /** Fetches a page; `size` is the usual number of rows by default. */
-  async fetch(page: number, size?: number): Promise<VendorPage> {
+  fetch(
+    page: number,
+    size?: number,
+    retryLimits = size === undefined ? undefined : optionalRetryLimits,
+  ): Promise<VendorPage> {
+    return this.#fetch(page - 1 + this.#firstPage, { size, retryLimits });
+  }
+
+  /** Fetches a page by the number that the service gives it. */
+  async #fetch(page: number, options: Pick<ListOptions, 'size' | 'retryLimits'> = {}): Promise<VendorPage> {
     const { signal, onRequest, vendors } = this.#source;
     signal.throwIfAborted();
     onRequest();
-    const retryLimits = size === undefined ? undefined : optionalRetryLimits;
-    return vendors.page(page, { visState: this.#visState, size, signal, retryLimits });
+    return vendors.page(page, { ...options, visState: this.#visState, signal });
   }
 
   /** Applies a page and records what it shows of the list. */
@@ -101,7 +185,8 @@ export class ListReader {
       // One set for both, unless another walk starts over.
       known: this.seen.size === 0 ? this.seen : new IdSet(),
     });
-    const verdicts = await this.#source.apply(page);
+    const verdicts = await this.#apply(page);
+    this.#largestPage = Math.max(this.#largestPage, page.rows.length);
     this.#moved ||= page.total !== first.total;
     for (const reason of page.rejected ?? []) this.rejected.add(reason);
     for (const row of page.rows) {
@@ -113,11 +198,20 @@ export class ListReader {
     this.seen.addAll(window.ids);
     this.#rowsSeen += window.ids.length;
     const { pages, total } = page;
-    this.counted = total;
     // Windows overlap, so some rows are counted twice.
     const seen = Math.min(this.#rowsSeen, total);
     this.#source.onProgress?.({ pass: this.#pass, page: requested.page, pages, seen, total });
     return window;
+  }
+
+  async #apply(page: VendorPage): Promise<ReadonlyMap<number, Verdict>> {
+    if (page.rows.length <= mostApplied) return this.#source.apply(page);
+    const verdicts = new Map<number, Verdict>();
+    for (let from = 0; from < page.rows.length; from += mostApplied) {
+      const applied = await this.#source.apply({ ...page, rows: page.rows.slice(from, from + mostApplied) });
+      for (const [vendorid, verdict] of applied) verdicts.set(vendorid, verdict);
+    }
+    return verdicts;
   }
 
   /** Reads one window: a page of a given size. */
@@ -130,7 +224,7 @@ export class ListReader {
       if (!(error instanceof MirrorError)) throw error;
       // The list may have become shorter; a page of rows that it surely has shows that the size is not honoured.
       const isBeyond = (requested.page - 1) * requested.size >= (this.#entries?.first.total ?? 0) / 2;
-      if (error.code === 'not_found' && isBeyond) return 'no_such_page';
+      if (isBeyond && (error.code === 'not_found' || error.errno === noSuchPage)) return 'no_such_page';
       if (!isDeclined(error)) throw error;
       // A walk over all pages decides about those of the usual size.
       if (requested.size !== this.#entries?.first.perPage) await this.#source.onSizeDeclined?.(error);
@@ -159,8 +253,9 @@ const zoneChange = 3_600_000;
 /** How far the service's clocks may differ, and timestamps are rounded, in milliseconds. */
 const clockError = 3_000;
 
-/** The latest timestamp of a vendor, and the date of the answer that showed it, both Unix ms. */
+/** A timestamp of a vendor, and the date of the answer that showed it, both Unix ms. */
 interface Written {
+  readonly column: TimeKey;
   readonly stamp: number;
   readonly shownAt: number;
 }
@@ -170,16 +265,16 @@ interface Written {
  * costs only another walk.
  *
  * When a vendor was written is known only from its timestamps, and how they relate to the clock of the answers is not known: they may be in
- * another time zone, a multiple of 15 minutes away, and off by a few seconds. No timestamp is in the future, so the youngest one seen
- * bounds how far timestamps are ahead. A vendor may have entered if, in any remaining zone, its timestamp lies between the start of the
+ * another time zone, a multiple of 15 minutes away, each column in one of its own, and off by a few seconds. No timestamp is in the future, so
+ * the youngest one seen in a column bounds how far its timestamps are ahead. A vendor may have entered if, in any remaining zone, its timestamp lies between the start of the
  * walk and now.
  */
 export class EntryWatch {
   readonly #first: VendorPage;
   readonly #lag: number;
   readonly #written: Written[] = [];
-  /** The largest known lead of timestamps over the dates of answers, in milliseconds. */
-  #ahead = -Infinity;
+  /** The largest known lead of each column's timestamps over the dates of answers, in milliseconds. */
+  readonly #ahead: Record<TimeKey, number> = { created_at: -Infinity, updated_at: -Infinity };
   #entered = false;
 
   /** `first` is the page with which the walk began; `lag` is how long the service may answer from an old copy, in milliseconds. */
@@ -232,18 +327,20 @@ export class EntryWatch {
     return false;
   }
 
-  #note({ created_at, updated_at }: Vendor, shownAt: number): void {
-    const stamp = Math.max(instant(kept(created_at)), instant(kept(updated_at)));
-    if (stamp - shownAt > this.#ahead) this.#ahead = stamp - shownAt;
-    const written = { stamp, shownAt };
-    if (Number.isNaN(stamp - shownAt)) this.#entered = true;
-    // More timestamps only narrow the zones: a vendor that is not new now never is.
-    else if (this.#mayBeNew(written)) this.#written.push(written);
+  #note(vendor: Vendor, shownAt: number): void {
+    for (const column of timeKeys) {
+      const stamp = instant(kept(vendor[column]));
+      if (stamp - shownAt > this.#ahead[column]) this.#ahead[column] = stamp - shownAt;
+      const written = { column, stamp, shownAt };
+      if (Number.isNaN(stamp - shownAt)) this.#entered = true;
+      // More timestamps only narrow the zones: a vendor that is not new now never is.
+      else if (this.#mayBeNew(written)) this.#written.push(written);
+    }
   }
 
-  #mayBeNew({ stamp, shownAt }: Written): boolean {
+  #mayBeNew({ column, stamp, shownAt }: Written): boolean {
     const begun = (this.#first.servedAt ?? NaN) - this.#lag - clockError;
-    const least = Math.max(-farthestZone, this.#ahead - zoneChange - clockError);
+    const least = Math.max(-farthestZone, this.#ahead[column] - zoneChange - clockError);
     // Zones in which the timestamp is not after the answer that showed it, and not before the start of the walk.
     const lowest = Math.ceil(Math.max(least, stamp - shownAt - clockError) / zoneStep) * zoneStep;
     return !(lowest > stamp - begun);

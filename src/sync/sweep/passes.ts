@@ -1,6 +1,8 @@
 /**
  * When do walks over all pages of a list prove it complete?
  *
+ * Only walks that saw the end of the list (walk.ts) prove anything.
+ *
  * A pass that got each page once, with one `total`, no vendor twice and exactly `total` distinct vendors may still have missed one: a
  * deletion shifts rows over a page boundary, and an insertion at the same time keeps `total` unchanged. But while `total` is constant,
  * insertions and deletions are equally many. So if no inserted vendor was seen, the vendors that were not seen are exactly the inserted
@@ -8,9 +10,22 @@
  * and the list is walked again.
  *
  * The same argument holds for several passes together while `total` is constant.
+ *
+ * It holds while `total` counts at least the rows that are listed. A walk that shows more refutes that, and so did an earlier sweep of this list
+ * that ended so (`miscounted`); then no number proves anything. What is left is the list itself: a vendor that was passed over because rows
+ * moved up behind the walk was passed over because a row before it went, or moved. Two walks in succession that show the same vendors in the
+ * same places, none of them twice, none of which may have entered, rule that out: what went after it was shown is not shown again, what moved
+ * stands elsewhere, and what came was not there before. The same two walks prove a list that shows fewer rows than are counted. Where
+ * pages past the end repeat pages before, nothing less than two such walks says that there is no more.
+ *
+ * What remains is a list that counts too few rows, unknown until now, changed while its first walk passed, and missed exactly as many rows
+ * as are not counted. The next sweep shows them.
  */
 import type { ProofKind } from '../../store/sqlite/schema.ts';
 import { IdSet } from './id-set.ts';
+
+/** How a walk saw the end of the list (walk.ts). */
+export type EndSeen = 'counted' | 'empty' | 'refused' | 'repeated';
 
 /** The result of one walk over all pages. */
 export interface Pass {
@@ -19,6 +34,9 @@ export interface Pass {
   readonly order: number;
   /** The `total` of all pages; undefined if it changed. */
   readonly total: number | undefined;
+  /** The highest `total`; and whether the walk showed more vendors than any `total` counted. */
+  readonly counted: number;
+  readonly beyond: boolean;
   /** How many pages the list has. */
   readonly pages: number;
   /** Every page was answered as the requested one. */
@@ -29,8 +47,8 @@ export interface Pass {
   readonly entered: boolean;
   /** Rows of the same time may be on both sides of a page edge: their order may differ for each page, so that one of them is on neither. */
   readonly splitsTimes: boolean;
-  /** The last page was full: there may be more rows than are counted. */
-  readonly full: boolean;
+  /** Undefined where the walk ended without seeing the end of the list. */
+  readonly end: EndSeen | undefined;
   /** The first page shows the whole list, at one moment. */
   readonly atOnce: boolean;
 }
@@ -76,6 +94,8 @@ const alikePassesOfFew = 10;
 export class Passes {
   #joined = new IdSet();
   #total: number | undefined;
+  /** The list shows more vendors than it counts. */
+  #miscounted: boolean;
   /** The number of joined passes, and the hashes of their orders. */
   #passes = 0;
   #orders = new Set<number>();
@@ -85,38 +105,48 @@ export class Passes {
   #alike = 0;
   #count = 0;
 
+  /** `miscounted`: an earlier sweep of this list showed more vendors than it counts. */
+  constructor(miscounted = false) {
+    this.#miscounted = miscounted;
+  }
+
   add(pass: Pass): Conclusion {
     const before = this.#before;
     this.#before = pass;
     this.#count += 1;
+    this.#miscounted ||= pass.beyond;
     this.#alike = before && areAlike(pass, before) ? this.#alike + 1 : 1;
-    if (pass.total === undefined) return this.#startOver('the number of vendors changed during the walk');
+    if (pass.total === undefined && !pass.beyond)
+      return this.#startOver('the number of vendors changed during the walk');
     if (pass.entered && !pass.atOnce) return this.#startOver('vendors entered the list during the walk');
+    if (!pass.end) return this.#startOver('the end of the list was not seen');
 
-    this.#join(pass, pass.total);
+    this.#join(pass);
     const shown = this.#joined.size;
-    if (shown === pass.total) return this.#complete(pass, shown, 0);
+    const isUnmoved = this.#count > 1 || !pass.repeated;
+    if (shown === pass.total && !this.#miscounted && isUnmoved) return this.#complete(pass, shown);
     const isAlike = this.#alike >= (pass.pages > 1 && pass.ids.size < few ? alikePassesOfFew : alikePasses);
-    if (isAlike && !pass.splitsTimes && !(pass.full && pass.ids.size > pass.total))
-      return this.#complete(pass, shown, pass.total - pass.ids.size);
+    if (isAlike && !pass.splitsTimes) return this.#complete(pass, pass.ids.size);
     if (this.#passes >= enoughPasses && this.#orders.size > 1 && this.#quiet >= quietPasses)
-      return this.#complete(pass, shown, pass.total - shown);
+      return this.#complete(pass, shown);
     return { complete: false, why: describe(pass, shown), startsOver: false };
   }
 
-  #complete({ pages }: Pass, shown: number, unreadable: number): Complete {
+  #complete({ pages, counted }: Pass, shown: number): Complete {
     const proof = this.#count === 1 ? 'plain' : 'passes';
-    return { complete: true, proof, pages, shown, unreadable };
+    return { complete: true, proof, pages, shown, unreadable: counted - shown };
   }
 
-  #join(pass: Pass, total: number): void {
-    if (total !== this.#total) this.#clear();
+  #join(pass: Pass): void {
+    const { total } = pass;
+    if (total !== this.#total && !this.#miscounted) this.#clear();
     this.#total = total;
     const before = this.#joined.size;
     if (before === 0) this.#joined = new IdSet(pass.ids);
     else this.#joined.addAll(pass.ids);
-    if (this.#joined.size > total) {
-      // Some joined vendors are no longer in the list.
+    if (total !== undefined && this.#joined.size > total && !this.#miscounted) {
+      // Some joined vendors are no longer in the list, or it counts too few.
+      this.#miscounted = true;
       this.#clear();
       this.#joined = new IdSet(pass.ids);
     }
@@ -145,7 +175,9 @@ export class Passes {
 function areAlike(pass: Pass, before: Pass): boolean {
   const sound = [pass, before].every((one) => one.whole && !one.repeated && (!one.entered || one.atOnce));
   const sameOrder = pass.order === before.order || pass.pages === 1;
-  return sound && sameOrder && before.total === pass.total && before.ids.equals(pass.ids);
+  return (
+    sound && sameOrder && before.end === pass.end && before.counted === pass.counted && before.ids.equals(pass.ids)
+  );
 }
 
 function describe(pass: Pass, seen: number): string {

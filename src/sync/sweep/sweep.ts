@@ -31,6 +31,8 @@ export interface SweepPlan extends ListSource {
   readonly moves?: boolean;
   /** Whether the service honours the sizes of windows, as far as is known; true by default. */
   readonly mayUseWindows?: boolean;
+  /** An earlier sweep of this list showed more vendors than it counts. */
+  readonly miscounted?: boolean;
   /** How many neighbouring rows must support an order before it is used. */
   readonly enoughPairs?: number;
 }
@@ -41,8 +43,6 @@ export interface SweepResult {
   readonly seen: IdSet;
   /** Whether the list was seen to change during the sweep. */
   readonly moved: boolean;
-  /** How many vendors the service counted at the end. */
-  readonly counted: number;
   /** Reasons why records cannot be used, without duplicates. */
   readonly rejected: readonly string[];
 }
@@ -53,52 +53,85 @@ const mostJoins = 3;
 /** Sweeps the default list, or the list of one state. */
 export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepResult> {
   const list = new ListReader(plan, visState, new ObservedOrder(plan.enoughPairs));
-  const passes = new Passes();
+  await list.learnPages();
+  let passes = new Passes(plan.miscounted);
   let conclusion: Conclusion = { complete: false, why: 'no page was read', startsOver: true };
   let joins = plan.mayUseWindows === false ? 0 : mostJoins;
+  let mayAskAgain = true;
   for (let walks = 1; walks <= plan.sweepPasses && !conclusion.complete; walks++) {
     // Waits until no copy of the list is older than the vendor that has just entered.
     if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
     list.begin(conclusion.startsOver);
-    const first = await list.fetch(1);
+    const first = await list.first();
     // The last walk is judged without windows, even where they proved nothing before.
     const isLastOfSeveral = walks > 1 && walks === plan.sweepPasses;
-    const mayJoin = joins > 0 && !isLastOfSeveral && first.pages > 1 && first.rows.length < first.total;
-    const takesWindows = mayJoin && walks === 1 && plan.moves === true;
+    const mayJoin = joins > 0 && !isLastOfSeveral;
+    const isLong = first.pages > 1 && first.rows.length < first.total;
+    const takesWindows = mayJoin && isLong && walks === 1 && plan.moves === true;
     const { windows, pass } = takesWindows
       ? { windows: [await list.applyPage(first, { page: 1, size: first.perPage })], pass: undefined }
-      : await walkPages(plan, list, first, () => mayJoin && list.order.candidates().length > 0);
-    const splitsTimes = mayJoin && list.splitsTimes(windows);
+      : await walkPages(
+          plan,
+          list,
+          first,
+          (read) => mayJoin && (isLong || read > 1) && list.order.candidates().length > 0,
+        );
+    const isOnPages = isLong || windows.length > 1;
+    const splitsTimes = mayJoin && isOnPages && list.splitsTimes(windows);
     conclusion = pass ? passes.add({ ...pass, splitsTimes }) : moving;
+    if (pass) list.learnCounts({ isWhole: pass.ids.size === pass.total && windows.length > 1, beyond: pass.beyond });
     // Records without an id count as rows but show no vendor: no proof is possible, and another walk would not help.
     if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), startsOver: true };
     if (list.rejected.size > 0) break;
-    if (conclusion.complete || !mayJoin) continue;
+    if (pass && pass.ids.size < pass.counted && mayAskAgain) {
+      mayAskAgain = false;
+      if (await list.askFirstPageAgain()) {
+        passes = new Passes(plan.miscounted);
+        conclusion = renumbered;
+        continue;
+      }
+    }
+    if (conclusion.complete || !mayJoin || !isOnPages) continue;
     // An unchanged list is walked once more, unless rows of the same time may be ordered differently on each page.
     const needsWindows = conclusion.startsOver || pass?.repeated === true || splitsTimes;
     if (!needsWindows || (pass && list.order.candidates().length === 0)) continue;
     const joined = await join(plan, list, windows);
     joins = joined === 'impossible' ? 0 : joins - 1;
-    if (joined === 'joined')
-      conclusion = { complete: true, proof: 'windows', pages: first.pages, shown: list.seen.size, unreadable: 0 };
+    if (joined === 'joined') {
+      const shown = list.seen.size;
+      const unreadable = Math.max(0, first.total - shown);
+      conclusion = { complete: true, proof: 'windows', pages: first.pages, shown, unreadable };
+    }
   }
-  const { seen, moved, counted, rejected } = list;
-  return { conclusion, seen, moved, counted, rejected: [...rejected] };
+  await list.rememberPages();
+  return { conclusion, seen: list.seen, moved: list.moved, rejected: [...list.rejected] };
 }
 
 const moving: Conclusion = { complete: false, why: 'the list changed faster than it could be read', startsOver: true };
 
-function walkPages(plan: SweepPlan, list: ListReader, first: VendorPage, onMove: () => boolean): Promise<Walked> {
+const renumbered: Conclusion = { complete: false, why: 'the pages count from another number', startsOver: true };
+
+/** `onMove` gets the number of pages that were read. */
+function walkPages(
+  plan: SweepPlan,
+  list: ListReader,
+  first: VendorPage,
+  onMove: (read: number) => boolean,
+): Promise<Walked> {
+  let read = 0;
   return walk({
     concurrency: plan.concurrency,
     first,
     fetch: (page) => list.fetch(page),
     apply: async (page, requested) => {
       const window = await list.applyPage(page, { page: requested, size: first.perPage });
+      if (window.ids.length > 0) read += 1;
       return { window, entered: list.entered };
     },
     seen: list.seen.size === 0 ? list.seen : undefined,
-    onMove,
+    fullPage: () => list.largestPage,
+    countsLists: list.countsLists,
+    onMove: () => onMove(read),
   });
 }
 
@@ -118,7 +151,8 @@ export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<Sw
 
 /** Whether the service honours `search[vis_state]`: all rows of page 1 must have that state. */
 async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolean> {
-  plan.onRequest();
-  const page = await plan.vendors.page(1, { visState, signal: plan.signal, retryLimits: optionalRetryLimits });
+  const list = new ListReader(plan, visState, new ObservedOrder());
+  await list.learnPages();
+  const page = await list.fetch(1, undefined, optionalRetryLimits);
   return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);
 }

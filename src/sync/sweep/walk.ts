@@ -1,9 +1,24 @@
-/** One pass over all pages of a list, several pages concurrently, each applied when it arrives. */
+/**
+ * One pass over all pages of a list, several pages concurrently, each applied when it arrives, until the end of the list is seen.
+ *
+ * `total` and `pages` are what the service says: they may lack rows that are listed, count others, be capped, or belong to one page. So they
+ * say how many pages are worth requesting at once, never where the list ends. That is seen, in one of these ways:
+ *
+ *   counted    as many distinct vendors as `total`, and a last page, at or after `pages`, that is not full: there is room for more, and no more
+ *              are counted. A page is full if it has as many rows as any page of this service ever had, or as it says that a page may have.
+ *              A single page counts so only once `total` was seen to count a list of several, because it may be the rows of the page.
+ *   empty      a page without rows behind the last one that has some
+ *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
+ *   repeated   a page past what is counted that shows only vendors of pages before. Some services answer the last page, or the first, for every page
+ *              past the end; so does one that ignores the page parameter. Worth less than the others: see passes.ts.
+ *
+ * A list that stands still costs one request more than `pages` if its last page is full, and none otherwise.
+ */
 import { eachBounded } from '../../domain/concurrency.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { IdSet } from './id-set.ts';
-import { few, type Pass } from './passes.ts';
+import { few, type EndSeen, type Pass } from './passes.ts';
 import { holdsEnd, type Window } from './window-chain.ts';
 
 export interface Walk {
@@ -14,6 +29,10 @@ export interface Walk {
   readonly fetch: (page: number) => Promise<VendorPage>;
   /** Applies one page. @returns its window, and whether a vendor of it may have entered the list since the sweep began. */
   readonly apply: (page: VendorPage, requested: number) => Promise<{ window: Window; entered: boolean }>;
+  /** How many rows make a page full, as far as is known by now. */
+  readonly fullPage: () => number;
+  /** Whether `total` is known to count lists, not pages. */
+  readonly countsLists: boolean;
   /** Where `apply` collects the vendors, if no other walk did so before: it need not be done twice. */
   readonly seen?: IdSet | undefined;
   /** Called when the list is seen to change; true ends the walk, because another proof takes over. */
@@ -26,28 +45,66 @@ export interface Walked {
   readonly pass: Omit<Pass, 'splitsTimes'> | undefined;
 }
 
-/** More pages than any account has; larger values are ignored. */
+/** More pages than any account has, and more rows than a service may show beyond its count. */
 const mostPages = 200_000;
+const mostUncounted = 200_000;
+
+/** So many pages without rows in succession are the end, however many are counted. */
+const enoughWithoutRows = 100;
 
 /**
- * Walks from page 1 to the last, never beyond the `pages` of the latest answer.
- * @throws MirrorError `paging_ignored` where the service answers other pages as the first; whatever `fetch` and `apply` throw.
+ * Walks from page 1 to the end of the list.
+ * @throws MirrorError `paging_ignored` where the service answers other pages as the first; `sweep_incomplete` where the list shows far more than
+ * is counted; whatever `fetch` and `apply` throw.
  */
-export async function walk({ concurrency, first, fetch, apply, seen, onMove }: Walk): Promise<Walked> {
+export async function walk({
+  concurrency,
+  first,
+  fetch,
+  apply,
+  fullPage,
+  countsLists,
+  seen,
+  onMove,
+}: Walk): Promise<Walked> {
   const ids = seen ?? new IdSet();
   const windows: Window[] = [];
-  const met = { rows: 0, order: 0, pages: 1, steady: true, whole: true, entered: false, cutShort: false };
+  /** Pages that showed no row of their own. */
+  const without = new Map<number, Exclude<EndSeen, 'counted'>>();
+  const met = {
+    rows: 0,
+    order: 0,
+    pages: 1,
+    total: first.total,
+    mostCounted: first.total,
+    steady: true,
+    entered: false,
+    cutShort: false,
+  };
+  const last = { page: 1, rows: 0 };
+
+  const count = ({ pages, total }: VendorPage): void => {
+    met.steady &&= total === first.total;
+    met.pages = pages;
+    met.total = total;
+    met.mostCounted = Math.max(met.mostCounted, total);
+  };
 
   const take = async (page: VendorPage, requested: number): Promise<void> => {
-    met.steady &&= page.total === first.total;
-    met.pages = Math.min(page.pages, mostPages);
+    count(page);
     met.rows += page.rows.length;
     met.order = (met.order + orderOn(page, requested)) | 0;
+    if (requested >= last.page && hasRows(page)) Object.assign(last, { page: requested, rows: page.rows.length });
     const { window, entered } = await apply(page, requested);
     if (!seen) ids.addAll(window.ids);
     windows.push(window);
     met.entered ||= entered;
     if (!met.steady || met.entered) met.cutShort ||= onMove?.() ?? false;
+    if (ids.size > met.mostCounted + mostUncounted)
+      throw new MirrorError(
+        'sweep_incomplete',
+        `The service shows ${mostUncounted} vendors more than the ${met.mostCounted} that it counts, and no end.`,
+      );
   };
 
   /** Whether page 1 still equals this page; short pages are checked three times. */
@@ -57,39 +114,107 @@ export async function walk({ concurrency, first, fetch, apply, seen, onMove }: W
     return true;
   };
 
+  const full = (): number => Math.max(1, Math.min(first.perPage, fullPage()));
+  const isAllShown = (): boolean => met.steady && ids.size === met.total;
+
+  const fetchIfAny = (number: number): Promise<VendorPage | undefined> =>
+    fetch(number).catch((error: unknown) => {
+      if (isNoSuchPage(error)) return undefined;
+      throw error;
+    });
+
+  const judge = async (page: VendorPage | undefined, requested: number): Promise<void> => {
+    if (!page) without.set(requested, 'refused');
+    else if (!hasRows(page) && requested > last.page) {
+      // What an empty page past the end counts may be nothing.
+      if (page.total > 0) count(page);
+      without.set(requested, 'empty');
+    } else if ((isAllShown() || requested > countedPages()) && showsOnly(page, ids)) {
+      count(page);
+      without.set(requested, 'repeated');
+      // Unless it is a page before as a whole, these vendors came twice.
+      const shown = idsOf(page);
+      if (!windows.some((window) => shown.equals(new IdSet(window.ids)))) met.rows += page.rows.length;
+    } else {
+      if (isFirstAgain(page, first) && (await standsStill(page))) throw pagingIgnored(requested, first);
+      await take(page, requested);
+    }
+  };
+
+  /** The number of pages that are requested without looking for the end: no more than the rows that are counted fill. */
+  const countedPages = (): number => {
+    // Some services return everything on page 1, whatever page size was requested.
+    if (met.rows === first.total && last.rows === met.rows && ids.size === met.rows) return 1;
+    return Math.min(met.pages, Math.ceil(met.total / full()), mostPages);
+  };
+
+  const endSeen = (): EndSeen | undefined => {
+    const mayCount = (countsLists || last.page > 1 || met.total === 0) && isAllShown();
+    if (mayCount && last.page >= met.pages && last.rows < full()) return 'counted';
+    const [, end] = [...without].filter(([page]) => page > last.page).sort(([a], [b]) => a - b)[0] ?? [];
+    return end;
+  };
+
+  /** Whether nothing more is worth requesting, although pages are counted. */
+  const isOver = (): boolean =>
+    met.cutShort ||
+    without.size >= last.page + enoughWithoutRows ||
+    (without.size > 0 && isAllShown() && endSeen() !== undefined);
+
   await take(first, 1);
-  // Some services return everything on page 1, whatever page size was requested.
-  if (met.rows === first.total && ids.size === met.rows) met.pages = 1;
+  let requested = 1;
+  const upTo = function* (limit: () => number): Generator<number> {
+    while (requested < limit()) yield ++requested;
+  };
   await eachBounded(
-    pagesFrom(2, () => (met.cutShort ? 0 : met.pages)),
+    upTo(() => (isOver() ? 0 : countedPages())),
     concurrency,
-    async (requested) => {
-      try {
-        const page = await fetch(requested);
-        if (isFirstAgain(page, first) && (await standsStill(page))) throw pagingIgnored(requested, first);
-        await take(page, requested);
-      } catch (error) {
-        if (!(error instanceof MirrorError && error.code === 'not_found')) throw error;
-        // The list became shorter during the walk.
-        met.whole = false;
-      }
-    },
+    async (number) => judge(await fetchIfAny(number), number),
   );
+  // A list that changed is walked again, whatever its end; unless its counts count nothing.
+  const isWorthless = (): boolean => !met.steady && ids.size <= met.mostCounted;
+  while (!isOver() && !isWorthless() && endSeen() === undefined && requested < mostPages) {
+    // The first page past the end is requested alone, others beyond a full one together.
+    const ahead = requested > countedPages() && last.page === requested && last.rows >= full() ? concurrency : 1;
+    // They are judged in sequence, because each may repeat the one before.
+    const pages = Array.from({ length: ahead }, () => (requested += 1));
+    const read = await Promise.all(pages.map(fetchIfAny));
+    for (const [index, number] of pages.entries()) await judge(read[index], number);
+  }
   if (met.cutShort) return { windows, pass: undefined };
-  const { order, pages, whole, entered } = met;
-  const last = windows.findLast(({ page }) => page === pages);
+  const end = endSeen();
+  // What refuses a page may refuse everything.
+  if (end === 'refused' && !isAllShown()) await fetch(1);
+  const { order, entered, mostCounted } = met;
   const pass = {
     ids: new IdSet(ids),
     order,
     total: met.steady ? first.total : undefined,
-    pages,
-    whole,
+    counted: mostCounted,
+    beyond: ids.size > mostCounted,
+    pages: countedPages() === 1 && windows.length === 1 ? 1 : Math.max(Math.min(met.pages, mostPages), windows.length),
+    whole: ![...without].some(([page, kind]) => kind === 'refused' && page < last.page),
     repeated: ids.size < met.rows,
     entered,
-    full: last !== undefined && last.ids.length >= last.size,
+    end,
     atOnce: windows[0] !== undefined && holdsEnd(windows[0]),
   };
   return { windows, pass };
+}
+
+/** Records without a usable id are rows, too. */
+function hasRows({ rows, rejected = [] }: VendorPage): boolean {
+  return rows.length > 0 || rejected.length > 0;
+}
+
+/** Whether a page has rows, all of them of these vendors. */
+function showsOnly({ rows }: VendorPage, ids: IdSet): boolean {
+  return rows.length > 0 && rows.every(({ vendorid }) => ids.has(vendorid));
+}
+
+/** Whether the service says that there is no page of that number; a proxy may say so, too. */
+export function isNoSuchPage(error: unknown): boolean {
+  return error instanceof MirrorError && (error.code === 'not_found' || error.code === 'rejected');
 }
 
 function pagingIgnored(requested: number, first: VendorPage): MirrorError {
@@ -98,10 +223,6 @@ function pagingIgnored(requested: number, first: VendorPage): MirrorError {
     'paging_ignored',
     `The service ignores the page parameter: page ${requested} of ${pages} was answered with page 1 again, so only ${rows.length} of ${total} vendors can be read.`,
   );
-}
-
-function* pagesFrom(start: number, last: () => number): Generator<number> {
-  for (let page = start; page <= last(); page++) yield page;
 }
 
 /** Whether a later page shows the same rows as the first. Only rows count: the page number of an answer may be wrong. */

@@ -15,6 +15,11 @@
  * So it is behind every window of a chain, including the last. But the last shows the end of the list: a contradiction. This holds whatever
  * was inserted, removed or moved meanwhile, and in whatever order the windows were read. A vendor that moved while the windows were read
  * may be in none of them; windows.ts handles those.
+ *
+ * A window shows the end if by its own `total` it is the last page and half of it is free (`holdsEnd`). Where a window showed more rows than its
+ * own `total` leaves, the counts count something else (they are capped, or of one page). Then the end is a window of which half is free by its
+ * rows, and which begins inside what is joined, if no other window of the sweep left a place free: this list has no holes, and a list
+ * without holes that leaves half a window free has ended (`endsUncounted`).
  */
 import type { VendorPage } from '../../domain/reading.ts';
 import type { ListOrder, TimeEdges } from './list-order.ts';
@@ -46,6 +51,8 @@ export interface ListWindows {
   /** What is known to be joined to it. */
   readonly joined: Piece;
   readonly others: readonly Window[];
+  /** Whether a window shows the end of the list; `holdsEnd` by default. */
+  readonly showsEnd?: (window: Window) => boolean;
 }
 
 /** How many of the farthest windows are tried for joining the next. */
@@ -56,7 +63,7 @@ export function pieceOf(window: Window): Piece {
 }
 
 /** Joins windows of a list in a known order. */
-export function chainOf({ first, joined, others }: ListWindows, order: ListOrder): Chain {
+export function chainOf({ first, joined, others, showsEnd = holdsEnd }: ListWindows, order: ListOrder): Chain {
   const position = positionIn(order);
   const sorted = others
     .filter((window) => Number.isFinite(position.first(window)))
@@ -64,13 +71,13 @@ export function chainOf({ first, joined, others }: ListWindows, order: ListOrder
   const gaps: Gap[] = [];
   let piece = joined;
   let fromBeginning: Piece | undefined;
-  let end = joined.windows.findLast(holdsEnd);
+  let end = joined.windows.findLast(showsEnd);
   for (const window of sorted) {
     const goesFurther = position.last(window) > position.last(piece.farthest);
-    const showsEnd = holdsEnd(window);
-    if (!goesFurther && !showsEnd) continue;
+    const isEnd = showsEnd(window);
+    if (!goesFurther && !isEnd) continue;
     if (piece.windows.some((left) => joins(left, window, order, first))) {
-      if (showsEnd) end = window;
+      if (isEnd) end = window;
       piece = goesFurther
         ? { farthest: window, windows: [...piece.windows, window].slice(-mostTried) }
         : { ...piece, windows: [window, ...piece.windows] };
@@ -78,7 +85,7 @@ export function chainOf({ first, joined, others }: ListWindows, order: ListOrder
       gaps.push({ left: piece.farthest, right: window });
       fromBeginning ??= piece;
       piece = pieceOf(window);
-      end = showsEnd ? window : undefined;
+      end = isEnd ? window : undefined;
     }
   }
   if (!end) gaps.push({ left: piece.farthest, right: undefined });
@@ -150,12 +157,22 @@ export function endOf({ page, size }: Window): number {
 
 /**
  * Whether the list ends inside the window. A short page alone proves nothing, because rows may be counted and not shown. The window must be
- * the last page by its own `pages`; at least half of it must be empty by its own `total`, because both may have been counted at another
- * moment than the rows; and it may not show more rows than `total` leaves.
+ * the last page by its own `total`, which must leave at least half of it empty, because it may have been counted at another moment than the
+ * rows; and it may not show more rows than `total` leaves. What it says of `pages` is not needed: that is counted from `total`, or wrong.
  */
 export function holdsEnd(window: Window): boolean {
   const left = window.total - beginOf(window);
-  return window.pages === window.page && left <= window.size / 2 && window.ids.length <= left;
+  return left > 0 && left <= window.size / 2 && window.ids.length <= left;
+}
+
+/** Whether the window shows more rows than its own `total` leaves for it. */
+export function refutesCount(window: Window): boolean {
+  return window.ids.length > Math.max(0, window.total - beginOf(window));
+}
+
+/** Whether half of the window is free, by the rows that it shows. */
+export function endsUncounted({ ids, size }: Window): boolean {
+  return ids.length > 0 && ids.length <= size / 2;
 }
 
 /** Chooses page number and size so that a window begins at or before a row and reaches as far as possible. */

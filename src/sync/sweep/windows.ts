@@ -10,7 +10,9 @@ import type { ObservedOrder } from './list-order.ts';
 import {
   beginOf,
   endOf,
+  endsUncounted,
   holdsEnd,
+  refutesCount,
   type Window,
   chainOf,
   pieceOf,
@@ -39,6 +41,9 @@ export interface WindowWalk {
 const mostPerPage = 3;
 const mostForFew = 30;
 
+/** So many rows past the count are followed at most. */
+const mostUncounted = 200_000;
+
 /** How often the changing end of a list is read again at most. */
 const mostReturns = 12;
 
@@ -52,6 +57,7 @@ export async function joinWindows(walk: WindowWalk): Promise<Joined> {
 class WindowJoiner {
   readonly #walk: WindowWalk;
   readonly #first: Window;
+  readonly #extent = new Extent();
   /** How often windows right of this one were requested without success. */
   readonly #attempts = new Map<Window, number>();
   /** The windows joined from the start: only those to which the next may be joined. */
@@ -59,7 +65,7 @@ class WindowJoiner {
   /** All others. */
   #windows: Window[];
   #latest: Window;
-  #left: number;
+  #read = 0;
   #sizeIgnored = false;
 
   constructor(walk: WindowWalk) {
@@ -68,7 +74,7 @@ class WindowJoiner {
     this.#joined = pieceOf(walk.first);
     this.#windows = [...walk.others];
     this.#latest = walk.others.at(-1) ?? walk.first;
-    this.#left = mostForFew + mostPerPage * Math.ceil(this.#total / walk.cap);
+    for (const window of [walk.first, ...walk.others]) this.#extent.add(window);
   }
 
   async run(): Promise<Joined> {
@@ -77,7 +83,7 @@ class WindowJoiner {
   }
 
   async #join(): Promise<boolean> {
-    while (this.#left > 0 && !this.#sizeIgnored && !this.#walk.order.isUnknown()) {
+    while (this.#mayRead && !this.#sizeIgnored && !this.#walk.order.isUnknown()) {
       const chain = this.#chain();
       if (chain?.gaps.length === 0) {
         const isSettled = await this.#readMovingEnd();
@@ -98,7 +104,8 @@ class WindowJoiner {
   #chain(): Chain | undefined {
     const [order] = this.#walk.order.candidates();
     if (!order) return undefined;
-    const chain = chainOf({ first: this.#first, joined: this.#joined, others: this.#windows }, order);
+    const parts = { first: this.#first, joined: this.#joined, others: this.#windows, showsEnd: this.#showsEnd };
+    const chain = chainOf(parts, order);
     if (chain.gaps.every(({ right }) => right === undefined)) {
       this.#joined = chain.joined;
       this.#windows = [];
@@ -113,9 +120,20 @@ class WindowJoiner {
     return Math.max(fewest, Math.round(cap / 20));
   }
 
+  /** How many rows the list has, as far as is known. */
   get #total(): number {
-    return this.#latest.total;
+    const { cap, concurrency } = this.#walk;
+    if (!this.#extent.isMiscounted) return this.#latest.total;
+    return this.#extent.end ?? this.#extent.full + cap * concurrency;
   }
+
+  get #mayRead(): boolean {
+    const { isMiscounted, full } = this.#extent;
+    if (isMiscounted && full > this.#latest.total + mostUncounted) return false;
+    return this.#read < mostForFew + mostPerPage * Math.ceil(this.#total / this.#walk.cap);
+  }
+
+  readonly #showsEnd = (window: Window): boolean => holdsEnd(window) || this.#extent.endsWith(window);
 
   /** The part of the list that was not requested yet. */
   #unread(): Gap[] {
@@ -145,15 +163,17 @@ class WindowJoiner {
 
   async #readAll(requested: readonly PageRequest[]): Promise<void> {
     await eachBounded(requested, this.#walk.concurrency, async (page) => {
-      if (!this.#sizeIgnored) await this.#read(page);
+      if (!this.#sizeIgnored) await this.#readWindow(page);
     });
   }
 
-  async #read(requested: PageRequest, observeTimes = false): Promise<Window | undefined> {
-    this.#left -= 1;
+  async #readWindow(requested: PageRequest, observeTimes = false): Promise<Window | undefined> {
+    this.#read += 1;
     const window = await this.#walk.read(requested, observeTimes);
     if (window === 'size_ignored') this.#sizeIgnored = true;
+    if (window === 'no_such_page') this.#extent.addNone();
     if (typeof window === 'string') return undefined;
+    this.#extent.add(window);
     this.#windows.push(window);
     this.#latest = window;
     return window;
@@ -171,10 +191,10 @@ class WindowJoiner {
     const { cap } = this.#walk;
     let limit = this.#first.times?.updated_at.first ?? NaN;
     for (let returns = 0; returns < mostReturns; returns++) {
-      const front = await this.#read({ page: 1, size: cap }, true);
+      const front = await this.#readWindow({ page: 1, size: cap }, true);
       if (!front?.times) return false;
       const { first, last } = front.times.updated_at;
-      if (last < limit || holdsEnd(front)) return true;
+      if (last < limit || this.#showsEnd(front)) return true;
       if (!(await this.#walkDown(front, limit))) return false;
       limit = first;
     }
@@ -185,12 +205,12 @@ class WindowJoiner {
   async #walkDown(front: Window, limit: number): Promise<boolean> {
     const { cap } = this.#walk;
     let [known, times, attempt] = [front, front.times?.updated_at, 0];
-    while (this.#left > 0 && times) {
+    while (this.#mayRead && times) {
       const { last, lastGroup } = times;
-      if (last < limit || holdsEnd(known)) return true;
+      if (last < limit || this.#showsEnd(known)) return true;
       const back = this.#overlap * 2 ** attempt + lastGroup;
       if (back >= 2 * cap) return false;
-      const next = await this.#read(windowFrom(endOf(known) - back, cap), true);
+      const next = await this.#readWindow(windowFrom(endOf(known) - back, cap), true);
       if (!next?.times) return false;
       const { updated_at: shown } = next.times;
       if (shown.first > last && shown.last < last) [known, times, attempt] = [next, shown, 0];
@@ -204,12 +224,46 @@ class WindowJoiner {
     for (let returns = 0; returns < mostReturns; returns++) {
       const total = this.#total;
       const requested = windowOfEnd(Math.max(0, total - this.#overlap), total, this.#walk.cap);
-      const last = requested && (await this.#read(requested));
+      const last = requested && (await this.#readWindow(requested));
       const chain = last && this.#chain();
       if (!chain || chain.gaps.length > 0) return false;
       if (chain.end === last) return true;
     }
     return false;
+  }
+}
+
+/** How far a list reaches whose counts are refuted, and whether it leaves holes. */
+class Extent {
+  /** Whether a window showed more rows than its own `total` leaves. */
+  isMiscounted = false;
+  /** Rows up to which windows were full. */
+  full = 0;
+  #nearestShort = Infinity;
+  #rows = 0;
+
+  add(window: Window): void {
+    const { ids, size } = window;
+    this.isMiscounted ||= refutesCount(window);
+    if (ids.length >= size) this.full = Math.max(this.full, endOf(window));
+    else this.#nearestShort = Math.min(this.#nearestShort, endOf(window));
+    if (ids.length > 0) this.#rows = Math.max(this.#rows, beginOf(window) + ids.length);
+  }
+
+  /** There was no such page. */
+  addNone(): void {
+    this.#nearestShort = Math.min(this.#nearestShort, Number.MAX_SAFE_INTEGER);
+  }
+
+  /** How many rows there are; undefined where no window reached the end. */
+  get end(): number | undefined {
+    return this.#nearestShort > this.full && this.#nearestShort < Infinity
+      ? Math.max(this.#rows, this.full)
+      : undefined;
+  }
+
+  endsWith(window: Window): boolean {
+    return this.isMiscounted && this.end !== undefined && endsUncounted(window);
   }
 }
 

@@ -9,6 +9,7 @@ import type { TaxDefaultFields, VendorEdit } from '../../api/requests.ts';
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
+import { secondLookDelay } from '../../domain/retry.ts';
 import { Unreadable, vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../domain/vendor.ts';
 import { pull, type PullOptions } from '../run.ts';
 import type { SyncAccount } from '../sync-account.ts';
@@ -37,7 +38,10 @@ export async function applyAnswer(
   if (missing.length > 0) await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
   // Fields that an answer leaves out keep their value; for a new vendor they would be stored as null.
   if (missing.length === 0 || (await mirror.writes.storedVendor(accountId, vendorid))) {
-    const context = { accountId, source: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
+    const context = {
+      ...({ accountId, source: 'write', runId: null, deliveryId: null } as const),
+      ...{ lag: sync.lag, rest: secondLookDelay(sync) },
+    };
     const { kind } = await mirror.readings.applyReading(answer, context);
     if (kind === 'stale' || kind === 'guarded')
       notes.push('The vendor was also read or written otherwise meanwhile, so it is marked to be read again.');
@@ -115,6 +119,7 @@ export async function readAfterLag(account: SyncAccount, vendorid: number, signa
     runId: null,
     deliveryId: null,
     lag: sync.lag,
+    rest: secondLookDelay(sync),
   });
   return reading.row.vendor();
 }

@@ -47,7 +47,10 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
       broken('P1', 'a list that ignores its page parameter was called complete');
     return nothing;
   }
-  if (report.error?.code === 'breaker_tripped' || auditor.withheld() > 0) {
+  // Vendors that are counted, and that no list shows and no delivery named, need a person's word.
+  const isShort = report.error?.code === 'too_many_unreadable' && (hiddenIn(plan) > 0 || countsOthers(plan));
+  if (isShort) await supervisor.daemon?.installation.mirror.accountRegister.acceptUnreadable(phase.account, 1_000);
+  if (isShort || report.error?.code === 'breaker_tripped') {
     if (!(await approve(phase))) return nothing;
   } else if (report.outcome !== 'complete') {
     broken('P1', `a run without faults ended ${report.outcome}: ${report.error?.message ?? ''}`);
@@ -93,7 +96,8 @@ function countsOthers({ world }: Plan): boolean {
 
 /** Whether the service shows nothing past its first page. */
 function isBlind({ plan, eventLog }: QuietPhase): boolean {
-  return plan.world.paging !== 'honoured' && eventLog.vendors.length + plan.world.unlistedIds > rowsOnPage(plan);
+  const isIgnored = plan.world.paging === 'ignored' || plan.world.paging === 'echoed';
+  return isIgnored && eventLog.vendors.length + plan.world.unlistedIds > rowsOnPage(plan);
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
  * `npm run sweeps`: sweeps scripted lists, and exits with 1 where a sweep that calls itself complete missed a vendor that stood still.
+ * `deceived` counts sweeps that missed one because the service counted exactly as many as they showed, although it lists more.
  *
  * `--random N`: as many seeds, each of which draws a world and up to five changes; as many as in each run of the tests, where `--every` is not
  * given. `--every N`: for as many worlds, every script of up to three changes. `--fault NAME`: with a planted fault, which must be found.
@@ -33,18 +34,28 @@ const ends = { plain: 0, windows: 0, passes: 0, incomplete: 0 };
 const moving = { ...ends };
 let sweeps = 0;
 let lost = 0;
+let deceived = 0;
+/** Complete sweeps by what the service says of its list. */
+const reach: Record<string, number> = {};
 
 async function run(
   world: ReturnType<typeof worldOf>,
   script: ReturnType<typeof scriptOf>,
   seed: number,
 ): Promise<void> {
-  const { proof = 'incomplete', lost: missed, moved } = await swept(world, script, seed);
+  const { proof = 'incomplete', lost: missed, moved, isDeceived } = await swept(world, script, seed);
   sweeps += 1;
   ends[proof] += 1;
   const isKnown = world.order !== 'name' && world.order !== 'shuffled';
-  if (moved && isKnown && world.sizeHonoured && world.vendors > world.cap + 1) moving[proof] += 1;
-  if (missed.length === 0) return;
+  if (proof !== 'incomplete')
+    for (const axis of ['counts', 'pageCount', 'firstPage', 'pastEnd'] as const) {
+      const value = `${axis}=${world[axis]}`;
+      reach[value] = (reach[value] ?? 0) + 1;
+    }
+  const isCounted = world.counts === 'right' && world.pageCount === 'counted' && world.firstPage === 1;
+  if (moved && isKnown && isCounted && world.sizeHonoured && world.vendors > world.cap + 1) moving[proof] += 1;
+  if (isDeceived) deceived += 1;
+  if (missed.length === 0 || isDeceived) return;
   lost += 1;
   if (lost <= 5) console.log(`seed ${seed}: ${proof} without ${missed.join()}: ${JSON.stringify({ world, script })}`);
 }
@@ -60,5 +71,5 @@ for (let seed = from; seed < from + every && !(fault && lost > 0); seed++) {
 
 const unproven = moving.windows + moving.passes + moving.incomplete;
 const share = unproven === 0 ? 0 : moving.windows / unproven;
-console.log(JSON.stringify({ sweeps, lost, ends, moving, windowsShare: Number(share.toFixed(3)) }));
+console.log(JSON.stringify({ sweeps, lost, deceived, ends, reach, moving, windowsShare: Number(share.toFixed(3)) }));
 process.exitCode = (fault ? lost > 0 : lost === 0) ? 0 : 1;

@@ -3,6 +3,7 @@
  * as can be. Whatever the service's documentation leaves open is a field of the world.
  */
 import { timestamp, type Clock } from '../../../src/domain/clock.ts';
+import { MirrorError } from '../../../src/domain/errors.ts';
 import type { VendorPage, VendorRow } from '../../../src/domain/reading.ts';
 import { seededRandom, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import type { Verdict } from '../../../src/store/acceptance.ts';
@@ -19,6 +20,18 @@ export const orders = [
   'shuffled',
 ] as const;
 
+/**
+ * What `total` counts: every place of the list; some fewer; no more than fill one page; the rows of this page; the rows that are shown, although
+ * others leave holes; nothing.
+ */
+export const counts = ['right', 'fewer', 'capped', 'page', 'shown', 'zero'] as const;
+
+/** `pages`: as many as `total` fills, one, or a billion. */
+export const pageCounts = ['counted', 'one', 'endless'] as const;
+
+/** A page past the last one. */
+export const pastEnds = ['empty', 'refused', 'html', 'last', 'first'] as const;
+
 export interface ListWorld {
   readonly order: (typeof orders)[number];
   /** Vendors at the start, and the most rows on a page. */
@@ -33,8 +46,9 @@ export interface ListWorld {
   /** How old a copy may be that answers a list, and by how much the clock that dates answers is ahead of stamps, in seconds. */
   readonly lag: number;
   readonly clockAhead: number;
-  /** Hours by which stamps are behind UTC. */
+  /** Hours by which stamps are behind UTC: those of creation, and those of updates. */
   readonly zone: number;
+  readonly zoneOfUpdates: number;
   /** `total` and `pages` may have been counted before the rows were read, in the same request and of the same copy. */
   readonly stalePages: boolean;
   /** Rows that are counted and never shown, among the others. */
@@ -43,6 +57,10 @@ export interface ListWorld {
   readonly group: number;
   /** Whether the size of a page is honoured up to the cap. */
   readonly sizeHonoured: boolean;
+  readonly counts: (typeof counts)[number];
+  readonly pageCount: (typeof pageCounts)[number];
+  readonly firstPage: 0 | 1;
+  readonly pastEnd: (typeof pastEnds)[number];
 }
 
 export type Change =
@@ -139,19 +157,46 @@ export class ScriptedList {
     const moment = this.#now - this.#random.fraction() * lag * second;
     const counting = stalePages ? this.#random.fraction() * (this.#now - begun) : 0;
     const listed = this.#listed(this.#rowsAt(moment), size);
-    const counted = this.#listed(this.#rowsAt(moment - counting), size).length;
+    const shown = this.#shownOn(page, size, listed);
+    const total = this.#totalOf(this.#listed(this.#rowsAt(moment - counting), size), shown);
     return {
       stamp: { readSeq: ++this.#readSeq, begun },
       page,
-      pages: Math.ceil(counted / size),
+      pages: { counted: Math.ceil(total / size), one: 1, endless: 1_000_000_000 }[this.#world.pageCount],
       perPage: size,
-      total: counted,
+      total,
       servedAt: floor(this.#now) + this.#world.clockAhead * second,
-      rows: listed
-        .slice((page - 1) * size, page * size)
-        .filter(({ shown }) => shown)
-        .map((row) => this.#onWire(row)),
+      rows: shown.map((row) => this.#onWire(row)),
     };
+  }
+
+  /** The rows of a page. @throws MirrorError as this service words it that there is no such page. */
+  #shownOn(page: number, size: number, listed: readonly Row[]): Row[] {
+    const { firstPage, pastEnd } = this.#world;
+    const last = Math.max(0, Math.ceil(listed.length / size) - 1);
+    let nth = Math.max(0, page - firstPage);
+    if (nth > last && pastEnd === 'refused') throw new MirrorError('rejected', 'Invalid page.', { errno: 1014 });
+    if (nth > last && pastEnd === 'html') throw new MirrorError('not_found', 'Nothing there.', { status: 404 });
+    if (nth > last && pastEnd === 'last') nth = last;
+    if (nth > last && pastEnd === 'first') nth = 0;
+    return listed.slice(nth * size, (nth + 1) * size).filter(({ shown }) => shown);
+  }
+
+  #totalOf(listed: readonly Row[], onPage: readonly Row[]): number {
+    switch (this.#world.counts) {
+      case 'right':
+        return listed.length;
+      case 'fewer':
+        return Math.max(0, listed.length - 1 - (this.#world.vendors % 3));
+      case 'capped':
+        return Math.min(listed.length, this.#world.cap);
+      case 'page':
+        return onPage.length;
+      case 'shown':
+        return listed.filter(({ shown }) => shown).length;
+      case 'zero':
+        return 0;
+    }
   }
 
   /** Applies a page to the plain mirror. */
@@ -264,19 +309,19 @@ export class ScriptedList {
     return listed.sort((a, b) => sign * (key(a) - key(b)) || mixed(a.vendorid, size) - mixed(b.vendorid, size));
   }
 
-  #told(ms: number): number {
-    return floor(ms) - this.#world.zone * 3_600_000;
+  #told(ms: number, zone = this.#world.zoneOfUpdates): number {
+    return floor(ms) - zone * 3_600_000;
   }
 
   #onWire({ vendorid, created, updated, state }: Row): VendorRow {
-    const text = (ms: number): string => timestamp(this.#told(ms)).slice(0, 19);
+    const text = (ms: number, zone?: number): string => timestamp(this.#told(ms, zone)).slice(0, 19);
     return {
       vendorid,
       raw: '',
       vendor: () => ({
         vendorid,
         vis_state: state,
-        created_at: text(created),
+        created_at: text(created, this.#world.zone),
         updated_at: text(updated),
         unknown: new Map(),
       }),

@@ -5,12 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { asked } from '../../support/test-size.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 import { plantedFaults } from './planted.ts';
+import { counts, pageCounts, pastEnds } from './scripted-list.ts';
 
 const run = promisify(execFile);
 
 interface Report {
   readonly sweeps: number;
   readonly lost: number;
+  /** Sweeps that were deceived by a count which nothing had refuted before. */
+  readonly deceived: number;
+  /** Complete sweeps by what the service says of its list: `counts=fewer`. */
+  readonly reach: Readonly<Record<string, number>>;
   readonly windowsShare: number;
 }
 
@@ -21,11 +26,21 @@ async function sweeps(...args: string[]): Promise<Report> {
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as Report;
 }
 
+const claims = [
+  ...counts.map((value) => `counts=${value}`),
+  ...pageCounts.map((value) => `pageCount=${value}`),
+  ...pastEnds.map((value) => `pastEnd=${value}`),
+  'firstPage=0',
+  'firstPage=1',
+];
+
 describe('a sweep that is complete', () => {
-  it('K6 K7 K8 K31 K39 K40 has shown every vendor that did not change, in worlds and scripts drawn by seeds', async () => {
+  it('K6 K7 K8 K31 K39 K40 L1 L17 has shown every vendor that did not change, in worlds and scripts drawn by seeds', async () => {
     const report = await sweeps('--random', String(asked('SWEEPS', 12_000, 1_000)));
     expect(report.lost).toBe(0);
     expect(report.windowsShare).toBeGreaterThanOrEqual(0.5);
+    expect(report.deceived / report.sweeps).toBeLessThan(0.002);
+    for (const value of claims) expect(report.reach[value] ?? 0, value).toBeGreaterThan(report.sweeps / 100);
   });
 
   it('K6 K31 has shown every vendor that did not change, whatever two changes happen between its requests', async () => {

@@ -1,14 +1,29 @@
 /** Sweeps of scripted lists: each run asks whether a vendor that stood still was missed by a sweep that calls itself complete. */
+import { IdSet } from '../../../src/sync/sweep/id-set.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import type { ProofKind } from '../../../src/store/sqlite/schema.ts';
-import { sweep } from '../../../src/sync/sweep/sweep.ts';
-import { orders, ScriptedList, type Change, type ListWorld, type Script } from './scripted-list.ts';
+import { MirrorError } from '../../../src/domain/errors.ts';
+import { absenceBound } from '../../../src/sync/breaker.ts';
+import type { PageMemory } from '../../../src/sync/sweep/page-memory.ts';
+import { sweep, type SweepResult } from '../../../src/sync/sweep/sweep.ts';
+import {
+  counts,
+  orders,
+  pageCounts,
+  pastEnds,
+  ScriptedList,
+  type Change,
+  type ListWorld,
+  type Script,
+} from './scripted-list.ts';
 
 export interface Swept {
   /** How the sweep was proven complete; undefined where it was not. */
   readonly proof: ProofKind | undefined;
   /** Vendors that must have been seen, and were not. */
   readonly lost: readonly number[];
+  /** The list counts too few, which nothing told before, and the sweep showed exactly as many: what it missed, nobody could know. */
+  readonly isDeceived: boolean;
   readonly requests: number;
   /** Whether something was done to the list while it was swept. */
   readonly moved: boolean;
@@ -20,8 +35,9 @@ const pairsOf = ({ order, vendors }: ListWorld): number =>
 
 export async function swept(world: ListWorld, script: Script, seed: number): Promise<Swept> {
   const list = new ScriptedList(world, script, seed);
-  const { conclusion, seen } = await sweep({
-    vendors: { page: (page, { size = world.cap } = {}) => Promise.resolve(list.page(page, size)) },
+  const isKnown = seed % 5 < 2;
+  const result = await sweep({
+    vendors: { page: (page, options) => Promise.resolve(list.page(page, options?.size ?? world.cap)) },
     apply: (page) => Promise.resolve(list.apply(page)),
     onRequest: () => undefined,
     clock: list.clock,
@@ -31,12 +47,43 @@ export async function swept(world: ListWorld, script: Script, seed: number): Pro
     lag: world.lag * 1_000,
     enoughPairs: pairsOf(world),
     signal: new AbortController().signal,
-  });
-  const proof = conclusion.complete ? conclusion.proof : undefined;
+    pages: memoryOf(world, seed),
+    miscounted: isKnown && undercounts.has(world.counts),
+  }).catch(failed);
+  const { conclusion, seen } = result;
+  // A person accepts nothing here.
+  const isShort =
+    conclusion.complete && conclusion.unreadable > absenceBound(conclusion.shown, { vendors: 20, percent: 10 });
+  const proof = conclusion.complete && !isShort ? conclusion.proof : undefined;
   // Windows show those that moved, too, unless copies are old.
   const due = proof === 'windows' && world.lag === 0 ? list.listed : list.still;
   const lost = proof === undefined ? [] : due.filter((vendorid) => !seen.has(vendorid));
-  return { proof, lost, requests: list.requests, moved: list.moved };
+  const isDeceived =
+    lost.length > 0 && undercounts.has(world.counts) && !isKnown && conclusion.complete && conclusion.unreadable === 0;
+  return { proof, lost, isDeceived, requests: list.requests, moved: list.moved };
+}
+
+/** `total` may be less than the list shows. */
+const undercounts: ReadonlySet<ListWorld['counts']> = new Set(['fewer', 'capped', 'page', 'zero']);
+
+/** What is remembered of the service: nothing, or what is so. */
+function memoryOf({ firstPage, cap, counts: counted }: ListWorld, seed: number): PageMemory {
+  const countsLists = !undercounts.has(counted);
+  const known =
+    seed % 7 < 3
+      ? { firstPage, largestPage: cap, countsLists }
+      : { firstPage: undefined, largestPage: 0, countsLists: false };
+  return {
+    read: () => Promise.resolve({ ...known, mayAsk: true }),
+    learnFirstPage: () => Promise.resolve(),
+    learn: () => Promise.resolve(),
+  };
+}
+
+/** A sweep that failed is as good as one that is incomplete. */
+function failed(error: unknown): Pick<SweepResult, 'conclusion' | 'seen'> {
+  if (!(error instanceof MirrorError) || error.code === 'bug') throw error;
+  return { conclusion: { complete: false, why: error.message, startsOver: true }, seen: new IdSet() };
 }
 
 /** The world of a seed. */
@@ -44,7 +91,7 @@ export function worldOf(seed: number): ListWorld {
   const random = seededRandom(seedOf(seed, 'world'));
   const isPlain = random.happens(0.4);
   const seldom = (value: number): number => (isPlain || random.happens(0.6) ? 0 : value);
-  return {
+  const world: Omit<ListWorld, keyof ReturnType<typeof claimsOf>> = {
     order: random.pick(orders),
     vendors: 4 + random.below(6),
     cap: 4 + random.below(3),
@@ -58,6 +105,25 @@ export function worldOf(seed: number): ListWorld {
     unshown: seldom(1 + random.below(2)),
     group: isPlain || random.happens(0.5) ? 1 : 2 + random.below(2),
     sizeHonoured: random.happens(0.9),
+  };
+  return { ...world, ...claimsOf(seed, world.zone) };
+}
+
+/** What the service says of its list, or does past its end; in half of the worlds as it should be. */
+function claimsOf(
+  seed: number,
+  zone: number,
+): Pick<ListWorld, 'counts' | 'pageCount' | 'firstPage' | 'pastEnd' | 'zoneOfUpdates'> {
+  const random = seededRandom(seedOf(seed, 'claims'));
+  const isPlain = random.happens(0.5);
+  const seldom = <T>(usual: T, values: readonly T[]): T =>
+    isPlain || random.happens(0.5) ? usual : random.pick(values);
+  return {
+    counts: seldom('right', counts),
+    pageCount: seldom('counted', pageCounts),
+    firstPage: seldom(1, [0]),
+    pastEnd: seldom('empty', pastEnds),
+    zoneOfUpdates: seldom(zone, [0, 5]),
   };
 }
 

@@ -42,8 +42,6 @@ describe('reports on accounts', () => {
         callbacks: [],
         refusals: [],
         clockAheadMs: null,
-        withheldAbsences: 0,
-        unprovenAbsences: 0,
       },
     ]);
   });

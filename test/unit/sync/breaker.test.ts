@@ -1,42 +1,44 @@
 import { describe, expect, it } from 'vitest';
-import { absenceBound, Breaker, isBelieved, isBlank, type CountedList } from '../../../src/sync/breaker.ts';
-import { account } from '../../support/names.ts';
-import { testbed } from '../../support/testbed.ts';
+import { absenceBound, isBelieved, refuseShortfall, trips } from '../../../src/sync/breaker.ts';
 
 describe('the breaker', () => {
   it.each([
-    [0, 3],
-    [20, 3],
-    [39, 3],
-    [40, 4],
-    [199, 19],
-    [200, 20],
-    [500, 20],
-    [2_099, 20],
-    [2_100, 21],
-    [200_000, 2_000],
-  ])('L11 lets %i vendors lose %i: three, a tenth up to twenty, or a hundredth', (base, bound) => {
+    ['the number of the settings', { present: 10, approved: 0 }, 5],
+    ['the share of the settings, rounded down', { present: 199, approved: 0 }, 19],
+    ['what a person approved', { present: 199, approved: 30 }, 30],
+  ])('L70 trips above %s, and not at it', (_, scale, limit) => {
+    const tripped = [limit - 1, limit, limit + 1].map((suspects) =>
+      trips(suspects, scale, { vendors: 5, percent: 10 }),
+    );
+    expect(tripped).toEqual([false, false, true]);
+  });
+
+  it.each([
+    ['three, however few there are', 20, 3],
+    ['a tenth', 150, 15],
+    ['the number of the settings', 1_000, 20],
+    ['a hundredth of very many', 5_000, 50],
+  ])('L2 lets as many go without a word as %s', (_, base, bound) => {
     expect(absenceBound(base, { vendors: 20, percent: 10 })).toBe(bound);
   });
 
   it.each([
-    [{ vendors: 2, percent: 50 }, 3],
-    [{ vendors: 7, percent: 50 }, 7],
-    [{ vendors: 1_000_000, percent: 100 }, 100],
-    [{ vendors: 0, percent: 0 }, 3],
-  ])('L11 with %o lets 100 vendors lose %i', (settings, bound) => {
-    expect(absenceBound(100, settings)).toBe(bound);
-  });
-
-  const blank: CountedList = { pages: 2, shown: 0, unreadable: 8 };
-
-  it.each<[string, Partial<CountedList>, boolean]>([
-    ['several empty pages and more counted than known', {}, true],
-    ['a vendor', { shown: 1 }, false],
-    ['a single page', { pages: 1 }, false],
-    ['no more counted than known', { unreadable: 7 }, false],
-  ])('L70 takes a list with %s for a blank one: %#', (_, changed, expected) => {
-    expect(isBlank({ ...blank, ...changed }, 7)).toBe(expected);
+    ['no more than the bound', { unreadable: 10 }, { elsewhere: 0, accepted: 0 }, true],
+    ['one more', { unreadable: 11 }, { elsewhere: 0, accepted: 0 }, false],
+    ['those that other lists show', { unreadable: 60 }, { elsewhere: 50, accepted: 0 }, true],
+    [
+      'those that a person accepted, and as many more as the bound',
+      { unreadable: 60 },
+      { elsewhere: 0, accepted: 50 },
+      true,
+    ],
+    ['one more than that', { unreadable: 61 }, { elsewhere: 0, accepted: 50 }, false],
+    ['anything, where nothing is shown', { shown: 0, unreadable: 59 }, { elsewhere: 0, accepted: 0 }, false],
+    ['more shown than counted', { unreadable: -90 }, { elsewhere: 0, accepted: 0 }, true],
+  ])('L2 believes a list that lacks %s: %#', (_, list, known, expected) => {
+    const refused = (): void => refuseShortfall({ shown: 100, ...list }, known, { vendors: 20, percent: 10 });
+    if (expected) expect(refused).not.toThrow();
+    else expect(refused).toThrow(/counts \d+ vendors and shows/);
   });
 
   it.each([
@@ -46,34 +48,9 @@ describe('the breaker', () => {
   ])(
     'L70 with %i vendors shown, %i suspects and %i approved: believed is %s',
     (shown, suspects, approved, expected) => {
-      expect(isBelieved({ ...blank, shown }, suspects, approved)).toBe(expected);
+      expect(isBelieved({ complete: true, proof: 'plain', pages: 2, unreadable: 8, shown }, suspects, approved)).toBe(
+        expected,
+      );
     },
   );
-});
-
-describe('the breaker of a run', () => {
-  it.each([
-    ['more is counted than the mirror holds', 7, 0, true],
-    ['as much is counted', 8, 0, false],
-    ['a person approved as much as is counted', 7, 8, false],
-    ['a person approved less', 7, 7, true],
-  ])('L70 takes several empty pages for a fault where %s', async (_, present, approved, trips) => {
-    const at = await testbed({ level: 'account', vendors: 0 });
-    const { mirror } = at.installation;
-    const run = await mirror.runs.beginRun({ accountId: account, kind: 'pull', trigger: 'command' });
-    const breaker = new Breaker(at.installation.account(account), run, { present, base: present, approved });
-    const checked = breaker.checkBlank({ pages: 2, shown: 0, unreadable: 8 }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (!trips) {
-      expect(await checked).toBeUndefined();
-      return;
-    }
-    expect(await checked).toMatchObject({ code: 'breaker_tripped' });
-    expect(((await checked) as Error).message).toMatch(/^The service counts 8 vendors on 2 pages and shows none: /);
-    expect(at.query('SELECT vendorid, fields FROM findings')).toEqual([
-      { vendorid: null, fields: `{"suspects":8,"present":${present}}` },
-    ]);
-  });
 });

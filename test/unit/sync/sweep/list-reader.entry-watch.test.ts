@@ -64,6 +64,27 @@ describe('a vendor that a walk finds changed', () => {
     expect(mayEnter(noon, { ahead: 2 * second, lagging: 0 })).toBe(true);
   });
 
+  it.each([
+    ['updates are five hours behind UTC, creations are not', 0, 5],
+    ['creations are five hours behind UTC, updates are not', 5, 0],
+    ['updates are nine hours ahead of creations', 5, -4],
+  ])('L17 may have entered by either column, where %s', (_, created, changed) => {
+    const text = (ms: number, zone: number): string => timestamp(ms - zone * hour).slice(0, 19);
+    const watch = new EntryWatch(pageAt(0), lag);
+    const see = (vendor: Vendor): void => watch.see(rowOf(vendor), updated(vendor), pageAt(10 * second));
+    // Another vendor shows how far each column is ahead.
+    const old = noon - 26 * hour;
+    see({ vendorid: 2, created_at: text(noon - minute, created), updated_at: text(old, changed), unknown: new Map() });
+    watch.see(rowOf(vendorOf(old)), updated(vendorOf(old)), pageAt(10 * second));
+    see({
+      vendorid: 1,
+      created_at: text(old, created),
+      updated_at: text(noon + 4 * second, changed),
+      unknown: new Map(),
+    });
+    expect(watch.entered).toBe(true);
+  });
+
   it('K7 may have entered if the clock of answers is behind the timestamps', () => {
     expect(mayEnter(noon + 11 * second, { ahead: -2 * second })).toBe(true);
   });

@@ -12,7 +12,9 @@ function pass(ids: readonly number[], told: Partial<Omit<Pass, 'ids'>> = {}): Pa
     repeated: false,
     entered: false,
     splitsTimes: false,
-    full: false,
+    counted: told.total ?? 4,
+    beyond: ids.length > (told.total ?? 4),
+    end: 'empty',
     atOnce: false,
     ...told,
   };
@@ -105,12 +107,30 @@ describe('a list is proven complete', () => {
   });
 
   it.each<[string, Partial<Pass>, boolean]>([
-    ['full, and show more than is counted', { full: true, total: 8 }, false],
-    ['full, and show less than is counted', { full: true, total: 10 }, true],
-    ['not full, and show more than is counted', { total: 8 }, true],
-    ['of rows that may be in another order on each page', { splitsTimes: true, total: 10 }, false],
-  ])('L70 by two alike passes unless their last pages may hide rows: %s', (_, told, expected) => {
+    ['saw the end, and show more than is counted', { total: 8 }, true],
+    ['saw the end, and show less than is counted', { total: 10 }, true],
+    ['saw pages repeated past the end', { total: 10, end: 'repeated' }, true],
+    ['did not see the end', { total: 10, end: undefined }, false],
+    ['show rows that may be in another order on each page', { splitsTimes: true, total: 10 }, false],
+  ])('L1 L70 by two alike passes that %s: %s', (_, told, expected) => {
     expect(conclusions(pass(nine, told), pass(nine, told))[1]!.complete).toBe(expected);
+  });
+
+  it('L1 by no pass that did not see the end, whatever is counted, nor by one in which a vendor came twice', () => {
+    const whole = [1, 2, 3, 4];
+    expect(conclusions(pass(whole, { end: undefined }))[0]!.complete).toBe(false);
+    expect(conclusions(pass(whole, { repeated: true }), pass(whole))).toMatchObject([{ complete: false }, complete]);
+  });
+
+  it('L1 by no count where the list showed more than it counts: in this walk, in an earlier one, in an earlier sweep', () => {
+    const short = pass([1, 2, 3, 4], { order: 1 });
+    expect(conclusions(pass([1, 2, 3, 4, 5]), short)).toMatchObject([{ complete: false }, { complete: false }]);
+    const known = new Passes(true);
+    expect([known.add(short).complete, known.add(short).complete]).toEqual([false, false]);
+    const joined = conclusions(pass([1, 2, 3], { total: 4 }), pass([3, 4, 5], { total: 4 }), short);
+    expect(joined.map((conclusion) => conclusion.complete)).toEqual([false, false, false]);
+    const many = pass(nine, { total: 8 });
+    expect(conclusions(many, many)[1]).toEqual({ ...complete, shown: 9, unreadable: -1 });
   });
 
   it('L70 by a pass with a vendor that entered only where one page showed everything at one moment', () => {
@@ -134,10 +154,15 @@ describe('a list is proven complete', () => {
   });
 
   it('without counting vendors that are no longer listed', () => {
-    expect(conclusions(pass([1, 2, 3]), pass([4, 5, 6]), pass([4, 5, 6, 7]))).toMatchObject([
-      { complete: false },
-      { complete: false },
-      complete,
+    const left = pass([4, 5, 6, 7]);
+    expect(conclusions(pass([1, 2, 3]), pass([4, 5, 6]), left, left).map((conclusion) => conclusion.complete)).toEqual([
+      false,
+      false,
+      false,
+      false,
     ]);
+    const eight = pass([1, 2, 3, 4, 5, 6, 7, 8], { total: 8 });
+    const others = pass([2, 3, 4, 5, 6, 7, 8, 9], { total: 8, repeated: true });
+    expect(conclusions(others, { ...eight, repeated: true }, eight, eight).at(-1)).toEqual({ ...complete, shown: 8 });
   });
 });

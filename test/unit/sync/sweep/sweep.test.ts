@@ -22,6 +22,11 @@ function worldOf(seed: number, order: ListWorld['order']): ListWorld {
     unshown: random.happens(0.1) ? 2 : 0,
     group: 1,
     sizeHonoured: true,
+    zoneOfUpdates: 0,
+    counts: 'right',
+    pageCount: 'counted',
+    firstPage: 1,
+    pastEnd: 'empty',
   };
 }
 

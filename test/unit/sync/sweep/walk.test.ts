@@ -37,18 +37,28 @@ function walkOf(answer: (page: number) => Answer, asked: number[]): Walk {
   return {
     concurrency: 1,
     first: fetch(1),
+    fullPage: () => 2,
+    countsLists: true,
     fetch: (page) => Promise.resolve().then(() => fetch(page)),
     apply: (page, number) => Promise.resolve({ window: windowOf(page, { page: number, size: 2 }), entered: false }),
   };
 }
 
 /** Six vendors, two a page. */
-const whole = (page: number): Answer => ({ page, pages: 3, total: 6, ids: [page * 2 - 1, page * 2] });
+const whole = (page: number): Answer => ({ page, pages: 3, total: 6, ids: page > 3 ? [] : [page * 2 - 1, page * 2] });
 
 describe('a walk over all pages', () => {
-  it('A5 A7 requests each page once, and none past the last', async () => {
+  it('A5 A7 L1 requests each page once, and one past the last if that is full', async () => {
     const { pass, asked } = await walked(whole);
-    expect(asked).toEqual([1, 2, 3]);
+    expect(asked).toEqual([1, 2, 3, 4]);
+    expect(pass.end).toBe('empty');
+    const short = await walked((page) => ({
+      ...whole(page),
+      total: 5,
+      ids: whole(page).ids.slice(0, page === 3 ? 1 : 2),
+    }));
+    expect(short.asked).toEqual([1, 2, 3]);
+    expect(short.pass.end).toBe('counted');
     expect(pass).toMatchObject({ total: 6, whole: true, repeated: false, entered: false });
     expect([...pass.ids]).toEqual([1, 2, 3, 4, 5, 6]);
   });
@@ -69,8 +79,8 @@ describe('a walk over all pages', () => {
 
   it('A6 accepts everything on the first page, whatever size was requested', async () => {
     const { pass, asked } = await walked(() => ({ page: 1, pages: 3, total: 6, ids: [1, 2, 3, 4, 5, 6] }));
-    expect(asked).toEqual([1]);
-    expect(pass).toMatchObject({ total: 6, whole: true, repeated: false });
+    expect(asked).toEqual([1, 2]);
+    expect(pass).toMatchObject({ total: 6, whole: true, repeated: false, end: 'repeated' });
   });
 
   it('A8 follows the number of pages as it grows and shrinks, and notices a changed total', async () => {
@@ -82,12 +92,16 @@ describe('a walk over all pages', () => {
     expect(shrunk.pass.total).toBeUndefined();
   });
 
-  it('A7 is not whole if a page disappeared', async () => {
-    const { pass } = await walked((page) => {
-      if (page === 3) throw new MirrorError('not_found', 'There is no such page.');
+  it.each<[string, number, object]>([
+    ['is not whole if a page before others disappeared', 2, { whole: false, end: 'empty' }],
+    ['ends where the service refuses a page and answers page 1', 3, { whole: true, end: 'refused' }],
+  ])('A7 L1 %s', async (_, missing, expected) => {
+    const { pass, asked } = await walked((page) => {
+      if (page === missing) throw new MirrorError('not_found', 'There is no such page.');
       return whole(page);
     });
-    expect(pass).toMatchObject({ whole: false, total: 6 });
+    expect(pass).toMatchObject({ total: 6, ...expected });
+    expect(asked.at(-1)).toBe(missing === 3 ? 1 : 4);
   });
 
   it('K14 A4 identifies the answered page by its rows, whatever number the answer has', async () => {
@@ -96,11 +110,46 @@ describe('a walk over all pages', () => {
     expect(pass.ids.size).toBe(6);
   });
 
-  it.each<[string, (page: number) => Answer, boolean]>([
-    ['full', whole, true],
-    ['not full', (page) => ({ ...whole(page), total: 5, ids: whole(page).ids.slice(0, page === 3 ? 1 : 2) }), false],
-  ])('L70 knows whether the last page, and no other, is full: it is %s', async (_, answer, full) => {
-    expect((await walked(answer)).pass).toMatchObject({ full, atOnce: false });
+  const six = [1, 2, 3, 4, 5, 6];
+  const listed = (page: number): number[] => six.slice(page * 2 - 2, page * 2);
+  const refuse = (): never => {
+    throw new MirrorError('rejected', 'Invalid page.', { errno: 1014 });
+  };
+
+  it.each<[string, Partial<Answer>]>([
+    ['counts fewer', { total: 3, pages: 2 }],
+    ['counts no more than a page holds', { total: 2, pages: 1 }],
+    ['counts nothing', { total: 0, pages: 0 }],
+    ['counts a single page', { pages: 1 }],
+    ['counts a billion pages', { pages: 1_000_000_000 }],
+    ['counts a billion pages and fewer rows', { pages: 1_000_000_000, total: 3 }],
+  ])('L1 L20 shows the whole list of a service that %s, whatever it answers past the end', async (_, counts) => {
+    const answers: Record<string, (page: number) => readonly number[]> = {
+      empty: () => [],
+      refused: refuse,
+      repeated: () => listed(3),
+      first: () => listed(1),
+    };
+    for (const [end, pastEnd] of Object.entries(answers)) {
+      const { pass, asked } = await walked((page) => ({
+        ...{ page, pages: 3, total: 6, ...counts },
+        ids: page > 3 ? pastEnd(page) : listed(page),
+      }));
+      expect([...pass.ids], end).toEqual(six);
+      expect(pass.end, end).toBe(end === 'first' ? 'repeated' : end);
+      expect(asked.length, end).toBeLessThanOrEqual(6);
+    }
+  });
+
+  it('L1 L70 does not end at a page that is not full where a single page was counted, before a service counted a longer list', async () => {
+    const plan = (countsLists: boolean, asked: number[]): Walk => ({
+      ...walkOf((page) => ({ page, pages: 1, total: 1, ids: page === 1 ? [1] : [] }), asked),
+      countsLists,
+    });
+    const [known, unknown]: [number[], number[]] = [[], []];
+    await walk(plan(true, known));
+    await walk(plan(false, unknown));
+    expect([known, unknown]).toEqual([[1], [1, 2]]);
   });
 
   it('A2 notices a vendor that occurs twice', async () => {
@@ -149,7 +198,7 @@ describe('a pull from a service that ignores the page parameter', () => {
       expect(run.error!.message).toMatch(
         /^The service ignores the page parameter: page \d of \d was answered with page 1 again, so only 15 of \d\d vendors can be read\.$/,
       );
-      expect(run.requests).toBeLessThan(8);
+      expect(run.requests).toBeLessThan(10);
       expect(at.query('SELECT vendorid FROM vendors')).toHaveLength(15);
       expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
       await at.clock.advance(60_000);

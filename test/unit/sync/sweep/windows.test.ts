@@ -38,8 +38,9 @@ describe('the end of a list', () => {
     ['fewer rows than are left', { ids: [1] }, true],
     ['more rows than are left', { ids: [1, 2, 3] }, false],
     ['more than half of it full', { total: 11, ids: [1, 2, 3] }, false],
-    ['a page before the last', { pages: 4 }, false],
-    ['a page after the last', { pages: 2 }, false],
+    ['a page before the last', { total: 14 }, false],
+    ['a page after the last', { total: 8, ids: [] }, false],
+    ['its last page, whatever is said of `pages`', { pages: 1_000_000_000 }, true],
   ])('L70 is in a window that is %s: %#', (_, changed, expected) => {
     expect(holdsEnd({ ...end, ...changed })).toBe(expected);
   });
@@ -211,7 +212,7 @@ describe('a list whose recent updates are last, or in no order of updates', () =
   it.each<[string, readonly Window[], Joined]>([
     ['shows the end and is joined', [windowOn([45, 60], atEnd)], 'joined'],
     ['is not joined', [windowOn([50, 60], atEnd)], 'not_joined'],
-    ['no longer shows the end', [windowOn([45, 60], { ...atEnd, pages: 3 })], 'not_joined'],
+    ['no longer shows the end', [windowOn([45, 60], { ...atEnd, total: 30 })], 'not_joined'],
     ['is not there', [], 'not_joined'],
   ])('L70 is seen whole where the window that is read last %s: %#', async (_, answers, expected) => {
     expect((await walked('rising', answers, known)).joined).toBe(expected);

@@ -1,0 +1,87 @@
+/** What was learned of a service, whatever account it was learned from (`_service_knowledge`). It is learned again where the row is gone. */
+import { sql } from 'kysely';
+import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import type { Database } from './sqlite/database.ts';
+import type { MirrorTables } from './sqlite/schema.ts';
+import { statement, type None, type Statement } from './sqlite/statement.ts';
+
+type KnowledgeRow = Omit<MirrorTables['_service_knowledge'], 'service'>;
+
+/** What is known of the pages of lists. */
+interface PageFacts {
+  /** The number of the first page; undefined where it is not known. */
+  readonly firstPage: 0 | 1 | undefined;
+  /** Whether that was not asked within a day. */
+  readonly mayAsk: boolean;
+  /** The most rows that a page ever had. */
+  readonly largestPage: number;
+  /** Whether `total` was seen to count a list of several pages. */
+  readonly countsLists: boolean;
+}
+
+/** How long it is not asked again where pages count from, in milliseconds. */
+const timeBetweenQuestions = 24 * 3_600_000;
+
+export class ServiceKnowledge {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #get: Statement<None, KnowledgeRow>;
+  readonly #ask: Statement<Pick<KnowledgeRow, 'first_page' | 'asked_at'>>;
+  readonly #learn: Statement<Pick<KnowledgeRow, 'largest_page' | 'counts_lists'>>;
+
+  constructor(database: Database, clock: Clock) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    const service = sql`coalesce((SELECT service FROM mirror_identity), '')`;
+    this.#get = statement<None, KnowledgeRow>(
+      sqlite,
+      () => sql`
+      SELECT first_page, asked_at, largest_page, counts_lists FROM _service_knowledge WHERE service = ${service}`,
+    );
+    this.#ask = statement(
+      sqlite,
+      (at) => sql`
+      INSERT INTO _service_knowledge (service, first_page, asked_at)
+      VALUES (${service}, ${at('first_page')}, ${at('asked_at')})
+      ON CONFLICT DO UPDATE SET first_page = excluded.first_page, asked_at = excluded.asked_at`,
+    );
+    this.#learn = statement(
+      sqlite,
+      (at) => sql`
+      INSERT INTO _service_knowledge (service, largest_page, counts_lists)
+      VALUES (${service}, ${at('largest_page')}, ${at('counts_lists')})
+      ON CONFLICT DO UPDATE SET
+        largest_page = max(largest_page, excluded.largest_page), counts_lists = excluded.counts_lists`,
+    );
+  }
+
+  read(): Promise<PageFacts> {
+    return this.#database.read(() => this.#facts());
+  }
+
+  async learnFirstPage(firstPage: 0 | 1 | undefined): Promise<void> {
+    const asked_at = timestamp(this.#clock.now());
+    await this.#database.write(() => this.#ask.run({ first_page: firstPage ?? null, asked_at }));
+  }
+
+  /** Keeps what differs from what is known. */
+  async learn({ largestPage, countsLists }: Pick<PageFacts, 'largestPage' | 'countsLists'>): Promise<void> {
+    const known = await this.read();
+    if (largestPage <= known.largestPage && countsLists === known.countsLists) return;
+    await this.#database.write(() => this.#learn.run({ largest_page: largestPage, counts_lists: Number(countsLists) }));
+  }
+
+  #facts(): PageFacts {
+    const { first_page, asked_at, largest_page = 0, counts_lists = 0 } = this.#get.get({}) ?? {};
+    const askedAt = parseInstant(asked_at ?? '');
+    const since = askedAt === undefined ? Infinity : this.#clock.now() - askedAt;
+    return {
+      firstPage: first_page === 0 || first_page === 1 ? first_page : undefined,
+      // A clock that was set back must not silence the question.
+      mayAsk: since < 0 || since >= timeBetweenQuestions,
+      largestPage: largest_page,
+      countsLists: counts_lists === 1,
+    };
+  }
+}

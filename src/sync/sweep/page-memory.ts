@@ -1,0 +1,80 @@
+/**
+ * What is remembered of the pages of a service, whatever account they are of: the number of the first page, the most rows that any page had, and
+ * whether `total` was ever seen to count a list of several pages. Until then it may be the number of rows of the page.
+ *
+ * Where pages count from is asked by page 0 beside page 1, and again at most once a day while a list shows fewer rows than it counts. They count
+ * from 0 if page 0 shows other vendors than page 1, and the same ones when it is asked again; an error, no rows twice beside a page 1 with rows, or the vendors of page
+ * 1 mean 1. Where neither is so, as in a list whose order changes with each request, walks begin at 0: that only shows a page twice. What these
+ * requests show is not applied and takes no part in a proof.
+ */
+import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
+import type { VendorPage } from '../../domain/reading.ts';
+import { few } from './passes.ts';
+
+export interface PageKnowledge {
+  /** Undefined where it is not known. */
+  readonly firstPage: 0 | 1 | undefined;
+  /** Whether it was not asked within a day. */
+  readonly mayAsk: boolean;
+  readonly largestPage: number;
+  readonly countsLists: boolean;
+}
+
+export interface PageMemory {
+  read: () => Promise<PageKnowledge>;
+  learnFirstPage: (number: 0 | 1 | undefined) => Promise<void>;
+  /** Keeps what differs from what is known. */
+  learn: (met: Pick<PageKnowledge, 'largestPage' | 'countsLists'>) => Promise<void>;
+}
+
+/** The number of the first page, or that it cannot be told; undefined where a failure says nothing. `one` is page 1, if it was just read. */
+export async function numberOfFirstPage(
+  fetch: (number: number) => Promise<VendorPage>,
+  one?: VendorPage,
+): Promise<0 | 1 | 'undecided' | undefined> {
+  for (let tries = 0; tries < maxTries; tries++) {
+    const zeroth = await idsOn(fetch, 0);
+    if (zeroth === undefined) return undefined;
+    if (zeroth === 'refused') return 1;
+    const first = one && tries === 0 ? idsOf(one) : await idsOn(fetch, 1);
+    if (first === undefined) return undefined;
+    const shown = first === 'refused' ? [] : first;
+    // A list without rows says nothing: its rows may be hidden, or missing by a fault.
+    if (zeroth.length + shown.length === 0) return 'undecided';
+    if (isSame(zeroth, shown)) return 1;
+    if (shown.some((vendorid) => zeroth.includes(vendorid))) continue;
+    const again = await idsOn(fetch, 0);
+    if (again === undefined) return undefined;
+    if (again !== 'refused' && isSame(zeroth, again)) return zeroth.length === 0 ? 1 : 0;
+  }
+  return 'undecided';
+}
+
+const maxTries = 3;
+
+/** Whether two answers show the same page of a list that may have changed a little: half of the vendors stand within two places. */
+function isSame(one: readonly number[], other: readonly number[]): boolean {
+  if (Math.min(one.length, other.length) < few) return one.join() === other.join();
+  const near = one.filter((vendorid, index) => other.slice(Math.max(0, index - 2), index + 3).includes(vendorid));
+  return near.length >= Math.max(one.length, other.length) / 2;
+}
+
+/** Errors by which a service may say that there is no such page. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['not_found', 'rejected', 'not_supported', 'answer_unreadable']);
+
+async function idsOn(
+  fetch: (number: number) => Promise<VendorPage>,
+  number: number,
+): Promise<number[] | 'refused' | undefined> {
+  try {
+    return idsOf(await fetch(number));
+  } catch (error) {
+    // Nothing depends on this page: a failure must not end the run.
+    if (!(error instanceof MirrorError) || error.code === 'bug') throw error;
+    return refusals.has(error.code) ? 'refused' : undefined;
+  }
+}
+
+function idsOf({ rows }: VendorPage): number[] {
+  return rows.map(({ vendorid }) => vendorid);
+}

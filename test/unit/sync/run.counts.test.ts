@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { account } from '../../support/names.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+/** Ids of the vendors that the service itself holds, by its records, and that a list shows. */
+function listedIds(at: Testbed<'account'>): number[] {
+  const { sandbox } = at;
+  return sandbox
+    .vendors(account)
+    .all()
+    .filter(({ vis_state }) => Number(vis_state) !== 1)
+    .map(({ vendorid }) => Number(vendorid))
+    .sort((a, b) => a - b);
+}
+
+function mirroredIds(at: Testbed<'account'>): unknown[] {
+  return at
+    .query("SELECT vendorid FROM vendors WHERE vis_state <> 1 AND presence = 'present' ORDER BY 1")
+    .map(({ vendorid }) => vendorid);
+}
+
+const pastEnds = ['empty', '404', 'last', 'first', '422', 'html'];
+
+describe('a list whose counts are wrong', () => {
+  it.each(
+    ['total=fewer', 'total=capped', 'total=page', 'total=zero', 'pages=one', 'pages=endless', 'paging=zero'].flatMap(
+      (world, nth) => pastEnds.map((end) => [world, end, 30 + nth * 2] as const),
+    ),
+  )('L1 L20 is mirrored whole: %s, a page past the end %s', async (world, pastEnd, vendors) => {
+    const at = await testbed({
+      level: 'account',
+      vendors,
+      world: [world, `pastEnd=${pastEnd}`, 'perPage=honoured'],
+      settings: { service: { paging: { perPage: 10 } } },
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(mirroredIds(at)).toEqual(listedIds(at));
+    await at.clock.advance(3_600_000);
+    const again = await at.pull();
+    expect(again).toMatchObject({ outcome: 'complete', suspects: 0 });
+    expect(again.requests).toBeLessThan(30);
+  });
+
+  it('L1 costs one request more where the last page is full, and where pages are counted from is asked once', async () => {
+    const of = async (vendors: number): Promise<number> => {
+      const at = await testbed({
+        level: 'account',
+        vendors,
+        world: ['perPage=honoured', 'listDeleted=shown'],
+        settings: { service: { paging: { perPage: 10 }, extraWalks: 'never' } },
+      });
+      const first = await at.pull();
+      await at.clock.advance(3_600_000);
+      const second = await at.pull();
+      expect(first.requests - second.requests).toBe(1);
+      return second.requests;
+    };
+    expect(await of(29)).toBe(3);
+    expect(await of(30)).toBe(4);
+  });
+
+  it('L2 is incomplete if it counts many more than it shows, until that is accepted, and again when it grows', async () => {
+    const at = await testbed({ level: 'account', vendors: 60, world: ['unlistedIds=25'] });
+    const refused = { outcome: 'incomplete', error: { code: 'too_many_unreadable', exit: 1 } };
+    expect(await at.pull()).toMatchObject(refused);
+    expect(at.query('SELECT safe_as_of FROM freshness')).toEqual([{ safe_as_of: null }]);
+    const { accountRegister } = at.installation.mirror;
+    await accountRegister.acceptUnreadable(account, 25);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    await accountRegister.acceptUnreadable(account, 21);
+    expect(await at.pull()).toMatchObject(refused);
+    const compared = await at.installation.verify(account, {
+      trigger: 'command',
+      signal: new AbortController().signal,
+    });
+    expect(compared).toMatchObject({ outcome: 'incomplete', error: { code: 'too_many_unreadable' } });
+  });
+});
