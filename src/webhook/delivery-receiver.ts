@@ -76,10 +76,10 @@ export class DeliveryReceiver {
 
   #handle(accountId: string, request: HttpRequest): Promise<Outcome> | Outcome {
     const form = parseForm(request.body);
-    if (!form) return 'malformed';
-    const handshake = readHandshake({ query: [...request.query], form, body: request.body });
+    const handshake = readHandshake({ query: [...request.query], form: form ?? [], body: request.body });
     if (handshake === 'malformed') return handshake;
     if (handshake) return this.#storeCode(accountId, handshake);
+    if (!form) return 'malformed';
     // Only verifications may be JSON: deliveries are forms.
     if (request.headers['content-type']?.includes('json')) return 'wrong_type';
     const delivery = readDelivery(form);

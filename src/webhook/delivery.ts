@@ -114,7 +114,8 @@ export function readHandshake(request: { query: Pairs; form: Pairs; body: Uint8A
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
   // Almost every request is a delivery, which costs no more than this.
   if (query.length === 0 && !hint.test(text)) return undefined;
-  const parts = [query, form, jsonIn(text)];
+  // A code in JSON may contain what separates the fields of a form.
+  const parts = [query, jsonIn(text) ?? form];
   const fields = parts.flatMap((part) => [...fieldsOf(part)]);
   if (fields.length > maxFields) return undefined;
   const valueOf = (names: readonly string[]): string | undefined =>

@@ -56,9 +56,12 @@ describe('D4 a code is read', () => {
       expect(read(form({ ...flat, account_id: account }))).toMatchObject({ accountId: account });
   });
 
-  it.each(['0', '-1', '1.5', 'x', '9007199254740992'])('and no callback of the number %s', (object_id) => {
-    expect(read(form({ ...flat, object_id }))).toMatchObject({ callbackid: null });
-  });
+  it.each(['0', '100%ff&id=7', 'verifier=&code=x', '&='.repeat(90), '-1', '1.5', 'x', '9007199254740992'])(
+    'and no callback of the number %s',
+    (object_id) => {
+      expect(read(form({ ...flat, object_id }))).toMatchObject({ callbackid: null });
+    },
+  );
 
   it('from six levels at most, those of JSON inside of text included, and among 64 fields at most', () => {
     const nested = (levels: number): string =>

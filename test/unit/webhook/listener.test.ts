@@ -105,6 +105,16 @@ describe('a genuine delivery', () => {
   });
 });
 
+it('L25 a code in JSON that is no form is kept', async () => {
+  const place = await testbed({ level: 'listener' });
+  await place.secrets.verifiers.expect(account, 'bill_vendor', 77);
+  const body = JSON.stringify({ name: 'callback.verify', verifier: '100%ff&', object_id: 77, account_id: account });
+  const headers = { 'content-type': 'application/json' };
+  expect((await post(place, { method: 'POST', headers, body })).status).toBe(200);
+  const codes = await place.secrets.verifiers.candidates(account, 77);
+  expect(codes.map((code) => code.reveal())).toEqual(['100%ff&']);
+});
+
 describe('a refused request has its own status and leaves nothing', () => {
   const good = signed(delivery);
   const header = good.headers['x-service-hmac-sha256'] ?? '';
