@@ -185,22 +185,20 @@ const mostRecords = 1_000;
 /**
  * The record or records at `path` (member names from the root) in the JSON text that begins at byte `from`; undefined where there are none.
  * What follows the text is not checked. Keys are compared as written: escaped spellings are not found.
- * @throws MirrorError `answer_unreadable` where the text is cut off, too deeply nested, or has the path twice or non-objects among the
- * records; `answer_too_large` beyond a thousand records.
+ * @throws MirrorError `answer_unreadable` where the text is cut off, too deeply nested, or has the path twice; `answer_too_large` beyond a
+ * thousand records. What is no object among the records has no id.
  */
 function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], idKey: string): Slices | undefined {
   const cursor = new JsonCursor(bytes, from);
   const idName = Buffer.from(idKey);
   let found: Slices | undefined;
 
+  let objects = 0;
   const record = (): RecordSlice => {
-    if (!cursor.onObject())
-      throw new MirrorError(
-        'answer_unreadable',
-        `The answer contains something other than an object in ${path.join('.')}.`,
-      );
+    const isRecord = cursor.onObject();
+    if (isRecord) objects += 1;
     const start = cursor.at;
-    const ids = cursor.skip(idName);
+    const ids = cursor.skip(isRecord ? idName : undefined);
     const [id] = ids;
     return {
       start,
@@ -219,6 +217,9 @@ function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], 
           throw new MirrorError('answer_too_large', `The answer contains more than ${mostRecords} records.`);
         records.push(record());
       });
+      // One that is none is set aside; where none is, these are no records.
+      if (objects === 0 && records.length > 0)
+        throw new MirrorError('answer_unreadable', `The answer contains no objects in ${path.join('.')}.`);
     } else if (cursor.onObject()) records.push(record());
     else cursor.skip();
     return array || records.length > 0 ? { array, records, start, end: cursor.at } : undefined;

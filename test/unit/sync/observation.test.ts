@@ -9,12 +9,14 @@ const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 type Wire = Record<string, unknown>;
 
 /** Changes the records of lists, and of reads by number, on their way. */
-function records(change: (record: Wire) => Wire): NonNullable<TestbedOptions<'account'>['rewrite']> {
+function records(change: (record: Wire) => unknown): NonNullable<TestbedOptions<'account'>['rewrite']> {
   return (text) => {
-    const document = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[]; bill_vendor?: Wire } } };
+    const document = JSON.parse(text) as {
+      response?: { result?: { bill_vendors?: unknown[]; bill_vendor?: unknown } };
+    };
     const result = document.response?.result;
-    if (result?.bill_vendors) result.bill_vendors = result.bill_vendors.map(change);
-    if (result?.bill_vendor) result.bill_vendor = change(result.bill_vendor);
+    if (result?.bill_vendors) result.bill_vendors = result.bill_vendors.map((record) => change(record as Wire));
+    if (result?.bill_vendor) result.bill_vendor = change(result.bill_vendor as Wire);
     return JSON.stringify(document);
   };
 }
@@ -92,12 +94,16 @@ describe('fields that appear and disappear', () => {
 
 describe('records that cannot be used', () => {
   it.each([
-    ['missing', (record: Wire) => without(record, 'vendorid')],
+    ['missing', (record: Wire): unknown => without(record, 'vendorid')],
+    ['in a list', (record: Wire) => [record]],
+    ['nowhere, because it is null', () => null],
+    ['nowhere, because it is text', () => 'vendorid'],
+    ['nowhere, because it is a number', () => 7],
     ['negative', (record: Wire) => ({ ...record, vendorid: -1 })],
     ['a word', (record: Wire) => ({ ...record, vendorid: 'twelve' })],
     ['beyond 2^53', (record: Wire) => ({ ...record, vendorid: 2 ** 60 })],
   ])(
-    'K3 A19 A28 a record with vendorid %s is set aside, the other records are applied, and no vendor becomes absent',
+    'K3 L5 A19 A28 a record with vendorid %s is set aside, the other records are applied, and no vendor becomes absent',
     async (_, spoil) => {
       let victim = 0;
       const at = await testbed({

@@ -159,7 +159,7 @@ describe.each(breakages)('a service that answers for one vendor with %s', (_, co
 
 describe('410', () => {
   it('L5 in the service’s words says that the vendor does not exist, as 404 does', async () => {
-    const { at, broken, ids } = await oneBroken(() => refusal(410, 1012));
+    const { at, broken, ids } = await oneBroken(() => refusal(410, 410));
     broken.add(ids[0]!);
     at.sandbox.vendors(account).vanish(ids[0]!);
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
