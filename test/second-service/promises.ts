@@ -58,7 +58,10 @@ export function differences(at: Mirrored): string[] {
     } else if (shown && service.choices.read === 'yes') {
       if (row.presence === 'gone') found.push(`${vendor.id} is gone, though a read by id shows it`);
       found.push(...fieldsThatDiffer(at, mirror, vendor));
-    } else if (isActive(row)) found.push(`${vendor.id} is active here, and neither listed nor read there`);
+    } else if (isActive(row) && row.vis_state !== vendor.visState) {
+      // A list of one state may have shown it all the same.
+      found.push(`${vendor.id} is active here, and neither listed nor read there`);
+    }
   }
   for (const row of mirror.rows.values())
     if (service.records.get(row.vendorid) === undefined && isActive(row))
