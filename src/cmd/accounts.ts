@@ -25,6 +25,8 @@ interface ListedAccount {
   /** The moment up to which everything is in the mirror; null before the first complete sweep. */
   readonly as_of: string | null;
   readonly active_vendors: number;
+  /** How many vendors that the service counts and does not show a person accepted. */
+  readonly accepted_unreadable: number;
 }
 
 export const accountsList: CommandHandler = async (call) => {
@@ -45,6 +47,7 @@ export const accountsList: CommandHandler = async (call) => {
       paused_since: report?.freshness.paused_since ?? null,
       as_of: report?.freshness.safe_as_of ?? report?.freshness.listed_as_of ?? null,
       active_vendors: vendorCounts(report?.counts ?? []).active,
+      accepted_unreadable: report?.acceptedUnreadable ?? 0,
     };
   });
   if (options.json) printJson(context, { ok: true, accounts });
@@ -60,6 +63,16 @@ export const accountsList: CommandHandler = async (call) => {
           { title: 'state', dropOrder: 3, cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
           { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
           { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
+          ...(accounts.some(({ accepted_unreadable }) => accepted_unreadable > 0)
+            ? [
+                {
+                  title: 'accepted unreadable',
+                  right: true,
+                  dropOrder: 4,
+                  cell: ({ accepted_unreadable }: ListedAccount) => accepted_unreadable,
+                },
+              ]
+            : []),
         ],
         accounts,
       ),

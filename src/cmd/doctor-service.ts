@@ -9,7 +9,7 @@
 import type { Installation, ServedAccount } from '../app/installation.ts';
 import { parseInstant } from '../domain/clock.ts';
 import { inWords } from '../domain/duration.ts';
-import { asMirrorError, MirrorError, type ErrorCode } from '../domain/errors.ts';
+import { asMirrorError, exitStatus, MirrorError, type ErrorCode } from '../domain/errors.ts';
 import { isDeclined } from '../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, type Callback } from '../domain/vendor.ts';
@@ -242,20 +242,25 @@ async function order({ client }: ServedAccount, first: VendorPage, signal: Abort
   );
 }
 
-async function pastTheEnd({ client }: ServedAccount, { pages }: VendorPage, signal: AbortSignal): Promise<Checkup> {
+async function pastTheEnd({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
   const check = 'past the last page';
+  const { pages } = first;
   try {
     const { rows } = await client.vendors.page(pages + 1, { signal });
-    return fine(
-      check,
-      rows.length === 0
-        ? 'The service answers with an empty page.'
-        : `The service answers with ${counted(rows.length, 'row')}; sweeps never request such a page.`,
-    );
+    if (rows.length === 0) return fine(check, 'The service answers with an empty page.');
+    const last = pages > 1 ? await client.vendors.page(pages, { signal }) : first;
+    const known = new Set([...first.rows, ...last.rows].map(({ vendorid }) => vendorid));
+    const more = rows.filter(({ vendorid }) => !known.has(vendorid)).length;
+    if (more === 0) return fine(check, `The service answers with ${counted(rows.length, 'row')} of another page.`);
+    return problem(check, {
+      message: `Page ${pages + 1} of ${pages} shows ${counted(more, 'vendor')} that are on no page before: the service lists more than it counts.`,
+      hint: 'Report it to the service. Sweeps go on until they see the end of the list, so these vendors are mirrored.',
+      exit: exitStatus.incomplete,
+    });
   } catch (error) {
     const { code } = asMirrorError(error);
     if (code !== 'not_found' && code !== 'rejected' && code !== 'not_supported') throw error;
-    return fine(check, `The service refuses it (${code}); sweeps never request such a page.`);
+    return fine(check, `The service refuses it (${code}).`);
   }
 }
 

@@ -123,6 +123,7 @@ function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
     ['freshness', freshnessText(freshness, ago)],
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
+    ...acceptedText(status),
     ...(freshness.undecided === 0 ? [] : [['undecided', undecidedText(status, ago)] satisfies [string, string]]),
     ['deliveries', deliveriesText(status, ago)],
     ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
@@ -154,6 +155,12 @@ function failingText({ requests, first_at, last_at, message }: RequestFailureRep
   const which =
     requests === 1 ? `the last one failed ${ago(last_at)}` : `the last ${requests} failed, since ${ago(first_at)}`;
   return `${which}: ${message}`;
+}
+
+function acceptedText({ acceptedUnreadable: accepted }: AccountFacts): [string, string][] {
+  if (accepted === 0) return [];
+  const vendors = counted(accepted, 'vendor');
+  return [['accepted', `${vendors} that the service counts and does not show`]];
 }
 
 function queueText({ queue, oldestMark, parkedFor }: AccountFacts, ago: Ago): string {

@@ -71,6 +71,8 @@ interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | '
   readonly last_error: object | null;
   readonly stale: boolean;
   readonly paused_since: string | null;
+  /** How many vendors that the service counts and does not show a person accepted. */
+  readonly accepted_unreadable: number;
   readonly listed_as_of: string | null;
   readonly safe_as_of: string | null;
   readonly staleness_seconds: number | null;
@@ -175,6 +177,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocume
       : null,
     stale: health.stale,
     paused_since: freshness.paused_since,
+    accepted_unreadable: facts.acceptedUnreadable,
     listed_as_of: freshness.listed_as_of,
     safe_as_of: freshness.safe_as_of,
     staleness_seconds: staleness === null ? null : staleness / 1_000,

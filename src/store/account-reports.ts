@@ -66,6 +66,8 @@ interface AccountSummary {
   readonly freshness: Omit<FreshnessView, 'account_id'>;
   /** By how many milliseconds this machine's clock is ahead of the service's; null where it is not known to be wrong. */
   readonly clockAheadMs: number | null;
+  /** How many vendors that the service counts and does not show a person accepted. */
+  readonly acceptedUnreadable: number;
   readonly queue: QueueReport;
   readonly sweepRequest: SweepRequestReport;
   /** Null where the last request succeeded. */
@@ -87,6 +89,10 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   );
   const clock = statement<None, { clock_ahead_ms: number | null }>(sqlite, () =>
     mirrorSql.selectFrom('reading_counter').select('clock_ahead_ms'),
+  );
+  const accepted = statement<OfAccount, { accepted_unreadable: number }>(
+    sqlite,
+    (at) => sql`SELECT accepted_unreadable FROM accounts WHERE account_id = ${at('accountId')}`,
   );
   const counts = countVendors(sqlite);
   const queue = measureQueue(sqlite);
@@ -125,6 +131,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       counts: counts.all({ accountId }),
       freshness: withoutBlobs(rest),
       clockAheadMs: clock.get({})?.clock_ahead_ms ?? null,
+      acceptedUnreadable: accepted.get({ accountId })?.accepted_unreadable ?? 0,
       queue: queue.get({ accountId }) ?? { waiting: 0, parked: 0 },
       sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
       failing: withoutBlobs(failing.get({ accountId })) ?? null,
@@ -198,6 +205,7 @@ export function unknownState(account: string): AccountState {
       details_as_of: null,
     },
     clockAheadMs: null,
+    acceptedUnreadable: 0,
     queue: { waiting: 0, parked: 0 },
     sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
     failing: null,

@@ -5,7 +5,7 @@ import { otherConnection } from '../../support/mirror-file.ts';
 import { testbed } from '../../support/testbed.ts';
 
 /** Pages of the mirror's journal for one: what is written while the run lasts, its callback check and its gateways included. */
-const mostPages = 15;
+const mostPages = 17;
 
 it('K24 an unchanged reconciliation of one page waits for the disk twice, and writes few pages', async () => {
   const at = await testbed({ level: 'daemon', vendors: 40 });

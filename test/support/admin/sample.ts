@@ -68,6 +68,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
     failing: null,
     clockAheadMs: null,
+    acceptedUnreadable: 0,
     freshness: {
       last_complete_sweep: before(2 * minute),
       oldest_unsettled_delivery: before(9 * second),

@@ -81,6 +81,20 @@ describe('reconcile', () => {
     for (const { vendorid } of sandbox.vendors('6BApk').listed()) sandbox.vendors('6BApk').delete(Number(vendorid));
     expect((await line.run('sync', '--account', '6BApk')).status).toBe(1);
     const { stdout } = await line.run('status', '--account', '6BApk');
-    expect(stdout).toContain('allow it: `vendor-mirror reconcile --approve-absences N`.');
+    expect(stdout).toContain('accept it: `vendor-mirror reconcile --accept-unreadable N`.');
+  });
+
+  it('L2 accepts with a number that vendors are counted and not shown, which status and accounts list show', async () => {
+    const { baseUrl, token } = await testbed({ level: 'sandbox', vendors: 40, world: { unlistedIds: 15 } });
+    const line = await testbed({ level: 'command', service: { baseUrl, token } });
+    expect((await line.run('sync', '--account', '6BApk')).status).toBe(1);
+    const accepted = await line.run('reconcile', '--account', '6BApk', '--accept-unreadable', '15');
+    expect(accepted.status).toBe(0);
+    expect((await line.run('status', '--account', '6BApk')).stdout).toMatch(
+      /accepted +15 vendors that the service counts/,
+    );
+    const listed = await line.run('accounts', 'list', '--json');
+    expect(listed.stdout).toContain('"accepted_unreadable":15');
+    expect((await line.run('reconcile', '--account', '6BApk', '--accept-unreadable', '0')).status).toBe(1);
   });
 });

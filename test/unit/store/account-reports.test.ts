@@ -42,6 +42,7 @@ describe('reports on accounts', () => {
         callbacks: [],
         refusals: [],
         clockAheadMs: null,
+        acceptedUnreadable: 0,
       },
     ]);
   });
