@@ -20,10 +20,13 @@ export interface Contradiction {
   readonly lag: number;
 }
 
-export function acceptanceOf({ isOvertaken, begun, heldSince, source, lag }: Contradiction): Acceptance {
+export function acceptanceOf({ difference, isOvertaken, begun, heldSince, source, lag }: Contradiction): Acceptance {
   if (isOvertaken) return 'stale';
   // The answer to our own write is from no old copy. But of two requests under way at once, the order at the service is unknown.
   const young = source === 'write' ? 0 : lag;
+  // What no answer showed before contradicts none, however young.
+  const { changed, filledIn = [] } = difference;
+  if (changed.length > 0 && changed.every((field) => filledIn.includes(field))) return 'accepted';
   return begun >= heldSince + young ? 'accepted' : 'guarded';
 }
 

@@ -9,6 +9,7 @@ import { AccountRegister, AccountRows } from './accounts.ts';
 import { Callbacks } from './callbacks.ts';
 import { Deliveries, expiringDeliveries, SweepRequestWriter } from './deliveries.ts';
 import { Derivation } from './derivation.ts';
+import { Details } from './details.ts';
 import type { Exported } from './export/export-process.ts';
 import { exportToFile, type ProcessOptions } from './export/write-export.ts';
 import {
@@ -74,6 +75,8 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
 export class Store {
   readonly readings: Readings;
   readonly vendors: Vendors;
+  /** What lists leave out and reads by id carry. */
+  readonly details: Details;
   /** Derives rows again that older rules wrote. */
   readonly derivation: Derivation;
   readonly runs: Runs;
@@ -129,6 +132,7 @@ export class Store {
     this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries, queue });
     this.vendors = new Vendors(database, marks);
     this.derivation = new Derivation(database, clock);
+    this.details = new Details(database, clock, findings);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;

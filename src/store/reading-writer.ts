@@ -18,6 +18,7 @@ import {
   type Difference,
   type Verdict,
 } from './acceptance.ts';
+import { DetailRows } from './details.ts';
 import type { Finding } from './findings.ts';
 import { changeColumns, History, type ChangeContext } from './history.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
@@ -44,6 +45,7 @@ export class ReadingWriter {
   readonly #guard: LagGuard;
   readonly #copies: LaggingCopies;
   readonly #marks: Marks;
+  readonly #details: DetailRows;
 
   constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter, marks: Marks, copies: LaggingCopies) {
     this.#copies = copies;
@@ -58,6 +60,7 @@ export class ReadingWriter {
     const confirmations = new Confirmations(sqlite);
     this.pages = new PageConfirmer(this.#rows, this.#forgotten, confirmations);
     this.#guard = new LagGuard(counter, marks, confirmations);
+    this.#details = new DetailRows(sqlite);
   }
 
   /**
@@ -97,6 +100,11 @@ export class ReadingWriter {
       verdicts.set(row.vendorid, verdict);
       if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
     }
+    const details = this.#details.fields(context.accountId);
+    if (details.length > 0)
+      for (const row of rows)
+        if (['created', 'updated'].includes(verdicts.get(row.vendorid)?.kind ?? ''))
+          this.#details.listed(keyIn(context, row), row.raw, details);
     if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
     return verdicts;
   }
@@ -108,7 +116,7 @@ export class ReadingWriter {
       const stored = this.#rows.find(key);
       if (!stored) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
       // Also where the record is the same: what stands in the columns may have been derived otherwise.
-      const difference = this.#differ(stored, row, true);
+      const difference = this.#differ(stored, row, [], true);
       return difference ? { kind: 'updated', ...difference } : unchangedVerdict(stored);
     };
     return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
@@ -119,13 +127,33 @@ export class ReadingWriter {
     const key = keyIn(context, row);
     this.#copies.settle(key);
     const stored = this.#rows.find(key);
-    if (!stored)
-      return this.#forgotten.has(key)
-        ? forgottenVerdict
-        : this.#create(key, row, stamp, this.#changeContextOf(context));
-    const verdict = this.#update(stored, row, stamp, context, false);
-    if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, nextPresence(stored.presence, 'shown'));
+    if (!stored && this.#forgotten.has(key)) return forgottenVerdict;
+    const details = this.#details.fields(context.accountId);
+    const verdict = stored
+      ? this.#update(stored, row, stamp, context, false, details)
+      : this.#create(key, row, stamp, this.#changeContextOf(context));
+    if (stored && verdict.kind === 'unchanged')
+      this.#rows.confirm(stored, stamp.readSeq, nextPresence(stored.presence, 'shown'));
+    // The answer to a write need not be what a read by id shows.
+    if (context.source !== 'write') this.#noteDetails(key, stored, verdict, row, stamp, details.length > 0);
     return verdict;
+  }
+
+  #noteDetails(
+    key: VendorKey,
+    stored: VendorTable | undefined,
+    { kind }: Verdict,
+    { raw }: VendorRow,
+    stamp: ReadStamp,
+    isDetailed: boolean,
+  ): void {
+    const now = this.#clock.now();
+    if (!isDetailed) {
+      if (stored) this.#details.learn(key, stored, raw, timestamp(now));
+    } else if (kind === 'created' || kind === 'updated' || kind === 'unchanged') {
+      const begun = now - Math.max(0, this.#counter.moment() - stamp.begun);
+      this.#details.read(key, stamp.readSeq, timestamp(begun));
+    }
   }
 
   /** Applies the second proof of an absence: the vendor is `missing` or `gone`. Runs inside a transaction. */
@@ -185,7 +213,12 @@ export class ReadingWriter {
   }
 
   /** How a record differs from the stored vendor; undefined where it does not. */
-  #differ(stored: VendorTable, row: VendorRow, isThorough = false): (Difference & { vendor: Vendor }) | undefined {
+  #differ(
+    stored: VendorTable,
+    row: VendorRow,
+    details: readonly string[],
+    isThorough = false,
+  ): (Difference & { vendor: Vendor }) | undefined {
     const absent = isAbsent(stored.presence);
     if (stored.raw === row.raw && !absent && !isThorough) return undefined;
     const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
@@ -196,12 +229,23 @@ export class ReadingWriter {
       presence: nextPresence(stored.presence, 'shown'),
       updated_at: kept(vendor.updated_at) ?? null,
     } as const;
-    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(stored.raw, changed) };
+    const shown = {
+      changed: absent ? [...changed, 'presence'] : changed,
+      filledIn: [...fieldsNotIn(stored.raw, changed), ...details.filter((field) => changed.includes(field))],
+    };
     return { vendor, before: stored, after, ...shown, repeated: vendor.repeated };
   }
 
-  #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext, isListed: boolean): Verdict {
-    const difference = this.#differ(stored, row);
+  #update(
+    stored: VendorTable,
+    row: VendorRow,
+    stamp: ReadStamp,
+    context: ReadingContext,
+    isListed: boolean,
+    /** Fields that no list shows: a read by id contradicts none in them. */
+    details: readonly string[] = [],
+  ): Verdict {
+    const difference = this.#differ(stored, row, details);
     if (!difference) return unchangedVerdict(stored);
     const { vendor, changed } = difference;
     const acceptance = this.#guard.check(stored, difference, stamp, context);

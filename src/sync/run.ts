@@ -16,6 +16,7 @@ import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
 import { allSeen, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
 import { Breaker, isBelieved, refuseShortfall } from './breaker.ts';
+import { readDetails } from './details.ts';
 import { observeHidden, RunCounter, sweepContext, type ObservationOptions } from './observation.ts';
 import {
   observeList,
@@ -55,7 +56,8 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
   const started = account.clock.monotonic();
   await mirror.derivation.renew(vendorOf);
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
-  const { counts, proof, moved, notes, freshness, error } = await new SweepRun(account, options, run).run();
+  const isFirst = (await mirror.runs.lastComplete(accountId)) === undefined;
+  const { counts, proof, moved, notes, freshness, error, seen } = await new SweepRun(account, options, run).run();
   const outcome = nextOutcome('running', endingOf(kind, error));
   const declined = await mirror.notHonoured.addFindings(run);
   await mirror.findings.reportUnreadable(run);
@@ -70,6 +72,10 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
     listedAsOf: freshness?.listedAsOf ?? null,
   });
   const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
+  if (outcome === 'complete' && seen) {
+    const context = await sweepContext(account, { id: run.id, kind, trigger });
+    await readDetails(account, { run, seen, isFirst, context, signal: options.signal, priority: 'background' });
+  }
   return { run, trigger, seconds, outcome, proof, counts, error, notes: [...notes, ...declined] };
 }
 
@@ -96,6 +102,8 @@ export interface RunResult {
   /** Undefined for an incomplete run. */
   readonly freshness: Freshness | undefined;
   readonly error: MirrorError | undefined;
+  /** The vendors that its lists showed; undefined where they are not complete. */
+  readonly seen: IdSet | undefined;
 }
 
 /** Carries out one run. Its result includes what was learned before a failure. */
@@ -107,6 +115,7 @@ class SweepRun {
   readonly #notes: string[] = [];
   #proof: ProofKind | null = null;
   #moved: boolean | null = null;
+  #seen: IdSet | undefined;
 
   constructor(account: SyncAccount, options: PullOptions, run: Run) {
     this.#account = account;
@@ -126,7 +135,7 @@ class SweepRun {
         this.#account.log.error({ err: caught }, 'a run failed because of a bug in vendor-mirror');
     }
     const { counts } = this.#counter;
-    return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness, error };
+    return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness, error, seen: this.#seen };
   }
 
   async #runRequested(): Promise<Freshness> {
@@ -150,6 +159,7 @@ class SweepRun {
 
     const swept = await this.#sweep(options);
     const { list, seen, unseen } = swept;
+    this.#seen = seen;
     const suspects = unseen.suspects.length;
     const breaker = new Breaker(account, this.#run, { present: unseen.present, approved });
     await breaker.check(suspects);

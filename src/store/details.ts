@@ -1,0 +1,216 @@
+/**
+ * Fields that lists leave out and reads by id carry ("details"): which they are, by account, and which vendors are to be read for them.
+ *
+ * A vendor is a witness of a field where a read by id carries it, the list row before did not, and `updated_at` is the same in both: the field
+ * did not come in between. Two witnesses make it a detail; a list row that carries it takes that back. From then on `vendors.detail_seq` orders
+ * the vendors: 0 for one that is new or whose listed row changed, otherwise the number of its last read by id.
+ */
+import { sql } from 'kysely';
+import type { Clock } from '../domain/clock.ts';
+import type { Finding, Findings } from './findings.ts';
+import type { Run } from './runs.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { VendorKey, VendorTable } from './sqlite/schema.ts';
+import { ofVendor, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+
+/** How many vendors must show that lists leave a field out. */
+const witnesses = 2;
+
+/** Rows of one transaction: deliveries wait for its end. */
+const chunk = 500;
+
+interface OfAccount {
+  readonly account_id: string;
+}
+type Shown = Pick<VendorTable, 'raw' | 'updated_at' | 'source'>;
+
+/** The statements, for work inside a transaction. */
+export class DetailRows {
+  readonly #fields: Statement<OfAccount, { field: string }>;
+  readonly #witnesses: Statement<OfAccount & { field: string }, { vendorids: string }>;
+  readonly #note: Statement<OfAccount & { field: string; vendorids: string; learned_at: string | null }>;
+  readonly #forget: Statement<OfAccount & { field: string }>;
+  readonly #due: Statement<VendorKey>;
+  readonly #read: Statement<VendorKey & { read_seq: number; at: string }>;
+
+  constructor(sqlite: Sqlite) {
+    this.#fields = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_answer_fields')
+        .select('field')
+        .where('account_id', '=', at('account_id'))
+        .where('kind', '=', 'detail')
+        .where('learned_at', 'is not', null),
+    );
+    this.#witnesses = statement(
+      sqlite,
+      (at) => sql`
+      SELECT vendorids FROM _answer_fields
+      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND kind = 'detail'`,
+    );
+    this.#note = statement(
+      sqlite,
+      (at) => sql`
+      INSERT INTO _answer_fields (account_id, field, kind, vendorids, learned_at)
+      VALUES (${at('account_id')}, ${at('field')}, 'detail', ${at('vendorids')}, ${at('learned_at')})
+      ON CONFLICT DO UPDATE SET vendorids = excluded.vendorids, learned_at = coalesce(learned_at, excluded.learned_at)`,
+    );
+    this.#forget = statement(
+      sqlite,
+      (at) => sql`
+      DELETE FROM _answer_fields
+      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND kind = 'detail'`,
+    );
+    this.#due = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql
+          .updateTable('vendors')
+          .set({ detail_seq: 0, details_at: sql`coalesce(details_at, '1970-01-01 00:00:00.000')` }),
+        at,
+      ),
+    );
+    this.#read = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.updateTable('vendors').set({ detail_seq: at('read_seq'), details_at: at('at') }), at).where(
+        sql<boolean>`coalesce(detail_seq, 0) < ${at('read_seq')}`,
+      ),
+    );
+  }
+
+  /** Fields that lists leave out. */
+  fields(account_id: string): string[] {
+    return this.#fields.all({ account_id }).map(({ field }) => field);
+  }
+
+  /** A list showed a vendor that is new, or otherwise than before: it is to be read by id. */
+  listed(key: VendorKey, raw: string, fields: readonly string[]): void {
+    const { account_id } = key;
+    const shown = namesIn(raw);
+    for (const field of fields) if (shown.has(field)) this.#forget.run({ account_id, field });
+    this.#due.run(key);
+  }
+
+  /** A read by id, begun `at`, showed the vendor as it is stored now. */
+  read({ account_id, vendorid }: VendorKey, read_seq: number, at: string): void {
+    this.#read.run({ account_id, vendorid, read_seq, at });
+  }
+
+  /** Compares a read by id with what lists had shown of the vendor. */
+  learn({ account_id, vendorid }: VendorKey, before: Shown, raw: string, now: string): void {
+    if (before.source !== 'pull' && before.source !== 'reconcile') return;
+    const [listed, read] = [membersOf(before.raw), membersOf(raw)];
+    if (before.updated_at === null || read['updated_at'] !== listed['updated_at']) return;
+    for (const [field, value] of Object.entries(read)) {
+      if (value === null || Object.hasOwn(listed, field)) continue;
+      const known = JSON.parse(this.#witnesses.get({ account_id, field })?.vendorids ?? '[]') as number[];
+      if (known.includes(vendorid) || known.length >= witnesses) continue;
+      const vendorids = [...known, vendorid];
+      const learned_at = vendorids.length >= witnesses ? now : null;
+      this.#note.run({ account_id, field, vendorids: JSON.stringify(vendorids), learned_at });
+    }
+  }
+}
+
+function membersOf(raw: string): Record<string, unknown> {
+  try {
+    return JSON.parse(raw) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function namesIn(raw: string): ReadonlySet<string> {
+  return new Set(Object.keys(membersOf(raw)));
+}
+
+/** Which vendors of an account are to be read by id for what lists leave out. */
+export class Details {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #findings: Findings;
+  readonly #rows: DetailRows;
+  readonly #suspected: Statement<OfAccount, { count: number }>;
+  readonly #next: Statement<OfAccount & { limit: number }, { vendorid: number; detail_seq: number }>;
+  readonly #enrol: Statement<OfAccount & { after: number }, { last: number | null }>;
+  readonly #release: Statement<OfAccount>;
+
+  constructor(database: Database, clock: Clock, findings: Findings) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#findings = findings;
+    this.#rows = new DetailRows(sqlite);
+    this.#suspected = statement(
+      sqlite,
+      (at) =>
+        sql`SELECT count(*) AS count FROM _answer_fields WHERE account_id = ${at('account_id')} AND kind = 'detail'`,
+    );
+    this.#next = statement(
+      sqlite,
+      (at) => sql`
+      SELECT vendorid, detail_seq FROM vendors
+      WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL AND presence IN ('present', 'suspect')
+      ORDER BY detail_seq LIMIT +${at('limit')}`,
+    );
+    this.#enrol = statement(
+      sqlite,
+      (at) => sql`
+      SELECT max(vendorid) AS last FROM (
+        SELECT vendorid FROM vendors WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')}
+        ORDER BY vendorid LIMIT ${chunk})`,
+    );
+    this.#release = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE vendors SET detail_seq = NULL, details_at = NULL
+      WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL`,
+    );
+  }
+
+  /** Fields of an account that lists leave out. */
+  fields(accountId: string): Promise<string[]> {
+    return this.#database.read(() => this.#rows.fields(accountId));
+  }
+
+  /** Whether a vendor showed that lists leave something out; too few may have. */
+  async isSuspected(accountId: string): Promise<boolean> {
+    return (await this.#database.read(() => this.#suspected.get({ account_id: accountId })?.count ?? 0)) > 0;
+  }
+
+  /** The vendors that were read by id longest ago, those first that are new or changed; `isDue` for the latter. */
+  next(accountId: string, limit: number): Promise<{ vendorid: number; isDue: boolean }[]> {
+    return this.#database.read(() =>
+      this.#next
+        .all({ account_id: accountId, limit })
+        .map(({ vendorid, detail_seq }) => ({ vendorid, isDue: detail_seq === 0 })),
+    );
+  }
+
+  /** Has all vendors of an account read by id in time, which lists leave fields out of. */
+  async enrol({ id, accountId }: Run, fields: readonly string[]): Promise<void> {
+    const finding: Finding = { kind: 'field_drift', vendorid: null, fields: { only_by_id: fields } };
+    await this.#database.write(() => this.#findings.add(id, accountId, finding));
+    const add = statement<OfAccount & { after: number; last: number }>(
+      this.#database.sqlite,
+      (at) => sql`
+      UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
+      WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')} AND vendorid <= ${at('last')} AND detail_seq IS NULL`,
+    );
+    for (let after = 0; ;) {
+      const from = { account_id: accountId, after };
+      const last = await this.#database.writeWithoutSync(() => {
+        const end = this.#enrol.get(from)?.last ?? null;
+        if (end !== null) add.run({ ...from, last: end });
+        return end;
+      });
+      if (last === null) return;
+      after = last;
+      await this.#clock.yield();
+    }
+  }
+
+  /** Lists carry every field again. */
+  release(accountId: string): Promise<void> {
+    return this.#database.write(() => void this.#release.run({ account_id: accountId }));
+  }
+}
