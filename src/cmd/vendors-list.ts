@@ -141,7 +141,7 @@ export async function printFirstQuery(
   const { accounts, database } = settings;
   const account = accounts.length === 1 ? accounts[0] : undefined;
   const found = await queryMirror(context, settings, (snapshot) =>
-    listVendors(snapshot, { account, visState: 0, presence: 'present', limit: firstRows }),
+    listVendors(snapshot, { account, ...inState('active', undefined), limit: firstRows }),
   );
   if (!found) return;
   const order = account === undefined ? 'account_id, vendorid' : 'vendorid';

@@ -20,6 +20,8 @@
  *   in_doubt             bad    its records cannot be relied on (a machine slept, a file was restored); only its daemon knows
  *   last_run             fair   the last run was not complete
  *   absences_waiting     fair   many vendors are no longer listed, and a person must say whether they are gone
+ *   token_sees_less      fair   vendors can no longer be read while the service still counts them: nothing is concluded
+ *   absences_unproven    fair   an earlier version called vendors absent by less than is required now
  *   callback_unverified  fair   no callback is verified, so nothing is delivered
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
  *   vendors_undecided    fair   vendors that no list shows could not be read
@@ -120,6 +122,8 @@ export type ProblemCode =
   | keyof typeof headlines
   | 'last_run'
   | 'absences_waiting'
+  | 'token_sees_less'
+  | 'absences_unproven'
   | 'callback_unverified'
   | 'deliveries_silent'
   | 'vendors_undecided'
@@ -433,6 +437,27 @@ const absencesWaiting: Rule = ({ facts, error }) =>
       )
     : undefined;
 
+const tokenSeesLess: Rule = ({ facts: { account, withheldAbsences: vendors } }) => {
+  if (vendors === 0) return undefined;
+  const which = vendors === 1 ? 'One vendor' : `${vendors} vendors`;
+  const message = `${which} can no longer be read, and the service counts more than it shows: the token may see less than before. The mirror keeps what it knew.`;
+  const approve = `vendor-mirror reconcile --account ${account} --approve-absences ${vendors}`;
+  const remedy = `Check the role of the token; if they are really gone, run \`${approve}\`.`;
+  return problem('token_sees_less', 'fair', message, remedy);
+};
+
+const absencesUnproven: Rule = ({ facts: { account, unprovenAbsences: vendors } }) => {
+  if (vendors === 0) return undefined;
+  const which = vendors === 1 ? 'one vendor' : `${vendors} vendors`;
+  const message = `An earlier version called ${which} missing or gone, although lists may merely hide them.`;
+  return problem(
+    'absences_unproven',
+    'fair',
+    message,
+    `Run \`vendor-mirror reconcile --account ${account}\`: it reads them again, fifty a run.`,
+  );
+};
+
 const callbackUnverified: Rule = ({ facts, deliveries }) => {
   const isUnregistered = deliveries.state === 'unregistered' && facts.freshness.last_complete_sweep !== null;
   if (!isUnregistered && facts.freshness.callback_verified !== 0) return undefined;
@@ -453,9 +478,10 @@ const deliveriesSilent: Rule = ({ facts: { lastDelivery, missedSince }, deliveri
 /** How many vendors a sentence names. */
 const named = 3;
 
-const vendorsUndecided: Rule = ({ facts: { freshness, undecided } }) => {
+const vendorsUndecided: Rule = ({ facts: { freshness, undecided, withheldAbsences } }) => {
   const [first] = undecided;
-  if (!first) return undefined;
+  // Those that are withheld have a problem of their own.
+  if (!first || freshness.undecided <= withheldAbsences) return undefined;
   const ids = undecided.slice(0, named).map(({ vendorid }) => vendorid);
   const more = freshness.undecided - ids.length;
   const which =
@@ -512,6 +538,8 @@ const rules: readonly Rule[] = [
   inDoubt,
   lastRun,
   absencesWaiting,
+  tokenSeesLess,
+  absencesUnproven,
   callbackUnverified,
   deliveriesSilent,
   vendorsUndecided,

@@ -15,7 +15,7 @@ export interface VendorFilter {
   readonly account?: string | undefined;
   /** Part of a name, contact, e-mail address, account number or city, whatever its case and accents. */
   readonly search?: string | undefined;
-  /** Default: active and present vendors, unless `presence` is given. */
+  /** Default: active vendors that are not absent, unless `presence` is given. */
   readonly state?: VendorState | 'all' | undefined;
   readonly presence?: Presence | undefined;
   /** The largest page, from 1 to 1,000; default 200. */

@@ -79,6 +79,10 @@ interface AccountSummary {
   readonly callbacks: readonly ReportedCallback[];
   /** Events that the service refused to register. */
   readonly refusals: readonly ReportedRefusal[];
+  /** Vendors whose absence is not concluded, because the token may see less than before. */
+  readonly withheldAbsences: number;
+  /** Absent vendors whose absence an earlier version concluded from less than is required now. */
+  readonly unprovenAbsences: number;
 }
 
 /** Prepares summaries of accounts with their `latest` runs; a summary is undefined for an unknown account. */
@@ -120,6 +124,12 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       SELECT event, refused_at, code, message FROM _registration_refusals
       WHERE account_id = ${at('accountId')} ORDER BY event`,
   );
+  const absences = statement<OfAccount, Pick<AccountSummary, 'withheldAbsences' | 'unprovenAbsences'>>(
+    sqlite,
+    (at) => sql`
+      SELECT withheld_absences AS withheldAbsences, unproven_absences AS unprovenAbsences FROM accounts
+      WHERE account_id = ${at('accountId')}`,
+  );
   return (accountId) => {
     const fresh = freshness.get({ accountId });
     if (!fresh) return undefined;
@@ -139,6 +149,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       findings: newest ? findings.all({ run_id: newest.id }) : [],
       callbacks: callbacks.all({ accountId }).map(withoutBlobs),
       refusals: refusals.all({ accountId }).map(withoutBlobs),
+      ...(absences.get({ accountId }) ?? { withheldAbsences: 0, unprovenAbsences: 0 }),
     };
   };
 }
@@ -213,6 +224,8 @@ export function unknownState(account: string): AccountState {
     findings: [],
     callbacks: [],
     refusals: [],
+    withheldAbsences: 0,
+    unprovenAbsences: 0,
     oldestMark: null,
     lastDelivery: null,
     missedSince: 0,

@@ -25,6 +25,7 @@ import { lockedOrClosed, type ProcessLock } from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
 import { expiringVersions } from './history.ts';
+import { Listings } from './listings.ts';
 import { Marks, moveMarks } from './marks.ts';
 import { LaggingCopies } from './lagging-copies.ts';
 import { Outbox } from './outbox.ts';
@@ -79,6 +80,7 @@ export class Store {
   readonly details: Details;
   /** Derives rows again that older rules wrote. */
   readonly derivation: Derivation;
+  readonly listings: Listings;
   readonly runs: Runs;
   readonly findings: Findings;
   readonly deliveries: Deliveries;
@@ -133,6 +135,7 @@ export class Store {
     this.vendors = new Vendors(database, marks);
     this.derivation = new Derivation(database, clock);
     this.details = new Details(database, clock, findings);
+    this.listings = new Listings(database);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;

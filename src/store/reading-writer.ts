@@ -5,7 +5,7 @@
  * `raw` is the JSON as received; fields that an answer leaves out, and that an earlier answer had, are carried over.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
-import { isAbsent, nextPresence, type AbsenceProof } from '../domain/presence.ts';
+import { isAbsent, nextPresence, type AbsenceEvidence } from '../domain/presence.ts';
 import type { ReadStamp, Source, VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
 import {
@@ -30,7 +30,16 @@ import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { keyOf } from './sqlite/statement.ts';
-import { ChildRows, columnsOf, fieldsNotIn, ForgottenVendors, mergedRaw, repairedRaw, VendorRows } from './vendors.ts';
+import {
+  ChildRows,
+  columnsOf,
+  fieldsNotIn,
+  ForgottenVendors,
+  mergedRaw,
+  presenceOf,
+  repairedRaw,
+  VendorRows,
+} from './vendors.ts';
 
 export class ReadingWriter {
   readonly #sqlite: Sqlite;
@@ -89,9 +98,8 @@ export class ReadingWriter {
       const before = found && this.#rows.find(key);
       if (!before) return forgotten.has(row.vendorid) ? forgottenVerdict : this.#create(key, row, stamp, changeContext);
       const verdict = this.#update(before, row, stamp, context, true);
-      const presence = nextPresence(before.presence, 'shown');
-      if (verdict.kind === 'unchanged' && before.presence !== presence)
-        this.#rows.confirm(before, stamp.readSeq, presence);
+      if (verdict.kind === 'unchanged' && before.presence !== shown.presence)
+        this.#rows.confirm(before, stamp.readSeq, shown);
       return verdict;
     };
     for (const row of rows) {
@@ -132,8 +140,7 @@ export class ReadingWriter {
     const verdict = stored
       ? this.#update(stored, row, stamp, context, false, details)
       : this.#create(key, row, stamp, this.#changeContextOf(context));
-    if (stored && verdict.kind === 'unchanged')
-      this.#rows.confirm(stored, stamp.readSeq, nextPresence(stored.presence, 'shown'));
+    if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
     // The answer to a write need not be what a read by id shows.
     if (context.source !== 'write') this.#noteDetails(key, stored, verdict, row, stamp, details.length > 0);
     return verdict;
@@ -156,14 +163,26 @@ export class ReadingWriter {
     }
   }
 
-  /** Applies the second proof of an absence: the vendor is `missing` or `gone`. Runs inside a transaction. */
-  absence(vendorid: number, proof: AbsenceProof, stamp: ReadStamp, context: ReadingContext): Verdict {
+  /**
+   * Applies the second proof of an absence: the vendor is `missing` or `gone`. A first proof concludes nothing, and changes nothing here.
+   * Runs inside a transaction.
+   * @param isApproved by a person: then it does not count for the breaker
+   */
+  absence(
+    vendorid: number,
+    evidence: AbsenceEvidence,
+    stamp: ReadStamp,
+    context: ReadingContext,
+    isApproved: boolean,
+  ): Verdict {
     const stored = this.#rows.find({ account_id: context.accountId, vendorid });
     if (!stored) return { kind: 'unchanged', heldSince: 0, visState: null };
-    const presence = nextPresence(stored.presence, proof);
-    if (presence === undefined) return { kind: 'stale' };
+    const next = nextPresence(presenceOf(stored), evidence, context.lag);
+    const { presence } = next;
+    if (!isAbsent(presence)) return { kind: 'stale' };
+    const since = isApproved || next.since === null ? 0 : next.since;
     if (presence === stored.presence) {
-      this.#rows.confirm(stored, stamp.readSeq, presence);
+      this.#rows.confirm(stored, stamp.readSeq, { presence, since });
       return unchangedVerdict(stored);
     }
     const inferred = presence === 'missing' && stored.vis_state !== 1;
@@ -171,6 +190,7 @@ export class ReadingWriter {
       vis_state: inferred ? 1 : stored.vis_state,
       vis_state_source: inferred ? 'inferred' : stored.vis_state_source,
       presence,
+      presence_ms: since,
       raw: repairedRaw(stored.raw),
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
@@ -226,14 +246,14 @@ export class ReadingWriter {
     if (changed.length === 0 && !absent) return undefined;
     const after = {
       vis_state: kept(vendor.vis_state) ?? null,
-      presence: nextPresence(stored.presence, 'shown'),
+      presence: shown.presence,
       updated_at: kept(vendor.updated_at) ?? null,
     } as const;
-    const shown = {
+    const changes = {
       changed: absent ? [...changed, 'presence'] : changed,
       filledIn: [...fieldsNotIn(stored.raw, changed), ...details.filter((field) => changed.includes(field))],
     };
-    return { vendor, before: stored, after, ...shown, repeated: vendor.repeated };
+    return { vendor, before: stored, after, ...changes, repeated: vendor.repeated };
   }
 
   #update(
@@ -264,7 +284,8 @@ export class ReadingWriter {
     const state = {
       vis_state: columns.vis_state,
       vis_state_source: reported ? 'reported' : stored.vis_state_source,
-      presence: difference.after.presence,
+      presence: shown.presence,
+      presence_ms: shown.since,
       raw,
     } as const;
     this.#rows.update({ ...stored, ...columns, ...state, ...changeColumns(changeContext, stamp) });
@@ -283,6 +304,9 @@ export class ReadingWriter {
     }
   }
 }
+
+/** The state of a vendor that a reading shows, whatever it was before. */
+const shown = nextPresence({ presence: 'suspect', since: null }, { kind: 'shown' }, 0);
 
 const keyIn = (
   { accountId }: Pick<ReadingContext, 'accountId'>,

@@ -1,6 +1,6 @@
 /** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../domain/clock.ts';
-import type { AbsenceProof } from '../domain/presence.ts';
+import type { AbsenceEvidence } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
 import { isNews, rejectedVerdict, type Verdict } from './acceptance.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -13,12 +13,33 @@ import type { RunCounts, Runs } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
 import type { VendorKey } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
+import { countAbsences } from './vendors.ts';
 
 /** A commit takes no further page after this many milliseconds, because deliveries wait for its end. */
 const longEnough = 10;
 
 /** How often the progress of a run is recorded while nothing changes, in milliseconds. */
 const progressEvery = 1_000;
+
+/** Absences that one transaction stores: few enough to go unnoticed. */
+const absencesTogether = 100;
+
+/** An absence, and the evidence that proves it. */
+export interface ProvenAbsence {
+  readonly vendorid: number;
+  readonly evidence: AbsenceEvidence;
+  /** Of the read by id, or from before the sweep. */
+  readonly stamp: ReadStamp;
+}
+
+/** How many absences may be stored. */
+export interface AbsenceAllowance {
+  /** Together with those since `since` (mirror time) that no person approved. */
+  readonly bound: number;
+  readonly since: number;
+  /** So many at once, because a person approved them. */
+  readonly approved: number;
+}
 
 export interface ReadingParts {
   readonly copies: LaggingCopies;
@@ -39,6 +60,7 @@ export class Readings {
   readonly #findings: ReadingParts['findings'];
   readonly #marks: ReadingParts['marks'];
   readonly #deliveries: ReadingParts['deliveries'];
+  readonly #absences: ReturnType<typeof countAbsences>;
   readonly #queue: ReadingParts['queue'];
   /** When the progress of a run was last recorded, in monotonic time. */
   readonly #progress = new WeakMap<SweepContext['run'], number>();
@@ -53,6 +75,7 @@ export class Readings {
     this.#findings = findings;
     this.#marks = marks;
     this.#deliveries = deliveries;
+    this.#absences = countAbsences(database.sqlite);
     this.#queue = queue;
   }
 
@@ -157,10 +180,28 @@ export class Readings {
     }
   }
 
-  applyAbsence(vendorid: number, proof: AbsenceProof, stamp: ReadStamp, context: SweepContext): Promise<Verdict> {
-    return this.#database.write(() =>
-      this.#account(vendorid, this.#writer.absence(vendorid, proof, stamp, context), context),
-    );
+  /**
+   * Applies second proofs of absence. What a person did not approve is counted and stored in one transaction, so that two processes together
+   * stay within the bound.
+   * @returns the verdicts, in the order of `absences`; undefined where there are more than are allowed: then none was applied
+   */
+  async applyAbsences(
+    absences: readonly ProvenAbsence[],
+    { bound, since, approved }: AbsenceAllowance,
+    context: SweepContext,
+  ): Promise<Verdict[] | undefined> {
+    const isApproved = absences.length <= approved;
+    const apply = ({ vendorid, evidence, stamp }: ProvenAbsence): Verdict =>
+      this.#account(vendorid, this.#writer.absence(vendorid, evidence, stamp, context, isApproved), context);
+    if (!isApproved)
+      return this.#database.write(() => {
+        const before = this.#absences.get({ account_id: context.accountId, since })?.absences ?? 0;
+        return before + absences.length > bound ? undefined : absences.map(apply);
+      });
+    const verdicts: Verdict[] = [];
+    for (let from = 0; from < absences.length; from += absencesTogether)
+      verdicts.push(...(await this.#database.write(() => absences.slice(from, from + absencesTogether).map(apply))));
+    return verdicts;
   }
 
   #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict {

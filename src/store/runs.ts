@@ -104,6 +104,7 @@ export class Runs {
   readonly #running: Statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>;
   readonly #unfinished: Statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>;
   readonly #complete: Statement<{ account_id: string }, { started_at: string | null }>;
+  readonly #firstComplete: Statement<{ account_id: string }, { finished_at: string | null }>;
   readonly #everyComplete: Statement<None, { account_id: string; started_at: string }>;
   readonly #latest: Statement<{ account_id: string }, Sweeping>;
   readonly #abandon: Statement<{ id: number; finished_at: string }>;
@@ -137,6 +138,16 @@ export class Runs {
       (at) => sql`
         SELECT started_at FROM runs
         WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
+    );
+    this.#firstComplete = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('runs')
+        .select('finished_at')
+        .where('account_id', '=', at('account_id'))
+        .where('outcome', '=', 'complete')
+        .where('kind', '!=', 'verify')
+        .orderBy('id')
+        .limit(1),
     );
     this.#everyComplete = statement(
       sqlite,
@@ -216,7 +227,12 @@ export class Runs {
     return this.#database.read(() => this.#complete.get({ account_id: accountId })?.started_at ?? undefined);
   }
 
-  /** The same by account. */
+  /** When the first complete sweep of an account that is still recorded ended; undefined before it. */
+  firstComplete(accountId: string): Promise<string | undefined> {
+    return this.#database.read(() => this.#firstComplete.get({ account_id: accountId })?.finished_at ?? undefined);
+  }
+
+  /** When the last complete sweep of each account began, by account. */
   lastCompleteByAccount(): Promise<ReadonlyMap<string, string>> {
     return this.#database.read(
       () => new Map(this.#everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import { minorUnits } from '../domain/amounts.ts';
-import { nextPresence, presences, type Presence } from '../domain/presence.ts';
-import type { ReadStamp, VendorRow } from '../domain/reading.ts';
+import { nextPresence, type AbsenceEvidence, type PresenceState } from '../domain/presence.ts';
+import type { VendorRow } from '../domain/reading.ts';
 import {
   balanceFields,
   columnFields,
@@ -35,19 +35,22 @@ import {
 } from './sqlite/statement.ts';
 
 /** What is needed to decide about an unlisted vendor. */
-export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
+const scanned = [
+  'vendorid',
+  'vis_state',
+  'presence',
+  'presence_ms',
+  'read_seq',
+  'held_since_ms',
+  'first_seen_at',
+] as const;
+export type ScannedVendor = Pick<VendorTable, (typeof scanned)[number]>;
 
 /** Fields that hardly ever change. */
 export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
 
 const chunk = 5_000;
 const few = 3;
-
-/** The presence of a vendor that a complete sweep did not list. */
-const afterUnlisted = sql<Presence>`CASE presence ${sql.join(
-  presences.map((presence) => sql`WHEN ${presence} THEN ${nextPresence(presence, 'unlisted')}`),
-  sql` `,
-)} END`;
 
 /** The stored vendors of an account, and scans of them in chunks. */
 export class Vendors {
@@ -56,7 +59,9 @@ export class Vendors {
   readonly #count: Statement<{ account_id: string }, { vendors: number }>;
   readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
   readonly #unreadable: Statement<{ account_id: string }, { vendorid: number; fields: string }>;
-  readonly #suspect: Statement<VendorKey & { read_seq: number }>;
+  readonly #presenceOf: Statement<VendorKey, Pick<VendorTable, 'presence' | 'presence_ms' | 'read_seq'>>;
+  readonly #suspect: Statement<VendorKey & Pick<VendorTable, 'presence' | 'presence_ms'>>;
+  readonly #absences: Statement<{ account_id: string; since: number }, { absences: number }>;
   readonly #traits: Statement<VendorKey, VendorTraits>;
 
   readonly #forgotten: ForgottenVendors;
@@ -70,7 +75,7 @@ export class Vendors {
     this.#after = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('vendors')
-        .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])
+        .select(scanned)
         .where('account_id', '=', at('account_id'))
         .where('vendorid', '>', at('after'))
         .orderBy('vendorid')
@@ -100,11 +105,13 @@ export class Vendors {
         .where('unreadable_fields', 'is not', null)
         .where('presence', 'in', ['present', 'suspect']),
     );
-    this.#suspect = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set({ presence: afterUnlisted }), at)
-        .where('presence', '<>', afterUnlisted)
-        .where('read_seq', '<', at('read_seq')),
+    this.#presenceOf = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendors').select(['presence', 'presence_ms', 'read_seq']), at),
     );
+    this.#suspect = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['presence', 'presence_ms'])), at),
+    );
+    this.#absences = countAbsences(sqlite);
     this.#traits = statement(sqlite, (at) =>
       ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at']), at),
     );
@@ -150,11 +157,29 @@ export class Vendors {
     return this.#database.read(() => this.#active.all({ account_id: accountId }).map(({ vendorid }) => vendorid));
   }
 
-  /** Marks vendors that a sweep did not show, except those that were read since `began`, which was taken before it. */
-  markSuspects(accountId: string, vendorids: readonly number[], { readSeq }: ReadStamp): Promise<void> {
+  /**
+   * Applies the first proof of an absence, except to vendors that were read since the request, or the sweep, that is the proof.
+   * @param readSeq of that request, or from the begin of that sweep
+   */
+  markSuspects(
+    accountId: string,
+    vendorids: readonly number[],
+    { evidence, readSeq, lag }: { evidence: AbsenceEvidence; readSeq: number; lag: number },
+  ): Promise<void> {
     return this.#database.write(() => {
-      for (const vendorid of vendorids) this.#suspect.run({ account_id: accountId, vendorid, read_seq: readSeq });
+      for (const vendorid of vendorids) {
+        const key = { account_id: accountId, vendorid };
+        const stored = this.#presenceOf.get(key);
+        if (!stored || stored.read_seq >= readSeq) continue;
+        const { presence, since } = nextPresence(presenceOf(stored), evidence, lag);
+        if (presence === 'suspect') this.#suspect.run({ ...key, presence, presence_ms: since });
+      }
     });
+  }
+
+  /** How many vendors became absent after `since` (mirror time) without a person's approval, and did not come back. */
+  countAbsences(accountId: string, since: number): Promise<number> {
+    return this.#database.read(() => this.#absences.get({ account_id: accountId, since })?.absences ?? 0);
   }
 
   /** Lets a forgotten vendor be mirrored again, and marks it. @returns whether it was forgotten. */
@@ -186,6 +211,23 @@ export function unreadableCounts(sqlite: Sqlite): Statement<OfAccount, Unreadabl
   );
 }
 
+/** Prepares the count of vendors that became absent after a moment of mirror time, without those that a person approved. */
+export function countAbsences(sqlite: Sqlite): Statement<{ account_id: string; since: number }, { absences: number }> {
+  return statement(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select((row) => row.fn.countAll<number>().as('absences'))
+      .where('account_id', '=', at('account_id'))
+      .where('presence', 'in', ['missing', 'gone'])
+      .where('presence_ms', '>', at('since')),
+  );
+}
+
+/** The state of presence in a row. */
+export function presenceOf({ presence, presence_ms }: Pick<VendorTable, 'presence' | 'presence_ms'>): PresenceState {
+  return { presence, since: presence_ms };
+}
+
 /** Since when a vendor is stored as it is, in mirror time, and its state. */
 type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 
@@ -197,6 +239,7 @@ const changing = [
   ...columnFields,
   'vis_state_source',
   'presence',
+  'presence_ms',
   'changed_at',
   'source',
   'read_seq',
@@ -228,6 +271,7 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
   vis_state: ({ vendor }) => kept(vendor.vis_state) ?? null,
   vis_state_source: () => 'reported',
   presence: () => 'present',
+  presence_ms: () => null,
   changed_at: ({ trace }) => trace.changed_at,
   source: ({ trace }) => trace.source,
   read_seq: ({ trace }) => trace.read_seq,
@@ -246,7 +290,7 @@ export class VendorRows {
   readonly among: IdsAmong;
   readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
-  readonly #confirm: Statement<VendorKey & { read_seq: number; presence: Presence }>;
+  readonly #confirm: Statement<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>;
 
   constructor(sqlite: Sqlite) {
     this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
@@ -265,7 +309,7 @@ export class VendorRows {
     );
     this.#update = statement(sqlite, (at) => ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at));
     this.#confirm = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set({ read_seq: at('read_seq'), presence: at('presence') }), at).where(
+      ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['read_seq', 'presence', 'presence_ms'])), at).where(
         'read_seq',
         '<',
         at('read_seq'),
@@ -291,9 +335,9 @@ export class VendorRows {
     this.#update.run(row);
   }
 
-  /** Records that a reading found the vendor as it is stored: no older reading may replace it. @param presence after the reading */
-  confirm(key: VendorKey, readSeq: number, presence: Presence): void {
-    this.#confirm.run({ ...key, read_seq: readSeq, presence });
+  /** Records that a reading found the vendor as it is stored: no older reading may replace it. @param after the reading */
+  confirm(key: VendorKey, readSeq: number, { presence, since }: PresenceState): void {
+    this.#confirm.run({ ...key, read_seq: readSeq, presence, presence_ms: since });
   }
 }
 
@@ -412,6 +456,7 @@ export type ContentColumns = Omit<
   | 'account_id'
   | 'vis_state_source'
   | 'presence'
+  | 'presence_ms'
   | 'first_seen_at'
   | 'changed_at'
   | 'source'

@@ -1,14 +1,18 @@
 /**
  * The circuit breaker: many absences at once, and lists that may be empty by a fault, wait for a person's approval.
  *
+ * Absences of an account are counted over the last 24 hours of mirror time, from its vendors themselves, whatever was restarted or pruned
+ * meanwhile: those that no read by id found, or that two sweeps agreed on. Those that a person approved and those that came back are not
+ * among them, nor are vendors that are merely not listed.
+ *
  * An empty list never supports an absence without `--approve-absences`, however small the account. Before an account's first complete sweep
  * it is read a second time after `sync.lag`, and believed if it is empty again: two faulty answers in a row cannot be told from an account
  * without vendors, and the next sweep finds the vendors if they were faulty.
  */
 import { MirrorError } from '../domain/errors.ts';
 import type { Finding } from '../store/findings.ts';
+import type { AbsenceAllowance } from '../store/readings.ts';
 import type { Run } from '../store/runs.ts';
-import type { Complete } from './sweep/passes.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 export interface BreakerSettings {
@@ -38,7 +42,7 @@ export function absenceBound(base: number, { vendors, percent }: BreakerSettings
  * @throws MirrorError `too_many_unreadable`.
  */
 export function refuseShortfall(
-  { shown, unreadable }: Pick<Complete, 'shown' | 'unreadable'>,
+  { shown, unreadable }: Pick<CountedList, 'shown' | 'unreadable'>,
   { elsewhere, accepted }: { readonly elsewhere: number; readonly accepted: number },
   settings: BreakerSettings,
 ): void {
@@ -55,31 +59,74 @@ export function refuseShortfall(
 export interface BreakerScale {
   /** Vendors of the account that were present before. */
   readonly present: number;
+  /** Those that were present when the last 24 hours began. */
+  readonly base: number;
   /** How many absences a person has allowed. */
   readonly approved: number;
 }
 
+/** A list as the breaker judges it. */
+export interface CountedList {
+  readonly shown: number;
+  /** Rows that are counted and not shown. */
+  readonly unreadable: number;
+}
+
+/** How long absences are remembered, in milliseconds of mirror time. */
+export const day = 24 * 3_600_000;
+
 /** The breaker of one run. */
 export class Breaker {
-  readonly #account: Pick<SyncAccount, 'mirror' | 'sync'>;
+  readonly #account: Pick<SyncAccount, 'mirror' | 'sync' | 'accountId'>;
   readonly #run: Run;
   readonly #scale: BreakerScale;
 
-  constructor(account: Pick<SyncAccount, 'mirror' | 'sync'>, run: Run, scale: BreakerScale) {
+  constructor(account: Pick<SyncAccount, 'mirror' | 'sync' | 'accountId'>, run: Run, scale: BreakerScale) {
     this.#account = account;
     this.#run = run;
     this.#scale = scale;
   }
 
-  /** @throws MirrorError `breaker_tripped` where there are too many absences. */
-  async check(absences: number): Promise<void> {
-    if (trips(absences, this.#scale, this.#account.sync.breaker)) throw await this.trip(absences);
+  /** How many more absences this run may conclude. */
+  async room(): Promise<number> {
+    const { bound, since, approved } = this.allowance();
+    const { mirror, accountId } = this.#account;
+    return Math.max(approved, bound - (await mirror.vendors.countAbsences(accountId, since)));
+  }
+
+  /** The same for whoever stores them. */
+  allowance(): AbsenceAllowance {
+    const { mirror, sync } = this.#account;
+    const { base, approved } = this.#scale;
+    return { bound: absenceBound(base, sync.breaker), since: mirror.moment() - day, approved };
+  }
+
+  /** Whether a person approved so many absences. */
+  isApproved(absences: number): boolean {
+    return absences <= this.#scale.approved;
+  }
+
+  /**
+   * @param unread unlisted vendors that were not read, because there were too many already
+   * @throws MirrorError `breaker_tripped` where there are too many absences.
+   */
+  async check(absences: number, unread = 0): Promise<void> {
+    if (absences + unread > (await this.room())) throw await this.trip(absences, unread);
   }
 
   /** Records the tripped breaker. @returns the error to throw. */
-  trip(absences: number): Promise<MirrorError> {
+  async trip(absences: number, unread = 0): Promise<MirrorError> {
     const { present } = this.#scale;
-    return this.#waitForPerson({ suspects: absences, present }, `${absences} of ${present} vendors were not listed.`);
+    const { mirror, accountId } = this.#account;
+    const before = await mirror.vendors.countAbsences(accountId, this.allowance().since);
+    const what = [
+      unread === 0
+        ? `${absences} of ${present} vendors are neither listed nor found`
+        : `${absences + unread} of ${present} vendors are not listed, and none of the ${absences} that were read is found`,
+      before === 0 ? [] : `${before} became absent in the last 24 hours`,
+    ].flat();
+    const fields = { suspects: absences + unread, present, ...(before > 0 && { before }) };
+    return this.#waitForPerson(fields, `${what.join(', ')}.`);
   }
 
   /** Stores a finding for what waits for approval. */
@@ -92,16 +139,10 @@ export class Breaker {
   }
 }
 
-/** Whether there are too many suspects to act on. */
-export function trips(suspects: number, { present, approved }: BreakerScale, settings: BreakerSettings): boolean {
-  const limit = Math.max(settings.vendors, Math.floor((present * settings.percent) / 100), approved);
-  return suspects > limit;
-}
-
 /**
  * Whether a list that omits these suspects is accepted as proof. An empty list proves nothing: it needs approval even for a single vendor,
  * and even as the first of two sweeps.
  */
-export function isBelieved({ shown }: Complete, suspects: number, approved: number): boolean {
+export function isBelieved({ shown }: Pick<CountedList, 'shown'>, suspects: number, approved: number): boolean {
   return shown > 0 || approved >= suspects;
 }

@@ -5,9 +5,9 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, VendorRow } from '../domain/reading.ts';
 import { endingOf, nextOutcome } from '../domain/run.ts';
 import type { Verdict } from '../store/acceptance.ts';
-import { sortUnseen } from './absences.ts';
+import { ShownStates, sortUnseen } from './absences.ts';
 import { refuseShortfall } from './breaker.ts';
-import { hiddenWalks, RunCounter, stateSeen } from './observation.ts';
+import { hiddenWalks, RunCounter } from './observation.ts';
 import { interruptedError, type PullOptions } from './run.ts';
 import { sweep, type SweepPlan, type SweepProgress } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
@@ -71,7 +71,6 @@ async function compare(
     else if (verdict?.kind === 'updated') found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
     else found.delete(vendorid);
   };
-  const shown = { deleted: false };
   const check = async (rows: readonly VendorRow[]): Promise<ReadonlyMap<number, Verdict>> => {
     const verdicts = await mirror.readings.compareRows(rows, accountId);
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
@@ -81,7 +80,6 @@ async function compare(
     vendors,
     apply: async (page) => {
       const verdicts = await check(page.rows);
-      shown.deleted ||= [...verdicts.values()].some((verdict) => stateSeen(verdict) === 1);
       counter.set({ pages: counter.counts.pages + 1 });
       return verdicts;
     },
@@ -100,14 +98,16 @@ async function compare(
     throw new MirrorError('sweep_incomplete', `The list could not be read completely: ${conclusion.why}.`);
 
   const listed = seen.size;
-  const showsDeleted = shown.deleted;
   const hidden = account.extraWalks === 'auto' ? await hiddenWalks(account, plan) : undefined;
   if (hidden) seen.addAll(hidden.seen);
   counter.set({ seen: seen.size });
   const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {
     seen,
+    listed: seen,
     guarded: new Set(),
-    showsDeleted: showsDeleted || hidden?.showsDeleted === true,
+    shows: new ShownStates(await mirror.listings.shownStates(accountId), hidden?.states),
+    dayBegan: '',
+    since: 0,
     began,
     lag: sync.lag,
   });

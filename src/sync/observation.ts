@@ -26,8 +26,6 @@ export interface Observation extends SweepResult {
   readonly guarded: ReadonlySet<number>;
   /** Vendors with a change that an event announces, accepted or not. */
   readonly news: Pick<ReadonlySet<number>, 'has'>;
-  /** Whether this list showed a deleted vendor. The stored state does not say that. */
-  readonly showsDeleted: boolean;
   /** Reasons why records could not be applied, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
   readonly fields: ObservedFields;
@@ -57,8 +55,8 @@ export async function observe(account: SyncAccount, options: ObservationOptions)
   const result = await sweep({ ...plan, ...(await windowsOf(account)), moves: movesOften(moved, walked), miscounted });
   if (result.conclusion.complete && result.conclusion.proof === 'windows')
     await account.optional.honoured('window_size');
-  const { guarded, news, lagging, showsDeleted, unusable, fields, allStored } = observer;
-  return { ...result, guarded, news, lagging, showsDeleted, unusable, fields: fields.observed, allStored };
+  const { guarded, news, lagging, unusable, fields, allStored } = observer;
+  return { ...result, guarded, news, lagging, unusable, fields: fields.observed, allStored };
 }
 
 /** What a sweep needs to know about windows, whose size the service may not honour. */
@@ -71,38 +69,37 @@ export async function windowsOf({
   };
 }
 
+export type HiddenObservation = HiddenWalks & Pick<Observation, 'allStored' | 'guarded'>;
+
 /**
  * Sweeps the lists of deleted and archived vendors, where the service has them.
- * @returns the vendors that they showed, and whether the list of deleted ones was complete.
+ * @returns as `hiddenWalks`, and what they observed.
  */
-export async function observeHidden(
-  account: SyncAccount,
-  options: ObservationOptions,
-): Promise<HiddenWalks & Pick<Observation, 'allStored'>> {
+export async function observeHidden(account: SyncAccount, options: ObservationOptions): Promise<HiddenObservation> {
   const observer = new PageObserver();
   const walked = await hiddenWalks(account, sweepPlan(account, options, observer));
-  return { ...walked, allStored: observer.allStored };
+  return { ...walked, allStored: observer.allStored, guarded: observer.guarded };
 }
 
-/** What the lists of hidden states showed: vendors, and whether all deleted ones are among them. */
+/** What the lists of hidden states showed: vendors, and the states whose list was proven complete and is not empty. */
 interface HiddenWalks {
   readonly seen: IdSet;
-  readonly showsDeleted: boolean;
+  readonly states: ReadonlySet<number>;
 }
 
 /** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. */
 export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promise<HiddenWalks> {
   const seen = new IdSet();
-  let showsDeleted = false;
+  const states = new Set<number>();
   const planned = { ...plan, ...(await windowsOf(account)) };
   for (const state of [1, 2] as const) {
     const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state));
     if (walked === 'not_tried' || walked instanceof MirrorError) break;
     if (!walked) continue;
     seen.addAll(walked.seen);
-    if (state === 1) showsDeleted = walked.conclusion.complete;
+    if (walked.conclusion.complete && walked.conclusion.shown > 0) states.add(state);
   }
-  return { seen, showsDeleted };
+  return { seen, states };
 }
 
 /** Collects what the pages of one sweep show. */
@@ -112,7 +109,6 @@ class PageObserver {
   readonly unusable = new Map<number, string>();
   readonly lagging = new Map<number, number>();
   readonly fields = new FieldWatch();
-  showsDeleted = false;
   allStored = true;
 
   add(verdicts: ReadonlyMap<number, Verdict>): void {
@@ -124,9 +120,7 @@ class PageObserver {
       // A guarded change counts as news; a change without an event answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);
       if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
-      const state = stateSeen(verdict);
-      this.showsDeleted ||= state === 1;
-      this.allStored &&= state !== undefined && !isGuarded;
+      this.allStored &&= ['created', 'updated', 'unchanged'].includes(verdict.kind);
     }
     this.news.addAll(news);
   }
@@ -163,23 +157,6 @@ const costOfWindows = 0.2;
 
 function movesOften(moved: number, walked: number): boolean {
   return walked > 0 && moved / walked > costOfWindows;
-}
-
-/** The `vis_state` in a reading; undefined where the verdict does not contain it. */
-export function stateSeen(verdict: Verdict): number | null | undefined {
-  switch (verdict.kind) {
-    case 'created':
-      return kept(verdict.vendor.vis_state);
-    case 'unchanged':
-      return verdict.visState;
-    case 'updated':
-    case 'guarded':
-      return verdict.after.vis_state;
-    case 'stale':
-    case 'forgotten':
-    case 'rejected':
-      return undefined;
-  }
 }
 
 /** How long a delivery may be under way, in milliseconds. */

@@ -1,28 +1,36 @@
 /**
  * Decides in a run about unlisted vendors and open marks: by reads by id, or by a second sweep that agrees; and what a sweep must be for
- * that.
+ * that. What proves an absence is told in `domain/presence.ts`.
  *
- * A 404 without the service's own error form counts only between two successful reads of listed vendors.
+ * No absence is concluded while the service counts more vendors than it shows, and more than before: the token may see less than it did.
+ * That is told, and waits for a person, as the breaker does.
  */
 import { sleep } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Mark } from '../store/queue.ts';
+import type { ProvenAbsence } from '../store/readings.ts';
 import type { Run } from '../store/runs.ts';
 import {
-  alsoUnlisted,
+  absencesByReading,
+  absencesBySweep,
   applyAbsences,
+  confirmAbsences,
   describeUnresolved,
-  goneByReading,
-  missingBySweep,
+  isSecondProof,
+  notFoundBy,
+  readById,
   readUnseen,
   sweepAgain,
-  type ProvenAbsence,
+  unlearnShown,
+  unlistedIn,
+  untilLater,
+  type FirstSweep,
   type Unseen,
   type UnseenById,
 } from './absences.ts';
-import { attemptOptionsOf, readMarked, settleMarks } from './attempt.ts';
+import { attemptOptionsOf, readMarked, settleMarks, type SweepAttemptOptions } from './attempt.ts';
 import { absenceBound, type Breaker } from './breaker.ts';
 import { inFlightTime, observe, type Observation, type ObservationOptions } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
@@ -30,14 +38,13 @@ import type { Complete } from './sweep/passes.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** What the sweep of a run showed, and the state when it began. */
-export interface SweepOutcome {
+export interface SweepOutcome extends FirstSweep {
   readonly began: ReadStamp;
   /** Marks that were due when the sweep began. */
   readonly marks: readonly Mark[];
   /** The default list, and the vendors that any list showed. */
   readonly list: CompleteObservation;
   readonly seen: IdSet;
-  readonly unseen: Unseen;
   /** Whether the list counts as proof of absence: an empty one needs approval. */
   readonly isBelieved: boolean;
 }
@@ -46,6 +53,8 @@ export interface SweepOutcome {
 export interface Resolution {
   /** Suspects that no reading showed, where the list does not count as proof. */
   readonly unconfirmed: number;
+  /** Vendors that are no longer shown, but of which nothing is concluded because the token may see less than before. */
+  readonly withheld: number;
   /** For hidden vendors that were not read: the lowest `read_seq` among them; undefined where all were read. */
   readonly unreadSeq: number | undefined;
   /** Vendors about which nothing could be decided, and why. */
@@ -55,7 +64,7 @@ export interface Resolution {
 }
 
 /** A sample of vendors that lists or other readings have just shown. */
-export function sampleListed({ seen, unseen }: SweepOutcome): number[] {
+export function sampleListed({ seen, unseen }: Pick<SweepOutcome, 'seen' | 'unseen'>): number[] {
   return [...sampleMiddle(seen), ...unseen.recent];
 }
 
@@ -72,41 +81,51 @@ export async function resolveById(
 ): Promise<Resolution> {
   const { unseen, isBelieved } = swept;
   const attemptOptions = attemptOptionsOf(options);
-  const read = await readUnseen(account, unseen, sampleListed(swept), attemptOptions);
-  const { missing, notes } = isBelieved ? await proveMissing(account, swept, read, options) : noneMissing;
-  if (isBelieved) {
-    const hidden = unseen.hidden.map(({ vendorid }) => vendorid);
-    const gone = goneByReading([...unseen.suspects, ...hidden], read);
-    await breaker.check(gone.length + missing.length);
-    // Vendors that were absent before are not counted again: the new reading only confirms it.
-    const stillGone = goneByReading(
-      unseen.absent.map(({ vendorid }) => vendorid),
-      read,
-    );
-    await applyAbsences(account, [...gone, ...stillGone, ...missing], attemptOptions);
-  }
-  const undecided = undecidedBy(unseen, read, missing);
-  const unproven = describeUnproven(read.unproven.size - missing.length);
-  const isUnshown = (id: number): boolean => read.absent.has(id) || read.refused.has(id) || read.unproven.has(id);
+  const limits = { listed: sampleListed(swept), enough: (await breaker.room()) + 1 };
+  const read = await readUnseen(account, unseen, limits, attemptOptions);
+  const isUnshown = (id: number): boolean => isUnread(read, id) || read.refused.has(id);
+  const concluded = isBelieved ? await conclude(account, swept, read, breaker, options) : nothingConcluded;
+  const undecided = undecidedBy(unseen, read, concluded);
   return {
     unconfirmed: isBelieved ? 0 : unseen.suspects.filter(isUnshown).length,
+    withheld: concluded.withheld,
     unreadSeq: read.unreadSeq,
     undecided,
-    notes: [...(await readMarked(account, attemptOptions)), ...unproven, ...describeRefused(undecided), ...notes],
+    notes: [
+      ...(await readMarked(account, attemptOptions)),
+      ...describeUnproven(read.unproven.size - concluded.missing.size),
+      ...describeRefused(undecided),
+      ...concluded.notes,
+    ],
   };
 }
 
-/** Suspects and hidden vendors whose reading says nothing. What was absent before stays so. */
+/** Whether no read found the vendor, and none was refused. */
+function isUnread({ notFound, unproven, unread }: UnseenById, vendorid: number): boolean {
+  return notFound.has(vendorid) || unproven.has(vendorid) || unread.has(vendorid);
+}
+
+interface Concluded {
+  readonly withheld: number;
+  /** Vendors that are missing although their 404 proves nothing. */
+  readonly missing: ReadonlySet<number>;
+  /** Vendors of which nothing is known after all, and why. */
+  readonly open: ReadonlyMap<number, MirrorError>;
+  readonly notes: readonly string[];
+}
+
+const nothingConcluded: Concluded = { withheld: 0, missing: new Set(), open: new Map(), notes: [] };
+
+/** Suspects and hidden vendors whose reading says nothing, and those that are withheld. What was absent before stays so. */
 function undecidedBy(
   { suspects, hidden }: Unseen,
   { refused, unproven }: UnseenById,
-  missing: readonly ProvenAbsence[],
+  { missing, open }: Concluded,
 ): Map<number, MirrorError> {
-  const decided = new Set(missing.map(({ vendorid }) => vendorid));
   return new Map(
     [...suspects, ...hidden.map(({ vendorid }) => vendorid)].flatMap((vendorid): [number, MirrorError][] => {
-      const error = refused.get(vendorid) ?? (unproven.has(vendorid) ? saysNothing : undefined);
-      return error && !decided.has(vendorid) ? [[vendorid, error]] : [];
+      const error = refused.get(vendorid) ?? open.get(vendorid) ?? (unproven.has(vendorid) ? saysNothing : undefined);
+      return error && !missing.has(vendorid) ? [[vendorid, error]] : [];
     }),
   );
 }
@@ -124,56 +143,214 @@ const saysNothing = new MirrorError(
   "It was answered with a 404 that is not in the service's error form, which proves nothing.",
 );
 
+/** Concludes absences from a sweep and from reads by id: marks suspects, and looks at them again. */
+async function conclude(
+  account: SyncAccount,
+  swept: SweepOutcome,
+  read: UnseenById,
+  breaker: Breaker,
+  options: ObservationOptions,
+): Promise<Concluded> {
+  const { unseen } = swept;
+  const { doubted, stateOf } = unseen;
+  const { mirror, accountId, sync } = account;
+  const attemptOptions = attemptOptionsOf(options);
+  const forgotten = await unlearnShown(account, unseen, read.unchanged);
+  const isForgotten = (id: number): boolean => forgotten.has(stateOf.get(id) ?? null);
+  const suspects = unseen.suspects.filter((id) => !isForgotten(id));
+  const others = [...unseen.suspects.filter(isForgotten), ...unseen.hidden.map(({ vendorid }) => vendorid)];
+  const unlisted = suspects.filter((id) => isUnread(read, id));
+  const hidden = others.filter((id) => read.notFound.has(id));
+  const absent = unlisted.length + hidden.length;
+
+  const refused = suspects.filter((id) => read.refused.has(id));
+  const withheld = await withheldOf(account, swept, { absent: unlisted, refused });
+  const isWithheld = withheld > 0 && !breaker.isApproved(absent);
+  if (!isWithheld) await breaker.check(absent - read.unread.size, read.unread.size);
+
+  await markUnlisted(account, swept, [...unlisted, ...refused]);
+  for (const vendorid of hidden) {
+    const found = read.notFound.get(vendorid);
+    const since = isForgotten(vendorid) ? undefined : doubted.get(vendorid);
+    if (!found || since !== undefined) continue;
+    const proof = { evidence: notFoundBy(found), readSeq: found.stamp.readSeq, lag: sync.lag };
+    await mirror.vendors.markSuspects(accountId, [vendorid], proof);
+  }
+  if (isWithheld) {
+    const open = new Map([...unlisted, ...hidden].map((vendorid) => [vendorid, mayBeUnseen]));
+    return { ...nothingConcluded, withheld, open, notes: [describeWithheld(withheld)] };
+  }
+
+  const sinceOf = (id: number): number | undefined => (isForgotten(id) ? undefined : doubted.get(id));
+  const notFound = absencesByReading([...unlisted, ...hidden], read.notFound);
+  const proven = notFound.filter(({ vendorid, evidence }) => isSecondProof(sinceOf(vendorid), evidence, sync.lag));
+  const early = notFound.filter((absence) => !proven.includes(absence)).map(({ vendorid }) => vendorid);
+  const later = await lookAgain(account, swept, early, attemptOptions);
+  const { missing, notes } = await proveMissing(
+    account,
+    swept,
+    unlisted.filter((id) => read.unproven.has(id)),
+    options,
+  );
+  await applyAbsences(account, [...proven, ...later.absences, ...missing], breaker, attemptOptions);
+  // Vendors that were absent before are not counted again: the new reading only confirms it.
+  const before = unseen.absent.map(({ vendorid }) => vendorid);
+  await confirmAbsences(account, absencesByReading(before, read.notFound), attemptOptions);
+  return { withheld: 0, missing: new Set(missing.map(({ vendorid }) => vendorid)), open: later.open, notes };
+}
+
+/** Marks vendors that the sweep could have listed and did not; those that an earlier one missed are marked already. */
+async function markUnlisted(
+  { mirror, accountId, sync }: SyncAccount,
+  swept: SweepOutcome,
+  vendorids: readonly number[],
+): Promise<void> {
+  const fresh = vendorids.filter((vendorid) => !swept.unseen.doubted.has(vendorid));
+  if (fresh.length === 0) return;
+  const proof = { evidence: unlistedIn(swept), readSeq: swept.began.readSeq, lag: sync.lag };
+  await mirror.vendors.markSuspects(accountId, fresh, proof);
+}
+
+/** Reads vendors once more that were not found, when no copy of the service is as old as what was read then. */
+async function lookAgain(
+  account: SyncAccount,
+  swept: SweepOutcome,
+  vendorids: readonly number[],
+  options: SweepAttemptOptions,
+): Promise<{ absences: readonly ProvenAbsence[]; open: ReadonlyMap<number, MirrorError> }> {
+  // Where copies are so old, the next run looks.
+  if (vendorids.length === 0 || account.sync.lag > longestPause) return { absences: [], open: new Map() };
+  await untilLater(account, account.mirror.moment(), options.signal);
+  const read = await readById(account, vendorids, { listed: sampleListed(swept), enough: Infinity }, options);
+  const open = new Map([...read.unproven].map((vendorid) => [vendorid, saysNothing]));
+  return { absences: absencesByReading(vendorids, read.notFound), open: new Map([...open, ...read.refused]) };
+}
+
+/**
+ * How many vendors the token may no longer see: those that are not shown any more, while the service counts more than it shows, and more
+ * than when no vendor was in doubt. Vendors whose reads it refuses explain as many.
+ */
+async function withheldOf(
+  { mirror, accountId }: SyncAccount,
+  { list, unseen }: SweepOutcome,
+  { absent, refused }: { readonly absent: readonly number[]; readonly refused: readonly number[] },
+): Promise<number> {
+  if (absent.length === 0) return 0;
+  const { shortfall } = await mirror.listings.memory(accountId);
+  if (shortfall === null) return 0;
+  const explained = refused.filter((id) => !unseen.doubted.has(id)).length;
+  return shortfallOf(list) - shortfall > explained ? absent.length : 0;
+}
+
+/** How many more vendors the service counts than it shows. */
+function shortfallOf({ conclusion }: CompleteObservation): number {
+  return Math.max(0, conclusion.unreadable);
+}
+
+const mayBeUnseen = new MirrorError(
+  'access_denied',
+  'The service counts more vendors than it shows: the token may see less than before.',
+);
+
+function describeWithheld(withheld: number): string {
+  const vendors = withheld === 1 ? 'One vendor' : `${withheld} vendors`;
+  return `${vendors} can no longer be read, and the service counts more than it shows: the token may see less than before, so nothing is concluded.`;
+}
+
+/**
+ * Remembers how many vendors the service counts and does not show. While absences are withheld, what it was before them counts; and while
+ * the list moves, so that its count may be of another moment than its rows, the least that was seen.
+ */
+export async function rememberShortfall(
+  { mirror, accountId }: SyncAccount,
+  { list }: SweepOutcome,
+  withheld: number,
+): Promise<void> {
+  const { shortfall: before } = await mirror.listings.memory(accountId);
+  const now = shortfallOf(list);
+  const isSettled = withheld === 0 && list.conclusion.proof !== 'windows';
+  const shortfall = isSettled || before === null ? now : Math.min(before, now);
+  await mirror.listings.remember(accountId, { shortfall, withheld });
+}
+
 interface Missing {
   readonly missing: readonly ProvenAbsence[];
   readonly notes: readonly string[];
 }
 
-const noneMissing: Missing = { missing: [], notes: [] };
-
 /** Absences of suspects whose 404 proves nothing, where two sweeps agree. Each is as old as the later of the two. */
 async function proveMissing(
   account: SyncAccount,
-  { began, list, unseen }: SweepOutcome,
-  { unproven }: UnseenById,
+  swept: SweepOutcome,
+  suspects: readonly number[],
   options: ObservationOptions,
 ): Promise<Missing> {
-  const suspects = unseen.suspects.filter((vendorid) => unproven.has(vendorid));
-  const again = suspects.filter((vendorid) => unseen.missedBefore.has(vendorid));
-  const open = suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
-  const missedAgain = missingBySweep(began, again);
-  if (open.length === 0 || account.sync.lag > longestPause) return { missing: missedAgain, notes: [] };
-  const second = await sweepAgain(account, list, options);
-  const missing = [...missedAgain, ...missingBySweep(second.began, alsoUnlisted(second, open))];
-  return { missing, notes: describeUnresolved(open.length, second) };
+  const { again, open } = byEarlierSweep(account, swept, suspects);
+  if (open.length === 0 || account.sync.lag > longestPause) return { missing: again, notes: [] };
+  const second = await sweepAgain(account, swept, open, options);
+  return {
+    missing: [...again, ...absencesBySweep(second.unlisted, second)],
+    notes: describeUnresolved(open.length, second),
+  };
 }
 
-/** Without reads by id: an earlier complete sweep, or one more now, must agree, and the sweeps settle the marks. */
+/** Which suspects this sweep is the second one to miss. */
+function byEarlierSweep(
+  { sync }: SyncAccount,
+  swept: SweepOutcome,
+  suspects: readonly number[],
+): { readonly again: readonly ProvenAbsence[]; readonly open: readonly number[] } {
+  const { doubted } = swept.unseen;
+  const isAgain = (id: number): boolean => isSecondProof(doubted.get(id), unlistedIn(swept), sync.lag);
+  return {
+    again: absencesBySweep(suspects.filter(isAgain), swept),
+    open: suspects.filter((id) => !isAgain(id)),
+  };
+}
+
+/**
+ * Without reads by id: an earlier complete sweep, or one more now, must agree, and the sweeps settle the marks.
+ * @throws MirrorError `breaker_tripped`, and of the service.
+ */
 export async function resolveBySweep(
   account: SyncAccount,
   swept: SweepOutcome,
+  breaker: Breaker,
   options: ObservationOptions,
 ): Promise<Resolution> {
-  const { began, marks, list, seen, unseen, isBelieved } = swept;
+  const { marks, list, seen, unseen, isBelieved } = swept;
+  const { suspects } = unseen;
   const { mirror, accountId, sync } = account;
   const unreadSeq = unseen.hidden[0]?.read_seq;
+  const nothing: Resolution = { unconfirmed: 0, withheld: 0, unreadSeq, undecided: none, notes: [] };
   await settleMarks(account, marks, { seen, news: list.news });
-  if (!isBelieved) return { unconfirmed: unseen.suspects.length, unreadSeq, undecided: none, notes: [] };
+  if (!isBelieved) return { ...nothing, unconfirmed: suspects.length };
 
+  const withheld = await withheldOf(account, swept, { absent: suspects, refused: [] });
+  if (withheld > 0 && !breaker.isApproved(suspects.length)) {
+    await markUnlisted(account, swept, suspects);
+    const undecided = new Map(suspects.map((vendorid) => [vendorid, mayBeUnseen]));
+    return { ...nothing, withheld, undecided, notes: [describeWithheld(withheld)] };
+  }
+  await breaker.check(suspects.length);
+  await markUnlisted(account, swept, suspects);
   const attemptOptions = attemptOptionsOf(options);
-  await applyAbsences(account, missingBySweep(began, unseen.missedBefore), attemptOptions);
-  const open = unseen.suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
+  const absent = unseen.absent.map(({ vendorid }) => vendorid);
+  await confirmAbsences(account, absencesBySweep(absent, swept), attemptOptions);
+  const { again, open } = byEarlierSweep(account, swept, suspects);
   const untilMark = await mirror.queue.untilNextMark(accountId);
   const isMarkDueSoon = untilMark !== undefined && untilMark <= sync.lag;
-  if ((open.length === 0 && !isMarkDueSoon) || sync.lag > longestPause)
-    return { unconfirmed: 0, unreadSeq, undecided: none, notes: [] };
-  const second = await sweepAgain(account, list, options);
+  if ((open.length === 0 && !isMarkDueSoon) || sync.lag > longestPause) {
+    await applyAbsences(account, again, breaker, attemptOptions);
+    return nothing;
+  }
+  const second = await sweepAgain(account, swept, open, options);
   if (second.disagreement === undefined) await settleMarks(account, second.marks, second.observation);
-  await applyAbsences(account, missingBySweep(second.began, alsoUnlisted(second, open)), attemptOptions);
+  await applyAbsences(account, [...again, ...absencesBySweep(second.unlisted, second)], breaker, attemptOptions);
   const { disagreement } = second;
   const undecided =
     disagreement === undefined ? none : new Map(open.map((vendorid) => [vendorid, notConfirmed(disagreement)]));
-  return { unconfirmed: 0, unreadSeq, undecided, notes: describeUnresolved(open.length, second) };
+  return { ...nothing, undecided, notes: describeUnresolved(open.length, second) };
 }
 
 const none: ReadonlyMap<number, MirrorError> = new Map();

@@ -5,7 +5,9 @@
 import type { ServiceClient } from '../api/client.ts';
 import type { GatewaysApi } from '../api/gateways.ts';
 import { vendorOf } from '../api/wire/vendor-fields.ts';
+import { timestamp } from '../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { isStateShown } from '../domain/presence.ts';
 import type { VendorPage } from '../domain/reading.ts';
 import type { Log } from '../domain/log.ts';
 import { endingOf, nextOutcome, type EndedOutcome } from '../domain/run.ts';
@@ -13,14 +15,15 @@ import type { Finding } from '../store/findings.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
-import { allSeen, sortUnseen } from './absences.ts';
+import { allSeen, learnShown, ShownStates, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
-import { Breaker, isBelieved, refuseShortfall } from './breaker.ts';
+import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';
 import { readDetails } from './details.ts';
 import { observeHidden, RunCounter, sweepContext, type ObservationOptions } from './observation.ts';
 import {
   observeList,
   refuseEmptyList,
+  rememberShortfall,
   reportList,
   requireComplete,
   resolveById,
@@ -161,9 +164,8 @@ class SweepRun {
     const { list, seen, unseen } = swept;
     this.#seen = seen;
     const suspects = unseen.suspects.length;
-    const breaker = new Breaker(account, this.#run, { present: unseen.present, approved });
-    await breaker.check(suspects);
-    if (swept.isBelieved) await account.mirror.vendors.markSuspects(account.accountId, unseen.suspects, swept.began);
+    const { present, base } = unseen;
+    const breaker = new Breaker(account, this.#run, { present, base, approved });
 
     const readsById = await this.#readsById(swept, parked.length, options);
     const resolved = await this.#resolve(swept, readsById, breaker, options);
@@ -171,6 +173,7 @@ class SweepRun {
     if (resolved.unconfirmed > 0) throw await breaker.trip(suspects);
     await settleParked(account, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
     await refuseEmptyList(account, list.conclusion);
+    await rememberShortfall(account, swept, resolved.withheld);
     if (request) await finishRequest(account, request, { seen, news: list.news });
     const undecidedAsOf = await this.#recordUndecided(resolved.undecided);
     const { guardedSeq } = unseen;
@@ -208,24 +211,49 @@ class SweepRun {
     this.#counter.setSeen(seen.size);
     this.#notes.push(...(await reportList(account, this.#run, list)));
 
+    const ended = mirror.moment();
+    const known = await mirror.listings.shownStates(accountId);
     // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
     const allStored = list.allStored && hidden?.allStored !== false;
     const unseen =
-      allStored && (await mirror.vendors.countVendors(accountId)) === seen.size
+      allStored && (await mirror.vendors.countVendors(accountId)) === seen.size && !(await this.#mayLearn(known))
         ? allSeen(seen.size)
         : await sortUnseen(mirror.vendors.scannedVendors(accountId), {
             seen,
-            guarded: list.guarded,
-            showsDeleted: list.showsDeleted || hidden?.showsDeleted === true,
+            listed: list.seen,
+            guarded: new Set([...list.guarded, ...(hidden?.guarded ?? [])]),
+            shows: new ShownStates(known, hidden?.states),
+            dayBegan: await this.#dayBegan(),
+            since: ended - day,
             began,
             lag: sync.lag,
           });
+    const learned = await learnShown(account, unseen.listings, known, hidden?.states);
     const suspects = unseen.suspects.length;
     this.#counter.set({ suspects });
     const elsewhere = seen.size - list.seen.size + unseen.hidden.length;
     const { accepted } = await mirror.accountRegister.listCount(accountId);
     refuseShortfall(list.conclusion, { elsewhere, accepted }, sync.breaker);
-    return { began, marks, list, seen, unseen, isBelieved: isBelieved(list.conclusion, suspects, approved) };
+    const believed = isBelieved(list.conclusion, suspects, approved);
+    return { began, ended, marks, list, seen, unseen, learned, isBelieved: believed };
+  }
+
+  /** Whether vendors of a state may be enough to learn that lists show it. */
+  async #mayLearn(known: { has(state: number | null): boolean }): Promise<boolean> {
+    const { mirror, accountId } = this.#account;
+    const states = await mirror.listings.statesOf(accountId);
+    return [...states].some(
+      ([state, vendors]) =>
+        state !== 0 && !known.has(state) && isStateShown(false, { shown: vendors, leftOut: 0, found: 0 }),
+    );
+  }
+
+  /** When the day of the breaker began, as a timestamp of ours: 24 hours ago, or with the first complete sweep. */
+  async #dayBegan(): Promise<string> {
+    const { mirror, accountId, clock } = this.#account;
+    const yesterday = timestamp(clock.now() - day);
+    const first = (await mirror.runs.firstComplete(accountId)) ?? timestamp(clock.now());
+    return first > yesterday ? first : yesterday;
   }
 
   /** Whether vendors are read by id; undefined where none needs to be. */
@@ -243,10 +271,11 @@ class SweepRun {
     breaker: Breaker,
     options: ObservationOptions,
   ): Promise<Resolution> {
-    if (readsById === undefined) return { unconfirmed: 0, unreadSeq: undefined, undecided: new Map(), notes: [] };
+    if (readsById === undefined)
+      return { unconfirmed: 0, withheld: 0, unreadSeq: undefined, undecided: new Map(), notes: [] };
     return readsById
       ? resolveById(this.#account, swept, breaker, options)
-      : resolveBySweep(this.#account, swept, options);
+      : resolveBySweep(this.#account, swept, breaker, options);
   }
 }
 

@@ -18,7 +18,7 @@ export function answerVendors(call: Call): Reply {
 
 function list({ request, account, grant, world, random }: Call): Reply {
   requireScope(grant, vendorsRead);
-  const view = account.vendors.view(copyAge(world.listLag, random.fraction()));
+  const view = account.vendors.listView(copyAge(world.listLag, random.fraction()));
   const listed = listVendors(view, account.vendors.sequence(random), request.query, world);
   if (listed === 'no such page')
     return { status: 404, html: '<!doctype html><title>Not found</title><h1>Not found</h1>' };
@@ -39,7 +39,8 @@ function readOne(call: Call, id: string): Reply {
   if (world.readOne === '405') throw methodRefused(call);
   if (world.readOne === '404') throw unknownVendor(id);
   const found = account.vendors.find(idNumber(id), copyAge(world.readLag, random.fraction()));
-  if (found === 'unreadable') throw denied(1003, 'Access denied.');
+  if (found === 'unreadable' && world.readUnlisted === 'denied') throw denied(1003, 'Access denied.');
+  if (found === 'unreadable') throw unknownVendor(id);
   if (!found || (found.state === 1 && world.readDeleted === '404')) throw unknownVendor(id);
   return success({ bill_vendor: account.vendors.wire(found, 'single') });
 }

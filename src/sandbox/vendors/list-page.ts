@@ -3,7 +3,7 @@ import type { SeededRandom } from '../core/random.ts';
 import { invalid, unknownResource } from '../core/reply.ts';
 import type { VendorRecord } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
-import { gone, unreadable, type BookView } from './vendor-book.ts';
+import { aged, gone, unreadable, type BookView } from './vendor-book.ts';
 
 /** Rows of the view in the sequence's order; or that there is no such page, where this world says so in no form of its own. Rows that are counted and not shown leave holes: their page is short. */
 export function listVendors(
@@ -15,7 +15,7 @@ export function listVendors(
   const shown = shownMarks(query, world);
   const counted = shown.slice();
   counted[unreadable] = 1;
-  if (world.total === 'counts_hidden') counted[1] = 1;
+  if (world.total === 'counts_hidden') counted[1] = counted[2] = counted[aged] = 1;
 
   let places = 0;
   for (const [index, mark] of view.marks.entries()) if (isListed(index, world)) places += counted[mark] ?? 0;
@@ -89,8 +89,9 @@ function shownMarks(query: URLSearchParams, world: World): Uint8Array {
   const shown = new Uint8Array(256);
   const wanted = world.visStateFilter === 'honoured' ? query.get('search[vis_state]') : null;
   if (wanted === null) {
-    shown[0] = shown[2] = 1;
-    if (world.listDeleted === 'shown') shown[1] = 1;
+    shown[0] = 1;
+    if (world.listDeleted !== 'hidden') shown[1] = 1;
+    if (world.listArchived === 'shown') shown[2] = 1;
   } else if (['0', '1', '2'].includes(wanted)) shown[Number(wanted)] = 1;
   return shown;
 }

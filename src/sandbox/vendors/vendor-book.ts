@@ -10,6 +10,8 @@ import type { World } from '../core/worlds.ts';
 /** The mark of a number: a vis_state, or one of these. */
 export const gone = 255;
 export const unreadable = 254;
+/** Of a view for lists: deleted so long ago that they do not show it any more. */
+export const aged = 253;
 
 export interface BookOptions {
   readonly seed: number;
@@ -125,6 +127,12 @@ export class VendorBook {
     this.#remember(at, index);
     this.#marks[index] = gone;
     this.#options.onWrite?.(index, null);
+  }
+
+  /** The token may no longer read a vendor, or may read it again. Not kept in a file. */
+  withhold(at: number, index: number, isWithheld: boolean): void {
+    this.#remember(at, index);
+    this.#marks[index] = isWithheld ? unreadable : this.#held(index).record.state;
   }
 
   /** How often this vendor has been written, from 1. */

@@ -15,7 +15,10 @@ import type { World } from '../core/worlds.ts';
 import { firstTimes } from './invent.ts';
 import { reversed, sequenceOf, UpdateOrder, type Sequence } from './list-page.ts';
 import { systemTax, type SystemTax } from './system-taxes.ts';
-import { gone, unreadable, VendorBook, type BookOptions, type BookView } from './vendor-book.ts';
+import { aged, gone, unreadable, VendorBook, type BookOptions, type BookView } from './vendor-book.ts';
+
+/** How long lists show a deleted vendor where they do so for a while, in milliseconds. */
+const recentlyDeleted = 600_000;
 
 /** Called after a change of a vendor. `version` counts its writes from 1, and is 0 if it vanished. */
 export type OnChange = (vendorid: number, version: number) => void;
@@ -140,6 +143,16 @@ export class VendorService {
     this.#onChange(id, 0);
   }
 
+  /** The token may no longer read the vendor: lists count it and do not show it. Without an event. */
+  withhold(id: number): void {
+    this.#setWithheld(id, true);
+  }
+
+  /** The token may read the vendor again. */
+  release(id: number): void {
+    this.#setWithheld(id, false);
+  }
+
   /** How often the vendor has been written, from 1; undefined if there is none. */
   version(id: number): number | undefined {
     const index = this.#present(id);
@@ -159,6 +172,15 @@ export class VendorService {
   /** The account's vendors as a copy shows them that is `age` milliseconds behind. */
   view(age: number): BookView {
     return this.#book.asOf(this.#clock.now() - age);
+  }
+
+  /** The same for lists: in some worlds they show deleted vendors only for a while. */
+  listView(age: number): BookView {
+    const view = this.view(age);
+    if (this.#world.listDeleted !== 'recent') return view;
+    const since = this.#clock.now() - age - recentlyDeleted;
+    const isAged = (mark: number, index: number): boolean => mark === 1 && view.record(index).updated < since;
+    return { ...view, marks: view.marks.map((mark, index) => (isAged(mark, index) ? aged : mark)) };
   }
 
   /** What such a copy has under this id. */
@@ -193,6 +215,14 @@ export class VendorService {
     const wires: Wire[] = [];
     for (const [index, mark] of marks.entries()) if (mark < unreadable) wires.push(this.wire(record(index), where));
     return wires;
+  }
+
+  #setWithheld(id: number, isWithheld: boolean): void {
+    const index = this.#book.indexOf(id);
+    const mark = index === undefined ? gone : (this.#book.now().marks[index] ?? gone);
+    if (index === undefined || mark === gone || (mark === unreadable) === isWithheld) return;
+    this.#book.withhold(this.#clock.now(), index, isWithheld);
+    this.#onChange(id, this.#book.version(index));
   }
 
   #present(id: number): number | undefined {

@@ -56,14 +56,14 @@ const steps = (at: At<OfAccount>): RawBuilder<Step> => sql`
   WITH owed AS (
     SELECT ${columns}, s.valid_from AS began, s.valid_to AS ended
     FROM balance_spans s JOIN vendors v ON v.account_id = s.account_id AND v.vendorid = s.vendorid
-    WHERE s.account_id = ${at('accountId')} AND v.vis_state = 0 AND v.presence = 'present'
+    WHERE s.account_id = ${at('accountId')} AND v.vis_state = 0 AND v.presence IN ('present', 'suspect')
     UNION ALL
     SELECT ${columns}, max(s.valid_from, o.valid_from),
       nullif(min(coalesce(s.valid_to, 'z'), coalesce(o.valid_to, 'z')), 'z')
     FROM vendors v
     JOIN vendor_versions o ON o.account_id = v.account_id AND o.vendorid = v.vendorid
     JOIN balance_spans s ON s.account_id = v.account_id AND s.vendorid = v.vendorid
-    WHERE v.account_id = ${at('accountId')} AND NOT (v.vis_state = 0 AND v.presence = 'present')
+    WHERE v.account_id = ${at('accountId')} AND NOT (v.vis_state = 0 AND v.presence IN ('present', 'suspect'))
       AND o.vis_state = 0 AND o.presence = 'present'
       AND s.valid_from < coalesce(o.valid_to, 'z') AND o.valid_from < coalesce(s.valid_to, 'z')
   )
@@ -136,7 +136,7 @@ export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyT
     count(*) AS amounts, count(*) - count(nullif(b.amount_minor = 0, 0)) AS vendors, count(*) - count(b.amount_minor) AS unreadable
   FROM vendor_balances AS b
   WHERE b.account_id = ${at('accountId')} AND b.vendorid NOT IN (
-    SELECT vendorid FROM vendors WHERE account_id = ${at('accountId')} AND (presence <> 'present' OR vis_state IS NOT 0))
+    SELECT vendorid FROM vendors WHERE account_id = ${at('accountId')} AND (presence IN ('missing', 'gone') OR vis_state IS NOT 0))
   GROUP BY b.code, b.kind
   ORDER BY b.code, b.kind DESC`,
   );

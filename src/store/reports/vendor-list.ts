@@ -1,5 +1,5 @@
 /** Lists of vendors: identifying fields and amounts owed. */
-import type { Presence } from '../../domain/presence.ts';
+import { isAbsent, presences, type Presence } from '../../domain/presence.ts';
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
@@ -11,7 +11,8 @@ import { mirrorSql, runQuery, type Query } from '../sqlite/statement.ts';
 export interface VendorFilter {
   readonly account?: string | undefined;
   readonly visState?: VisState | undefined;
-  readonly presence?: Presence | undefined;
+  /** Any of these. */
+  readonly presence?: readonly Presence[] | undefined;
   /** Part of a name, contact, e-mail address, account number or city, ignoring case and accents. */
   readonly search?: string | undefined;
   readonly limit?: number | undefined;
@@ -27,7 +28,10 @@ export type WantedState = 'active' | 'deleted' | 'archived' | 'all';
 
 const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as const;
 
-/** The filter for a state. `active` means present ones only, as in the view `active_vendors`; everything else is used as it is. */
+/** Nothing is concluded about a suspect. */
+export const notAbsent: readonly Presence[] = presences.filter((presence) => !isAbsent(presence));
+
+/** The filter for a state. `active` means those that are not absent, as in the view `active_vendors`; everything else is used as it is. */
 export function inState(
   state: WantedState | undefined,
   presence: Presence | undefined,
@@ -35,7 +39,7 @@ export function inState(
   const wanted = state ?? (presence ? 'all' : 'active');
   return {
     visState: visStates[wanted],
-    presence: presence ?? (wanted === 'active' ? 'present' : undefined),
+    presence: presence ? [presence] : wanted === 'active' ? notAbsent : undefined,
   };
 }
 
@@ -162,7 +166,7 @@ function conditions({ account, visState, presence, search }: VendorFilter): Expr
   return [
     ...(account === undefined ? [] : [sql<SqlBool>`v.account_id = ${account}`]),
     ...(visState === undefined ? [] : [sql<SqlBool>`v.vis_state = ${visState}`]),
-    ...(presence === undefined ? [] : [sql<SqlBool>`v.presence = ${presence}`]),
+    ...(presence === undefined ? [] : [sql<SqlBool>`v.presence IN (${sql.join(presence)})`]),
     ...(search === undefined ? [] : [sql<SqlBool>`instr(folded(${searched}), ${foldedText(search)}) > 0`]),
   ];
 }
@@ -279,7 +283,7 @@ function counted(sqlite: Sqlite, { account, visState, presence, search }: Vendor
       .select((eb) => eb.fn.countAll<number>().as('vendors'))
       .$if(account !== undefined, (q) => q.where('account_id', '=', account ?? ''))
       .$if(visState !== undefined, (q) => q.where('vis_state', '=', visState ?? 0))
-      .$if(presence !== undefined, (q) => q.where('presence', '=', presence ?? 'present')),
+      .$if(presence !== undefined, (q) => q.where('presence', 'in', presence ?? [])),
   );
   return found?.vendors ?? 0;
 }

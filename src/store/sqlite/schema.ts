@@ -188,6 +188,9 @@ export interface AccountTable {
   accepted_unreadable: Generated<number>;
   accepted_at: Generated<string | null>;
   miscounted: Generated<number>;
+  shortfall: Generated<number | null>;
+  withheld_absences: Generated<number>;
+  unproven_absences: Generated<number>;
 }
 
 interface ServiceKnowledgeTable {
@@ -196,6 +199,13 @@ interface ServiceKnowledgeTable {
   asked_at: string | null;
   largest_page: number;
   counts_lists: number;
+}
+
+export interface ShownStateTable {
+  account_id: string;
+  /** -1: vendors without a state. */
+  vis_state: number;
+  shown_by: 'list' | 'filter';
 }
 
 /** The mirror file. */
@@ -225,6 +235,7 @@ export interface MirrorTables {
   _requests: RequestTable;
   _daemon_files: DaemonFileTable;
   _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
+  _shown_states: ShownStateTable;
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
@@ -260,6 +271,8 @@ type FieldColumns = Record<TextField, string | null> &
 export interface VendorTable extends VendorKey, FieldColumns {
   vis_state_source: VisStateSource;
   presence: Presence;
+  /** Mirror time; see `domain/presence.ts`. Null too where an earlier version wrote it. */
+  presence_ms: number | null;
   first_seen_at: string;
   changed_at: string;
   source: Source;

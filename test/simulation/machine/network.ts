@@ -23,8 +23,8 @@ export interface Arrival {
 
 /** What was asked about the vendors of an account. */
 export interface View {
-  /** When each vendor was last asked for by its number, and answered. */
-  readonly asked: Map<number, number>;
+  /** When each vendor was asked for by its number, and answered; oldest first. */
+  readonly asked: Map<number, readonly number[]>;
   /** Pages of the vendor list that were asked for, and answered. */
   readonly lists: { readonly at: number; readonly page: number }[];
   /** When the vendor list was asked for, and came empty although it is not. */
@@ -173,7 +173,8 @@ export class Network {
     const view = target && this.views.get(target.account);
     if (!view || target.resource !== 'vendors') return;
     const isAnswered = fault === undefined || fault === 'wrong_page';
-    if (target.id !== undefined && (isAnswered || fault === 'empty_list')) view.asked.set(Number(target.id), at);
+    if (target.id !== undefined && (isAnswered || fault === 'empty_list'))
+      view.asked.set(Number(target.id), [...(view.asked.get(Number(target.id)) ?? []), at]);
     if (target.id !== undefined || url.searchParams.has('search[vis_state]')) return;
     if (isAnswered) view.lists.push({ at, page: Number(url.searchParams.get('page')) });
     if (fault === 'empty_list') view.emptied.push(at);

@@ -76,6 +76,13 @@ export class Auditor {
     ).map(({ id }) => id);
   }
 
+  /** Vendors that nothing shows, and that are not called absent because the token may see less. */
+  withheld(): number {
+    const { account, database } = this.#options;
+    const sql = 'SELECT withheld_absences AS vendors FROM accounts WHERE account_id = ?';
+    return this.#ask<{ vendors: number }>(database, sql, account)[0]?.vendors ?? 0;
+  }
+
   /** Vendors that are to be read. */
   marked(): number[] {
     const { account, database } = this.#options;

@@ -20,14 +20,13 @@ interface Stored {
   /** The entry of the event log that it shows, or that explains its absence. */
   readonly entry: number;
   readonly absent: boolean;
-  readonly deleted: boolean;
+  /** It is in a state in which nothing may show what becomes of it. */
+  readonly hidden: boolean;
 }
 
-/** A run, from when on it looked, whom it called absent, and how many were present before the first of them. */
+/** A run, and from when on it looked. */
 interface FollowedRun {
   readonly began: number;
-  absences: number;
-  base?: number;
 }
 
 export interface FollowerOptions {
@@ -50,6 +49,8 @@ export class Follower {
   allowed = false;
   readonly #options: FollowerOptions;
   readonly #runs = new Map<number, FollowedRun>();
+  /** Who was called absent without a person's word and has not come back: no phase with faults is as long as a day. */
+  readonly #lost = new Set<number>();
   #seq = 0;
 
   constructor(options: FollowerOptions) {
@@ -70,7 +71,7 @@ export class Follower {
       this.lastRun,
     );
     for (const { id, started_at } of began)
-      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch - this.#options.wallError(), absences: 0 });
+      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch - this.#options.wallError() });
     const versions = reader.rows<Version>(
       'SELECT seq, vendorid, presence, vis_state, run_id, raw FROM vendor_versions WHERE account_id = ? AND seq > ? ORDER BY seq',
       account,
@@ -104,7 +105,7 @@ export class Follower {
     const entry = eventLog.of(vendorid)[due];
     if (!entry) return undefined;
     const stored = this.stored.get(vendorid);
-    const alive = entry.state === 0 || entry.state === 2;
+    const alive = entry.state === 0 || (entry.state === 2 && !this.#hidesArchived);
     // A vendor that was never seen while it existed, and no longer exists, is rightly not there.
     const ended = eventLog.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
     if (!stored) return alive && ended < 0 ? `vendor ${vendorid} (${entry.version}) is not in the mirror` : undefined;
@@ -113,7 +114,7 @@ export class Follower {
     const again = eventLog.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
     if (stored.entry >= due || (!stored.absent && again >= due)) return undefined;
     // What happened to a vendor that is gone, or was gone soon after, may be unknowable.
-    if ((!alive || ended >= 0) && (stored.absent || stored.deleted)) return undefined;
+    if ((!alive || ended >= 0) && (stored.absent || stored.hidden)) return undefined;
     return `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${entry.version} (${entry.state}); it was ${this.#told(vendorid)}`;
   }
 
@@ -143,10 +144,22 @@ export class Follower {
         );
       return;
     }
-    this.stored.set(vendorid, { entry, absent: false, deleted: vis_state === 1 });
+    this.#lost.delete(vendorid);
+    const hidden = vis_state === 1 || (vis_state === 2 && (this.#hidesArchived || !this.#readsById));
+    this.stored.set(vendorid, { entry, absent: false, hidden });
   }
 
-  /** P4: no existing vendor is called missing or gone, and never many at once. */
+  /** Whether no list shows archived vendors, not even one of theirs alone. */
+  get #hidesArchived(): boolean {
+    const { world, extraWalks } = this.#options.plan;
+    return world.listArchived === 'hidden' && (world.visStateFilter === 'ignored' || extraWalks === 'never');
+  }
+
+  get #readsById(): boolean {
+    return this.#options.plan.world.readOne === 'yes';
+  }
+
+  /** P4: no existing vendor is called missing or gone, and never many in a day. */
   #absent({ vendorid, run_id, presence }: Version, base: number): void {
     const { eventLog, broken, lag, plan } = this.#options;
     this.absences += 1;
@@ -167,27 +180,33 @@ export class Follower {
     if (!run) broken('P4', `vendor ${vendorid} was called ${presence}, and no list was looked at`);
     if (!this.#isProven(vendorid, presence, end.at))
       broken('P4', `vendor ${vendorid} was called ${presence} after one look at the list`);
-    this.stored.set(vendorid, { entry, absent: true, deleted: false });
+    this.stored.set(vendorid, { entry, absent: true, hidden: false });
     // A vendor that was missing and is gone now was absent before: no vendor is lost by that.
-    if (!run || before?.deleted === true || before?.absent === true || this.allowed) return;
-    run.base ??= base;
-    run.absences += 1;
-    const limit = Math.max(plan.breaker, Math.floor(run.base / 10));
-    if (run.absences > limit) broken('P4', `one run called ${run.absences} vendors absent, and ${limit} are allowed`);
+    if (!run || before?.absent === true || this.allowed) return;
+    this.#lost.add(vendorid);
+    // Those that were lost before were present when the day began.
+    const limit = Math.max(3, Math.min(plan.breaker, Math.floor((base + this.#lost.size) / 10)));
+    if (this.#lost.size > limit)
+      broken('P4', `${this.#lost.size} vendors were called absent within a day, and ${limit} are allowed`);
   }
 
   /** Whether a state may be called so: a deleted vendor that the service shows by its number is not gone. */
   #mayBe(presence: string, state: LogEntry['state']): boolean {
+    // Without reads by id, an active vendor that is archived where no list shows that cannot be told from one that is deleted.
+    if (state === 2) return presence === 'missing' && this.#hidesArchived && !this.#readsById;
     const isShown = presence === 'gone' && this.#options.plan.world.readDeleted === 'shown';
     return isShown ? state === 'vanished' : isEnd(state);
   }
 
-  /** Whether the service was asked a second time after the end: by number, or by a list that was begun after another one. */
+  /** Whether the service was asked a second time after the end, `sync.lag` later: by number, or by a list that was begun then. */
   #isProven(vendorid: number, presence: string, end: number): boolean {
-    const { asked, lists } = this.#options.view;
-    if (presence === 'gone') return (asked.get(vendorid) ?? -Infinity) >= end;
-    const since = lists.filter(({ at }) => at >= end);
-    return since.some(({ page }, index) => index > 0 && page === 1);
+    const { lag, view } = this.#options;
+    const asked = (view.asked.get(vendorid) ?? []).filter((at) => at >= end);
+    const lists = view.lists.filter(({ at }) => at >= end);
+    const first = Math.min(...asked.slice(0, 1), ...lists.slice(0, 1).map(({ at }) => at));
+    return presence === 'gone'
+      ? asked.some((at) => at >= first + lag)
+      : lists.some(({ at, page }) => page === 1 && at >= first + lag);
   }
 }
 

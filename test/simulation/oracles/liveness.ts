@@ -50,7 +50,7 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   // Vendors that are counted, and that no list shows and no delivery named, need a person's word.
   const isShort = report.error?.code === 'too_many_unreadable' && (hiddenIn(plan) > 0 || countsOthers(plan));
   if (isShort) await supervisor.daemon?.installation.mirror.accountRegister.acceptUnreadable(phase.account, 1_000);
-  if (isShort || report.error?.code === 'breaker_tripped') {
+  if (isShort || report.error?.code === 'breaker_tripped' || auditor.withheld() > 0) {
     if (!(await approve(phase))) return nothing;
   } else if (report.outcome !== 'complete') {
     broken('P1', `a run without faults ended ${report.outcome}: ${report.error?.message ?? ''}`);

@@ -242,7 +242,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'the breaker is off',
     promise: 'P4',
     seed: 17,
-    replacements: [replacing('sync/breaker.ts', 'trips', () => () => false)],
+    replacements: [replacing('sync/breaker.ts', 'absenceBound', () => () => Infinity)],
   },
   {
     name: 'an error inside HTTP 200 is an empty list',
@@ -335,21 +335,12 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P4',
     seed: 7,
     replacements: [
-      replacing('sync/absences.ts', 'readUnseen', (readUnseen) => async (...args) => {
-        const [{ mirror }, { suspects }, , { context, onVerdict }] = args;
-        const stamp = await mirror.takeStamp();
-        for (const vendorid of suspects)
-          onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'not_found', stamp, context as SweepContext));
-        return readUnseen(...args);
-      }),
-      replacing('sync/resolve.ts', 'resolveBySweep', (resolveBySweep) => (account, swept, options) => {
-        const { unseen } = swept;
-        return resolveBySweep(
-          account,
-          { ...swept, unseen: { ...unseen, missedBefore: new Set(unseen.suspects) } },
-          options,
-        );
-      }),
+      replacing('sync/absences.ts', 'isSecondProof', () => () => true),
+      replacing(
+        'domain/presence.ts',
+        'nextPresence',
+        (nextPresence) => (before, evidence) => nextPresence(before, evidence, -Infinity),
+      ),
     ],
   },
   {
@@ -359,11 +350,12 @@ export const plantedFaults: readonly SimulatedFault[] = [
     knobs:
       'order=updated_newest readDeleted=404 errorForm=html extraParameter=present resentCode=same fault:403=0.1 fault:stall=0.1 fault:empty_list=0.02 accounts=2 vendors=3 extraWalks=never latency=800 slow=lists minutes=10 changes=6 writes=1 outage=empty_list suspends=1 busy=3 forge=0.2',
     replacements: [
-      replacing('sync/absences.ts', 'applyAbsences', (applyAbsences) => async (account, absences, options) => {
+      replacing('sync/absences.ts', 'applyAbsences', (applyAbsences) => async (account, absences, breaker, options) => {
         const stamp = await account.mirror.takeStamp();
         return applyAbsences(
           account,
-          Array.from(absences, (absence) => ({ ...absence, stamp })),
+          absences.map((absence) => ({ ...absence, stamp })),
+          breaker,
           options,
         );
       }),
@@ -377,13 +369,13 @@ export const plantedFaults: readonly SimulatedFault[] = [
     replacements: [
       replacing('sync/attempt.ts', 'tryRead', (tryRead) => async (account, vendorid, options) => {
         const found = await tryRead(account, vendorid, options);
-        if (found.kind === 'absent')
-          await account.mirror.readings.applyAbsence(
-            vendorid,
-            'not_found',
-            found.stamp,
-            options.context as SweepContext,
-          );
+        if (found.kind !== 'absent') return found;
+        const { mirror, accountId } = account;
+        const evidence = { kind: 'not_found', begun: found.stamp.begun, ended: -Infinity } as const;
+        await mirror.vendors.markSuspects(accountId, [vendorid], { evidence, readSeq: found.stamp.readSeq, lag: 0 });
+        const absence = { vendorid, evidence: { ...evidence, ended: mirror.moment() }, stamp: found.stamp };
+        const allowance = { bound: Infinity, since: 0, approved: 0 };
+        await mirror.readings.applyAbsences([absence], allowance, options.context as SweepContext);
         return found;
       }),
     ],

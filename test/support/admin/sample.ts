@@ -65,6 +65,8 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       { vis_state: 1, presence: 'gone', vendors: 4 },
     ],
     refusals: [],
+    withheldAbsences: 0,
+    unprovenAbsences: 0,
     sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
     failing: null,
     clockAheadMs: null,

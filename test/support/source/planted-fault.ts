@@ -11,6 +11,7 @@ import type * as sqliteDeliveries from '../../../src/store/deliveries.ts';
 import type * as rateLedger from '../../../src/store/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/reading-counter.ts';
 import type * as childRows from '../../../src/store/vendors.ts';
+import type * as presence from '../../../src/domain/presence.ts';
 import type * as vendor from '../../../src/domain/vendor.ts';
 import type * as verifier from '../../../src/domain/verifier.ts';
 import type * as sqliteQueue from '../../../src/store/queue.ts';
@@ -45,6 +46,7 @@ interface Modules {
   'store/rate-ledger.ts': typeof rateLedger;
   'store/reading-counter.ts': typeof readingCounter;
   'store/vendors.ts': typeof childRows;
+  'domain/presence.ts': typeof presence;
   'domain/vendor.ts': typeof vendor;
   'domain/verifier.ts': typeof verifier;
   'store/queue.ts': typeof sqliteQueue;

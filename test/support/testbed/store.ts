@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { AbsenceProof } from '../../../src/domain/presence.ts';
+import type { AbsenceEvidence } from '../../../src/domain/presence.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
 import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import type { Verdict } from '../../../src/store/acceptance.ts';
@@ -26,7 +26,10 @@ export interface AccountOfStore {
   /** Applies pages that came together. */
   pages(stamp: ReadStamp, ...pages: readonly (readonly VendorRow[])[]): Promise<Verdict['kind'][][]>;
   record(stamp: ReadStamp, row: VendorRow, source?: 'delivery' | 'write'): Promise<Verdict['kind']>;
-  absence(stamp: ReadStamp, vendorid: number, proof?: AbsenceProof): Promise<Verdict['kind']>;
+  /** The first proof that a vendor is absent: a request that ended with its begin. */
+  suspect(stamp: ReadStamp, vendorid: number): Promise<void>;
+  /** The second proof, where the first ended `lag` before it unless there was one. */
+  absence(stamp: ReadStamp, vendorid: number, kind?: AbsenceEvidence['kind']): Promise<Verdict['kind']>;
   /** A delivery about vendor 1 arrives; by default it was received just now. */
   told(receivedAt?: number): Promise<void>;
 }
@@ -95,13 +98,24 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
       }));
       return applied.map((verdicts) => [...verdicts.values()].map(({ kind }) => kind));
     };
+    const suspect = ({ begun, readSeq }: ReadStamp, vendorid: number, before: number): Promise<void> => {
+      const evidence = { kind: 'unlisted', begun, ended: begun - before } as const;
+      return mirror.vendors.markSuspects(accountId, [vendorid], { evidence, readSeq, lag });
+    };
     return {
       page: async (stamp, ...rows) => (await pages(stamp, rows)).flat(),
       pages,
       record: async (stamp, row, source = 'delivery') =>
         (await mirror.readings.applyReading({ stamp, row }, { ...context, source })).kind,
-      absence: async (stamp, vendorid, proof = 'not_found') =>
-        (await mirror.readings.applyAbsence(vendorid, proof, stamp, { ...context, source: 'pull' })).kind,
+      suspect: (stamp, vendorid) => suspect(stamp, vendorid, 0),
+      async absence(stamp, vendorid, kind = 'not_found') {
+        await suspect(stamp, vendorid, lag);
+        const evidence = { kind, begun: stamp.begun, ended: stamp.begun };
+        const allowance = { bound: Infinity, since: 0, approved: 0 };
+        const absences = [{ vendorid, evidence, stamp }];
+        const verdicts = await mirror.readings.applyAbsences(absences, allowance, { ...context, source: 'pull' });
+        return verdicts![0]!.kind;
+      },
       async told(receivedAt = clocks.wall) {
         await mirror.deliveries.acceptDeliveries([newDelivery(1, { accountId, receivedAt })]);
       },

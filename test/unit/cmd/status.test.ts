@@ -123,16 +123,17 @@ describe('where nothing is mirrored yet', () => {
 describe('vendors list', () => {
   beforeEach(openFilled);
 
-  it('lists what is active and present, and no escape of a name reaches the terminal (H10)', async () => {
+  it('L12 lists what is active and not absent, and no escape of a name reaches the terminal (H10)', async () => {
     const { status, stdout, stderr } = await line.run('vendors', 'list');
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
-      "vendorid  name            country            outstanding      overdue  changed
-            11  Müller & Söhne  Germany  1200.50 EUR; 7.00 USD  1000.00 EUR  3 h ago
-            12  ␛[31mRed␛[0m    –                     0.50 EUR            –  3 min ago
+      "vendorid  name            presence  country            outstanding      overdue  changed
+            11  Müller & Söhne  present   Germany  1200.50 EUR; 7.00 USD  1000.00 EUR  3 h ago
+            12  ␛[31mRed␛[0m    present   –                     0.50 EUR            –  3 min ago
+            15  Vendor 15       suspect   –                            –            –  3 h ago
       "
     `);
-    expect(stderr).toBe('2 vendors.\n');
+    expect(stderr).toBe('3 vendors.\n');
   });
 
   it('shows state and presence where they differ', async () => {
@@ -198,7 +199,7 @@ describe('vendors list', () => {
     const { stdout } = await line.run('vendors', 'list', '--json', '--limit', '1');
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
-      total: 2,
+      total: 3,
       vendors: [
         {
           account_id: '6BApk',

@@ -1,59 +1,125 @@
-/** The states of a vendor's presence: every state with every evidence. */
+/** The states of a vendor's presence: every state with every evidence, and what is learned of lists. */
 import { describe, expect, it } from 'vitest';
 import {
   isAbsent,
+  isStateShown,
   meaningOfUnlisted,
   nextPresence,
   presences,
-  type Presence,
   type PresenceEvidence,
+  type PresenceState,
 } from '../../../src/domain/presence.ts';
 
-/** The state before, the evidence, and the state after; null where the evidence is void. */
-const table: readonly (readonly [Presence, PresenceEvidence, Presence | null])[] = [
-  ['present', 'shown', 'present'],
-  ['suspect', 'shown', 'present'],
-  ['missing', 'shown', 'present'],
-  ['gone', 'shown', 'present'],
-  ['present', 'unlisted', 'suspect'],
-  ['suspect', 'unlisted', 'suspect'],
-  ['missing', 'unlisted', 'missing'],
-  ['gone', 'unlisted', 'gone'],
-  ['present', 'unlisted_again', null],
-  ['suspect', 'unlisted_again', 'missing'],
-  ['missing', 'unlisted_again', 'missing'],
-  ['gone', 'unlisted_again', null],
-  ['present', 'not_found', 'gone'],
-  ['suspect', 'not_found', 'gone'],
-  ['missing', 'not_found', 'gone'],
-  ['gone', 'not_found', 'gone'],
+const lag = 5_000;
+/** When the first proof of a suspect ended. */
+const since = 100_000;
+
+const states = {
+  present: { presence: 'present', since: null },
+  suspect: { presence: 'suspect', since },
+  'suspect of an earlier version': { presence: 'suspect', since: null },
+  missing: { presence: 'missing', since },
+  gone: { presence: 'gone', since },
+} as const satisfies Record<string, PresenceState>;
+
+const request = (kind: 'unlisted' | 'not_found', begun: number): PresenceEvidence => ({
+  kind,
+  begun,
+  ended: begun + 700,
+});
+const tooSoon = since + lag - 1;
+const later = since + lag;
+
+const kinds: Readonly<Record<string, PresenceEvidence>> = {
+  shown: { kind: 'shown' },
+  withdrawn: { kind: 'withdrawn' },
+  'unlisted too soon': request('unlisted', tooSoon),
+  'unlisted later': request('unlisted', later),
+  'not found too soon': request('not_found', tooSoon),
+  'not found later': request('not_found', later),
+};
+
+const ended = (begun: number): number => begun + 700;
+
+/** The state before, the evidence, and the state after. */
+const table: readonly (readonly [keyof typeof states, keyof typeof kinds, PresenceState])[] = [
+  ['present', 'shown', states.present],
+  ['present', 'withdrawn', states.present],
+  ['present', 'unlisted too soon', { presence: 'suspect', since: ended(tooSoon) }],
+  ['present', 'unlisted later', { presence: 'suspect', since: ended(later) }],
+  ['present', 'not found too soon', { presence: 'suspect', since: ended(tooSoon) }],
+  ['present', 'not found later', { presence: 'suspect', since: ended(later) }],
+  ['suspect', 'shown', states.present],
+  ['suspect', 'withdrawn', states.present],
+  ['suspect', 'unlisted too soon', states.suspect],
+  ['suspect', 'unlisted later', { presence: 'missing', since: ended(later) }],
+  ['suspect', 'not found too soon', states.suspect],
+  ['suspect', 'not found later', { presence: 'gone', since: ended(later) }],
+  ['suspect of an earlier version', 'shown', states.present],
+  ['suspect of an earlier version', 'withdrawn', states.present],
+  ['suspect of an earlier version', 'unlisted too soon', { presence: 'suspect', since: ended(tooSoon) }],
+  ['suspect of an earlier version', 'unlisted later', { presence: 'suspect', since: ended(later) }],
+  ['suspect of an earlier version', 'not found too soon', { presence: 'suspect', since: ended(tooSoon) }],
+  ['suspect of an earlier version', 'not found later', { presence: 'suspect', since: ended(later) }],
+  ['missing', 'shown', states.present],
+  ['missing', 'withdrawn', states.missing],
+  ['missing', 'unlisted too soon', states.missing],
+  ['missing', 'unlisted later', states.missing],
+  ['missing', 'not found too soon', states.gone],
+  ['missing', 'not found later', states.gone],
+  ['gone', 'shown', states.present],
+  ['gone', 'withdrawn', states.gone],
+  ['gone', 'unlisted too soon', states.gone],
+  ['gone', 'unlisted later', states.gone],
+  ['gone', 'not found too soon', states.gone],
+  ['gone', 'not found later', states.gone],
 ];
 
 describe('the presence of a vendor', () => {
-  it.each(table)('%s, %s, is %s', (before, evidence, after) => {
-    expect(nextPresence(before, evidence) ?? null).toBe(after);
+  it('is tested with every evidence in every state', () => {
+    expect(table).toHaveLength(Object.keys(states).length * Object.keys(kinds).length);
   });
 
-  it('is never absent by one list alone', () => {
-    for (const before of presences)
-      if (!isAbsent(before)) expect(isAbsent(nextPresence(before, 'unlisted')), before).toBe(false);
+  it.each(table)('L9 L10 %s, %s', (before, evidence, after) => {
+    expect(nextPresence(states[before], kinds[evidence]!, lag)).toEqual(after);
+  });
+
+  it('L9 is never absent by one proof, whatever it is', () => {
+    for (const evidence of Object.values(kinds))
+      expect(isAbsent(nextPresence(states.present, evidence, 0).presence), evidence.kind).toBe(false);
+  });
+
+  it('L10 is not absent by two sweeps at once, even without a lag', () => {
+    const other = { kind: 'unlisted', begun: since - 1, ended: since + 20 } as const;
+    expect(nextPresence(states.suspect, other, 0)).toEqual(states.suspect);
+    expect(nextPresence(states.suspect, { ...other, begun: since }, 0)).toMatchObject({ presence: 'missing' });
   });
 });
 
 describe('a vendor that a complete sweep did not list', () => {
   const every = presences.flatMap((presence) =>
-    [0, 1, 2, null].flatMap((visState) =>
-      [false, true].flatMap((isRecent) =>
-        [false, true].map((showsDeleted) => ({ presence, visState, isRecent, showsDeleted })),
-      ),
-    ),
+    [false, true].flatMap((isRecent) => [false, true].map((isShown) => ({ presence, isRecent, isShown }))),
   );
 
-  it.each(every)('$presence, state $visState, recent $isRecent, deleted ones shown $showsDeleted', (vendor) => {
-    const { presence, visState, isRecent, showsDeleted } = vendor;
-    const isHidden = presence === 'present' && visState === 1 && !showsDeleted;
-    const open = isHidden ? 'hidden' : 'suspect';
+  it.each(every)('$presence, recent $isRecent, of a state that lists show $isShown', (vendor) => {
+    const { presence, isRecent, isShown } = vendor;
+    const open = isShown ? 'suspect' : 'hidden';
     const here = isRecent ? 'recent' : open;
     expect(meaningOfUnlisted(vendor)).toBe(presence === 'missing' || presence === 'gone' ? 'absent' : here);
+  });
+});
+
+describe('whether lists show a state', () => {
+  it.each([
+    ['two were shown', false, { shown: 2, leftOut: 0, found: 0 }, false],
+    ['three were shown', false, { shown: 3, leftOut: 0, found: 0 }, true],
+    ['three were shown and one was left out', false, { shown: 3, leftOut: 1, found: 0 }, false],
+    ['three were shown and one more was left out that a read found', false, { shown: 3, leftOut: 1, found: 1 }, false],
+    ['none was shown', true, { shown: 0, leftOut: 40, found: 0 }, true],
+    ['two were left out that reads found', true, { shown: 9, leftOut: 2, found: 2 }, true],
+    ['three were left out that reads found', true, { shown: 9, leftOut: 3, found: 3 }, false],
+    ['three were left out, and reads found two of them', true, { shown: 9, leftOut: 3, found: 2 }, true],
+  ])('L8 L9 %s, and so far it is shown: %s', (_, before, listing, after) => {
+    expect(isStateShown(before, listing)).toBe(after);
   });
 });

@@ -43,6 +43,8 @@ describe('reports on accounts', () => {
         refusals: [],
         clockAheadMs: null,
         acceptedUnreadable: 0,
+        withheldAbsences: 0,
+        unprovenAbsences: 0,
       },
     ]);
   });

@@ -57,8 +57,9 @@ describe('K28 readings of an account', () => {
 
   it('that prove an absence do not change the vendor with that id in the other account', async () => {
     const { one, two } = at;
-    await one.mirror.vendors.markSuspects(other, [1], await one.ask());
+    await two.suspect(await one.ask(), 1);
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'suspect' }]);
+    later(one, lag);
     expect(await two.absence(await one.ask(), 1)).toBe('updated');
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'gone' }]);
     expect([await one.mirror.vendors.newestActive(account), await one.mirror.vendors.newestActive(other)]).toEqual([

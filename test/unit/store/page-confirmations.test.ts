@@ -71,7 +71,7 @@ describe('a page that is read again', () => {
 
   it('makes a vendor present again that a sweep had not seen', async () => {
     await shown();
-    await at.mirror.vendors.markSuspects('one', [3], await at.ask());
+    await at.suspect(await at.ask(), 3);
     await answer(records);
     expect(at.query('SELECT presence FROM vendors WHERE vendorid = 3')).toEqual([{ presence: 'present' }]);
   });

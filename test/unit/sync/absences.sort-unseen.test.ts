@@ -6,7 +6,17 @@ import { IdSet } from '../../../src/sync/sweep/id-set.ts';
 
 const began = { readSeq: 10, begun: 100_000 };
 const lag = 1_000;
-const old: ScannedVendor = { vendorid: 7, vis_state: 0, presence: 'present', read_seq: 10, held_since_ms: 99_000 };
+const old: ScannedVendor = {
+  vendorid: 7,
+  vis_state: 0,
+  presence: 'present',
+  presence_ms: null,
+  read_seq: 10,
+  held_since_ms: 99_000,
+  first_seen_at: '2026-11-20 12:00:00.000',
+};
+
+const showing = (...states: (number | null)[]): SeenBySweep['shows'] => new Set(states);
 
 interface Told {
   readonly vendor?: Partial<ScannedVendor>;
@@ -18,10 +28,12 @@ async function sorted(vendors: readonly ScannedVendor[], sweep: Partial<SeenBySw
   async function* scan(): AsyncGenerator<readonly ScannedVendor[]> {
     for (const vendor of vendors) yield [vendor];
   }
-  return sortUnseen(scan(), { seen: new IdSet(), guarded: new Set(), showsDeleted: false, began, lag, ...sweep });
+  const none = { seen: new IdSet(), listed: new IdSet(), guarded: new Set<number>(), shows: showing(0) };
+  return sortUnseen(scan(), { ...none, dayBegan: '2026-11-20 12:00:00.000', since: 50_000, began, lag, ...sweep });
 }
 
 const seen = new IdSet([7]);
+const counts = (shown: number, leftOut: number): object => ({ shown, leftOut, found: 0 });
 
 it.each<[string, Told, Partial<Unseen>]>([
   ['that is as old as the lag is a suspect', {}, { suspects: [7], recent: [], present: 1, guardedSeq: undefined }],
@@ -52,22 +64,40 @@ it.each<[string, Told, Partial<Unseen>]>([
     { suspects: [], guardedSeq: undefined },
   ],
   [
-    'that is deleted is hidden where lists hide deleted ones',
+    'L8 in a state that lists hide is no suspect',
     { vendor: { vis_state: 1 } },
+    { suspects: [], hidden: [{ vendorid: 7, read_seq: 10 }], stateOf: new Map([[7, 1]]) },
+  ],
+  ['L8 that is archived is no suspect where lists hide that', { vendor: { vis_state: 2 } }, { suspects: [] }],
+  [
+    'L8 in a state that lists show is a suspect',
+    { vendor: { vis_state: 2 }, sweep: { shows: showing(0, 2) } },
+    { suspects: [7], hidden: [], stateOf: new Map([[7, 2]]) },
+  ],
+  [
+    'L8 without a state is no suspect',
+    { vendor: { vis_state: null } },
     { suspects: [], hidden: [{ vendorid: 7, read_seq: 10 }] },
   ],
   [
-    'that is deleted is a suspect where lists show deleted ones',
-    { vendor: { vis_state: 1 }, sweep: { showsDeleted: true } },
-    { suspects: [7], hidden: [] },
+    'L10 that was a suspect before carries the moment of its first proof',
+    { vendor: { presence: 'suspect', presence_ms: 98_000 } },
+    { suspects: [7], doubted: new Map([[7, 98_000]]), hidden: [], present: 1 },
   ],
-  ['that is archived is a suspect', { vendor: { vis_state: 2 } }, { suspects: [7], hidden: [] }],
   [
-    'that was a suspect before is one again, deleted or not',
-    { vendor: { presence: 'suspect', vis_state: 1 } },
-    { suspects: [7], missedBefore: new Set([7]), hidden: [], present: 1 },
+    'L10 that an earlier version called a suspect does not',
+    { vendor: { presence: 'suspect' } },
+    { doubted: new Map() },
   ],
-  ['that is present was not missed before', {}, { missedBefore: new Set() }],
+  ['that is present was not missed before', {}, { doubted: new Map() }],
+  ['L11 that was first seen when the day began counts for it', {}, { base: 1 }],
+  ['L11 that was first seen later does not', { vendor: { first_seen_at: '2026-11-20 12:00:00.001' } }, { base: 0 }],
+  [
+    'L11 that became absent since counts for it',
+    { vendor: { presence: 'gone', presence_ms: 50_001 } },
+    { base: 1, present: 0 },
+  ],
+  ['L11 that was absent before does not', { vendor: { presence: 'missing', presence_ms: 50_000 } }, { base: 0 }],
   [
     'that is missing stays so, and does not count as present',
     { vendor: { presence: 'missing' } },
@@ -95,4 +125,27 @@ it('L70 the lowest number of several young vendors limits, three are tried again
   const inOrder = [1, 2, 3].map((read_seq) => ({ vendorid: read_seq, read_seq }));
   expect((await sorted(of({ vis_state: 1 }))).hidden).toEqual(inOrder);
   expect((await sorted(of({ presence: 'gone' }))).absent).toEqual(inOrder);
+});
+
+it('L8 counts what the default list, and all lists, showed of each state', async () => {
+  const vendors = [
+    [1, 2],
+    [2, 2],
+    [3, 2],
+    [4, 1],
+    [5, null],
+    [6, 0],
+    [7, 2],
+    [8, 2],
+  ] as const;
+  const rows = vendors.map(([vendorid, vis_state]): ScannedVendor => ({ ...old, vendorid, vis_state }));
+  const gone: ScannedVendor = { ...old, vendorid: 9, vis_state: 2, presence: 'gone' };
+  const sweep = { seen: new IdSet([1, 2, 3, 5, 8]), listed: new IdSet([1, 5, 8]), guarded: new Set([8]) };
+  expect((await sorted([...rows, gone], sweep)).listings).toEqual(
+    new Map([
+      [2, { list: counts(1, 3), filter: counts(3, 1) }],
+      [1, { list: counts(0, 1), filter: counts(0, 1) }],
+      [null, { list: counts(1, 0), filter: counts(1, 0) }],
+    ]),
+  );
 });

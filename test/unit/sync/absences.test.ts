@@ -260,7 +260,7 @@ describe('the breaker', () => {
       updated: 1,
       error: { code: 'breaker_tripped', exit: 1 },
     });
-    expect(run.error!.message).toContain('25 of 60 vendors were not listed.');
+    expect(run.error!.message).toContain('25 of 60 vendors are not listed, and none of the 7 that were read is found.');
     expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
     expect(at.query('SELECT fields FROM findings WHERE kind = ?', 'breaker')).toEqual([
       { fields: '{"suspects":25,"present":60}' },

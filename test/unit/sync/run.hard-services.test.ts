@@ -124,13 +124,18 @@ describe('a service behind a proxy that answers 404 in its place', () => {
     });
     const [known, restored] = activeIds(at, 2);
     const { installation, sandbox } = at;
+    const missedBefore = async (vendorid: number): Promise<void> => {
+      const { begun, readSeq } = await installation.mirror.takeStamp();
+      const evidence = { kind: 'unlisted', begun, ended: begun - 5_000 } as const;
+      await installation.mirror.vendors.markSuspects(account, [vendorid], { evidence, readSeq, lag: 5_000 });
+    };
     // From the vendor that vanished, the program learns that the service reads vendors by id.
     sandbox.vendors(account).vanish(known!);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
     await at.clock.advance(60_000);
     sandbox.vendors(account).delete(restored!);
     // An earlier complete sweep did not list it either.
-    await installation.mirror.vendors.markSuspects(account, [restored!], await installation.mirror.takeStamp());
+    await missedBefore(restored!);
     isUnreadable = true;
     readsLeft = 1_000;
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
@@ -143,7 +148,7 @@ describe('a service behind a proxy that answers 404 in its place', () => {
     await at.pull();
     await at.clock.advance(60_000);
     sandbox.vendors(account).delete(restored!);
-    await installation.mirror.vendors.markSuspects(account, [restored!], await installation.mirror.takeStamp());
+    await missedBefore(restored!);
     isUnreadable = true;
     readsLeft = readsOfARun;
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });

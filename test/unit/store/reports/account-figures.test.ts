@@ -129,7 +129,9 @@ describe('the figures of an account', () => {
       return figures.read('6BApk').money[0]?.outstanding;
     };
     expect(figures.read('6BApk').money[0]?.outstanding).toBe(5_100n);
-    for (const change of ["presence = 'suspect'", "presence = 'gone'", 'vis_state = 2', 'vis_state = NULL']) {
+    // Nothing is concluded about a suspect.
+    expect(owedAfter("UPDATE vendors SET presence = 'suspect' WHERE vendorid = 2")).toBe(5_100n);
+    for (const change of ["presence = 'missing'", "presence = 'gone'", 'vis_state = 2', 'vis_state = NULL']) {
       expect(owedAfter(`UPDATE vendors SET ${change} WHERE vendorid = 2`)).toBe(100n);
       expect(owedAfter("UPDATE vendors SET presence = 'present', vis_state = 0 WHERE vendorid = 2")).toBe(5_100n);
     }

@@ -1,0 +1,159 @@
+/**
+ * What is remembered of an account's lists: states besides 0 whose vendors they show, how many more vendors the service counts than it shows,
+ * and which absences wait for more. What is learned, and when, says `domain/presence.ts`.
+ */
+import { sql } from 'kysely';
+import { nextPresence } from '../domain/presence.ts';
+import type { Database } from './sqlite/database.ts';
+import type { ShownStateTable } from './sqlite/schema.ts';
+import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+
+/** A `vis_state`; null for vendors without one. */
+type State = number | null;
+
+const noState = -1;
+
+/** A suspect whose first proof was a list that does not show its state. */
+const withdrawn = nextPresence({ presence: 'suspect', since: null }, { kind: 'withdrawn' }, 0);
+
+/** By the default list, or by the list of one state alone. */
+export type ShownBy = ShownStateTable['shown_by'];
+
+/** What is remembered of the last complete sweep. */
+export interface SweepMemory {
+  /** How many more vendors the service counted than it showed, when no vendor was in doubt; null before that was seen. */
+  readonly shortfall: number | null;
+  /** Vendors whose absence is not concluded, because the token may see less than before. */
+  readonly withheld: number;
+  /** Absent vendors that an earlier version called so by less than is required now. */
+  readonly unproven: number;
+}
+
+const remembered = ['shortfall', 'withheld_absences', 'unproven_absences'] as const;
+type Remembered = Record<'withheld_absences' | 'unproven_absences', number> & { shortfall: number | null };
+
+interface StateCount {
+  readonly vis_state: State;
+  readonly vendors: number;
+}
+
+export class Listings {
+  readonly #database: Database;
+  readonly #shown: Statement<{ account_id: string }, Pick<ShownStateTable, 'vis_state' | 'shown_by'>>;
+  readonly #learn: Statement<ShownStateTable>;
+  readonly #unlearn: Statement<Pick<ShownStateTable, 'account_id' | 'vis_state'>>;
+  readonly #clear: Statement<{ account_id: string; vis_state: number }>;
+  readonly #states: Statement<{ account_id: string }, StateCount>;
+  readonly #unproven: Statement<{ account_id: string }, { vendors: number }>;
+  readonly #memory: Statement<{ account_id: string }, Remembered>;
+  readonly #remember: Statement<{ account_id: string } & Remembered>;
+
+  constructor(database: Database) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#shown = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_shown_states')
+        .select(['vis_state', 'shown_by'])
+        .where('account_id', '=', at('account_id')),
+    );
+    this.#learn = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_shown_states')
+        .values(columns(at, ['account_id', 'vis_state', 'shown_by']))
+        .onConflict((conflict) => conflict.columns(['account_id', 'vis_state']).doUpdateSet(columns(at, ['shown_by']))),
+    );
+    this.#unlearn = statement(sqlite, (at) =>
+      mirrorSql
+        .deleteFrom('_shown_states')
+        .where('account_id', '=', at('account_id'))
+        .where('vis_state', '=', at('vis_state')),
+    );
+    this.#clear = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('vendors')
+        .set({ presence: withdrawn.presence, presence_ms: withdrawn.since })
+        .where('account_id', '=', at('account_id'))
+        .where('presence', '=', 'suspect')
+        .where(sql<boolean>`coalesce(vis_state, ${noState}) = ${at('vis_state')}`),
+    );
+    this.#states = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select((row) => ['vis_state', row.fn.countAll<number>().as('vendors')])
+        .where('account_id', '=', at('account_id'))
+        .where('presence', 'in', ['present', 'suspect'])
+        .groupBy(['presence', 'vis_state']),
+    );
+    this.#unproven = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select((row) => row.fn.countAll<number>().as('vendors'))
+        .where('account_id', '=', at('account_id'))
+        .where('presence', 'in', ['missing', 'gone'])
+        .where('presence_ms', 'is', null)
+        .where(sql<boolean>`vis_state IS NOT 0`),
+    );
+    this.#memory = statement(sqlite, (at) =>
+      mirrorSql.selectFrom('accounts').select(remembered).where('account_id', '=', at('account_id')),
+    );
+    this.#remember = statement(sqlite, (at) =>
+      mirrorSql.updateTable('accounts').set(columns(at, remembered)).where('account_id', '=', at('account_id')),
+    );
+  }
+
+  /** The states besides 0 whose vendors lists show. */
+  shownStates(accountId: string): Promise<ReadonlyMap<State, ShownBy>> {
+    return this.#database.read(
+      () =>
+        new Map(
+          this.#shown
+            .all({ account_id: accountId })
+            .map(({ vis_state, shown_by }) => [vis_state === noState ? null : vis_state, shown_by]),
+        ),
+    );
+  }
+
+  /** Records that lists show the vendors of a state. */
+  learnShown(accountId: string, state: State, shown_by: ShownBy): Promise<void> {
+    return this.#database.write(() => {
+      this.#learn.run({ account_id: accountId, vis_state: state ?? noState, shown_by });
+    });
+  }
+
+  /** Records that lists do not show all vendors of a state: that one of them was not listed proves nothing. */
+  unlearnShown(accountId: string, state: State): Promise<void> {
+    return this.#database.write(() => {
+      const key = { account_id: accountId, vis_state: state ?? noState };
+      this.#unlearn.run(key);
+      this.#clear.run(key);
+    });
+  }
+
+  /** How many vendors of each state are not absent. */
+  async statesOf(accountId: string): Promise<ReadonlyMap<State, number>> {
+    const counts = new Map<State, number>();
+    const found = await this.#database.read(() => this.#states.all({ account_id: accountId }));
+    for (const { vis_state, vendors } of found) counts.set(vis_state, (counts.get(vis_state) ?? 0) + vendors);
+    return counts;
+  }
+
+  memory(accountId: string): Promise<SweepMemory> {
+    return this.#database.read(() => {
+      const found = this.#memory.get({ account_id: accountId });
+      const { shortfall = null, withheld_absences: withheld = 0, unproven_absences: unproven = 0 } = found ?? {};
+      return { shortfall, withheld, unproven };
+    });
+  }
+
+  /** Records what a complete sweep showed; nothing where nothing changed. */
+  async remember(accountId: string, { shortfall, withheld }: Omit<SweepMemory, 'unproven'>): Promise<void> {
+    const before = await this.memory(accountId);
+    const isKnown = shortfall === before.shortfall && withheld === before.withheld;
+    if (isKnown && before.unproven === 0) return;
+    await this.#database.write(() => {
+      const unproven_absences = this.#unproven.get({ account_id: accountId })?.vendors ?? 0;
+      this.#remember.run({ account_id: accountId, shortfall, withheld_absences: withheld, unproven_absences });
+    });
+  }
+}
