@@ -122,6 +122,12 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     of({ findings: [{ kind: 'breaker', count: 1 }] }),
     correct('absences_waiting', '--approve-absences N'),
   ],
+  ['L12 the token may see less', of({ withheldAbsences: 4 }), correct('token_sees_less', '--approve-absences 4')],
+  [
+    'L8 an earlier version called vendors absent that lists may hide',
+    of({ unprovenAbsences: 2 }),
+    correct('absences_unproven', 'vendor-mirror reconcile --account'),
+  ],
   [
     'the disk is full',
     of({}, unstored('disk_full')),
