@@ -73,7 +73,7 @@ export class RateLimiter {
           resolve();
         },
       };
-      signal?.addEventListener('abort', onAbort);
+      signal?.addEventListener('abort', onAbort, { once: true });
       queue.add(waiter);
       this.#admit();
     });
