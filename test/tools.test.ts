@@ -7,7 +7,7 @@ it.each([
   ['simulation', '--seeds', 'many', 'It must be a whole number from 1.'],
   ['simulation', '--jobs', '0', 'It must be a whole number from 1.'],
   ['simulation', '--knobs', 'luck=good', 'There is no “luck=good” among the knobs.'],
-  ['simulation', '--fault', 'rain', 'Allowed choices are stamped when written'],
+  ['simulation', '--fault', 'rain', 'Allowed choices are unreadable is left out'],
   ['bench', '--samples', '0', 'It must be a whole number from 1.'],
   ['bench', '--only', 'frist', 'Allowed choices are first, unchanged'],
 ])('%s refuses %s %s, and does nothing', (tool, option, value, why) => {

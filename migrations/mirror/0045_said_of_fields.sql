@@ -10,15 +10,13 @@ ALTER TABLE vendors ADD COLUMN detail_seq INTEGER;
 ALTER TABLE vendors ADD COLUMN details_at TIMESTAMP;
 CREATE INDEX vendors_by_detail ON vendors (account_id, detail_seq, presence, details_at) WHERE detail_seq IS NOT NULL;
 
--- What was learned of fields by comparing answers of both kinds: `detail`: lists leave the field out, or show it otherwise than reads by id;
--- `volatile`: it differs in every answer. It counts once several vendors showed it.
-CREATE TABLE _answer_fields (
+-- Fields that lists leave out and reads by id carry. One counts once several vendors showed it.
+CREATE TABLE _detail_fields (
   account_id TEXT NOT NULL,
   field TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('detail', 'volatile')),
   vendorids TEXT NOT NULL CHECK (json_valid(vendorids)),
   learned_at TIMESTAMP, -- null while too few vendors showed it
-  PRIMARY KEY (account_id, field, kind)
+  PRIMARY KEY (account_id, field)
 ) WITHOUT ROWID;
 
 -- By which rules the columns of vendors were derived from `raw`: rows of an older derivation are derived again at the start.
@@ -69,12 +67,11 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('vendors', 'unreadable_fields', 'table', 'TEXT', 'Names of the fields that the service sent and the mirror could not read, JSON: they are null here, or contain only what could be read; null if there are none', '["is_1099"]'),
   ('vendors', 'detail_seq', 'table', 'INTEGER', 'Internal: number of the last reading by id, where lists leave fields out; 0 if it is to be read first; null where lists carry every field', NULL),
   ('vendors', 'details_at', 'table', 'TIMESTAMP', 'When the vendor was last read by its id, where lists leave fields out, UTC: 1970 if it never was; null where lists carry every field', '2026-11-20 12:00:00.000'),
-  ('_answer_fields', '', 'table', NULL, 'Internal: fields that lists leave out or show otherwise than reads by id, and fields that differ in every answer', NULL),
-  ('_answer_fields', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
-  ('_answer_fields', 'field', 'table', 'TEXT', 'Name of the field', 'note'),
-  ('_answer_fields', 'kind', 'table', 'TEXT', '''detail'' or ''volatile''', 'detail'),
-  ('_answer_fields', 'vendorids', 'table', 'TEXT', 'Numbers of the vendors that showed it, JSON', '[1006,1011,1012]'),
-  ('_answer_fields', 'learned_at', 'table', 'TIMESTAMP', 'Since when it counts, UTC; null while too few vendors showed it', '2026-11-20 12:00:00.000'),
+  ('_detail_fields', '', 'table', NULL, 'Internal: fields that lists leave out and reads by id carry', NULL),
+  ('_detail_fields', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_detail_fields', 'field', 'table', 'TEXT', 'Name of the field', 'note'),
+  ('_detail_fields', 'vendorids', 'table', 'TEXT', 'Numbers of the vendors that showed it, JSON', '[1006,1011,1012]'),
+  ('_detail_fields', 'learned_at', 'table', 'TIMESTAMP', 'Since when it counts, UTC; null while too few vendors showed it', '2026-11-20 12:00:00.000'),
   ('mirror_identity', 'derivation', 'table', 'INTEGER', 'By which rules the columns of vendors were derived from raw', '1'),
   ('_freshness_types', 'details_as_of', 'table', 'TIMESTAMP', 'Fields that lists leave out are correct up to this time, UTC; null where lists carry every field', NULL),
   ('freshness', 'details_as_of', 'view', 'TIMESTAMP', 'Fields that lists leave out, and only reads of single vendors carry, are correct up to this time, UTC: 1970 until each vendor was read once; null where lists carry every field', NULL);

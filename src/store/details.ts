@@ -37,30 +37,29 @@ export class DetailRows {
   constructor(sqlite: Sqlite) {
     this.#fields = statement(sqlite, (at) =>
       mirrorSql
-        .selectFrom('_answer_fields')
+        .selectFrom('_detail_fields')
         .select('field')
         .where('account_id', '=', at('account_id'))
-        .where('kind', '=', 'detail')
         .where('learned_at', 'is not', null),
     );
     this.#witnesses = statement(
       sqlite,
       (at) => sql`
-      SELECT vendorids FROM _answer_fields
-      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND kind = 'detail'`,
+      SELECT vendorids FROM _detail_fields
+      WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );
     this.#note = statement(
       sqlite,
       (at) => sql`
-      INSERT INTO _answer_fields (account_id, field, kind, vendorids, learned_at)
-      VALUES (${at('account_id')}, ${at('field')}, 'detail', ${at('vendorids')}, ${at('learned_at')})
+      INSERT INTO _detail_fields (account_id, field, vendorids, learned_at)
+      VALUES (${at('account_id')}, ${at('field')}, ${at('vendorids')}, ${at('learned_at')})
       ON CONFLICT DO UPDATE SET vendorids = excluded.vendorids, learned_at = coalesce(learned_at, excluded.learned_at)`,
     );
     this.#forget = statement(
       sqlite,
       (at) => sql`
-      DELETE FROM _answer_fields
-      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND kind = 'detail'`,
+      DELETE FROM _detail_fields
+      WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );
     this.#due = statement(sqlite, (at) =>
       ofVendor(
@@ -132,6 +131,7 @@ export class Details {
   readonly #suspected: Statement<OfAccount, { count: number }>;
   readonly #next: Statement<OfAccount & { limit: number }, { vendorid: number; detail_seq: number }>;
   readonly #enrol: Statement<OfAccount & { after: number }, { last: number | null }>;
+  readonly #enrolUpTo: Statement<OfAccount & { after: number; last: number }>;
   readonly #release: Statement<OfAccount>;
 
   constructor(database: Database, clock: Clock, findings: Findings) {
@@ -142,8 +142,7 @@ export class Details {
     this.#rows = new DetailRows(sqlite);
     this.#suspected = statement(
       sqlite,
-      (at) =>
-        sql`SELECT count(*) AS count FROM _answer_fields WHERE account_id = ${at('account_id')} AND kind = 'detail'`,
+      (at) => sql`SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${at('account_id')}`,
     );
     this.#next = statement(
       sqlite,
@@ -158,6 +157,12 @@ export class Details {
       SELECT max(vendorid) AS last FROM (
         SELECT vendorid FROM vendors WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')}
         ORDER BY vendorid LIMIT ${chunk})`,
+    );
+    this.#enrolUpTo = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
+      WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')} AND vendorid <= ${at('last')} AND detail_seq IS NULL`,
     );
     this.#release = statement(
       sqlite,
@@ -190,17 +195,11 @@ export class Details {
   async enrol({ id, accountId }: Run, fields: readonly string[]): Promise<void> {
     const finding: Finding = { kind: 'field_drift', vendorid: null, fields: { only_by_id: fields } };
     await this.#database.write(() => this.#findings.add(id, accountId, finding));
-    const add = statement<OfAccount & { after: number; last: number }>(
-      this.#database.sqlite,
-      (at) => sql`
-      UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
-      WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')} AND vendorid <= ${at('last')} AND detail_seq IS NULL`,
-    );
     for (let after = 0; ;) {
       const from = { account_id: accountId, after };
       const last = await this.#database.writeWithoutSync(() => {
         const end = this.#enrol.get(from)?.last ?? null;
-        if (end !== null) add.run({ ...from, last: end });
+        if (end !== null) this.#enrolUpTo.run({ ...from, last: end });
         return end;
       });
       if (last === null) return;

@@ -252,6 +252,7 @@ const ofVendors = [
   'findings',
   'dirty_vendors',
   'undecided_vendors',
+  '_lagging_copies',
   '_edits',
   'vendors',
 ] as const;

@@ -271,7 +271,9 @@ export class ReadingWriter {
     const acceptance = this.#guard.check(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     const copy =
-      isListed && this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw: row.raw }, stamp, context);
+      isListed &&
+      !isAbsent(stored.presence) &&
+      this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw: row.raw }, stamp, context);
     if (copy) {
       this.#marks.add([stored], 'guarded', context.readsById === false ? copy.left : 0);
       return { kind: 'guarded', copyAge: copy.age, ...difference };

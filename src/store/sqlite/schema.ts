@@ -241,17 +241,16 @@ export interface MirrorTables {
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
   _lagging_copies: { account_id: string; vendorid: number; updated_at: string; begun_ms: number; wait_ms: number };
   known_fields: { account_id: string; field: string; first_seen_at: string };
-  _answer_fields: AnswerFieldTable;
+  _detail_fields: DetailFieldTable;
   payables: PayablesView;
   vendor_changes: VendorChangesView;
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
 }
 
-export interface AnswerFieldTable {
+export interface DetailFieldTable {
   account_id: string;
   field: string;
-  kind: 'detail' | 'volatile';
   vendorids: string;
   learned_at: string | null;
 }

@@ -83,7 +83,7 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
       lag,
       run,
       changeClassifier: undefined,
-      readsById: true,
+      readsById: false,
     } as const;
     const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
     const pages: StoreTestbed['pages'] = async (stamp, ...lists) => {

@@ -23,7 +23,7 @@ async function verdictsOf(accountId: string, records: readonly string[], stamp?:
   const read = readVendorPage({ bytes, stamp: stamp ?? (await at.ask()), servedAt: undefined }, 1);
   const [verdicts] = await readings.applyPages(
     [read],
-    { ...context, changeClassifier: undefined, readsById: true },
+    { ...context, changeClassifier: undefined, readsById: false },
     () => noCounts,
   );
   return read.rows.map(({ vendorid }) => verdicts!.get(vendorid)!);

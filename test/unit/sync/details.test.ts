@@ -57,7 +57,7 @@ describe('fields that lists leave out', () => {
       const { at } = await leavingOut(fields);
       expect(await at.pull()).toMatchObject({ outcome: 'complete' });
       expect(wrong(at, fields)).toEqual([]);
-      expect(at.query(`SELECT field FROM _answer_fields WHERE learned_at IS NOT NULL ORDER BY field`)).toEqual(
+      expect(at.query(`SELECT field FROM _detail_fields WHERE learned_at IS NOT NULL ORDER BY field`)).toEqual(
         [...fields].sort().map((field) => ({ field })),
       );
       const [fresh] = at.query<{ details_as_of: string }>(freshness);
