@@ -65,6 +65,7 @@ export class Derivation {
     if (held === derivation) return;
     if (held < derivation) await this.#renewAll(deriveVendor);
     await this.#database.write(() => this.#hold.run({ derivation }));
+    await this.#database.checkpoint();
   }
 
   async #renewAll(deriveVendor: DeriveVendor): Promise<void> {

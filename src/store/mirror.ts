@@ -197,8 +197,9 @@ export class Store {
   }
 
   /** Binds the mirror to a service, after a person confirmed it. */
-  acceptService(service: string): Promise<void> {
-    return this.#database.write(() => this.#identity.accept(service));
+  async acceptService(service: string): Promise<void> {
+    await this.#database.write(() => this.#identity.accept(service));
+    await this.#database.checkpoint();
   }
 
   /** The deliveries of an account, and the changes that none announced. */

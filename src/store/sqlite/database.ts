@@ -64,6 +64,8 @@ export class Database {
   readonly #onDistrust: DatabaseOptions['onDistrust'];
   #distrust: MirrorError | undefined;
   #claim: Claim | undefined;
+  /** Whether the row of the claim is in the file itself, not only in the journal. */
+  #isClaimCopied = true;
   #checkpoints: Checkpoints | undefined;
   /** The error of the last write; undefined where it succeeded. */
   #refused: MirrorError | undefined;
@@ -164,9 +166,15 @@ export class Database {
     await this.#checkpoints?.waitForRoom();
   }
 
-  /** Copies the journal into the file, where a replaced file shows. Does not wait for other connections. */
+  /**
+   * Copies the journal into the file. Due after each write to the row of the claim: `assertOurs` would find it in the journal, whatever the
+   * file was overwritten with. Does not wait for other connections: what a reader holds is copied by a later `assertOurs`.
+   */
   async checkpoint(): Promise<void> {
-    await this.retryWhileLocked(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
+    this.#isClaimCopied = false;
+    const rows = await this.retryWhileLocked(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
+    const [done] = rows as [{ busy: number; log: number; checkpointed: number }];
+    this.#isClaimCopied = done.busy === 0 && done.log === done.checkpointed;
   }
 
   /**
@@ -176,6 +184,8 @@ export class Database {
   assertOurs(): void {
     const lost = this.#distrust ?? (this.fileSizes() ? this.#claim?.checkAtPath() : movedError(this.path));
     if (lost) throw this.#distrusted(lost);
+    // A failure that matters is reported by `retryWhileLocked`; any other leaves it to the next check.
+    if (!this.#isClaimCopied) this.checkpoint().catch(() => undefined);
   }
 
   /** Sizes in bytes; undefined where the path no longer leads to the opened file. */

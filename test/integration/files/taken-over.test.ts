@@ -3,9 +3,10 @@ import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { copyFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { vendorOf } from '../../../src/api/wire/vendor-fields.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { openSecrets } from '../../../src/store/secrets/secrets.ts';
-import { fileClock as clock, migrations, newPath, writeMirror } from '../../support/mirror-file.ts';
+import { fileClock as clock, migrations, newPath, otherConnection, writeMirror } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -129,6 +130,31 @@ describe('K25 a file that is overwritten while the daemon has it open', () => {
     copyFileSync(await otherSecrets(), at.settings.secrets);
     await at.clock.pass(60_000);
     expect(at.fatal).toMatchObject([{ code: 'database_unusable', exit: 74 }]);
+  });
+
+  // What stands in the journal is found whatever the file was overwritten with.
+  it.each<[string, (mirror: Testbed<'store'>['mirror']) => Promise<unknown>]>([
+    ['was adopted by its service', (mirror) => mirror.adoptService('https://api.example.com')],
+    ['was given to another service', (mirror) => mirror.acceptService('https://other.example.com')],
+    ['was derived by newer rules', (mirror) => mirror.derivation.renew(vendorOf)],
+  ])('is noticed at once although the mirror %s since the daemon began', async (_, change) => {
+    const { mirror } = await testbed({ level: 'store' });
+    await mirror.beginDaemon('/elsewhere/secrets.db');
+    await change(mirror);
+    copyFileSync(await otherMirror(), mirror.path);
+    expect(() => mirror.assertOurs()).toThrow('was overwritten');
+  });
+
+  it('is noticed although a reader held the journal when the daemon began', async () => {
+    const { mirror } = await testbed({ level: 'store' });
+    const reader = otherConnection(mirror.path);
+    reader.exec('BEGIN; SELECT * FROM mirror_identity');
+    await mirror.beginDaemon('/elsewhere/secrets.db');
+    mirror.assertOurs();
+    reader.exec('COMMIT');
+    mirror.assertOurs();
+    copyFileSync(await otherMirror(), mirror.path);
+    expect(() => mirror.assertOurs()).toThrow('was overwritten');
   });
 });
 
