@@ -70,7 +70,7 @@ async function readEach(account: SyncAccount, vendorids: readonly number[], opti
 }
 
 /** So many of the ids, spread evenly; others in each turn. */
-export function spread(ids: readonly number[], count: number, turn: number): number[] {
+function spread(ids: readonly number[], count: number, turn: number): number[] {
   const step = Math.max(1, Math.floor(ids.length / count));
   const picked = Array.from(
     { length: Math.min(count, ids.length) },

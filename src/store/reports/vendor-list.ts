@@ -29,7 +29,7 @@ export type WantedState = 'active' | 'deleted' | 'archived' | 'all';
 const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as const;
 
 /** Nothing is concluded about a suspect. */
-export const notAbsent: readonly Presence[] = presences.filter((presence) => !isAbsent(presence));
+const notAbsent: readonly Presence[] = presences.filter((presence) => !isAbsent(presence));
 
 /** The filter for a state. `active` means those that are not absent, as in the view `active_vendors`; everything else is used as it is. */
 export function inState(
