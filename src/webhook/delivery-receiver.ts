@@ -29,7 +29,7 @@ export interface DeliveryReceiverOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly mirror: Pick<Deliveries, 'acceptDeliveries'>;
-  readonly verifiers: Pick<Verifiers, 'usable' | 'offer'>;
+  readonly verifiers: Pick<Verifiers, 'usable' | 'offer' | 'keyOrders' | 'keepKeyOrder'>;
   /** `service.signatureHeader` of the settings. */
   readonly signatureHeader: string;
   /** Called when a delivery is on disk. */
@@ -56,7 +56,7 @@ export class DeliveryReceiver {
     const { clock, mirror, verifiers, onWrongSignatures } = options;
     this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
     this.#verifierCache = new VerifierCache(clock, verifiers);
-    this.#signatures = new SignatureCheck(clock);
+    this.#signatures = new SignatureCheck(clock, verifiers);
     this.#monitor = new SignatureMonitor(clock, onWrongSignatures);
   }
 

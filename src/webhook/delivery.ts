@@ -9,6 +9,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
 import { Secret } from '../domain/secret.ts';
+import type { KeyOrder, Verifiers } from '../store/secrets/verifiers.ts';
 
 /** Parses a form body (WHATWG URL, urlencoded) into ordered pairs, because the signature depends on the order of the values. */
 export type Pairs = readonly (readonly [name: string, value: string])[];
@@ -216,9 +217,6 @@ export function* signedForms(pairs: Pairs, learned: readonly KeyOrder[] = []): G
     }
 }
 
-/** Names of keys in the order in which a service signs them. */
-export type KeyOrder = readonly string[];
-
 /** By code point, like Python; JavaScript sorts by UTF-16 unit. */
 function sorted(pairs: Pairs): Pairs {
   return [...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -240,23 +238,35 @@ const maxDigests = 50_000;
 const digestsAtOnce = 500;
 /** Anyone who learns a callback's address can cause searches, so an account has one a minute. */
 const timeBetweenSearches = 60_000;
-const maxLearned = 8;
+
+/** Where orders that were found outlast the process. */
+export type FoundOrders = Pick<Verifiers, 'keyOrders' | 'keepKeyOrder'>;
 
 /**
  * Checks signatures, and learns in which order this service signs keys. Where no usual form fits, all orders are tried, in pieces between
- * which others have their turn. The order that fits is the service's, so it serves all accounts and keys.
+ * which others have their turn. The order that fits is the service's, so it serves all accounts and keys. It is on disk before it is used:
+ * a delivery that was accepted in an order is not the last one, neither after a restart nor where others use up the searches.
  */
 export class SignatureCheck {
   readonly #clock: Clock;
-  #learned: readonly KeyOrder[] = [];
+  readonly #store: FoundOrders;
+  /** Undefined until they were read. */
+  #learned: readonly KeyOrder[] | undefined;
   /** The last search of each account. */
   readonly #searches = new Map<string, { readonly begun: number; readonly ended: Promise<void> }>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, store: FoundOrders) {
     this.#clock = clock;
+    this.#store = store;
   }
 
+  /** @throws MirrorError where the orders cannot be read, or one that fits cannot be kept; the next delivery tries again. */
   async isSigned(accountId: string, pairs: Pairs, signature: string, verifiers: readonly Secret[]): Promise<boolean> {
+    if (!this.#learned) {
+      const kept = await this.#store.keyOrders();
+      // Another delivery may have read them too, and found one more since.
+      this.#learned ??= kept;
+    }
     if (isSigned(pairs, signature, verifiers, this.#learned)) return true;
     const given = digestOf(signature);
     if (!given || verifiers.length === 0) return false;
@@ -265,7 +275,12 @@ export class SignatureCheck {
     else {
       const ended = this.#search(pairs, given, verifiers);
       this.#searches.set(accountId, { begun: this.#clock.monotonic(), ended });
-      await ended;
+      try {
+        await ended;
+      } catch (error) {
+        this.#searches.delete(accountId);
+        throw error;
+      }
     }
     return isSigned(pairs, signature, verifiers, this.#learned);
   }
@@ -282,7 +297,8 @@ export class SignatureCheck {
         const form = pythonJson(order.map((index) => parts[index] ?? ''));
         if (verifiers.some((verifier) => isDigest(given, form, verifier))) {
           const names = order.map((index) => pairs[index]?.[0] ?? '');
-          this.#learned = [names, ...this.#learned].slice(0, maxLearned);
+          await this.#store.keepKeyOrder(names);
+          this.#learned = await this.#store.keyOrders();
           return;
         }
         const before = digests;

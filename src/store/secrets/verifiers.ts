@@ -1,5 +1,6 @@
 /**
- * The secrets of callbacks: the path token in their address, received verification codes, and the signature keys that codes become.
+ * The secrets of callbacks: the path token in their address, received verification codes, and the signature keys that codes become; and in
+ * which orders the service was found to sign, without which its signatures are not understood.
  *
  * Codes are accepted only while one is expected for that account, at its secret address, and trusted only when the service then shows the
  * callback as verified. What becomes of a code, and when it is a key: `domain/verifier.ts`.
@@ -16,8 +17,12 @@ import { columns, secretSql, statement, type Statement } from '../sqlite/stateme
 /** What happened to a received code. */
 export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
 
+/** Names of keys of a delivery in the order in which a service signs them. */
+export type KeyOrder = readonly string[];
+
 const day = 86_400_000;
 const maxCandidates = 8;
+const maxOrders = 8;
 
 export class Verifiers {
   readonly #database: Database;
@@ -25,6 +30,7 @@ export class Verifiers {
   readonly #pathToken: PathTokens;
   readonly #awaited: AwaitedCodes;
   readonly #codes: CodeRows;
+  readonly #orders: OrderRows;
 
   constructor(database: Database, clock: Clock, random: Random) {
     this.#database = database;
@@ -33,6 +39,7 @@ export class Verifiers {
     this.#pathToken = new PathTokens(sqlite, random);
     this.#awaited = new AwaitedCodes(sqlite);
     this.#codes = new CodeRows(sqlite);
+    this.#orders = new OrderRows(sqlite);
   }
 
   async pathToken(account_id: string): Promise<Secret> {
@@ -136,6 +143,21 @@ export class Verifiers {
     return this.#database.write(() => this.#awaited.register({ account_id, event }, this.#clock.now()));
   }
 
+  /** The orders of keys that were found, of all accounts, the newest first. */
+  keyOrders(): Promise<KeyOrder[]> {
+    return this.#database.retryWhileLocked(() =>
+      this.#orders.newest.all({}).map(({ names }) => JSON.parse(names) as KeyOrder),
+    );
+  }
+
+  /** Keeps an order of keys, and no more than the newest eight. On disk when this resolves. */
+  keepKeyOrder(order: KeyOrder): Promise<void> {
+    return this.#database.write(() => {
+      this.#orders.put.run({ names: JSON.stringify(order) });
+      for (const { id } of this.#orders.newest.all({}).slice(maxOrders)) this.#orders.remove.run({ id });
+    }, shortLockWait);
+  }
+
   /** The callback has another code, or no longer exists. Its candidates, and those that name no callback, are of no use then. */
   #end(account_id: string, callbackid: number): void {
     const now = this.#clock.now();
@@ -200,6 +222,19 @@ class CodeRows {
       sqlite,
       (at) => sql`DELETE FROM verifiers WHERE account_id = ${at('account_id')} AND verifier = ${at('verifier')}`,
     );
+  }
+}
+
+/** The rows of orders of keys. */
+class OrderRows {
+  readonly newest: Statement<object, { id: number; names: string }>;
+  readonly put: Statement<{ names: string }>;
+  readonly remove: Statement<{ id: number }>;
+
+  constructor(sqlite: Sqlite) {
+    this.newest = statement(sqlite, () => sql`SELECT id, names FROM key_orders ORDER BY id DESC`);
+    this.put = statement(sqlite, (at) => secretSql.replaceInto('key_orders').values(columns(at, ['names'])));
+    this.remove = statement(sqlite, (at) => sql`DELETE FROM key_orders WHERE id = ${at('id')}`);
   }
 }
 

@@ -420,6 +420,7 @@ export interface SecretTables {
   verifiers: VerifierTable;
   awaited_codes: { account_id: string; event: string; callbackid: number | null; asked_at: string };
   registrations: { account_id: string; event: string; registered_at: string };
+  key_orders: { id: Generated<number>; names: string };
   oauth_tokens: {
     client: string;
     access_token: string | null;

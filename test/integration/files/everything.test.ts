@@ -117,7 +117,12 @@ describe('export', () => {
           .filter(ofSecrets)
           .map((text) => text.split(/[|.]/)[1]),
       ),
-    ).toEqual(new Set(['path_tokens', 'verifiers', 'awaited_codes', 'registrations', 'oauth_tokens', 'notified']));
+    ).toEqual(
+      new Set([
+        ...['path_tokens', 'verifiers', 'awaited_codes', 'registrations', 'key_orders'],
+        ...['oauth_tokens', 'notified'],
+      ]),
+    );
     const out = join(line.folder, 'out');
     mkdirSync(out);
     for (const ending of ['db', 'csv', 'ndjson', 'parquet'])

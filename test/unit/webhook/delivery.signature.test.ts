@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
-import { type Pairs, SignatureCheck, signatureIn, isSigned, signedForms } from '../../../src/webhook/delivery.ts';
+import {
+  type FoundOrders,
+  type Pairs,
+  SignatureCheck,
+  signatureIn,
+  isSigned,
+  signedForms,
+} from '../../../src/webhook/delivery.ts';
 import { pythonCases } from '../../support/deliveries/python-cases.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
@@ -13,6 +20,18 @@ const pairs: Pairs = [
   ['name', 'bill_vendor.update'],
   ['account_id', '6BApk'],
 ];
+
+/** Orders that are kept, without a file. */
+function store(): FoundOrders {
+  let kept: (readonly string[])[] = [];
+  return {
+    keyOrders: () => Promise.resolve([...kept]),
+    keepKeyOrder(order) {
+      kept = [order, ...kept].slice(0, 8);
+      return Promise.resolve();
+    },
+  };
+}
 
 const formsOf = (of: Pairs) => [...signedForms(of)];
 
@@ -108,7 +127,7 @@ describe('L28 what the reference leaves open', () => {
     ['five keys', own.filter((name) => name !== 'object_id'), rest],
     ['seven keys', ['origin', ...own], [...full, ['origin', 'x: y']] as Pairs],
   ])('an order of the keys that is none of the usual ones is found: %s', async (_, order, sent) => {
-    const check = new SignatureCheck(virtualClock());
+    const check = new SignatureCheck(virtualClock(), store());
     const signature = sign(json(inOrder(order, sent)));
     expect(isSigned(sent, signature, [key])).toBe(false);
     expect(await check.isSigned('a', sent, signature, [new Secret('old'), key])).toBe(true);
@@ -116,7 +135,7 @@ describe('L28 what the reference leaves open', () => {
 
   it('the order that was found serves other deliveries, keys and accounts, also with fewer or more parameters', async () => {
     const clock = virtualClock();
-    const check = new SignatureCheck(clock);
+    const check = new SignatureCheck(clock, store());
     expect(await check.isSigned('a', full, sign(json(inOrder(own))), [key])).toBe(true);
     const other = new Secret('other');
     const fewer = own.filter((name) => name !== 'business_id');
@@ -133,7 +152,7 @@ describe('L28 what the reference leaves open', () => {
 
   it('wrong signatures cause one search a minute for each account, and a right one is found after that', async () => {
     const clock = virtualClock();
-    const check = new SignatureCheck(clock);
+    const check = new SignatureCheck(clock, store());
     await clock.pass(100_000);
     const wrong = 'A'.repeat(43) + '=';
     const right = sign(json(inOrder(own)));
@@ -146,14 +165,14 @@ describe('L28 what the reference leaves open', () => {
   });
 
   it('deliveries that arrive during a search wait for it', async () => {
-    const check = new SignatureCheck(virtualClock());
+    const check = new SignatureCheck(virtualClock(), store());
     const signature = sign(json(inOrder(own)));
     const all = Array.from({ length: 5 }, () => check.isSigned('a', full, signature, [key]));
     expect(await Promise.all(all)).toEqual([true, true, true, true, true]);
   });
 
   it('a search is bounded: eight keys are not searched, and nothing is without a key', async () => {
-    const check = new SignatureCheck(virtualClock());
+    const check = new SignatureCheck(virtualClock(), store());
     const eight: Pairs = [...full, ['a', '1'], ['b', '2']];
     const text = json([...eight.slice(4), ...eight.slice(0, 4)]);
     expect(await check.isSigned('a', eight, sign(text), [key])).toBe(false);
@@ -172,12 +191,47 @@ describe('L28 what the reference leaves open', () => {
     const turn = vi.spyOn(clock, 'yield');
     const seven: Pairs = [...full, ['origin', 'x']];
     const verifiers = Array.from({ length: keys }, (_, nth) => new Secret(`key ${nth}`));
-    expect(await new SignatureCheck(clock).isSigned('a', seven, 'A'.repeat(43) + '=', verifiers)).toBe(false);
+    expect(await new SignatureCheck(clock, store()).isSigned('a', seven, 'A'.repeat(43) + '=', verifiers)).toBe(false);
     expect(turn).toHaveBeenCalledTimes(turns);
   });
 
+  it('an order that was found needs no search after a restart, whatever forged deliveries used the search up', async () => {
+    const orders = store();
+    const right = sign(json(inOrder(own)));
+    expect(await new SignatureCheck(virtualClock(), orders).isSigned('a', full, right, [key])).toBe(true);
+    const restarted = new SignatureCheck(virtualClock(), orders);
+    expect(await restarted.isSigned('a', full, 'A'.repeat(43) + '=', [key])).toBe(false);
+    expect(await restarted.isSigned('a', full, right, [key])).toBe(true);
+  });
+
+  it('an order that could not be kept or read is believed by nobody, and the next delivery tries again at once', async () => {
+    const orders = store();
+    const check = new SignatureCheck(virtualClock(), orders);
+    const right = sign(json(inOrder(own)));
+    for (const operation of ['keyOrders', 'keepKeyOrder'] as const) {
+      vi.spyOn(orders, operation).mockRejectedValueOnce(new Error('full'));
+      await expect(check.isSigned('a', full, right, [key])).rejects.toThrow('full');
+    }
+    expect(await check.isSigned('a', full, right, [key])).toBe(true);
+    expect(await orders.keyOrders()).toEqual([own]);
+  });
+
+  it('deliveries that read the orders together lose none that one of them finds', async () => {
+    const orders = store();
+    const reads = vi.spyOn(orders, 'keyOrders');
+    let answer: (kept: string[][]) => void = () => undefined;
+    reads.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+    const check = new SignatureCheck(virtualClock(), orders);
+    const right = sign(json(inOrder(own)));
+    const late = check.isSigned('a', full, 'A'.repeat(43) + '=', [key]);
+    expect(await check.isSigned('a', full, right, [key])).toBe(true);
+    answer([]);
+    expect(await late).toBe(false);
+    expect(await check.isSigned('a', full, right, [key])).toBe(true);
+  });
+
   it('the last eight orders that were found are remembered', async () => {
-    const check = new SignatureCheck(virtualClock());
+    const check = new SignatureCheck(virtualClock(), store());
     const rotated = (names: readonly string[]) => names.map((_, by) => [...names.slice(by), ...names.slice(0, by)]);
     const orders = [...rotated(own), ...rotated([...own].reverse())].slice(0, 9);
     const isSignedIn = (order: readonly string[], nth: number) =>

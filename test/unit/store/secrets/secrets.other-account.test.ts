@@ -26,6 +26,7 @@ const keyOf: Readonly<Record<string, string | null>> = {
   oauth_tokens: 'client',
   notified: 'target',
   owner: null,
+  key_orders: null,
   migrations: null,
 };
 
@@ -93,6 +94,9 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly Opera
       ofVerifiers((at) => at.prove(own, 'bill_vendor', 7, code(text))),
     ),
     retire: [7, 8].map((id) => ofVerifiers((at) => at.retire(own, id))),
+    // Orders are the service's, and serve all accounts.
+    keyOrders: [ofVerifiers((at) => at.keyOrders())],
+    keepKeyOrder: [ofVerifiers((at) => at.keepKeyOrder(['name', 'account_id']))],
     mayRegister: [ofVerifiers((at) => at.mayRegister(own, 'bill_vendor'))],
   },
   TokenStore: {

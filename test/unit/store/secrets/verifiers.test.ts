@@ -166,3 +166,12 @@ it('D11 at most three registrations a day are made for each event', async () => 
   await clock.advance(86_400_001);
   expect(await tries('bill_vendor')).toEqual([true, true, true, false]);
 });
+
+it('L28 the newest eight orders of keys are kept, once each, and survive a restart', async () => {
+  const one = await safe();
+  expect(await one.verifiers.keyOrders()).toEqual([]);
+  for (const nth of [1, 2, 3, 4, 5, 6, 7, 8, 2, 9]) await one.verifiers.keepKeyOrder(['name', `${nth}`]);
+  const kept = [9, 2, 8, 7, 6, 5, 4, 3].map((nth) => ['name', `${nth}`]);
+  expect(await one.verifiers.keyOrders()).toEqual(kept);
+  expect(await (await safe(one.path)).verifiers.keyOrders()).toEqual(kept);
+});

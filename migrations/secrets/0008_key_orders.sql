@@ -1,0 +1,6 @@
+-- Orders in which the service was found to sign the keys of its deliveries, as JSON lists of their names. Finding one takes a search, of which
+-- an account has one a minute; so a new process does not search again for what was found. One that was found later has a greater id.
+CREATE TABLE key_orders (
+  id INTEGER NOT NULL PRIMARY KEY,
+  names TEXT NOT NULL UNIQUE
+);
