@@ -114,8 +114,8 @@ describe('a file', () => {
     await openBoth(folder);
     for (const [index, tables] of paths.map(rowsOf).entries()) {
       // What the file says of itself is said anew.
-      const kept = { ...before[index], data_dictionary: tables['data_dictionary'] };
-      expect(tables).toMatchObject(kept);
+      const kept = Object.entries(before[index]!).filter(([table]) => table !== 'data_dictionary');
+      expect(tables).toMatchObject(Object.fromEntries(kept));
     }
     expect(ask(paths[1]!, 'SELECT mirror_id, mirror_path FROM owner')).toEqual([{ mirror_id: id, mirror_path: path }]);
     expect(hasDamagedSchema(path, known)).toBe(false);
