@@ -25,6 +25,8 @@ export interface ListOptions extends CallOptions {
   /** Rows of a page; the setting by default. The service may ignore it, or return fewer. */
   readonly size?: number | undefined;
   readonly retryLimits?: RetryLimits | undefined;
+  /** Whether it is the first page, whose number may also be 0. Page 1 by default. */
+  readonly isFirst?: boolean | undefined;
 }
 
 interface VendorsApiOptions extends Pick<ApiSettings, 'paging' | 'exclude'> {
@@ -62,13 +64,13 @@ export class VendorsApi {
   }
 
   /**
-   * One page of the list, from 1. Never request a page beyond the `pages` of an answer. The first page of the default list finds out whether
+   * One page of the list. Never request a page beyond the `pages` of an answer. The first page of the default list finds out whether
    * the service honours page sizes.
    */
-  async page(number: number, { visState, size, signal, retryLimits }: ListOptions = {}): Promise<VendorPage> {
+  async page(number: number, options: ListOptions = {}): Promise<VendorPage> {
+    const { isFirst = number === 1, visState, size, signal, retryLimits } = options;
     const { perPage } = this.#paging;
-    const isFirst = number === 1 && size === undefined && visState === undefined;
-    if (!isFirst)
+    if (!isFirst || size !== undefined || visState !== undefined)
       return this.#page(number, { visState, size: size ?? (this.#sized ? perPage : undefined), signal, retryLimits });
     const { page, sized } = await this.#optional.firstPage((asked, limits) =>
       this.#page(number, { size: asked ? perPage : undefined, signal, retryLimits: limits ?? retryLimits }),

@@ -63,9 +63,12 @@ export function isDeclined({ code }: MirrorError): boolean {
   return declining.has(code);
 }
 
-/** Whether a list that was declined with `per_page` may be answered without: not where access is missing, or the service is down. */
+/**
+ * Whether a list that was declined with `per_page` may be answered without: not where access is missing, which has a number of its own, or the
+ * service is down.
+ */
 export function mayBeSize(error: MirrorError): boolean {
-  if (error.code === 'access_denied') return error.errno === undefined;
+  if (error.code === 'access_denied') return error.errno === undefined || error.errno === error.status;
   if (error.code === 'service_unavailable') return error.status === 500;
   return error.code !== 'service_timeout' && isDeclined(error);
 }

@@ -163,11 +163,12 @@ export class ListReader {
     size?: number,
     retryLimits = size === undefined ? undefined : optionalRetryLimits,
   ): Promise<VendorPage> {
-    return this.#fetch(page - 1 + this.#firstPage, { size, retryLimits });
+    const number = page - 1 + this.#firstPage;
+    return this.#fetch(number, { size, retryLimits, isFirst: number === 1 || page === 1 });
   }
 
   /** Fetches a page by the number that the service gives it. */
-  async #fetch(page: number, options: Pick<ListOptions, 'size' | 'retryLimits'> = {}): Promise<VendorPage> {
+  async #fetch(page: number, options: Pick<ListOptions, 'size' | 'retryLimits' | 'isFirst'> = {}): Promise<VendorPage> {
     const { signal, onRequest, vendors } = this.#source;
     signal.throwIfAborted();
     onRequest();

@@ -51,12 +51,18 @@ describe.each(statuses)('L4 a service that answers %s', (status) => {
     expect(found(at)).toEqual(['search[vis_state]']);
   });
 
-  it('to every page size: lists are read as the service sends them', async () => {
-    const { at, queries } = await openAt(['refuses=per_page', `refusal=${status}`]);
+  it.each([
+    ['pages count from 1', []],
+    ['pages count from 0', ['paging=zero']],
+    ['the number of an error repeats its status', ['errorForm=events']],
+  ])('to every page size: lists are read as the service sends them, where %s', async (_, world) => {
+    const { at, queries } = await openAt(['refuses=per_page', `refusal=${status}`, ...world]);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40 });
     expect(found(at)).toEqual(['per_page']);
     expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ seen: 2 });
     queries.length = 0;
+    // A process that knows where pages count from, and has asked for none yet.
+    await at.reopen();
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
     expect(queries.filter((query) => query.has('per_page'))).toEqual([]);
     await at.clock.pass(day);
