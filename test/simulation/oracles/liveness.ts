@@ -86,7 +86,8 @@ async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase)
 
 /** Whether `total` counts vendors that lists do not show. */
 function hiddenIn({ world }: Plan): number {
-  return world.total === 'counts_hidden' && world.listDeleted === 'hidden' ? 1 : 0;
+  const hides = world.listDeleted !== 'shown' || world.listArchived === 'hidden';
+  return world.total === 'counts_hidden' && hides ? 1 : 0;
 }
 
 /** Whether a list that is asked for by state counts vendors of another. */
@@ -101,12 +102,13 @@ function isBlind({ plan, eventLog }: QuietPhase): boolean {
 }
 
 /**
- * Where more are counted than shown, a list of one short page looks like one whose page parameter is ignored: a page past the last is
- * answered with the last, or happens to show the same few in an order of its own. Nobody can tell them apart, and nothing is concluded.
+ * Where more are counted than shown, a list of one page looks like one whose page parameter is ignored, or it is ignored: a page past the
+ * last is answered with the last or the first, or happens to show the same few in an order of its own. Nobody can tell them apart, and nothing is concluded.
  */
 function looksBlind(plan: Plan): boolean {
-  const { pastEnd, order, unlistedIds } = plan.world;
-  return (pastEnd === 'last' || order === 'shuffled') && (unlistedIds + hiddenIn(plan) > 0 || countsOthers(plan));
+  const { paging, pastEnd, order, unlistedIds } = plan.world;
+  const repeats = ['last', 'first'].includes(pastEnd) || ['ignored', 'echoed'].includes(paging);
+  return (repeats || order === 'shuffled') && (unlistedIds + hiddenIn(plan) > 0 || countsOthers(plan));
 }
 
 /**
