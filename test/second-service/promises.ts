@@ -58,13 +58,13 @@ export function differences(at: Mirrored): string[] {
     } else if (shown && service.choices.read === 'yes') {
       if (row.presence === 'gone') found.push(`${vendor.id} is gone, though a read by id shows it`);
       found.push(...fieldsThatDiffer(at, mirror, vendor));
-    } else if (isActive(row) && row.vis_state !== vendor.visState) {
+    } else if (isActive(at, row) && row.vis_state !== vendor.visState) {
       // A list of one state may have shown it all the same.
       found.push(`${vendor.id} is active here, and neither listed nor read there`);
     }
   }
   for (const row of mirror.rows.values())
-    if (service.records.get(row.vendorid) === undefined && isActive(row))
+    if (service.records.get(row.vendorid) === undefined && isActive(at, row))
       found.push(`${row.vendorid} was erased, and is active here`);
   return found;
 }
@@ -99,8 +99,9 @@ export function unheeded(at: Mirrored): string[] {
   });
 }
 
-function isActive({ presence, vis_state: state }: MirrorRow): boolean {
-  return presence === 'present' && state !== 1;
+/** Of archived vendors, few of which were ever listed, only a read by id can tell whether they are still there. */
+function isActive({ service }: Mirrored, { presence, vis_state: state }: MirrorRow): boolean {
+  return presence === 'present' && state !== 1 && (state === 0 || service.choices.read === 'yes');
 }
 
 function shownById({ service }: Mirrored, id: number): boolean {
