@@ -18,6 +18,7 @@ CREATE TABLE _lagging_copies (
   updated_at TEXT NOT NULL,
   begun_ms INTEGER NOT NULL, -- mirror time
   wait_ms INTEGER NOT NULL,
+  age_ms INTEGER NOT NULL,
   PRIMARY KEY (account_id, vendorid)
 ) WITHOUT ROWID;
 
@@ -31,4 +32,5 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_lagging_copies', 'vendorid', 'table', 'INTEGER', 'The vendor', '3391'),
   ('_lagging_copies', 'updated_at', 'table', 'TEXT', 'The service''s time of the version that the list showed', NULL),
   ('_lagging_copies', 'begun_ms', 'table', 'INTEGER', 'When the first request that showed it began, in mirror time, milliseconds', NULL),
-  ('_lagging_copies', 'wait_ms', 'table', 'INTEGER', 'How long after that it is believed, where no read by id says otherwise, milliseconds', '60000');
+  ('_lagging_copies', 'wait_ms', 'table', 'INTEGER', 'How long after that it is believed, where no read by id says otherwise, milliseconds', '60000'),
+  ('_lagging_copies', 'age_ms', 'table', 'INTEGER', 'How old the copy was, milliseconds', '60000');

@@ -29,7 +29,8 @@ export class LaggingCopies {
   readonly #counter: Pick<ReadingCounter, 'moment'>;
   readonly #ended: Statement<VendorKey & { earlier: string | null; raw: string }, { valid_to: string }>;
   readonly #first: Statement<VendorKey & { updated_at: string }, { begun_ms: number; wait_ms: number }>;
-  readonly #note: Statement<VendorKey & { updated_at: string; begun_ms: number; wait_ms: number }>;
+  readonly #note: Statement<VendorKey & { updated_at: string; begun_ms: number; wait_ms: number; age_ms: number }>;
+  readonly #age: Statement<VendorKey, { age_ms: number }>;
   readonly #settle: Statement<VendorKey>;
   readonly #open: Statement<{ account_id: string }>;
   readonly #settleOthers: Statement<{ account_id: string; lagging: string }>;
@@ -60,8 +61,10 @@ export class LaggingCopies {
         updated_at: at('updated_at'),
         begun_ms: at('begun_ms'),
         wait_ms: at('wait_ms'),
+        age_ms: at('age_ms'),
       }),
     );
+    this.#age = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_lagging_copies').select('age_ms'), at));
     this.#settle = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
     this.#open = statement(sqlite, (at) =>
       mirrorSql.selectFrom('_lagging_copies').select('vendorid').where('account_id', '=', at('account_id')).limit(1),
@@ -103,7 +106,7 @@ export class LaggingCopies {
     { updated_at, raw }: { readonly updated_at: string | null; readonly raw: string },
     { begun }: ReadStamp,
     { lag, readsById = true }: { readonly lag: number; readonly readsById?: boolean | undefined },
-  ): { readonly age: number; readonly left: number } | undefined {
+  ): { readonly age: number | undefined; readonly left: number } | undefined {
     const [shown, held] = [instant(updated_at), instant(stored.updated_at)];
     const isEarlier = shown !== undefined && held !== undefined && shown < held;
     // A vendor may go back within the resolution of `updated_at`: only a read by id can tell.
@@ -111,22 +114,33 @@ export class LaggingCopies {
     const key = { account_id: stored.account_id, vendorid: stored.vendorid };
     const ended = instant(this.#ended.get({ ...key, earlier: isEarlier ? updated_at : null, raw })?.valid_to ?? null);
     if (!isEarlier && ended === undefined) return undefined;
+    // A balance may go back to what it was: then no copy lags.
+    if (!isEarlier) return { age: undefined, left: 0 };
     const age = ended === undefined ? begun - stored.held_since_ms : Math.max(0, this.#clock.now() - ended);
-    const first = this.#first.get({ ...key, updated_at: updated_at ?? '' }) ?? {
-      begun_ms: begun,
-      wait_ms: Math.max(age, lag, leastWait),
-    };
-    const left = first.begun_ms + first.wait_ms - begun;
+    const updatedAt = updated_at ?? '';
+    const first = this.#first.get({ ...key, updated_at: updatedAt });
+    const { begun_ms = begun, wait_ms = Math.max(age, lag, leastWait) } = first ?? {};
+    const left = begun_ms + wait_ms - begun;
     if (left <= 0) return undefined;
-    this.#note.run({ ...key, updated_at: updated_at ?? '', ...first });
-    const { account_id } = key;
-    this.#raise.run({ account_id, behind_ms: Math.min(age, oldestCopy), seen_ms: begun, since: begun - remembered });
+    this.#note.run({ ...key, updated_at: updatedAt, begun_ms, wait_ms, age_ms: age });
+    if (!readsById) this.#raiseAge(key.account_id, age, begun);
     return { age, left };
   }
 
-  /** A read by id said how the vendor is. Runs inside a transaction. */
-  settle({ account_id, vendorid }: VendorKey): void {
-    this.#settle.run({ account_id, vendorid });
+  /**
+   * A read by id said how the vendor is: as it is held, where `isConfirmed`; so a list that showed it otherwise came from a copy. Runs inside
+   * a transaction.
+   */
+  settle({ account_id, vendorid }: VendorKey, isConfirmed: boolean, { begun }: ReadStamp): void {
+    const key = { account_id, vendorid };
+    const copy = this.#age.get(key);
+    if (!copy) return;
+    this.#settle.run(key);
+    if (isConfirmed) this.#raiseAge(account_id, copy.age_ms, begun);
+  }
+
+  #raiseAge(account_id: string, age: number, begun: number): void {
+    this.#raise.run({ account_id, behind_ms: Math.min(age, oldestCopy), seen_ms: begun, since: begun - remembered });
   }
 
   /** A sweep showed all vendors of the account but these as they are, or as no version before. */

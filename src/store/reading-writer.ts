@@ -133,7 +133,6 @@ export class ReadingWriter {
   /** Applies one record. Runs inside a transaction. */
   record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
     const key = keyIn(context, row);
-    this.#copies.settle(key);
     const stored = this.#rows.find(key);
     if (!stored && this.#forgotten.has(key)) return forgottenVerdict;
     const details = this.#details.fields(context.accountId);
@@ -141,6 +140,7 @@ export class ReadingWriter {
       ? this.#update(stored, row, stamp, context, false, details)
       : this.#create(key, row, stamp, this.#changeContextOf(context));
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
+    this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
     // The answer to a write need not be what a read by id shows.
     if (context.source !== 'write') this.#noteDetails(key, stored, verdict, row, stamp, details.length > 0);
     return verdict;

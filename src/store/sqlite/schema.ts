@@ -239,7 +239,14 @@ export interface MirrorTables {
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
-  _lagging_copies: { account_id: string; vendorid: number; updated_at: string; begun_ms: number; wait_ms: number };
+  _lagging_copies: {
+    account_id: string;
+    vendorid: number;
+    updated_at: string;
+    begun_ms: number;
+    wait_ms: number;
+    age_ms: number;
+  };
   known_fields: { account_id: string; field: string; first_seen_at: string };
   _detail_fields: DetailFieldTable;
   payables: PayablesView;
