@@ -225,7 +225,8 @@ export class Auditor {
     const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => this.#moment(text ?? ''));
     const within = (at: number): boolean => at >= began && at <= ended;
     const { lists, emptied } = this.#options.view;
-    return emptied.some(within) && !lists.some(({ at }) => within(at));
+    // The page before the first holds nothing.
+    return emptied.some(within) && !lists.some(({ at, page }) => page !== 0 && within(at));
   }
 
   /** P7: what it claims to know, it knows. */

@@ -145,7 +145,8 @@ export class Follower {
       return;
     }
     this.#lost.delete(vendorid);
-    const hidden = vis_state === 1 || (vis_state === 2 && (this.#hidesArchived || !this.#readsById));
+    // Nor need a list show a vendor whose state cannot be read.
+    const hidden = vis_state === 1 || (vis_state !== 0 && (this.#hidesArchived || !this.#readsById));
     this.stored.set(vendorid, { entry, absent: false, hidden });
   }
 

@@ -128,6 +128,10 @@ async function approve({ account, plan, supervisor, follower, timeline, broken, 
     await timeline.until(() => summary !== undefined, longest);
     if (summary?.outcome === 'complete') return true;
     if (summary?.error?.code === 'paging_ignored' && looksBlind(plan)) continue;
+    if (summary?.error?.code === 'too_many_unreadable' && (hiddenIn(plan) > 0 || countsOthers(plan))) {
+      await daemon.installation.mirror.accountRegister.acceptUnreadable(account, 1_000);
+      continue;
+    }
     broken('P1', `an approved reconciliation ended: ${summary?.error?.message ?? summary?.outcome ?? 'never'}`);
     return true;
   }
