@@ -8,11 +8,11 @@ type Value = string | number;
 /** The first value is the plain one; a value that stands more than once is likelier. */
 type Knob = readonly [Value, ...Value[]];
 
-/** Amounts of worlds, and choices that would leave too little to see if they came as often as others. */
 /**
- * What worlds are drawn from. Left out are values with which some seeds break a promise today, because of defects that are known and not mended:
+ * Amounts of worlds, choices that would leave too little to see if they came as often as others, and choices that are limited. Left out are
+ * values with which some seeds break a promise today, because of defects that are known and not mended:
  * other counts in `total` and `pages`, pages from 0, other answers past the end, refused requests, archived vendors that lists hide, deleted
- * ones that they drop, times in two zones, and signatures over keys in an order of the service's own. `--knobs` tries them.
+ * ones that they drop, times in two zones, and signatures over keys in an order of the service's own.
  */
 const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   /** Plain records would teach less, and seeds that were kept met odd ones. */
