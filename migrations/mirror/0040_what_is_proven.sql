@@ -1,0 +1,353 @@
+-- What lists, answers and absences prove.
+
+-- Findings about single vendors, values and requests. A CHECK cannot be changed in place, and a table that views read cannot be renamed.
+CREATE TABLE _findings_before AS SELECT * FROM findings;
+CREATE TABLE _findings_number AS SELECT seq FROM sqlite_sequence WHERE name = 'findings';
+DROP TABLE findings;
+CREATE TABLE findings (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  run_id INTEGER NOT NULL,
+  account_id TEXT NOT NULL,
+  vendorid INTEGER,
+  kind TEXT NOT NULL CHECK (kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'balance_only',
+    'in_flight', 'vanished', 'field_drift', 'record_rejected', 'count_mismatch', 'unreadable', 'unreadable_value', 'not_honoured',
+    'lagging_copy', 'unlisted', 'breaker')),
+  fields TEXT NOT NULL CHECK (json_valid(fields)),
+  found_at TIMESTAMP NOT NULL,
+  explained_at TIMESTAMP,
+  explanation TEXT
+);
+INSERT INTO findings SELECT * FROM _findings_before;
+DELETE FROM sqlite_sequence WHERE name = 'findings';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'findings', seq FROM _findings_number;
+DROP TABLE _findings_before;
+DROP TABLE _findings_number;
+CREATE INDEX findings_of_account ON findings (account_id, kind, found_at);
+CREATE INDEX findings_open ON findings (account_id, vendorid) WHERE explained_at IS NULL;
+CREATE INDEX findings_of_run ON findings (run_id, kind);
+CREATE INDEX findings_by_time ON findings (found_at);
+
+UPDATE data_dictionary SET meaning = 'What was found: ''missed_create'', ''missed_update'', ''missed_delete'', ''missed_restore'', ''balance_only'', ''in_flight'', ''vanished'', ''field_drift'', ''record_rejected'', ''count_mismatch'', ''unreadable'', ''unreadable_value'', ''not_honoured'', ''lagging_copy'', ''unlisted'' or ''breaker'''
+WHERE name = 'findings' AND column_name = 'kind';
+
+-- They went with the table.
+CREATE TRIGGER _finding_counted AFTER INSERT ON findings WHEN new.kind LIKE 'missed_%' BEGIN
+  INSERT INTO _webhook_days (account_id, day, unannounced_changes, late_deliveries, latest_seconds)
+  VALUES (new.account_id, substr(new.found_at, 1, 10), new.explained_at IS NULL, new.explained_at IS NOT NULL,
+    round((julianday(new.explained_at) - julianday(new.found_at)) * 86400, 3))
+  ON CONFLICT (account_id, day) DO UPDATE SET
+    unannounced_changes = unannounced_changes + excluded.unannounced_changes,
+    late_deliveries = late_deliveries + excluded.late_deliveries,
+    latest_seconds = max(coalesce(latest_seconds, excluded.latest_seconds), coalesce(excluded.latest_seconds, latest_seconds));
+  UPDATE _webhook_days SET announced_changes = max(0, announced_changes - 1)
+  WHERE new.explained_at IS NULL
+    AND (account_id, day) IN (SELECT m.account_id, m.day FROM _missed_after_delivery m WHERE m.finding_id = new.id);
+END;
+CREATE TRIGGER _finding_recounted AFTER UPDATE OF kind, explained_at ON findings
+WHEN (old.kind LIKE 'missed_%') <> (new.kind LIKE 'missed_%') OR (old.explained_at IS NULL) <> (new.explained_at IS NULL)
+BEGIN
+  INSERT INTO _webhook_days (account_id, day, unannounced_changes, late_deliveries, latest_seconds)
+  VALUES (new.account_id, substr(new.found_at, 1, 10),
+    (new.kind LIKE 'missed_%' AND new.explained_at IS NULL) - (old.kind LIKE 'missed_%' AND old.explained_at IS NULL),
+    (new.kind LIKE 'missed_%' AND new.explained_at IS NOT NULL) - (old.kind LIKE 'missed_%' AND old.explained_at IS NOT NULL),
+    CASE WHEN new.kind LIKE 'missed_%' THEN round((julianday(new.explained_at) - julianday(new.found_at)) * 86400, 3) END)
+  ON CONFLICT (account_id, day) DO UPDATE SET
+    unannounced_changes = unannounced_changes + excluded.unannounced_changes,
+    late_deliveries = late_deliveries + excluded.late_deliveries,
+    latest_seconds = max(coalesce(latest_seconds, excluded.latest_seconds), coalesce(excluded.latest_seconds, latest_seconds));
+  UPDATE _webhook_days SET announced_changes = max(0, announced_changes
+    + (old.kind LIKE 'missed_%' AND old.explained_at IS NULL) - (new.kind LIKE 'missed_%' AND new.explained_at IS NULL))
+  WHERE (account_id, day) IN (SELECT m.account_id, m.day FROM _missed_after_delivery m WHERE m.finding_id = new.id);
+END;
+
+-- Optional requests that the service does not honour, until it does. `is_found` is 1 once a run has recorded a finding about it.
+CREATE TABLE _not_honoured (
+  account_id TEXT NOT NULL,
+  request TEXT NOT NULL,
+  since TIMESTAMP NOT NULL,
+  tried_at TIMESTAMP NOT NULL,
+  again_at TIMESTAMP NOT NULL,
+  failures INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  message TEXT NOT NULL,
+  is_found BOOLEAN NOT NULL DEFAULT 0 CHECK (is_found IN (0, 1)),
+  PRIMARY KEY (account_id, request)
+);
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_not_honoured', '', 'table', NULL, 'Internal: optional requests that the service does not honour, until it does', NULL),
+  ('_not_honoured', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_not_honoured', 'request', 'table', 'TEXT', 'What is not honoured: ''per_page'', ''window_size'', ''search[vis_state]'' or ''gateways''', 'gateways'),
+  ('_not_honoured', 'since', 'table', 'TIMESTAMP', 'When it was first not honoured, UTC', '2026-11-20 12:00:00.000'),
+  ('_not_honoured', 'tried_at', 'table', 'TIMESTAMP', 'When it was last tried, UTC', '2026-11-20 12:00:00.000'),
+  ('_not_honoured', 'again_at', 'table', 'TIMESTAMP', 'When it is tried again, UTC', '2026-11-21 12:00:00.000'),
+  ('_not_honoured', 'failures', 'table', 'INTEGER', 'How often in a row it was not honoured', '1'),
+  ('_not_honoured', 'code', 'table', 'TEXT', 'Code of the last error', 'access_denied'),
+  ('_not_honoured', 'message', 'table', 'TEXT', 'The error in words', 'The service denied access.'),
+  ('_not_honoured', 'is_found', 'table', 'BOOLEAN', 'Whether a run has recorded a finding about it', '1');
+
+-- A service may tidy the name of a new vendor: what was created is searched for among all vendors that are new since.
+ALTER TABLE _creations ADD COLUMN version INTEGER;
+UPDATE data_dictionary SET meaning = 'Of creations that earlier versions sent: numbers of the vendors of that name that were there before, JSON'
+WHERE name = '_creations' AND column_name = 'known';
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_creations', 'version', 'table', 'INTEGER', 'The latest version of any vendor then, as seq; null where an earlier version sent it', '120');
+
+-- Vendors that the last complete run did not see and could not decide about: the service refuses them, or answers for them alone with what
+-- cannot be used. What is claimed of the account is limited by them.
+CREATE TABLE undecided_vendors (
+  account_id TEXT NOT NULL,
+  vendorid INTEGER NOT NULL,
+  since TIMESTAMP NOT NULL,
+  as_of TIMESTAMP, -- up to when it is known; null: nobody knows
+  code TEXT NOT NULL,
+  error TEXT NOT NULL,
+  PRIMARY KEY (account_id, vendorid)
+) WITHOUT ROWID;
+
+-- The oldest mark that is still open, and the latest, in mirror time: a reading answers those that are older than it by the lag.
+ALTER TABLE dirty_vendors ADD COLUMN marked_ms INTEGER;
+ALTER TABLE dirty_vendors ADD COLUMN last_ms INTEGER;
+UPDATE dirty_vendors SET
+  marked_ms = (SELECT mirror_ms FROM reading_counter),
+  last_ms = (SELECT mirror_ms FROM reading_counter);
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('undecided_vendors', '', 'table', NULL, 'Vendors that the last complete run did not see and could not decide about', NULL),
+  ('undecided_vendors', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('undecided_vendors', 'vendorid', 'table', 'INTEGER', 'Number of the vendor, unique in its account', '1006'),
+  ('undecided_vendors', 'since', 'table', 'TIMESTAMP', 'When a run could not decide about it first, UTC', '2026-11-20 12:00:00.000'),
+  ('undecided_vendors', 'as_of', 'table', 'TIMESTAMP', 'Up to when the mirror knows it, UTC: safe_as_of of the account is not later; null if that is unknown', '2026-11-20 12:00:00.000'),
+  ('undecided_vendors', 'code', 'table', 'TEXT', 'Code of the error when it was read', 'service_unavailable'),
+  ('undecided_vendors', 'error', 'table', 'TEXT', 'The error, as a sentence', 'The service failed with status 500.'),
+  ('dirty_vendors', 'marked_ms', 'table', 'INTEGER', 'marked_at in mirror time', NULL),
+  ('dirty_vendors', 'last_ms', 'table', 'INTEGER', 'When it was marked last, in mirror time', NULL),
+  ('_freshness_types', 'undecided', 'table', 'INTEGER', 'Vendors about which the last complete run could not decide', '0'),
+  ('freshness', 'undecided', 'view', 'INTEGER', 'Vendors about which the last complete run could not decide, because the service refuses them or answers for them alone with what cannot be used; safe_as_of is limited by them', '0');
+
+-- What was learned of the service's lists, whatever account it was learned from.
+CREATE TABLE _service_knowledge (
+  service TEXT NOT NULL PRIMARY KEY,
+  first_page INTEGER CHECK (first_page IN (0, 1)),
+  asked_at TIMESTAMP,
+  largest_page INTEGER NOT NULL DEFAULT 0,
+  counts_lists INTEGER NOT NULL DEFAULT 0 CHECK (counts_lists IN (0, 1))
+) WITHOUT ROWID;
+
+-- How many vendors that the service counts and does not show a person accepted, and since when; and whether its list shows more than it counts.
+ALTER TABLE accounts ADD COLUMN accepted_unreadable INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE accounts ADD COLUMN accepted_at TIMESTAMP;
+ALTER TABLE accounts ADD COLUMN miscounted INTEGER NOT NULL DEFAULT 0 CHECK (miscounted IN (0, 1));
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_service_knowledge', '', 'table', NULL, 'Internal: what was learned of the service from its lists', NULL),
+  ('_service_knowledge', 'service', 'table', 'TEXT', 'Address of the service; empty where the mirror does not name one', 'https://api.example.com'),
+  ('_service_knowledge', 'first_page', 'table', 'INTEGER', 'The number of the first page of a list, 0 or 1; null where it is not known', '1'),
+  ('_service_knowledge', 'asked_at', 'table', 'TIMESTAMP', 'When it was last asked where pages count from', '2026-11-27 23:10:00.000'),
+  ('_service_knowledge', 'largest_page', 'table', 'INTEGER', 'The most rows that a page ever had', '100'),
+  ('_service_knowledge', 'counts_lists', 'table', 'INTEGER', '1: `total` was seen to count a list of several pages', '1'),
+  ('accounts', 'accepted_unreadable', 'table', 'INTEGER', 'How many vendors that the service counts and does not show a person accepted', '0'),
+  ('accounts', 'accepted_at', 'table', 'TIMESTAMP', 'When that was accepted', NULL),
+  ('accounts', 'miscounted', 'table', 'INTEGER', '1: the last complete sweep showed more vendors than the service counts', '0');
+
+-- What proves an absence, and what lists show.
+
+-- Mirror time. Of a suspect: the end of the first proof of its absence; null where an earlier version wrote it. Of a missing or gone vendor:
+-- when that was concluded; 0 where a person approved it, or where it was confirmed since; null where an earlier version concluded it.
+ALTER TABLE vendors ADD COLUMN presence_ms INTEGER;
+
+-- States besides 0 whose vendors lists show: by the default list, or by the list of that state alone. -1: vendors without a state.
+CREATE TABLE _shown_states (
+  account_id TEXT NOT NULL,
+  vis_state INTEGER NOT NULL,
+  shown_by TEXT NOT NULL CHECK (shown_by IN ('list', 'filter')),
+  PRIMARY KEY (account_id, vis_state)
+) WITHOUT ROWID;
+
+-- How many more vendors the service counted than it showed, when no vendor was in doubt; null before that was seen.
+ALTER TABLE accounts ADD COLUMN shortfall INTEGER;
+-- Vendors that no list and no read shows any more, while the service counts more than it shows: the token may see less than before.
+ALTER TABLE accounts ADD COLUMN withheld_absences INTEGER NOT NULL DEFAULT 0;
+-- Absent vendors that are so by less than is required now: lists may hide their state. They are read again.
+ALTER TABLE accounts ADD COLUMN unproven_absences INTEGER NOT NULL DEFAULT 0;
+UPDATE accounts SET unproven_absences = (SELECT count(*) FROM vendors v
+  WHERE v.account_id = accounts.account_id AND v.presence IN ('missing', 'gone') AND v.vis_state IS NOT 0);
+
+-- Nothing is concluded about a suspect: it stays among what is owed.
+DROP VIEW active_vendors;
+DROP VIEW contractors_1099;
+DROP VIEW payables;
+
+CREATE VIEW active_vendors AS
+SELECT account_id, vendorid, vendor_name, account_number, primary_contact_first_name, primary_contact_last_name,
+  primary_contact_email, primary_contact, phone, street, street2, city, province, postal_code, country, website, currency_code,
+  language, note, created_at, updated_at, is_1099, vis_state, vis_state_source, presence, first_seen_at, changed_at, source
+FROM vendors WHERE vis_state = 0 AND presence IN ('present', 'suspect');
+
+CREATE VIEW contractors_1099 AS
+SELECT v.account_id, v.vendorid, v.vendor_name,
+  CASE v.vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' ELSE 'unknown' END AS state,
+  v.account_number, v.primary_contact_first_name, v.primary_contact_last_name,
+  v.primary_contact_email, v.primary_contact, v.phone, v.street, v.street2, v.city, v.province, v.postal_code, v.country, v.website,
+  v.currency_code, s.outstanding_amount AS outstanding, s.overdue_amount AS overdue,
+  (SELECT group_concat(t.amount || ' ' || t.code, '; ') FROM (SELECT b.amount, b.code FROM vendor_balances b
+    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = 'outstanding' ORDER BY b.code) t) AS outstanding_text,
+  (SELECT group_concat(t.amount || ' ' || t.code, '; ') FROM (SELECT b.amount, b.code FROM vendor_balances b
+    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = 'overdue' ORDER BY b.code) t) AS overdue_text,
+  v.language, v.note, v.created_at, v.updated_at, v.is_1099, v.vis_state, v.vis_state_source, v.presence, v.first_seen_at,
+  v.changed_at, v.source
+FROM vendors v
+LEFT JOIN balance_spans s ON s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL
+  AND s.code = v.currency_code
+WHERE v.is_1099 = 1 AND v.presence IN ('present', 'suspect');
+
+CREATE VIEW payables AS
+SELECT v.account_id, v.vendorid, v.vendor_name,
+  CASE v.vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' ELSE 'unknown' END AS state,
+  s.code AS currency,
+  s.outstanding_amount AS outstanding, s.overdue_amount AS overdue,
+  s.outstanding_units AS outstanding_minor, s.overdue_units AS overdue_minor, s.minor_digits
+FROM vendors v
+JOIN balance_spans s ON s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL
+WHERE v.presence IN ('present', 'suspect');
+
+UPDATE data_dictionary SET meaning = '''present''; ''suspect'': one proof that it is not there, and nothing is concluded yet; ''missing'': two complete sweeps did not list it; ''gone'': not listed, or hidden, and the service answered that it does not exist'
+WHERE column_name = 'presence';
+UPDATE data_dictionary SET meaning = 'Vendors that are active and not absent' WHERE name = 'active_vendors' AND column_name = '';
+UPDATE data_dictionary SET meaning = 'Vendors that get a form 1099 and are not absent, one row each, with what is owed'
+WHERE name = 'contractors_1099' AND column_name = '';
+UPDATE data_dictionary
+SET meaning = 'What is owed: one row per vendor that is not absent and currency in which it has a balance; amounts are numbers'
+WHERE name = 'payables' AND column_name = '';
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('vendors', 'presence_ms', 'table', 'INTEGER', 'Internal: mirror time of the first proof of a suspect, or of a conclusion', NULL),
+  ('accounts', 'shortfall', 'table', 'INTEGER', 'Internal: how many more vendors the service counted than it showed when none was in doubt', NULL),
+  ('accounts', 'withheld_absences', 'table', 'INTEGER', 'Vendors that can no longer be read and that the service still counts: the token may see less than before', '0'),
+  ('accounts', 'unproven_absences', 'table', 'INTEGER', 'Vendors that an earlier version called missing or gone by less than is required now; they are read again', '0'),
+  ('_shown_states', '', 'table', NULL, 'Internal: states besides 0 whose vendors lists show', NULL),
+  ('_shown_states', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_shown_states', 'vis_state', 'table', 'INTEGER', '1 deleted, 2 archived, -1 without a state', '2'),
+  ('_shown_states', 'shown_by', 'table', 'TEXT', '''list'': by the default list; ''filter'': by the list of that state alone', 'list');
+
+-- What an answer leaves out, what is empty, and what is not understood are three things.
+
+-- Names of the fields that the latest reading showed and that could not be read, JSON; null where there are none.
+ALTER TABLE vendors ADD COLUMN unreadable_fields TEXT CHECK (json_valid(unreadable_fields));
+CREATE INDEX vendors_unreadable ON vendors (account_id) WHERE unreadable_fields IS NOT NULL;
+
+-- Where lists leave fields out that reads by id carry: the number and time of a vendor's last read by id. Null in `detail_seq` where no
+-- list is known to leave any out; 0 for a vendor that is to be read first, because it is new or its listed row moved.
+ALTER TABLE vendors ADD COLUMN detail_seq INTEGER;
+ALTER TABLE vendors ADD COLUMN details_at TIMESTAMP;
+CREATE INDEX vendors_by_detail ON vendors (account_id, detail_seq, presence, details_at) WHERE detail_seq IS NOT NULL;
+
+-- Fields that lists leave out and reads by id carry. One counts once several vendors showed it.
+CREATE TABLE _detail_fields (
+  account_id TEXT NOT NULL,
+  field TEXT NOT NULL,
+  vendorids TEXT NOT NULL CHECK (json_valid(vendorids)),
+  learned_at TIMESTAMP, -- null while too few vendors showed it
+  PRIMARY KEY (account_id, field)
+) WITHOUT ROWID;
+
+-- By which rules the columns of vendors were derived from `raw`: rows of an older derivation are derived again at the start.
+ALTER TABLE mirror_identity ADD COLUMN derivation INTEGER NOT NULL DEFAULT 0;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('vendors', 'unreadable_fields', 'table', 'TEXT', 'Names of the fields that the service sent and the mirror could not read, JSON: they are null here, or contain only what could be read; null if there are none', '["is_1099"]'),
+  ('vendors', 'detail_seq', 'table', 'INTEGER', 'Internal: number of the last reading by id, where lists leave fields out; 0 if it is to be read first; null where no list is known to leave any out', NULL),
+  ('vendors', 'details_at', 'table', 'TIMESTAMP', 'When the vendor was last read by its id, where lists leave fields out, UTC: 1970 if it never was; null where no list is known to leave any out', '2026-11-20 12:00:00.000'),
+  ('_detail_fields', '', 'table', NULL, 'Internal: fields that lists leave out and reads by id carry', NULL),
+  ('_detail_fields', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_detail_fields', 'field', 'table', 'TEXT', 'Name of the field', 'note'),
+  ('_detail_fields', 'vendorids', 'table', 'TEXT', 'Numbers of the vendors that showed it, JSON', '[1006,1011,1012]'),
+  ('_detail_fields', 'learned_at', 'table', 'TIMESTAMP', 'Since when it counts, UTC; null while too few vendors showed it', '2026-11-20 12:00:00.000'),
+  ('mirror_identity', 'derivation', 'table', 'INTEGER', 'By which rules the columns of vendors were derived from raw', '1'),
+  ('_freshness_types', 'details_as_of', 'table', 'TIMESTAMP', 'Fields that lists leave out are correct up to this time, UTC; null where no list is known to leave any out', NULL),
+  ('freshness', 'details_as_of', 'view', 'TIMESTAMP', 'Fields that lists leave out, and only reads of single vendors carry, are correct up to this time, UTC: 1970 until each vendor was read once; null where no list is known to leave any out', NULL);
+
+UPDATE data_dictionary SET meaning = 'Fields without a column of their own, and those that could not be read: name to JSON text; null if there are none'
+WHERE name = 'vendors' AND column_name = 'unknown_fields';
+UPDATE data_dictionary SET meaning = '0 active, 1 deleted, 2 archived; null if the service sent no state, or none of these'
+WHERE name IN ('vendors', 'vendor_overview') AND column_name = 'vis_state';
+UPDATE data_dictionary SET meaning = '''active'', ''deleted'' or ''archived''; ''unknown'' if the service sent no state, or none of these'
+WHERE name IN ('payables', 'vendor_overview') AND column_name = 'state';
+
+-- By how many milliseconds the wall clock is ahead of the service's; null where it is not known to be wrong.
+ALTER TABLE reading_counter ADD COLUMN clock_ahead_ms INTEGER;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('reading_counter', 'clock_ahead_ms', 'table', 'INTEGER', 'By how much the clock of the machine is ahead of the service''s, milliseconds; null where it is not known to be wrong', NULL);
+
+-- How old the oldest copy was from which the service answered a list; one row for an account whose lists were seen to lag.
+CREATE TABLE _lagging_lists (
+  account_id TEXT NOT NULL PRIMARY KEY,
+  behind_ms INTEGER NOT NULL,
+  seen_ms INTEGER NOT NULL -- mirror time
+) WITHOUT ROWID;
+
+-- Vendors that a list showed as they were before, until a read by id settles it: since which reading, and for how long it is not applied.
+CREATE TABLE _lagging_copies (
+  account_id TEXT NOT NULL,
+  vendorid INTEGER NOT NULL,
+  updated_at TEXT NOT NULL,
+  begun_ms INTEGER NOT NULL, -- mirror time
+  wait_ms INTEGER NOT NULL,
+  age_ms INTEGER NOT NULL,
+  PRIMARY KEY (account_id, vendorid)
+) WITHOUT ROWID;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_lagging_lists', '', 'table', NULL, 'Internal: accounts whose lists were answered from copies that were behind', NULL),
+  ('_lagging_lists', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_lagging_lists', 'behind_ms', 'table', 'INTEGER', 'How old the oldest copy was, milliseconds', '60000'),
+  ('_lagging_lists', 'seen_ms', 'table', 'INTEGER', 'When one was last seen, in mirror time, milliseconds', NULL),
+  ('_lagging_copies', '', 'table', NULL, 'Internal: vendors that a list showed as they were before', NULL),
+  ('_lagging_copies', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_lagging_copies', 'vendorid', 'table', 'INTEGER', 'The vendor', '3391'),
+  ('_lagging_copies', 'updated_at', 'table', 'TEXT', 'The service''s time of the version that the list showed', NULL),
+  ('_lagging_copies', 'begun_ms', 'table', 'INTEGER', 'When the first request that showed it began, in mirror time, milliseconds', NULL),
+  ('_lagging_copies', 'wait_ms', 'table', 'INTEGER', 'How long after that it is believed, where no read by id says otherwise, milliseconds', '60000'),
+  ('_lagging_copies', 'age_ms', 'table', 'INTEGER', 'How old the copy was, milliseconds', '60000');
+
+DROP VIEW freshness;
+ALTER TABLE _freshness_types ADD COLUMN undecided INTEGER;
+ALTER TABLE _freshness_types ADD COLUMN details_as_of TIMESTAMP;
+CREATE VIEW freshness AS
+SELECT account_id, last_complete_sweep, oldest_unsettled_delivery, open_suspects, parked_vendors, callback_verified, safe_as_of,
+  listed_as_of, not_served_since, paused_since, undecided, details_as_of
+FROM _freshness_types
+UNION ALL
+SELECT
+  a.account_id,
+  r.finished_at,
+  (SELECT d.received_at FROM deliveries d
+    WHERE d.account_id = a.account_id AND d.outcome IN ('pending', 'parked') ORDER BY CAST(d.received_at AS TEXT) LIMIT 1),
+  CAST((SELECT count(*) FROM vendors v WHERE v.account_id = a.account_id AND v.presence = 'suspect') AS INTEGER),
+  CAST((SELECT count(*) FROM dirty_vendors q WHERE q.account_id = a.account_id AND q.due_at IS NULL) AS INTEGER),
+  CAST((SELECT max(CASE WHEN a.not_served_since IS NULL THEN c.verified ELSE 0 END) FROM callbacks c
+    WHERE c.account_id = a.account_id) AS INTEGER),
+  (SELECT m.moment FROM (
+    SELECT r.safe_as_of AS moment
+    UNION ALL SELECT (SELECT q.marked_at FROM dirty_vendors q WHERE q.account_id = a.account_id ORDER BY q.marked_at LIMIT 1)
+    UNION ALL SELECT s.asked_at FROM _sweep_requests s WHERE s.account_id = a.account_id
+  ) m WHERE r.safe_as_of IS NOT NULL AND m.moment IS NOT NULL ORDER BY m.moment LIMIT 1),
+  (SELECT m.moment FROM (
+    SELECT r.listed_as_of AS moment
+    UNION ALL SELECT (SELECT q.marked_at FROM dirty_vendors q WHERE q.account_id = a.account_id ORDER BY q.marked_at LIMIT 1)
+    UNION ALL SELECT s.asked_at FROM _sweep_requests s WHERE s.account_id = a.account_id
+  ) m WHERE r.listed_as_of IS NOT NULL AND m.moment IS NOT NULL ORDER BY m.moment LIMIT 1),
+  a.not_served_since,
+  a.paused_since,
+  CAST((SELECT count(*) FROM undecided_vendors u WHERE u.account_id = a.account_id) AS INTEGER),
+  (SELECT v.details_at FROM vendors v
+    WHERE v.account_id = a.account_id AND v.detail_seq IS NOT NULL AND v.presence IN ('present', 'suspect')
+    ORDER BY CAST(v.details_at AS TEXT) LIMIT 1)
+FROM accounts a
+LEFT JOIN runs r ON r.id = (
+  SELECT max(c.id) FROM runs c
+  WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
+UNION ALL
+SELECT account_id, last_complete_sweep, oldest_unsettled_delivery, open_suspects, parked_vendors, callback_verified, safe_as_of,
+  listed_as_of, not_served_since, paused_since, undecided, details_as_of
+FROM _freshness_types;
