@@ -164,6 +164,8 @@ CREATE TABLE _shown_states (
   PRIMARY KEY (account_id, vis_state)
 ) WITHOUT ROWID;
 
+-- 1: lists of single states showed vendors that the default list does not. Without them, a vendor that is not listed may have changed its state.
+ALTER TABLE accounts ADD COLUMN filters_show INTEGER NOT NULL DEFAULT 0 CHECK (filters_show IN (0, 1));
 -- How many more vendors the service counted than it showed, when no vendor was in doubt; null before that was seen.
 ALTER TABLE accounts ADD COLUMN shortfall INTEGER;
 -- Vendors that no list and no read shows any more, while the service counts more than it shows: the token may see less than before.
@@ -221,6 +223,7 @@ SET meaning = 'What is owed: one row per vendor that is not absent and currency 
 WHERE name = 'payables' AND column_name = '';
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
   ('vendors', 'presence_ms', 'table', 'INTEGER', 'Internal: mirror time of the first proof of a suspect, or of a conclusion', NULL),
+  ('accounts', 'filters_show', 'table', 'INTEGER', 'Internal: 1: lists of single states showed vendors that the default list does not', '0'),
   ('accounts', 'shortfall', 'table', 'INTEGER', 'Internal: how many more vendors the service counted than it showed when none was in doubt', NULL),
   ('accounts', 'withheld_absences', 'table', 'INTEGER', 'Vendors that can no longer be read and that the service still counts: the token may see less than before', '0'),
   ('accounts', 'unproven_absences', 'table', 'INTEGER', 'Vendors that an earlier version called missing or gone by less than is required now; they are read again', '0'),

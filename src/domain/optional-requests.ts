@@ -1,6 +1,6 @@
 /**
  * What each request to the service is for the mirror. Only what is necessary may fail a run. The service may decline anything else: an answer
- * says so, or the request alone keeps failing. Then it is "not honoured": remembered, found, and tried again after a day.
+ * says so, or the request alone keeps failing. Then it is "not honoured": remembered, found, and tried again after an hour, then each day.
  *
  *   request                           is          without it
  *   --------------------------------  ----------  ---------------------------------------------------------------------------
@@ -34,13 +34,13 @@ export interface OptionalMemory {
   noteHonoured(accountId: string, request: OptionalRequest): Promise<void>;
 }
 
-/** When a request that was not honoured is tried again, in milliseconds: a failure of the moment sooner, the first time. */
+/** When a request that was not honoured is tried again, in milliseconds: sooner the first time, because one answer may be an accident. */
 const triedAgainAfter = 86_400_000;
 const triedSoonAfter = 3_600_000;
 
 /** Milliseconds until it is tried again. @param failures how often in a row it was not honoured, this time included */
-export function untilTriedAgain({ retry }: MirrorError, failures: number): number {
-  return retry && failures === 1 ? triedSoonAfter : triedAgainAfter;
+export function untilTriedAgain(failures: number): number {
+  return failures === 1 ? triedSoonAfter : triedAgainAfter;
 }
 
 /** What says that a request is declined. The token, the rate, the network and this machine are not the request's. */

@@ -45,6 +45,8 @@ export class Listings {
   readonly #clear: Statement<{ account_id: string; vis_state: number }>;
   readonly #states: Statement<{ account_id: string }, StateCount>;
   readonly #unproven: Statement<{ account_id: string }, { vendors: number }>;
+  readonly #filtersShow: Statement<{ account_id: string }, { filters_show: number }>;
+  readonly #noteFilters: Statement<{ account_id: string }>;
   readonly #memory: Statement<{ account_id: string }, Remembered>;
   readonly #remember: Statement<{ account_id: string } & Remembered>;
 
@@ -94,6 +96,12 @@ export class Listings {
         .where('presence_ms', 'is', null)
         .where(sql<boolean>`vis_state IS NOT 0`),
     );
+    this.#filtersShow = statement(sqlite, (at) =>
+      mirrorSql.selectFrom('accounts').select('filters_show').where('account_id', '=', at('account_id')),
+    );
+    this.#noteFilters = statement(sqlite, (at) =>
+      mirrorSql.updateTable('accounts').set({ filters_show: 1 }).where('account_id', '=', at('account_id')),
+    );
     this.#memory = statement(sqlite, (at) =>
       mirrorSql.selectFrom('accounts').select(remembered).where('account_id', '=', at('account_id')),
     );
@@ -128,6 +136,16 @@ export class Listings {
       this.#unlearn.run(key);
       this.#clear.run(key);
     });
+  }
+
+  /**
+   * Whether lists of single states show vendors that the default list does not: then only a sweep of all of them lists every vendor.
+   * @param shownNow whether a sweep has just seen that; it is remembered
+   */
+  async filtersShow(account_id: string, shownNow: boolean): Promise<boolean> {
+    const isKnown = (await this.#database.read(() => this.#filtersShow.get({ account_id })?.filters_show)) === 1;
+    if (shownNow && !isKnown) await this.#database.write(() => void this.#noteFilters.run({ account_id }));
+    return shownNow || isKnown;
   }
 
   /** How many vendors of each state are not absent. */

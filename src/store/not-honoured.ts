@@ -77,7 +77,7 @@ export class NotHonoured implements OptionalMemory {
       const known = this.#find(account_id, request);
       const failures = (known?.failures ?? 0) + 1;
       const now = this.#clock.now();
-      const again_at = timestamp(now + untilTriedAgain(error, failures));
+      const again_at = timestamp(now + untilTriedAgain(failures));
       const { code, message } = error;
       this.#put.run({ account_id, request, now: timestamp(now), again_at, failures, code, message });
       return known === undefined;

@@ -35,14 +35,21 @@ type State = number | null;
 export class ShownStates {
   readonly #learned: ReadonlyMap<State, ShownBy>;
   readonly #walked: ReadonlySet<number>;
+  readonly #lacksLists: boolean;
 
-  /** @param learned what is known of the account's lists @param walked states whose own list this sweep walked completely */
-  constructor(learned: ReadonlyMap<State, ShownBy>, walked: ReadonlySet<number> = new Set()) {
+  /**
+   * @param learned what is known of the account's lists
+   * @param walked states whose own list this sweep walked completely
+   * @param lacksLists whether it lacks lists of single states that show what the default list does not: a vendor of any state may be there
+   */
+  constructor(learned: ReadonlyMap<State, ShownBy>, walked: ReadonlySet<number> = new Set(), lacksLists = false) {
     this.#learned = learned;
     this.#walked = walked;
+    this.#lacksLists = lacksLists;
   }
 
   has(state: State): boolean {
+    if (this.#lacksLists) return false;
     return state === 0 || this.#learned.get(state) === 'list' || this.needsFilter(state, this.#walked);
   }
 
@@ -373,7 +380,7 @@ export interface SecondSweep {
  */
 export async function sweepAgain(
   account: SyncAccount,
-  { list, ended: since, unseen, learned }: FirstSweep,
+  { list, ended: since, unseen, learned, filtersShow }: FirstSweep,
   vendorids: readonly number[],
   options: ObservationOptions,
 ): Promise<SecondSweep> {
@@ -383,11 +390,12 @@ export async function sweepAgain(
   const marks = await mirror.queue.dueMarks(accountId);
   const observation = await observe(account, options);
   const states = new ShownStates(learned);
-  const needsFilter = vendorids.some((vendorid) => states.needsFilter(unseen.stateOf.get(vendorid) ?? null));
+  const needsFilter =
+    filtersShow || vendorids.some((vendorid) => states.needsFilter(unseen.stateOf.get(vendorid) ?? null));
   const hidden = needsFilter ? await observeHidden(account, options) : undefined;
   const ended = mirror.moment();
   const disagreement = disagreementOf(observation, list);
-  const shows = new ShownStates(learned, hidden?.states);
+  const shows = new ShownStates(learned, hidden?.states, filtersShow && hidden?.isWhole !== true);
   const unlisted = vendorids.filter(
     (vendorid) =>
       disagreement === undefined &&
@@ -406,6 +414,8 @@ export interface FirstSweep {
   readonly unseen: Unseen;
   /** What was known of the account's lists when it was sorted. */
   readonly learned: ReadonlyMap<State, ShownBy>;
+  /** Whether lists of single states show what the default list does not. */
+  readonly filtersShow: boolean;
 }
 
 /** Waits until no copy of the service is as old as what ended at `since`, in mirror time. */

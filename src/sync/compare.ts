@@ -105,7 +105,11 @@ async function compare(
     seen,
     listed: seen,
     guarded: new Set(),
-    shows: new ShownStates(await mirror.listings.shownStates(accountId), hidden?.states),
+    shows: new ShownStates(
+      await mirror.listings.shownStates(accountId),
+      hidden?.states,
+      (await mirror.listings.filtersShow(accountId, false)) && hidden?.isWhole !== true,
+    ),
     dayBegan: '',
     since: 0,
     began,

@@ -81,25 +81,30 @@ export async function observeHidden(account: SyncAccount, options: ObservationOp
   return { ...walked, allStored: observer.allStored, guarded: observer.guarded };
 }
 
-/** What the lists of hidden states showed: vendors, and the states whose list was proven complete and is not empty. */
+/** What the lists of hidden states showed. */
 interface HiddenWalks {
   readonly seen: IdSet;
+  /** States whose list was proven complete and is not empty. */
   readonly states: ReadonlySet<number>;
+  /** No list was declined, left out or incomplete. */
+  readonly isWhole: boolean;
 }
 
 /** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. */
 export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promise<HiddenWalks> {
   const seen = new IdSet();
   const states = new Set<number>();
+  let isWhole = true;
   const planned = { ...plan, ...(await windowsOf(account)) };
   for (const state of [1, 2] as const) {
     const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state));
-    if (walked === 'not_tried' || walked instanceof MirrorError) break;
+    if (walked === 'not_tried' || walked instanceof MirrorError) return { seen, states, isWhole: false };
     if (!walked) continue;
+    isWhole &&= walked.conclusion.complete;
     seen.addAll(walked.seen);
     if (walked.conclusion.complete && walked.conclusion.shown > 0) states.add(state);
   }
-  return { seen, states };
+  return { seen, states, isWhole };
 }
 
 /** Collects what the pages of one sweep show. */

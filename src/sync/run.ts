@@ -213,6 +213,7 @@ class SweepRun {
 
     const ended = mirror.moment();
     const known = await mirror.listings.shownStates(accountId);
+    const filtersShow = await mirror.listings.filtersShow(accountId, seen.size > list.seen.size);
     // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
     const allStored = list.allStored && hidden?.allStored !== false;
     const unseen =
@@ -222,7 +223,7 @@ class SweepRun {
             seen,
             listed: list.seen,
             guarded: new Set([...list.guarded, ...(hidden?.guarded ?? [])]),
-            shows: new ShownStates(known, hidden?.states),
+            shows: new ShownStates(known, hidden?.states, filtersShow && hidden?.isWhole !== true),
             dayBegan: await this.#dayBegan(),
             since: ended - day,
             began,
@@ -235,7 +236,7 @@ class SweepRun {
     const { accepted } = await mirror.accountRegister.listCount(accountId);
     refuseShortfall(list.conclusion, { elsewhere, accepted }, sync.breaker);
     const believed = isBelieved(list.conclusion, suspects, approved);
-    return { began, ended, marks, list, seen, unseen, learned, isBelieved: believed };
+    return { began, ended, marks, list, seen, unseen, learned, filtersShow, isBelieved: believed };
   }
 
   /** Whether vendors of a state may be enough to learn that lists show it. */

@@ -188,6 +188,7 @@ export interface AccountTable {
   accepted_unreadable: Generated<number>;
   accepted_at: Generated<string | null>;
   miscounted: Generated<number>;
+  filters_show: Generated<number>;
   shortfall: Generated<number | null>;
   withheld_absences: Generated<number>;
   unproven_absences: Generated<number>;

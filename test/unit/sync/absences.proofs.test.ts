@@ -17,6 +17,50 @@ async function later(at: Testbed<'account'>, ms = 60_000): Promise<void> {
   await at.clock.advance(ms);
 }
 
+describe('L9 a list of one state that is refused for a while', () => {
+  it.each([
+    [
+      1,
+      'an error in HTTP 200',
+      () => ({ status: 200, body: '{"response":{"errors":[{"errno":1003,"message":"No."}]}}' }),
+    ],
+    [5, 'a 422', () => ({ status: 422, body: '{"response":{"errors":[{"errno":1004,"message":"No."}]}}' })],
+    [2, 'a page of a proxy', () => ({ status: 501, body: '<html></html>' })],
+  ] as const)('is no proof without reads by id: of %i archived vendors, after %s', async (many, _, refusal) => {
+    let isRefused = false;
+    const at = await pulledAccount({
+      world: ['readOne=405', 'listArchived=hidden', 'listDeleted=hidden'],
+      vendors: 60,
+      answer: (url) => {
+        if (!isRefused || !url.searchParams.has('search[vis_state]')) return undefined;
+        const { status, body } = refusal();
+        const type = body.startsWith('<') ? 'text/html' : 'application/json';
+        return new Response(body, { status, headers: { 'content-type': type } });
+      },
+    });
+    const vendorService = at.sandbox.vendors(account);
+    const [first, ...others] = activeIds(at, many + 1);
+    vendorService.archive(first!);
+    await at.pull();
+    await later(at);
+    isRefused = true;
+    // From now on only the lists of single states show them.
+    for (const vendorid of others) vendorService.archive(vendorid);
+    for (let nth = 0; nth < 4; nth += 1) {
+      await later(at);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
+      expect(presences(at)['missing']).toBeUndefined();
+    }
+    expect(at.query('SELECT safe_as_of FROM freshness')).not.toEqual([{ safe_as_of: null }]);
+    isRefused = false;
+    await later(at, 86_400_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(
+      at.query('SELECT 1 FROM vendors WHERE vis_state = 2 AND presence = ?', 'present').length,
+    ).toBeGreaterThanOrEqual(many + 1);
+  });
+});
+
 describe('L8 a service whose lists hide a state', () => {
   const hidden = ['visStateFilter=ignored'];
 

@@ -29,7 +29,7 @@ const found = (at: Testbed<'account'>): unknown[] =>
 const stored = (at: Testbed<'account'>): number => at.query("SELECT 1 FROM vendors WHERE presence = 'present'").length;
 
 describe.each(statuses)('L4 a service that answers %s', (status) => {
-  it('to the filter by state: runs are complete, one finding, and it is tried again after a day', async () => {
+  it('to the filter by state: runs are complete, one finding, and it is tried again within the day', async () => {
     const { at, queries } = await openAt(['refuses=state', `refusal=${status}`]);
     const [first] = at.sandbox.vendors(account).all();
     const run = await at.pull();
@@ -140,7 +140,7 @@ describe('L4 what is not honoured', () => {
     expect(found(at)).toHaveLength(2);
   });
 
-  it('after a failure of the moment is tried again within the hour, and after another within the day', async () => {
+  it('is tried again within the hour, and after another refusal within the day', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 10,
