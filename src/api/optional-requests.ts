@@ -28,6 +28,10 @@ export class OptionalRequests {
     return this.#memory.isHonoured(this.#accountId, request);
   }
 
+  isSettled(request: OptionalRequest): Promise<boolean> {
+    return this.#memory.isSettled(this.#accountId, request);
+  }
+
   honoured(request: OptionalRequest): Promise<void> {
     return this.#memory.noteHonoured(this.#accountId, request);
   }
@@ -91,4 +95,5 @@ export const noMemory: OptionalMemory = {
   isHonoured: () => Promise.resolve(true),
   noteDeclined: () => Promise.resolve(true),
   noteHonoured: () => Promise.resolve(),
+  isSettled: () => Promise.resolve(false),
 };

@@ -29,18 +29,22 @@ export const insteadOf: Readonly<Record<OptionalRequest, string>> = {
 export interface OptionalMemory {
   /** Whether the request is to be sent: it was honoured, never sent, or is due to be tried again. */
   isHonoured(accountId: string, request: OptionalRequest): Promise<boolean>;
+  /** Whether it was declined more than once in a row: not by an accident. */
+  isSettled(accountId: string, request: OptionalRequest): Promise<boolean>;
   /** @returns whether this was not known. */
   noteDeclined(accountId: string, request: OptionalRequest, error: MirrorError): Promise<boolean>;
   noteHonoured(accountId: string, request: OptionalRequest): Promise<void>;
 }
 
-/** When a request that was not honoured is tried again, in milliseconds: sooner the first time, because one answer may be an accident. */
-const triedAgainAfter = 86_400_000;
-const triedSoonAfter = 3_600_000;
+/** When a request that was not honoured is tried again, in milliseconds, by how often in a row it was not: one answer may be an accident. */
+const triedAgainAfter = [3_600_000, 86_400_000];
+/** Lists of single states are tried with the next run: without them less is concluded about vendors. */
+const statesTriedAgainAfter = [0, ...triedAgainAfter];
 
 /** Milliseconds until it is tried again. @param failures how often in a row it was not honoured, this time included */
-export function untilTriedAgain(failures: number): number {
-  return failures === 1 ? triedSoonAfter : triedAgainAfter;
+export function untilTriedAgain(request: OptionalRequest, failures: number): number {
+  const waits = request === 'search[vis_state]' ? statesTriedAgainAfter : triedAgainAfter;
+  return waits[Math.min(failures, waits.length) - 1] ?? 0;
 }
 
 /** What says that a request is declined. The token, the rate, the network and this machine are not the request's. */

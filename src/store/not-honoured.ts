@@ -72,12 +72,16 @@ export class NotHonoured implements OptionalMemory {
     return left <= 0 || left > maxWait;
   }
 
+  async isSettled(account_id: string, request: OptionalRequest): Promise<boolean> {
+    return ((await this.#database.read(() => this.#find(account_id, request)))?.failures ?? 0) > 1;
+  }
+
   noteDeclined(account_id: string, request: OptionalRequest, error: MirrorError): Promise<boolean> {
     return this.#database.write(() => {
       const known = this.#find(account_id, request);
       const failures = (known?.failures ?? 0) + 1;
       const now = this.#clock.now();
-      const again_at = timestamp(now + untilTriedAgain(failures));
+      const again_at = timestamp(now + untilTriedAgain(request, failures));
       const { code, message } = error;
       this.#put.run({ account_id, request, now: timestamp(now), again_at, failures, code, message });
       return known === undefined;

@@ -24,7 +24,13 @@ import type { ProvenAbsence } from '../store/readings.ts';
 import type { ScannedVendor } from '../store/vendors.ts';
 import type { AttemptOptions, SweepAttemptOptions } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
-import { observe, observeHidden, type Observation, type ObservationOptions } from './observation.ts';
+import {
+  observe,
+  observeHidden,
+  type HiddenObservation,
+  type Observation,
+  type ObservationOptions,
+} from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
 import type { SyncAccount } from './sync-account.ts';
 
@@ -57,6 +63,15 @@ export class ShownStates {
   needsFilter(state: State, walked: { has(state: number): boolean } = { has: () => true }): boolean {
     return state !== null && this.#learned.get(state) === 'filter' && walked.has(state);
   }
+}
+
+/**
+ * Whether a sweep lacks lists that alone may show some vendors. Where none ever showed any, it is enough that the service declined them more
+ * than once.
+ */
+export function lacksLists(filtersShow: boolean, hidden: Pick<HiddenObservation, 'lacks'> | undefined): boolean {
+  if (!hidden || hidden.lacks === 'settled') return filtersShow;
+  return hidden.lacks === 'lists';
 }
 
 /** The evidence of a sweep that could have shown a vendor and did not. */
@@ -395,7 +410,7 @@ export async function sweepAgain(
   const hidden = needsFilter ? await observeHidden(account, options) : undefined;
   const ended = mirror.moment();
   const disagreement = disagreementOf(observation, list);
-  const shows = new ShownStates(learned, hidden?.states, filtersShow && hidden?.isWhole !== true);
+  const shows = new ShownStates(learned, hidden?.states, lacksLists(filtersShow, hidden));
   const unlisted = vendorids.filter(
     (vendorid) =>
       disagreement === undefined &&

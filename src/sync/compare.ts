@@ -5,7 +5,7 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, VendorRow } from '../domain/reading.ts';
 import { endingOf, nextOutcome } from '../domain/run.ts';
 import type { Verdict } from '../store/acceptance.ts';
-import { ShownStates, sortUnseen } from './absences.ts';
+import { lacksLists, ShownStates, sortUnseen } from './absences.ts';
 import { refuseShortfall } from './breaker.ts';
 import { hiddenWalks, RunCounter } from './observation.ts';
 import { interruptedError, type PullOptions } from './run.ts';
@@ -108,7 +108,7 @@ async function compare(
     shows: new ShownStates(
       await mirror.listings.shownStates(accountId),
       hidden?.states,
-      (await mirror.listings.filtersShow(accountId, false)) && hidden?.isWhole !== true,
+      lacksLists(await mirror.listings.filtersShow(accountId, false), hidden),
     ),
     dayBegan: '',
     since: 0,

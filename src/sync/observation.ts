@@ -86,25 +86,28 @@ interface HiddenWalks {
   readonly seen: IdSet;
   /** States whose list was proven complete and is not empty. */
   readonly states: ReadonlySet<number>;
-  /** No list was declined, left out or incomplete. */
-  readonly isWhole: boolean;
+  /** Whether a list was incomplete, or left out: `settled` where the service declined it more than once. */
+  readonly lacks: 'nothing' | 'lists' | 'settled';
 }
 
 /** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. */
 export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promise<HiddenWalks> {
   const seen = new IdSet();
   const states = new Set<number>();
-  let isWhole = true;
+  let lacks: HiddenWalks['lacks'] = 'nothing';
   const planned = { ...plan, ...(await windowsOf(account)) };
   for (const state of [1, 2] as const) {
     const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state));
-    if (walked === 'not_tried' || walked instanceof MirrorError) return { seen, states, isWhole: false };
+    if (walked === 'not_tried' || walked instanceof MirrorError) {
+      const isSettled = await account.optional.isSettled('search[vis_state]');
+      return { seen, states, lacks: isSettled ? 'settled' : 'lists' };
+    }
     if (!walked) continue;
-    isWhole &&= walked.conclusion.complete;
+    if (!walked.conclusion.complete) lacks = 'lists';
     seen.addAll(walked.seen);
     if (walked.conclusion.complete && walked.conclusion.shown > 0) states.add(state);
   }
-  return { seen, states, isWhole };
+  return { seen, states, lacks };
 }
 
 /** Collects what the pages of one sweep show. */

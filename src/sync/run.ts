@@ -15,7 +15,7 @@ import type { Finding } from '../store/findings.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
-import { allSeen, learnShown, ShownStates, sortUnseen } from './absences.ts';
+import { allSeen, lacksLists, learnShown, ShownStates, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
 import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';
 import { readDetails } from './details.ts';
@@ -223,7 +223,7 @@ class SweepRun {
             seen,
             listed: list.seen,
             guarded: new Set([...list.guarded, ...(hidden?.guarded ?? [])]),
-            shows: new ShownStates(known, hidden?.states, filtersShow && hidden?.isWhole !== true),
+            shows: new ShownStates(known, hidden?.states, lacksLists(filtersShow, hidden)),
             dayBegan: await this.#dayBegan(),
             since: ended - day,
             began,

@@ -153,7 +153,8 @@ export class Follower {
   /** Whether no list shows archived vendors, not even one of theirs alone. */
   get #hidesArchived(): boolean {
     const { world, extraWalks } = this.#options.plan;
-    return world.listArchived === 'hidden' && (world.visStateFilter === 'ignored' || extraWalks === 'never');
+    const isFiltered = world.visStateFilter === 'honoured' && !['state', 'all'].includes(world.refuses);
+    return world.listArchived === 'hidden' && (!isFiltered || extraWalks === 'never');
   }
 
   get #readsById(): boolean {

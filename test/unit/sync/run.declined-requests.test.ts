@@ -37,6 +37,10 @@ describe.each(statuses)('L4 a service that answers %s', (status) => {
     expect(run.notes.join()).toContain('does not honour search[vis_state]');
     expect(found(at)).toEqual(['search[vis_state]']);
     const filtered = (): number => queries.filter((query) => query.has('search[vis_state]')).length;
+    // One answer may be an accident.
+    const once = filtered();
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', notes: [] });
+    expect(filtered()).toBeGreaterThan(once);
     const before = filtered();
     at.sandbox.vendors(account).delete(Number(first!['vendorid']));
     await at.clock.pass(day / 48);
@@ -140,7 +144,7 @@ describe('L4 what is not honoured', () => {
     expect(found(at)).toHaveLength(2);
   });
 
-  it('is tried again within the hour, and after another refusal within the day', async () => {
+  it('is tried again with the next run, then within the hour, then within the day', async () => {
     const at = await testbed({
       level: 'account',
       vendors: 10,
@@ -149,10 +153,11 @@ describe('L4 what is not honoured', () => {
     const failures = (): unknown => at.query<{ failures: number }>('SELECT failures FROM _not_honoured')[0]?.failures;
     for (const [wait, expected] of [
       [0, 1],
-      [3_500_000, 1],
-      [3_600_000, 2],
-      [3_600_000, 2],
-      [day, 3],
+      [0, 2],
+      [3_500_000, 2],
+      [3_600_000, 3],
+      [3_600_000, 3],
+      [day, 4],
     ] as const) {
       await at.clock.pass(wait);
       expect(await at.pull()).toMatchObject({ outcome: 'complete' });
