@@ -67,6 +67,8 @@ CREATE TABLE _not_honoured (
   since TIMESTAMP NOT NULL,
   tried_at TIMESTAMP NOT NULL,
   again_at TIMESTAMP NOT NULL,
+  since_ms INTEGER NOT NULL, -- the first in mirror time
+  again_ms INTEGER NOT NULL, -- the last in mirror time
   failures INTEGER NOT NULL,
   code TEXT NOT NULL,
   message TEXT NOT NULL,
@@ -81,6 +83,8 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_not_honoured', 'since', 'table', 'TIMESTAMP', 'When it was first not honoured, UTC', '2026-11-20 12:00:00.000'),
   ('_not_honoured', 'tried_at', 'table', 'TIMESTAMP', 'When it was last tried, UTC', '2026-11-20 12:00:00.000'),
   ('_not_honoured', 'again_at', 'table', 'TIMESTAMP', 'When it is tried again, UTC', '2026-11-21 12:00:00.000'),
+  ('_not_honoured', 'since_ms', 'table', 'INTEGER', 'Moment of since in mirror time, in milliseconds', '123456789'),
+  ('_not_honoured', 'again_ms', 'table', 'INTEGER', 'Moment of again_at in mirror time, in milliseconds', '210056789'),
   ('_not_honoured', 'failures', 'table', 'INTEGER', 'How often in a row it was not honoured', '1'),
   ('_not_honoured', 'code', 'table', 'TEXT', 'Code of the last error', 'access_denied'),
   ('_not_honoured', 'message', 'table', 'TEXT', 'The error in words', 'The service denied access.'),

@@ -36,15 +36,16 @@ export interface OptionalMemory {
   noteHonoured(accountId: string, request: OptionalRequest): Promise<void>;
 }
 
-/** When a request that was not honoured is tried again, in milliseconds, by how often in a row it was not: one answer may be an accident. */
-const triedAgainAfter = [3_600_000, 86_400_000];
-/** Lists of single states are tried with the next run: without them less is concluded about vendors. */
-const statesTriedAgainAfter = [0, ...triedAgainAfter];
+const hour = 3_600_000;
+const day = 24 * hour;
 
-/** Milliseconds until it is tried again. @param failures how often in a row it was not honoured, this time included */
-export function untilTriedAgain(request: OptionalRequest, failures: number): number {
-  const waits = request === 'search[vis_state]' ? statesTriedAgainAfter : triedAgainAfter;
-  return waits[Math.min(failures, waits.length) - 1] ?? 0;
+/**
+ * Milliseconds until a request that was not honoured is tried again: as long as it has not been, between an hour and a day. Without lists of
+ * single states less is concluded about vendors, so in the first hour each run asks for them.
+ */
+export function untilTriedAgain(request: OptionalRequest, declinedFor: number): number {
+  if (request === 'search[vis_state]' && declinedFor < hour) return 0;
+  return Math.max(hour, Math.min(declinedFor, day));
 }
 
 /** What says that a request is declined. The token, the rate, the network and this machine are not the request's. */

@@ -146,7 +146,7 @@ export class Store {
     this.writes = new Writes(database, { clock, marks, process });
     this.serviceKnowledge = new ServiceKnowledge(database, clock);
     this.requestFailures = new RequestFailures(database, clock, 'account');
-    this.notHonoured = new NotHonoured(database, { clock, findings });
+    this.notHonoured = new NotHonoured(database, { clock, counter, findings });
     this.connectionFailures = new RequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
     this.accountRegister = new AccountRegister(database, clock);

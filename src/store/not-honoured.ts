@@ -1,9 +1,10 @@
 /** Optional requests that the service does not honour, by account: since when, why, and when each is tried again. */
 import { sql } from 'kysely';
-import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import { insteadOf, untilTriedAgain, type OptionalMemory, type OptionalRequest } from '../domain/optional-requests.ts';
 import type { Findings } from './findings.ts';
+import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
 import { statement, type Statement } from './sqlite/statement.ts';
@@ -16,43 +17,55 @@ interface OfRequest {
 interface Declined {
   request: OptionalRequest;
   again_at: string;
+  since_ms: number;
+  again_ms: number;
   failures: number;
   code: string;
   message: string;
   is_found: number;
 }
 
-/** No row waits longer, in milliseconds: the clock was set back since. */
-const maxWait = 86_400_000;
-
 export class NotHonoured implements OptionalMemory {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #counter: ReadingCounter;
   readonly #findings: Findings;
   readonly #ofAccount: Statement<{ account_id: string }, Declined>;
   readonly #put: Statement<
-    OfRequest & { now: string; again_at: string; failures: number; code: string; message: string }
+    OfRequest & {
+      now: string;
+      again_at: string;
+      since_ms: number;
+      again_ms: number;
+      failures: number;
+      code: string;
+      message: string;
+    }
   >;
   readonly #remove: Statement<OfRequest>;
   readonly #found: Statement<{ account_id: string }>;
 
-  constructor(database: Database, { clock, findings }: { clock: Pick<Clock, 'now'>; findings: Findings }) {
+  constructor(
+    database: Database,
+    { clock, counter, findings }: { clock: Pick<Clock, 'now'>; counter: ReadingCounter; findings: Findings },
+  ) {
     const { sqlite } = database;
     this.#database = database;
     this.#clock = clock;
+    this.#counter = counter;
     this.#findings = findings;
     this.#ofAccount = statement(
       sqlite,
       (at) => sql`
-        SELECT request, again_at, failures, code, message, is_found FROM _not_honoured WHERE account_id = ${at('account_id')}`,
+        SELECT request, again_at, since_ms, again_ms, failures, code, message, is_found FROM _not_honoured WHERE account_id = ${at('account_id')}`,
     );
     this.#put = statement(
       sqlite,
       (at) => sql`
-        INSERT INTO _not_honoured (account_id, request, since, tried_at, again_at, failures, code, message)
-        VALUES (${at('account_id')}, ${at('request')}, ${at('now')}, ${at('now')}, ${at('again_at')}, ${at('failures')}, ${at('code')},
-          ${at('message')})
-        ON CONFLICT (account_id, request) DO UPDATE SET tried_at = excluded.tried_at, again_at = excluded.again_at,
+        INSERT INTO _not_honoured (account_id, request, since, tried_at, again_at, since_ms, again_ms, failures, code, message)
+        VALUES (${at('account_id')}, ${at('request')}, ${at('now')}, ${at('now')}, ${at('again_at')}, ${at('since_ms')},
+          ${at('again_ms')}, ${at('failures')}, ${at('code')}, ${at('message')})
+        ON CONFLICT (account_id, request) DO UPDATE SET tried_at = excluded.tried_at, again_at = excluded.again_at, again_ms = excluded.again_ms,
           failures = excluded.failures, code = excluded.code, message = excluded.message`,
     );
     this.#remove = statement(
@@ -68,22 +81,25 @@ export class NotHonoured implements OptionalMemory {
   async isHonoured(account_id: string, request: OptionalRequest): Promise<boolean> {
     const known = await this.#database.read(() => this.#find(account_id, request));
     if (!known) return true;
-    const left = (parseInstant(known.again_at) ?? 0) - this.#clock.now();
-    return left <= 0 || left > maxWait;
+    return this.#counter.moment() >= known.again_ms;
   }
 
   async isSettled(account_id: string, request: OptionalRequest): Promise<boolean> {
-    return ((await this.#database.read(() => this.#find(account_id, request)))?.failures ?? 0) > 1;
+    const known = await this.#database.read(() => this.#find(account_id, request));
+    return known !== undefined && known.failures > 1;
   }
 
   noteDeclined(account_id: string, request: OptionalRequest, error: MirrorError): Promise<boolean> {
     return this.#database.write(() => {
       const known = this.#find(account_id, request);
       const failures = (known?.failures ?? 0) + 1;
-      const now = this.#clock.now();
-      const again_at = timestamp(now + untilTriedAgain(request, failures));
       const { code, message } = error;
-      this.#put.run({ account_id, request, now: timestamp(now), again_at, failures, code, message });
+      const now = this.#clock.now();
+      const moment = this.#counter.moment();
+      const since_ms = known?.since_ms ?? moment;
+      const wait = untilTriedAgain(request, moment - since_ms);
+      const times = { now: timestamp(now), again_at: timestamp(now + wait), since_ms, again_ms: moment + wait };
+      this.#put.run({ account_id, request, ...times, failures, code, message });
       return known === undefined;
     });
   }

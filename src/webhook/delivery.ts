@@ -233,8 +233,8 @@ function inOrder(pairs: Pairs, order: KeyOrder): Pairs {
 
 /** The most keys whose orders are searched: 7 have 5,040. */
 const maxSearchedKeys = 7;
-/** The most digests of one search, which take about a third of a second, and how many are made without a pause. */
-const maxDigests = 50_000;
+/** The most digests of one search: every order and spelling with three verifiers. They take less than a second, with pauses. */
+const maxDigests = 3 * 8 * 5_040;
 const digestsAtOnce = 500;
 /** Anyone who learns a callback's address can cause searches, so an account has one a minute. */
 const timeBetweenSearches = 60_000;

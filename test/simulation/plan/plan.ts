@@ -158,5 +158,6 @@ export function planOf(seed: number, turned: Drawn = drawnBy(seed)): Plan {
 
 /** How many vendors a page of this plan's world holds. */
 export function rowsOnPage({ rows, world }: Plan): number {
+  if (world.refuses === 'per_page' || world.refuses === 'all') return 15;
   return { ignored: 15, capped: rows, honoured: rows, all: Infinity }[world.perPage];
 }
