@@ -152,23 +152,22 @@ export class Findings {
   }
 
   /**
-   * Records of how many vendors a field could not be read: one open finding for each field, until the number changes.
+   * Records of how many vendors a field could not be read: one open finding for each field, until the number changes. Runs inside a
+   * transaction.
    */
-  reportUnreadable({ id, accountId }: Run): Promise<void> {
-    return this.#database.write(() => {
-      const now = new Map(this.#unreadable.all({ accountId }).map(({ field, vendors }) => [field, vendors]));
-      const explained_at = timestamp(this.#clock.now());
-      for (const open of this.#openUnreadable.all({ account_id: accountId })) {
-        const vendors = now.get(open.field) ?? 0;
-        if (vendors === open.vendors) now.delete(open.field);
-        else {
-          const explanation = vendors === 0 ? 'All its values can be read again.' : 'The number of vendors changed.';
-          this.#close.run({ id: open.id, explained_at, explanation });
-        }
+  reportUnreadable({ id, accountId }: Run): void {
+    const now = new Map(this.#unreadable.all({ accountId }).map(({ field, vendors }) => [field, vendors]));
+    const explained_at = timestamp(this.#clock.now());
+    for (const open of this.#openUnreadable.all({ account_id: accountId })) {
+      const vendors = now.get(open.field) ?? 0;
+      if (vendors === open.vendors) now.delete(open.field);
+      else {
+        const explanation = vendors === 0 ? 'All its values can be read again.' : 'The number of vendors changed.';
+        this.#close.run({ id: open.id, explained_at, explanation });
       }
-      for (const [field, vendors] of now)
-        this.add(id, accountId, { kind: 'unreadable_value', vendorid: null, fields: { field, vendors } });
-    });
+    }
+    for (const [field, vendors] of now)
+      this.add(id, accountId, { kind: 'unreadable_value', vendorid: null, fields: { field, vendors } });
   }
 
   /** Records the fields that a run showed. A field that appears or disappears becomes a finding. */

@@ -40,7 +40,7 @@ import type { ServedAccounts } from './reports/known-accounts.ts';
 import { NotHonoured } from './not-honoured.ts';
 import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
-import { dropFreshness, expiringRuns, Runs } from './runs.ts';
+import { dropFreshness, expiringRuns, Runs, type Run, type RunEnd } from './runs.ts';
 import { ServiceKnowledge } from './service-knowledge.ts';
 import { Database, shortLockWait } from './sqlite/database.ts';
 import type { Query } from './sqlite/statement.ts';
@@ -170,6 +170,16 @@ export class Store {
   /** Mirror time now, in milliseconds: never runs backwards, and is the same in every process. */
   moment(): number {
     return this.#counter.moment();
+  }
+
+  /** Ends a sweep, with the findings that are about the account and not about a vendor. @returns notes for the run report. */
+  finishSweep(run: Run, end: RunEnd): Promise<string[]> {
+    return this.#database.write(() => {
+      const notes = this.notHonoured.addFindings(run);
+      this.findings.reportUnreadable(run);
+      this.runs.finish(run, end);
+      return notes;
+    });
   }
 
   /** Records by how many milliseconds this machine's clock is ahead of the service's; null where it is not known to be wrong. */

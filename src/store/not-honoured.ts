@@ -109,25 +109,21 @@ export class NotHonoured implements OptionalMemory {
     await this.#database.write(() => void this.#remove.run({ account_id, request }));
   }
 
-  /** Adds a finding about each request that was not honoured when none knew it yet. @returns notes for the run report. */
-  async addFindings(run: Run): Promise<string[]> {
+  /** Adds a finding about each request that was not honoured when none knew it yet. Runs inside a transaction. @returns notes for the run report. */
+  addFindings(run: Run): string[] {
     const account = { account_id: run.accountId };
-    const isNew = ({ is_found }: Declined): boolean => is_found === 0;
-    if (!(await this.#database.read(() => this.#ofAccount.all(account).some(isNew)))) return [];
-    return this.#database.write(() => {
-      const declined = this.#ofAccount.all(account).filter(isNew);
-      for (const { request, code, message } of declined)
-        this.#findings.add(run.id, run.accountId, {
-          kind: 'not_honoured',
-          vendorid: null,
-          fields: { request, code, message },
-        });
-      this.#found.run(account);
-      return declined.map(
-        ({ request, message, again_at }) =>
-          `The service does not honour ${request}, so ${insteadOf[request]}; it is tried again at ${again_at} UTC. ${message}`,
-      );
-    });
+    const declined = this.#ofAccount.all(account).filter(({ is_found }) => is_found === 0);
+    for (const { request, code, message } of declined)
+      this.#findings.add(run.id, run.accountId, {
+        kind: 'not_honoured',
+        vendorid: null,
+        fields: { request, code, message },
+      });
+    if (declined.length > 0) this.#found.run(account);
+    return declined.map(
+      ({ request, message, again_at }) =>
+        `The service does not honour ${request}, so ${insteadOf[request]}; it is tried again at ${again_at} UTC. ${message}`,
+    );
   }
 
   #find(account_id: string, request: OptionalRequest): Declined | undefined {

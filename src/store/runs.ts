@@ -49,7 +49,7 @@ export const noCounts: RunCounts = {
   suspects: 0,
 };
 
-interface RunEnd {
+export interface RunEnd {
   readonly outcome: EndedOutcome;
   readonly counts: RunCounts;
   /** The error message; null where there is none. */
@@ -262,20 +262,23 @@ export class Runs {
   }
 
   finishRun(run: Run, end: RunEnd): Promise<void> {
-    return this.#database.write(() => {
-      this.#own.delete(run.id);
-      this.#finish.run({
-        id: run.id,
-        ...end.counts,
-        outcome: end.outcome,
-        error: end.error,
-        error_code: end.errorCode,
-        finished_at: timestamp(this.#clock.now()),
-        safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
-        listed_as_of: end.listedAsOf === null ? null : timestamp(end.listedAsOf),
-        proof: end.proof,
-        list_moved: end.moved === null ? null : Number(end.moved),
-      });
+    return this.#database.write(() => this.finish(run, end));
+  }
+
+  /** As `finishRun`, inside a transaction. */
+  finish(run: Run, end: RunEnd): void {
+    this.#own.delete(run.id);
+    this.#finish.run({
+      id: run.id,
+      ...end.counts,
+      outcome: end.outcome,
+      error: end.error,
+      error_code: end.errorCode,
+      finished_at: timestamp(this.#clock.now()),
+      safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
+      listed_as_of: end.listedAsOf === null ? null : timestamp(end.listedAsOf),
+      proof: end.proof,
+      list_moved: end.moved === null ? null : Number(end.moved),
     });
   }
 

@@ -62,9 +62,7 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
   const isFirst = (await mirror.runs.lastComplete(accountId)) === undefined;
   const { counts, proof, moved, notes, freshness, error, seen } = await new SweepRun(account, options, run).run();
   const outcome = nextOutcome('running', endingOf(kind, error));
-  const declined = await mirror.notHonoured.addFindings(run);
-  await mirror.findings.reportUnreadable(run);
-  await mirror.runs.finishRun(run, {
+  const declined = await mirror.finishSweep(run, {
     outcome,
     counts,
     proof,

@@ -38,21 +38,25 @@ export class Meetings {
   }
 
   /** Listens to a mirror, without changing what it does or when. */
-  observe({ queue, runs }: Store): void {
-    const [beginRun, finishRun] = [runs.beginRun.bind(runs), runs.finishRun.bind(runs)];
-    const observedRuns: Pick<Store['runs'], 'beginRun' | 'finishRun'> = {
+  observe(mirror: Store): void {
+    const { queue, runs } = mirror;
+    const [beginRun, finishSweep] = [runs.beginRun.bind(runs), mirror.finishSweep.bind(mirror)];
+    const observedRuns: Pick<Store['runs'], 'beginRun'> = {
       beginRun: async (start) => {
         const run = await beginRun(start);
         for (const id of this.#unstored) if (this.#count('ended × abandoned', id)) this.#unstored.delete(id);
         return run;
       },
-      finishRun: (run, end) => {
-        const finished = finishRun(run, end);
+    };
+    const observedMirror: Pick<Store, 'finishSweep'> = {
+      finishSweep: (run, end) => {
+        const finished = finishSweep(run, end);
         finished.catch(() => void this.#unstored.add(run.id));
         return finished;
       },
     };
     Object.assign(runs, observedRuns);
+    Object.assign(mirror, observedMirror);
     const settle = queue.settle.bind(queue);
     const observed: Pick<Store['queue'], 'settle'> = {
       settle: (...values) => {

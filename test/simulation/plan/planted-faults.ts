@@ -43,12 +43,16 @@ function afterwards(work: () => void): void {
   });
 }
 
-/** A walk that proves less is only found out where the proof is content with it. */
+/** What walks miss is only found out where the proof is content with what they showed. */
 const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
   return function (pass) {
-    return add.call(this, pass.total === undefined ? pass : { ...pass, total: pass.ids.size });
+    const shown = { total: pass.ids.size, counted: pass.ids.size, beyond: false, end: 'counted' } as const;
+    return add.call(this, { ...pass, ...shown, entered: false, repeated: false });
   };
 });
+
+/** The age of copies hides what readings do in the wrong order. */
+const noLaggingCopies = replacing('store/lagging-copies.ts', 'LaggingCopies.judge', () => () => undefined);
 
 /** Requests are still numbered, and take no place in the rate that processes share. */
 const noSharedRate = replacing('store/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
@@ -78,6 +82,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 6,
     knobs: 'slow=lists latency=12000 changes=20 hot=yes vendors=20 rows=100 minutes=22',
     replacements: [
+      noLaggingCopies,
       replacing('api/caller.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
         const answered = await sendOnce(attempt, (found) => found);
         const { accountId, dependencies } = attempt;
@@ -209,7 +214,11 @@ export const plantedFaults: readonly SimulatedFault[] = [
     replacements: [
       contentProof,
       replacing('sync/sweep/walk.ts', 'walk', (walk) => (plan) => {
-        return walk({ ...plan, first: { ...plan.first, pages: 1 } });
+        const { first } = plan;
+        const fetch = (page: number): ReturnType<typeof plan.fetch> => {
+          return page === 1 ? plan.fetch(1) : Promise.resolve({ ...first, page, rows: [], rejected: [] });
+        };
+        return walk({ ...plan, fetch });
       }),
     ],
   },
