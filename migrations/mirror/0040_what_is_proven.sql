@@ -90,6 +90,30 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_not_honoured', 'message', 'table', 'TEXT', 'The error in words', 'The service denied access.'),
   ('_not_honoured', 'is_found', 'table', 'BOOLEAN', 'Whether a run has recorded a finding about it', '1');
 
+-- Requests to callback addresses that were refused, by outcome. Those since the last accepted delivery are counted apart: they say what is wrong now.
+CREATE TABLE _refusals (
+  account_id TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  refused INTEGER NOT NULL,
+  first_at TIMESTAMP NOT NULL,
+  last_at TIMESTAMP NOT NULL,
+  recent INTEGER NOT NULL,
+  recent_at TIMESTAMP NOT NULL,
+  detail TEXT,
+  PRIMARY KEY (account_id, outcome)
+) WITHOUT ROWID;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_refusals', '', 'table', NULL, 'Internal: requests to callback addresses that were refused, by outcome', NULL),
+  ('_refusals', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_refusals', 'outcome', 'table', 'TEXT', 'Why they were refused', 'wrong_signature'),
+  ('_refusals', 'refused', 'table', 'INTEGER', 'How many were refused in all', '25'),
+  ('_refusals', 'first_at', 'table', 'TIMESTAMP', 'When the first was refused, UTC', '2026-11-20 12:00:00.000'),
+  ('_refusals', 'last_at', 'table', 'TIMESTAMP', 'When the last was refused, UTC', '2026-11-20 12:00:00.000'),
+  ('_refusals', 'recent', 'table', 'INTEGER', 'How many were refused since a delivery was last accepted before one of them', '25'),
+  ('_refusals', 'recent_at', 'table', 'TIMESTAMP', 'When the first of those was refused, UTC', '2026-11-20 12:00:00.000'),
+  ('_refusals', 'detail', 'table', 'TEXT', 'What was wrong with the last one, without anything secret', 'x-other-signature came instead');
+
 -- A service may tidy the name of a new vendor: what was created is searched for among all vendors that are new since.
 ALTER TABLE _creations ADD COLUMN version INTEGER;
 UPDATE data_dictionary SET meaning = 'Of creations that earlier versions sent: numbers of the vendors of that name that were there before, JSON'

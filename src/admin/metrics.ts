@@ -205,6 +205,12 @@ const accountGauges: readonly AccountGauge[] = [
     of: ({ deliveries }) => Number(deliveries.state === 'silent'),
   },
   {
+    name: 'deliveries_refused_seconds',
+    help: 'How long deliveries have come that were refused, and none that was accepted; 0 where that is not so.',
+    of: ({ problems }, now) =>
+      since(problems.find(({ code }) => code === 'deliveries_refused')?.since ?? null, now) ?? 0,
+  },
+  {
     name: 'last_delivery_age_seconds',
     help: 'Time since the last delivery with a valid signature.',
     of: ({ facts }, now) => since(facts.lastDelivery, now),

@@ -37,6 +37,7 @@ import type { RunReport } from '../sync/run.ts';
 import type { PathTokens } from '../webhook/address.ts';
 import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
 import { createListener } from '../webhook/listener.ts';
+import { RefusalLog } from '../webhook/refusal-log.ts';
 import { AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
 import { serviceAddress, type Connections } from './connections.ts';
@@ -313,6 +314,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       onRun: (report) => onRun(id, report),
     });
   const accounts = await AccountServices.open({ ...options, build, shared: permits });
+  const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
   const receiving: DaemonServices['receiving'] = {
     tokens: accounts.tokens,
     clock,
@@ -323,6 +325,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
     onDelivery: (id) => accounts.active(id)?.delivered(),
     onCode: (id) => accounts.active(id)?.subscriptions.codeArrived(),
     onWrongSignatures: (id) => void accounts.active(id)?.subscriptions.resendIfSilent(),
+    onRefused: (id, outcome, detail) => refused.note(id, outcome, detail),
   };
   const onJump = (ms: number): void => {
     const seconds = Math.round(ms / 1_000);
@@ -330,7 +333,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
     accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
   };
   const maintenance = createMaintenance({ mirror, secrets, serviceTime, retention, clock, log });
-  return { accounts, receiving, services: [accounts, createClockJumpDetector(clock, onJump), maintenance] };
+  return { accounts, receiving, services: [accounts, refused, createClockJumpDetector(clock, onJump), maintenance] };
 }
 
 interface HealthParts {

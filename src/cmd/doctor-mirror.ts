@@ -119,7 +119,7 @@ function megabytes(bytes: number): string {
 export async function mirrorCheckups(context: ProcessContext, settings: Settings, account: string): Promise<Checkup[]> {
   const health = await healthOf(context, settings, account);
   return health
-    ? [freshness(context, health), queue(health.facts.parkedFor), values(health), ...undecided(health)]
+    ? [freshness(context, health), refused(health), queue(health.facts.parkedFor), values(health), ...undecided(health)]
     : [];
 }
 
@@ -157,6 +157,14 @@ function freshness({ clock }: ProcessContext, { facts, problems, error }: Accoun
   if (!found) return fine(check, `The lists were read ${age(clock, facts.freshness.listed_as_of)}.`);
   const why = found.remedy === null && error?.run.error ? ` The last run said: ${error.run.error}` : '';
   return warning(check, `${found.message}${why}`, found.remedy ?? error?.hint ?? 'Run `vendor-mirror status`.');
+}
+
+function refused({ problems }: AccountHealth): Checkup {
+  const check = 'refused deliveries';
+  const found = problems.find(({ code }) => code === 'deliveries_refused');
+  return found
+    ? warning(check, found.message, found.remedy ?? '')
+    : fine(check, 'None was refused within a day and after the last that was accepted.');
 }
 
 function values({ problems }: AccountHealth): Checkup {

@@ -13,6 +13,7 @@ import {
   type HealthFacts,
   type TargetStatus,
 } from '../health/judge.ts';
+import { refusalWords } from '../health/refusals.ts';
 import { statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
 import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
@@ -126,6 +127,7 @@ function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
     ...acceptedText(status),
     ...(freshness.undecided === 0 ? [] : [['undecided', undecidedText(status, ago)] satisfies [string, string]]),
     ['deliveries', deliveriesText(status, ago)],
+    ...refusedText(status, ago),
     ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
     [
       'callbacks',
@@ -196,6 +198,15 @@ function deliveriesText({ freshness, lastDelivery, missedSince, sweepRequest }: 
       ? ''
       : `; the object_id of ${ids} was the id of one of our callbacks, the last ${ago(sweepRequest.callback_id_at)}: each requests a sweep`;
   return `the last arrived ${ago(lastDelivery)}${missed}; ${unsettled}${requested}${named}`;
+}
+
+function refusedText({ refused }: AccountFacts, ago: Ago): [string, string][] {
+  if (refused.length === 0) return [];
+  const texts = refused.map(({ outcome, refused: count, first_at, last_at, detail }) => {
+    const when = count === 1 ? ago(last_at) : `the first ${ago(first_at)}, the last ${ago(last_at)}`;
+    return `${counted(count, 'request')} ${refusalWords(outcome, detail)}, ${when}`;
+  });
+  return [['refused', texts.join('; ')]];
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

@@ -23,6 +23,7 @@
  *   token_sees_less      fair   vendors can no longer be read while the service still counts them: nothing is concluded
  *   absences_unproven    fair   an earlier version called vendors absent by less than is required now
  *   callback_unverified  fair   no callback is verified, so nothing is delivered
+ *   deliveries_refused   fair   deliveries come and are refused, and none was accepted after them
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
  *   vendors_undecided    fair   vendors that no list shows could not be read
  *   values_unreadable    fair   the service sent values that the mirror does not understand: they are NULL, so the mirror is not called correct
@@ -38,6 +39,7 @@ import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { ReportedRun } from '../store/runs.ts';
+import { refusalRemedy, refusalWords, unsolvedRefusals } from './refusals.ts';
 import type { ConnectionFailure, RequestFailureReport, AccountState } from '../store/account-reports.ts';
 
 /** Where a running daemon's facts come from. */
@@ -125,6 +127,7 @@ export type ProblemCode =
   | 'token_sees_less'
   | 'absences_unproven'
   | 'callback_unverified'
+  | 'deliveries_refused'
   | 'deliveries_silent'
   | 'vendors_undecided'
   | 'vendors_parked'
@@ -180,7 +183,7 @@ export interface AccountHealth {
 
 /** Whether deliveries arrive, in one sentence. */
 export interface DeliveryHealth {
-  readonly state: 'off' | 'unregistered' | 'unverified' | 'silent' | 'receiving';
+  readonly state: 'off' | 'unregistered' | 'unverified' | 'refused' | 'silent' | 'receiving';
   readonly tone: Tone;
   readonly words: string;
 }
@@ -465,6 +468,21 @@ const callbackUnverified: Rule = ({ facts, deliveries }) => {
   return problem('callback_unverified', 'fair', message, 'Run `vendor-mirror doctor`.');
 };
 
+const deliveriesRefused: Rule = ({ facts: { account, refused, lastDelivery }, now }) => {
+  const unsolved = unsolvedRefusals(refused, lastDelivery, now);
+  const [first] = unsolved;
+  if (!first) return undefined;
+  const since = unsolved.map(({ recent_at }) => recent_at).sort()[0] ?? first.recent_at;
+  const all = unsolved.reduce((sum, { recent }) => sum + recent, 0);
+  const which = all === 1 ? 'One request was refused' : `${all.toLocaleString('en')} requests were refused`;
+  const parts = unsolved.map(({ outcome, recent, detail }) => {
+    const words = refusalWords(outcome, detail);
+    return unsolved.length === 1 ? words : `${recent.toLocaleString('en')} ${words}`;
+  });
+  const message = `${which} at the callback address since ${since.slice(0, 19)} UTC, and no delivery was accepted after that: ${parts.join('; ')}.`;
+  return problem('deliveries_refused', 'fair', message, refusalRemedy(first.outcome, account), since);
+};
+
 const deliveriesSilent: Rule = ({ facts: { lastDelivery, missedSince }, deliveries, now }) => {
   if (deliveries.state !== 'silent') return undefined;
   const silent =
@@ -541,6 +559,7 @@ const rules: readonly Rule[] = [
   tokenSeesLess,
   absencesUnproven,
   callbackUnverified,
+  deliveriesRefused,
   deliveriesSilent,
   vendorsUndecided,
   valuesUnreadable,
@@ -581,7 +600,7 @@ const recent = 24 * 3_600_000;
 
 type DeliveryFacts = Pick<
   AccountFacts,
-  'awaitsDeliveries' | 'callbacks' | 'freshness' | 'lastDelivery' | 'missedSince'
+  'awaitsDeliveries' | 'callbacks' | 'freshness' | 'lastDelivery' | 'missedSince' | 'refused'
 >;
 
 /** The silence is unusual from this many unannounced changes, and this many milliseconds without a delivery. */
@@ -602,13 +621,15 @@ export function unusuallySilentFor(
 }
 
 export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHealth {
-  const { awaitsDeliveries, callbacks, freshness, lastDelivery, missedSince } = facts;
+  const { awaitsDeliveries, callbacks, freshness, lastDelivery, missedSince, refused } = facts;
   const receiving = (tone: Tone, words: string): DeliveryHealth => ({ state: 'receiving', tone, words });
   if (!awaitsDeliveries)
     return { state: 'off', tone: 'fair', words: 'Off: listener.publicUrl is not set, so only sweeps find changes' };
   if (callbacks.length === 0) return { state: 'unregistered', tone: 'bad', words: 'Dead: no callback is registered' };
   if (freshness.callback_verified === 0)
     return { state: 'unverified', tone: 'bad', words: 'Dead: no callback is verified' };
+  if (unsolvedRefusals(refused, lastDelivery, now).length > 0)
+    return { state: 'refused', tone: 'bad', words: 'Dead: deliveries come and are refused' };
   if (unusuallySilentFor(facts, now, -Infinity) !== undefined)
     return { state: 'silent', tone: 'bad', words: 'Dead: sweeps find changes that no delivery announced' };
   const silentFor = lastDelivery === null ? Infinity : now - (parseInstant(lastDelivery) ?? 0);

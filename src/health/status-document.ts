@@ -76,12 +76,14 @@ interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | '
   readonly listed_as_of: string | null;
   readonly safe_as_of: string | null;
   readonly staleness_seconds: number | null;
-  readonly watchdog: 'off' | 'receiving' | 'silent';
+  readonly watchdog: 'off' | 'receiving' | 'refused' | 'silent';
   readonly vendors: VendorCounts;
   readonly queue: object;
   readonly undecided: AccountFacts['undecided'];
   readonly callbacks: readonly object[];
   readonly last_delivery: string | null;
+  /** Requests to the callback address that were refused, by outcome. */
+  readonly refused_deliveries: AccountFacts['refused'];
   readonly registration_refusals: AccountFacts['refusals'];
   readonly sweep_request: AccountFacts['sweepRequest'];
   readonly request_failures: AccountFacts['failing'];
@@ -157,6 +159,8 @@ export function vendorCounts(counts: readonly VendorCount[]): VendorCounts {
   return total;
 }
 
+const watchdogs = ['off', 'refused', 'silent'] as const;
+
 function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocument {
   const { facts, ready, problems, error, staleness, deliveries } = health;
   const { freshness, queue, runs } = facts;
@@ -181,13 +185,14 @@ function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocume
     listed_as_of: freshness.listed_as_of,
     safe_as_of: freshness.safe_as_of,
     staleness_seconds: staleness === null ? null : staleness / 1_000,
-    watchdog: deliveries.state === 'off' || deliveries.state === 'silent' ? deliveries.state : 'receiving',
+    watchdog: watchdogs.find((state) => state === deliveries.state) ?? 'receiving',
     vendors: vendorCounts(facts.counts),
     freshness,
     queue: { ...queue, oldest: facts.oldestMark, parked_for: facts.parkedFor },
     undecided: facts.undecided,
     callbacks: facts.callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
     last_delivery: facts.lastDelivery,
+    refused_deliveries: facts.refused,
     registration_refusals: facts.refusals,
     sweep_request: facts.sweepRequest,
     request_failures: facts.failing,

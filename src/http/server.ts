@@ -51,6 +51,8 @@ export interface HttpRoute {
   readonly handle: (request: HttpRequest) => Promise<HttpAnswer | HttpTakeover>;
 }
 
+export type RefusedRequest = Pick<HttpRequest, 'method' | 'path' | 'headers'>;
+
 export interface HttpServerOptions {
   /** The server's name in messages: 'the listener', 'the admin page'. */
   readonly name: string;
@@ -62,8 +64,8 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   /** Called with what a handler threw; the caller gets a 500 without a body. */
   readonly onFault: (error: unknown) => void;
-  /** Called with the status of each refusal that no handler made. */
-  readonly onRefusal?: ((status: number) => void) | undefined;
+  /** Called with the status of each refusal that no handler made, and with the request where it could be read. */
+  readonly onRefusal?: ((status: number, request?: RefusedRequest) => void) | undefined;
   /** Called when a stop begins, to end endless answers. */
   readonly onStop?: () => void;
 }
@@ -146,9 +148,6 @@ function createApp(
   limits: HttpLimits,
   isStopping: () => boolean,
 ): FastifyInstance {
-  const reportRefusal = (status: number | undefined): void => {
-    if (status !== undefined) onRefusal?.(status);
-  };
   const app: FastifyInstance = fastify({
     schemaController: withoutSchemas,
     keepAliveTimeout: limits.keepAliveTimeout,
@@ -159,7 +158,10 @@ function createApp(
       headersTimeout: limits.headersTimeout,
       maxHeaderSize: limits.maxHeaderSize,
     },
-    clientErrorHandler: (error, socket) => reportRefusal(refuseProtocol(error, socket)),
+    clientErrorHandler: (error, socket) => {
+      const status = refuseProtocol(error, socket);
+      if (status !== undefined) onRefusal?.(status);
+    },
     rewriteUrl: ({ url }) => originForm(url),
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
@@ -183,7 +185,8 @@ function createApp(
 
   app.decorateRequest('handled', false);
   app.addHook('onResponse', (request, reply, done) => {
-    if (!request.handled) reportRefusal(reply.statusCode);
+    const { handled, method, url, headers } = request;
+    if (!handled) onRefusal?.(reply.statusCode, { method, path: pathOf(url), headers });
     done();
   });
 

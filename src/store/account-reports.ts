@@ -13,6 +13,7 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, type FindingCount } from './findings.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
+import { refusalsOf, type ReportedRefusals } from './refusals.ts';
 import { latestRuns, type ReportedRun } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
@@ -195,6 +196,8 @@ export interface AccountState extends AccountSummary, ReceivedDeliveries {
   /** Fields with values that could not be read, and of how many vendors. */
   readonly unreadable: readonly UnreadableCount[];
   readonly days: WebhookDays;
+  /** Requests to its callback address that were refused, by outcome. */
+  readonly refused: readonly ReportedRefusals[];
 }
 
 /** Of an account of which the mirror holds nothing. */
@@ -233,6 +236,7 @@ export function unknownState(account: string): AccountState {
     undecided: [],
     unreadable: [],
     days: [],
+    refused: [],
   };
 }
 
@@ -250,6 +254,7 @@ export function accountStates(
   const undecided = undecidedVendors(sqlite);
   const unreadable = unreadableCounts(sqlite);
   const days = webhookDays(sqlite);
+  const refused = refusalsOf(sqlite);
   return (accountId) => {
     const found = summary(accountId);
     if (!found) return undefined;
@@ -260,6 +265,7 @@ export function accountStates(
       undecided: found.freshness.undecided === 0 ? [] : undecided(accountId),
       unreadable: unreadable.all({ accountId }),
       days: days(accountId, clock.now()),
+      refused: refused.all({ accountId }).map(withoutBlobs),
     };
   };
 }

@@ -38,6 +38,7 @@ import { Readings } from './readings.ts';
 import { accountStates, receivedDeliveriesOf, type AccountState, type ReceivedDeliveries } from './account-reports.ts';
 import type { ServedAccounts } from './reports/known-accounts.ts';
 import { NotHonoured } from './not-honoured.ts';
+import { Refusals } from './refusals.ts';
 import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
 import { dropFreshness, expiringRuns, Runs, type Run, type RunEnd } from './runs.ts';
@@ -92,6 +93,8 @@ export class Store {
   readonly writes: Writes;
   readonly serviceKnowledge: ServiceKnowledge;
   readonly requestFailures: RequestFailures;
+  /** Requests to callback addresses that were refused. */
+  readonly refusals: Refusals;
   /** Optional requests that the service does not honour. */
   readonly notHonoured: NotHonoured;
   /** By name of connection. */
@@ -145,6 +148,7 @@ export class Store {
     this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });
     this.writes = new Writes(database, { clock, marks, process });
     this.serviceKnowledge = new ServiceKnowledge(database, clock);
+    this.refusals = new Refusals(database);
     this.requestFailures = new RequestFailures(database, clock, 'account');
     this.notHonoured = new NotHonoured(database, { clock, counter, findings });
     this.connectionFailures = new RequestFailures(database, clock, 'connection');

@@ -15,11 +15,13 @@ import type { HttpRequest } from '../http/server.ts';
 import type { Deliveries, NewDelivery } from '../store/deliveries.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
 import {
+  isDigest,
   parseForm,
   readDelivery,
   readHandshake,
   SignatureCheck,
   signatureIn,
+  signatureNames,
   type Code,
   type Delivery,
   type Pairs,
@@ -38,6 +40,8 @@ export interface DeliveryReceiverOptions {
   readonly onCode: (accountId: string) => void;
   /** Called when an account gets several deliveries and none is signed with a stored key. */
   readonly onWrongSignatures: (accountId: string) => void;
+  /** Called for each refused request to an account; `detail` says what was wrong, and contains nothing secret. */
+  readonly onRefused: (accountId: string, outcome: Outcome, detail: string | null) => void;
 }
 
 /** The most deliveries that may wait for a commit. */
@@ -63,34 +67,39 @@ export class DeliveryReceiver {
   /** Handles one POST. Never throws: our own failures are `unavailable`, so that the service sends it again. */
   async receive(accountId: string, request: HttpRequest): Promise<Outcome> {
     try {
-      const outcome = await this.#handle(accountId, request);
+      const handled = await this.#handle(accountId, request);
+      const { outcome, detail = null } = typeof handled === 'string' ? { outcome: handled } : handled;
       if (outcome === 'accepted') this.#report(undefined);
+      if (statusOf[outcome] >= 400) this.#options.onRefused(accountId, outcome, detail);
+      this.#options.log.debug({ account: accountId, outcome, ...(detail !== null && { detail }) }, 'a request came');
       return outcome;
     } catch (error) {
       const problem = asMirrorError(error);
-      if (problem.code === 'rate_limited') return 'overloaded';
-      this.#report(problem);
-      return 'unavailable';
+      const outcome = problem.code === 'rate_limited' ? 'overloaded' : 'unavailable';
+      if (outcome === 'unavailable') this.#report(problem);
+      this.#options.onRefused(accountId, outcome, null);
+      return outcome;
     }
   }
 
-  #handle(accountId: string, request: HttpRequest): Promise<Outcome> | Outcome {
+  #handle(accountId: string, request: HttpRequest): Promise<Handled> | Handled {
     const form = parseForm(request.body);
     const handshake = readHandshake({ query: [...request.query], form: form ?? [], body: request.body });
-    if (handshake === 'malformed') return handshake;
+    if (handshake === 'malformed') return { outcome: handshake, detail: 'a verification without a code' };
     if (handshake) return this.#storeCode(accountId, handshake);
-    if (!form) return 'malformed';
+    if (!form) return { outcome: 'malformed', detail: 'not UTF-8 text' };
     // Only verifications may be JSON: deliveries are forms.
-    if (request.headers['content-type']?.includes('json')) return 'wrong_type';
+    if (request.headers['content-type']?.includes('json')) return { outcome: 'wrong_type', detail: 'JSON' };
     const delivery = readDelivery(form);
-    if (delivery?.accountId !== accountId) return 'malformed';
+    if (delivery === undefined) return { outcome: 'malformed', detail: 'parameters are missing or repeated' };
+    if (delivery.accountId !== accountId) return { outcome: 'malformed', detail: otherAccount };
     const signature = signatureIn(request.rawHeaders, this.#options.signatureHeader);
-    if (signature === undefined) return 'unsigned';
+    if (signature === undefined) return { outcome: 'unsigned', detail: signatureNames(request.rawHeaders) };
     return this.#acceptSigned(delivery, form, signature);
   }
 
-  async #storeCode(accountId: string, { verifier, callbackid, accountId: named }: Code): Promise<Outcome> {
-    if (named !== undefined && named !== accountId) return 'malformed';
+  async #storeCode(accountId: string, { verifier, callbackid, accountId: named }: Code): Promise<Handled> {
+    if (named !== undefined && named !== accountId) return { outcome: 'malformed', detail: otherAccount };
     switch (await this.#options.verifiers.offer(accountId, verifier, callbackid)) {
       case 'not_awaited':
         return 'unexpected_code';
@@ -104,12 +113,13 @@ export class DeliveryReceiver {
     }
   }
 
-  async #acceptSigned(delivery: Delivery, form: Pairs, signature: string): Promise<Outcome> {
+  async #acceptSigned(delivery: Delivery, form: Pairs, signature: string): Promise<Handled> {
     const { accountId, objectId } = delivery;
     const verifiers = await this.#verifierCache.usable(accountId);
     if (!(await this.#signatures.isSigned(accountId, form, signature, verifiers))) {
       this.#monitor.wrong(accountId);
-      return 'wrong_signature';
+      const detail = isDigest(signature) ? null : 'the signature is not the base64 of a SHA-256 digest';
+      return { outcome: 'wrong_signature', detail: verifiers.length === 0 ? 'no key is stored' : detail };
     }
     this.#monitor.correct(accountId);
     const isAbout = isAboutVendors(delivery.name);
@@ -133,6 +143,11 @@ export class DeliveryReceiver {
     else this.#options.log.info('deliveries are accepted again');
   }
 }
+
+/** The outcome of a request, and what was wrong with it. */
+type Handled = Outcome | { readonly outcome: Outcome; readonly detail: string | null };
+
+const otherAccount = 'another account is named than that of the address';
 
 /** The outcomes of requests to the listener, each with its HTTP status. */
 export const statusOf = {

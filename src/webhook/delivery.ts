@@ -196,11 +196,11 @@ export function isSigned(
   const given = digestOf(signature);
   if (!given) return false;
   for (const form of signedForms(pairs, learned))
-    for (const verifier of verifiers) if (isDigest(given, form, verifier)) return true;
+    for (const verifier of verifiers) if (fits(given, form, verifier)) return true;
   return false;
 }
 
-function isDigest(given: Buffer, form: string, verifier: Secret): boolean {
+function fits(given: Buffer, form: string, verifier: Secret): boolean {
   return timingSafeEqual(createHmac('sha256', verifier.reveal()).update(form).digest(), given);
 }
 
@@ -295,7 +295,7 @@ export class SignatureCheck {
       seen.add(pythonJson(parts));
       for (const order of permutations(pairs.length)) {
         const form = pythonJson(order.map((index) => parts[index] ?? ''));
-        if (verifiers.some((verifier) => isDigest(given, form, verifier))) {
+        if (verifiers.some((verifier) => fits(given, form, verifier))) {
           const names = order.map((index) => pairs[index]?.[0] ?? '');
           await this.#store.keepKeyOrder(names);
           this.#learned = await this.#store.keyOrders();
@@ -336,6 +336,11 @@ function digestOf(signature: string): Buffer | undefined {
   return bytes.length === digestLength && bytes.toString('base64') === signature ? bytes : undefined;
 }
 
+/** Whether a signature has the form of one, whatever it signs. */
+export function isDigest(signature: string): boolean {
+  return digestOf(signature) !== undefined;
+}
+
 /** Finds the signature header: its name contains the name of the service. */
 const pattern = /^x-.+-hmac-sha256$/i;
 
@@ -351,6 +356,16 @@ export function signatureIn(headers: readonly string[], signatureHeader: string)
   const values = headers.filter((_, index) => index % 2 === 1 && isSignature(headers[index - 1] ?? ''));
   return values.length === 1 ? values[0] : undefined;
 }
+
+/** The names of headers that look like a signature, for a person who wonders why none was found. */
+export function signatureNames(headers: readonly string[]): string {
+  const looks = headers.filter((name, index) => index % 2 === 0 && /signature|hmac/i.test(name));
+  const names = [...new Set(looks.map((name) => name.toLowerCase().slice(0, maxName)))].slice(0, maxNames);
+  if (names.length === 0) return 'no header looks like one';
+  return looks.length === 1 ? `${names.join()} came instead` : `several came: ${names.join(', ')}`;
+}
+
+const [maxNames, maxName] = [3, 64];
 
 /** What may differ between two texts of the same pairs in the same order. */
 export interface Spelling {

@@ -1,6 +1,6 @@
 /** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
 import type { HttpLimits } from '../http/connection-limits.ts';
-import { HttpServer, type HttpAnswer, type HttpRequest } from '../http/server.ts';
+import { HttpServer, type HttpAnswer, type HttpRequest, type RefusedRequest } from '../http/server.ts';
 import {
   accountOfPath,
   answerTo,
@@ -35,7 +35,7 @@ const retryAfter = { 'retry-after': '5' };
 
 /** `POST /webhooks/{account_id}/{path token}`, `GET /healthz` and probes, nothing else. Starting throws `port_taken`. */
 export function createListener(options: ListenerOptions): HttpServer {
-  const { clock, log, tokens, observe } = options;
+  const { clock, log, tokens, observe, onRefused } = options;
   const receiver = new DeliveryReceiver(options);
   return new HttpServer({
     name: 'the listener',
@@ -44,7 +44,12 @@ export function createListener(options: ListenerOptions): HttpServer {
     clock,
     ...(options.limits && { limits: options.limits }),
     onFault: (error) => log.error(error),
-    onRefusal: (status) => observe(outcomeOfRefusal(status), 0),
+    onRefusal(status, request) {
+      const outcome = outcomeOfRefusal(status);
+      observe(outcome, 0);
+      const account = request && (accountOfPath(request.path, tokens) ?? addressedAccount(request, tokens));
+      if (account !== undefined) onRefused(account, outcome, detailOf(outcome, request));
+    },
     routes: [
       {
         method: 'POST',
@@ -73,6 +78,25 @@ export function createListener(options: ListenerOptions): HttpServer {
       },
     ],
   });
+}
+
+/** The account of a POST to an address that was ours: its path token is another one. */
+function addressedAccount({ method, path }: RefusedRequest, tokens: PathTokens): string | undefined {
+  const [start, webhooks, accountId = '', token = '', ...more] = path.split('/');
+  const isAddress = method === 'POST' && start === '' && webhooks === 'webhooks' && token !== '' && more.length === 0;
+  return isAddress && tokens.has(accountId) ? accountId : undefined;
+}
+
+const mediaType = /^[\w.+-]{1,40}\/[\w.+-]{1,40}$/;
+
+/** What was wrong with a request that no handler saw; nothing that could be secret. */
+function detailOf(outcome: Outcome, request: RefusedRequest | undefined): string | null {
+  if (outcome === 'wrong_method') return request?.method ?? null;
+  if (outcome !== 'wrong_type') return null;
+  const { 'content-type': type = '', 'content-encoding': encoding } = request?.headers ?? {};
+  if (encoding !== undefined) return 'compressed';
+  const [media = ''] = type.split(';', 1);
+  return mediaType.test(media) ? media.toLowerCase() : 'no media type';
 }
 
 /** Says what arrived of a probe. Nothing is journalled or counted. */

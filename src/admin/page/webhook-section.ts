@@ -12,6 +12,7 @@ import {
   type TargetStatus,
   type Tone,
 } from '../../health/judge.ts';
+import { refusalWords } from '../../health/refusals.ts';
 import type { WebhookDays } from '../../store/account-reports.ts';
 import type { Figures, HourFigures } from '../../store/reports/figures.ts';
 import { ago, chart, count, counted, date, html, lasting, namedValues, percent, sentence, type Html } from './html.ts';
@@ -29,7 +30,7 @@ export function webhookSection({ facts, deliveries }: AccountHealth, figures: Fi
       <span class="pill ${tone}">${words}</span> Last delivery <b>${ago(now, facts.lastDelivery)}</b>.
     </p>
     <p>${missedWords(facts.days)}</p>
-    ${callbacks(facts, now)}
+    ${callbacks(facts, now)} ${refused(facts, now)}
     <div class="pair">
       ${figures === null ? null : byHour(figures.hours)} ${facts.days.length === 0 ? null : byDay(facts.days, now)}
     </div>
@@ -65,6 +66,19 @@ function callbacks({ callbacks: registered, refusals }: AccountFacts, now: numbe
     ${refusals.map(
       ({ event, refused_at, message }) =>
         html`<li><span class="pill bad">refused</span> <b>${event}</b> ${ago(now, refused_at)}: ${message}</li>`,
+    )}
+  </ul>`;
+}
+
+function refused({ refused: found }: AccountFacts, now: number): Html | null {
+  if (found.length === 0) return null;
+  return html`<ul class="plain">
+    ${found.map(
+      ({ outcome, refused: times, first_at, last_at, detail }) =>
+        html`<li>
+          <span class="pill fair">refused</span> <b>${counted(times, 'request')}</b> ${refusalWords(outcome, detail)},
+          the first ${ago(now, first_at)}, the last ${ago(now, last_at)}
+        </li>`,
     )}
   </ul>`;
 }

@@ -239,6 +239,7 @@ export interface MirrorTables {
   _shown_states: ShownStateTable;
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
+  _refusals: RefusalTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
   _lagging_copies: {
     account_id: string;
@@ -374,6 +375,19 @@ export interface RegistrationRefusalTable {
   refused_at: string;
   code: string;
   message: string;
+}
+
+/** Requests to the address of a callback that were refused with this outcome. */
+export interface RefusalTable {
+  account_id: string;
+  outcome: string;
+  refused: number;
+  first_at: string;
+  last_at: string;
+  /** Those since the last accepted delivery, and the first of them. */
+  recent: number;
+  recent_at: string;
+  detail: string | null;
 }
 
 interface SweepRequestTable {

@@ -38,6 +38,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     onDelivery: params.worker ? () => worker.wake() : nothing,
     onCode: nothing,
     onWrongSignatures: nothing,
+    onRefused: nothing,
     observe: nothing,
   });
   await listener.start();

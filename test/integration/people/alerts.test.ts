@@ -53,6 +53,21 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
     (name) => (name === 'vendor_mirror_disk_free_bytes' ? '50e9-50e6x480' : undefined),
   ],
   [
+    'L23 webhooks are refused',
+    'VendorMirrorDeliveriesRefused',
+    facts([
+      account({
+        ...{ missedSince: 3, lastDelivery: before(3_600_000) },
+        refused: [
+          {
+            ...{ outcome: 'wrong_signature', refused: 60, first_at: before(3_600_000), last_at: before(1_000) },
+            ...{ recent: 60, recent_at: before(3_600_000), detail: null },
+          },
+        ],
+      }),
+    ]),
+  ],
+  [
     'webhooks are silent',
     'VendorMirrorWebhookSilent',
     facts([account({ missedSince: 3, lastDelivery: before(3_600_000) })]),
@@ -98,7 +113,7 @@ async function series(given: HealthFacts, course: Course = () => undefined): Pro
   });
 }
 
-describe.skipIf(isMissing(missingPrometheus()))('the alert rules', () => {
+describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23 among them)', () => {
   const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
 
   function promtool(tests: readonly object[]): void {

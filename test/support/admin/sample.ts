@@ -134,6 +134,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     parkedFor: [],
     undecided: [],
     unreadable: [],
+    refused: [],
     isLeft: false,
     awaitsDeliveries: true,
     doubt: null,

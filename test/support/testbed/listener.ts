@@ -6,6 +6,7 @@ import type { HttpLimits } from '../../../src/http/connection-limits.ts';
 import { silentLog, type Log } from '../../../src/domain/log.ts';
 import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
+import { RefusalLog } from '../../../src/webhook/refusal-log.ts';
 import { createListener } from '../../../src/webhook/listener.ts';
 import type { Outcome } from '../../../src/webhook/delivery-receiver.ts';
 import { knownVerifier } from '../deliveries/signed-delivery.ts';
@@ -57,6 +58,7 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
   const tokens = await secrets.verifiers.pathTokens([account, 'Other']);
   const outcomes: Outcome[] = [];
   const told = { deliveries: 0, codes: 0, silences: 0 };
+  const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
   const listener = createListener({
     host: '127.0.0.1',
     port: options.port ?? 0,
@@ -73,11 +75,13 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
       options.onCode?.();
     },
     onWrongSignatures: () => (told.silences += 1),
+    onRefused: (id, outcome, detail) => refused.note(id, outcome, detail),
     observe: (outcome) => outcomes.push(outcome),
   });
   await listener.start();
   const close = async (): Promise<void> => {
     await listener.stop();
+    await refused.stop();
     await secrets.close();
     await mirror.close();
   };

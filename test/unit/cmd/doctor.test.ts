@@ -1,5 +1,6 @@
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it } from 'vitest';
+import { timestamp } from '../../../src/domain/clock.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
@@ -58,6 +59,7 @@ describe('doctor', () => {
       ok       6BApk time stamps: The newest one on the first page is N years old by the service's own clock.
       ok       6BApk fields: Lists carry every field that a read by number does.
       ok       6BApk freshness: The lists were read N s ago.
+      ok       6BApk refused deliveries: None was refused within a day and after the last that was accepted.
       ok       6BApk queue: No changed vendor was given up.
       ok       6BApk values: Every value that the service sent could be read.
       ok       ports: The daemon can listen on 0 and 0.
@@ -141,6 +143,33 @@ describe('doctor', () => {
     });
     const { status, of } = await diagnose(line);
     expect([status, of('paging')?.result]).toEqual([1, 'problem']);
+  });
+
+  it.each([
+    [
+      'unsigned',
+      'x-other came instead',
+      /60 requests were refused .*without a signature.*x-other came/,
+      'signatureHeader',
+    ],
+    ['too_large', null, /60 requests were refused .*larger than any delivery/, 'the proxy'],
+  ])('L23 reports refused deliveries, such as %s ones, and what to do', async (outcome, detail, message, remedy) => {
+    const line = await testbed({ level: 'command', service: {}, settings: freePorts });
+    const [first_at, last_at] = [3_630_000, 61_000].map((ms) => timestamp(line.clock.now() - ms)) as [string, string];
+    await line.fill({
+      accounts: [{ account_id: '6BApk', added_at: first_at }],
+      _refusals: [
+        { account_id: '6BApk', outcome, detail, refused: 70, recent: 60, first_at, recent_at: first_at, last_at },
+      ],
+    });
+    const { of } = await diagnose(line);
+    expect(of('refused deliveries')).toMatchObject({
+      result: 'warning',
+      message: expect.stringMatching(message) as unknown,
+      remedy: expect.stringContaining(remedy) as unknown,
+    });
+    const { stdout } = await line.run('status', '--account', '6BApk');
+    expect(stdout).toMatch(/refused +70 requests .*, the first 1 h ago, the last 1 min ago/);
   });
 
   it('K33, K34 reports an event that could not be registered, and deliveries that name our callback', async () => {

@@ -14,6 +14,7 @@ const healthy: Facts = {
   freshness,
   lastDelivery: '2026-11-25 11:30:00.000',
   missedSince: 0,
+  refused: [],
 };
 
 it.each<[string, Partial<Facts>, string, RegExp]>([

@@ -31,6 +31,14 @@ const unreadable = (code: string): AccountFacts['undecided'][number] => ({
   code,
   error: 'The service failed with status 500.',
 });
+const refusedRequests = (
+  outcome: string,
+  change: Partial<AccountFacts['refused'][number]> = {},
+): AccountFacts['refused'][number] => ({
+  ...{ outcome, refused: 25, first_at: before(3 * hour), last_at: before(1_000) },
+  ...{ recent: 12, recent_at: before(hour), detail: null },
+  ...change,
+});
 const stale = { ...freshness, safe_as_of: old, listed_as_of: old };
 const grant = { requests: 2, first_at: before(hour), last_at: before(1), code: 'token_refresh_failed', message: 'No.' };
 const unstored = (code: 'disk_full' | 'file_unwritable'): Partial<HealthFacts> => ({
@@ -176,6 +184,32 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     correct('deliveries_silent', '`vendor-mirror doctor`'),
   ],
   [
+    'L23 deliveries are refused, because a proxy removes the signature',
+    of({
+      refused: [refusedRequests('unsigned', { detail: 'x-other came instead' })],
+      lastDelivery: null,
+      missedSince: 3,
+    }),
+    correct('deliveries_refused', 'service.signatureHeader'),
+  ],
+  [
+    'L23 deliveries are signed with another key since the last that was accepted, and none changed',
+    of({ refused: [refusedRequests('wrong_signature'), refusedRequests('unsigned', { last_at: before(2 * hour) })] }),
+    correct('deliveries_refused', '`vendor-mirror callbacks resend ID --account 6BApk`'),
+  ],
+  [
+    'L23 deliveries were refused, and one was accepted since',
+    of({ refused: [refusedRequests('malformed')], lastDelivery: before(1) }),
+    correct('correct', null),
+  ],
+  [
+    'L23 requests were refused that say nothing of deliveries',
+    of({
+      refused: [refusedRequests('unknown_path'), refusedRequests('unexpected_code'), refusedRequests('unavailable')],
+    }),
+    correct('correct', null),
+  ],
+  [
     'vendors are parked',
     of({ queue: { waiting: 0, parked: 2 } }),
     correct('vendors_parked', '`vendor-mirror deliveries retry`'),
@@ -244,7 +278,7 @@ async function statusOf(given: HealthFacts): Promise<string> {
   return text();
 }
 
-describe('L44 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
+describe('L44 L23 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
   it.each(situations)(
     '%s',
     async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, remedy }) => {

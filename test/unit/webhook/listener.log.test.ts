@@ -2,21 +2,30 @@ import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/domain/log.ts';
 import { delivery, formType, signed } from '../../support/deliveries/signed-delivery.ts';
 import { account } from '../../support/names.ts';
+import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
+interface Noted extends Testbed<'listener'> {
+  readonly clock: VirtualClock;
+  readonly lines: string[];
+  readonly fail: (failing: boolean) => void;
+}
+
 /** A listener whose log is kept, before a mirror that can be made to fail. */
-async function noted(): Promise<Testbed<'listener'> & { lines: string[]; fail: (failing: boolean) => void }> {
+async function noted(): Promise<Noted> {
+  const clock = virtualClock();
   const lines: string[] = [];
   let failing = false;
   const place = await testbed({
     level: 'listener',
-    log: createLog('trace', { write: (line) => void lines.push(line) }),
+    clock,
+    log: createLog('info', { write: (line) => void lines.push(line) }),
     mirror: (mirror) => ({
       acceptDeliveries: (list) =>
         failing ? Promise.reject(new Error('The disk is gone.')) : mirror.deliveries.acceptDeliveries(list),
     }),
   });
-  return { ...place, lines, fail: (now) => (failing = now) };
+  return { ...place, clock, lines, fail: (now) => (failing = now) };
 }
 
 async function send(place: Testbed<'listener'>, count: number, ...deliveries: RequestInit[]): Promise<void> {
@@ -29,7 +38,7 @@ const forged = signed(delivery, 'another-key');
 const malformed: RequestInit = { method: 'POST', body: 'name=\u001b[31mx'.repeat(40) };
 
 describe('the log of the listener', () => {
-  it('J7 has no line for requests that anybody can send, however many', async () => {
+  it('J7 L23 has one line for each kind of request that was refused, however many come, and one an hour later', async () => {
     const place = await noted();
     const post = (body: string, type = formType): RequestInit => ({
       method: 'POST',
@@ -49,7 +58,18 @@ describe('the log of the listener', () => {
     await send(place, 30, ...Object.values(requests), malformed);
     for (let nth = 0; nth < 30; nth++) await fetch(`${place.address}x`, { method: 'POST' });
     expect([...new Set(place.outcomes)].sort()).toEqual([...Object.keys(requests), 'unknown_path'].sort());
-    expect(place.lines).toEqual([]);
+    const logged = (): unknown[] => place.lines.map((line) => (JSON.parse(line) as { outcome: string }).outcome).sort();
+    const kinds = [...Object.keys(requests), 'unknown_path'].sort();
+    expect(logged()).toEqual(kinds);
+    expect(place.lines.join('')).not.toMatch(/\\u001b|another-key|nobody-asked/);
+    await place.clock.advance(3_599_000);
+    await send(place, 2, forged);
+    expect(logged()).toEqual(kinds);
+    await place.clock.advance(1_000);
+    await send(place, 2, forged);
+    expect(place.lines.slice(kinds.length).map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 40, account, outcome: 'wrong_signature', refused: 32 },
+    ]);
   });
 
   it('J7 has no line for accepted deliveries; their changes are logged when they are known', async () => {
@@ -59,7 +79,7 @@ describe('the log of the listener', () => {
     expect(place.lines).toEqual([]);
   });
 
-  it('J7 has one line when a problem begins and one when it ends, however many deliveries it affects', async () => {
+  it('J7 has one line when a problem begins and one when it ends, and one for what is refused besides, however many deliveries it affects', async () => {
     const place = await noted();
     place.fail(true);
     await send(place, 100, genuine, forged);
@@ -68,9 +88,10 @@ describe('the log of the listener', () => {
     expect(place.outcomes.filter((outcome) => outcome === 'unavailable').length).toBe(100);
     // Nor does either hold anything of what was sent.
     for (const value of Object.values(delivery))
-      if (value.length > 3) expect(place.lines.join('')).not.toContain(value);
+      if (value.length > 3 && value !== account) expect(place.lines.join('')).not.toContain(value);
     expect(place.lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
       expect.stringContaining('deliveries are refused'),
+      expect.stringContaining('signed with another key'),
       'deliveries are accepted again',
     ]);
   });

@@ -1,0 +1,71 @@
+/**
+ * Requests to the callback address of an account that were refused, counted by outcome. What was refused is not stored: only how many, the
+ * first and the last, and what was wrong with the last. A delivery that is accepted begins the recent ones anew.
+ */
+import { sql, type Selectable } from 'kysely';
+import { timestamp } from '../domain/clock.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { RefusalTable } from './sqlite/schema.ts';
+import { statement, type OfAccount, type Statement } from './sqlite/statement.ts';
+
+/** Refused requests of one account with one outcome. */
+export interface Refused {
+  readonly accountId: string;
+  readonly outcome: string;
+  readonly count: number;
+  /** Milliseconds since 1970. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** What was wrong with the last one; nothing secret. */
+  readonly detail: string | null;
+}
+
+export type ReportedRefusals = Omit<Selectable<RefusalTable>, 'account_id'>;
+
+type Row = Pick<RefusalTable, 'account_id' | 'outcome' | 'first_at' | 'last_at' | 'detail'> & { count: number };
+
+export class Refusals {
+  readonly #database: Database;
+  readonly #add: Statement<Row>;
+
+  constructor(database: Database) {
+    this.#database = database;
+    const isAnew = sql`last_at <= (SELECT max(received_at) FROM deliveries d WHERE d.account_id = _refusals.account_id)`;
+    this.#add = statement(
+      database.sqlite,
+      (at) => sql`
+        INSERT INTO _refusals (account_id, outcome, refused, first_at, last_at, recent, recent_at, detail)
+        VALUES (${at('account_id')}, ${at('outcome')}, ${at('count')}, ${at('first_at')}, ${at('last_at')}, ${at('count')}, ${at('first_at')}, ${at('detail')})
+        ON CONFLICT (account_id, outcome) DO UPDATE SET
+          refused = refused + excluded.refused, last_at = excluded.last_at, detail = excluded.detail,
+          recent = excluded.recent + CASE WHEN ${isAnew} THEN 0 ELSE recent END,
+          recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE recent_at END`,
+    );
+  }
+
+  /** Adds these. A power cut may undo that. */
+  add(refused: readonly Refused[]): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
+      for (const { accountId, outcome, count, firstAt, lastAt, detail } of refused)
+        this.#add.run({
+          account_id: accountId,
+          outcome,
+          count,
+          first_at: timestamp(firstAt),
+          last_at: timestamp(lastAt),
+          detail,
+        });
+    });
+  }
+}
+
+/** Prepares what was ever refused of an account, by outcome. */
+export function refusalsOf(sqlite: Sqlite): Statement<OfAccount, ReportedRefusals> {
+  return statement<OfAccount, ReportedRefusals>(
+    sqlite,
+    (at) => sql`
+      SELECT outcome, refused, first_at, last_at, recent, recent_at, detail FROM _refusals
+      WHERE account_id = ${at('accountId')} ORDER BY last_at DESC, outcome`,
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * What becomes of requests that the listener refused: they are counted in the mirror by account and outcome, and the first of each is logged,
+ * then one an hour. Anybody who learns of a callback's address can send such requests, so neither grows with their number: one write a second
+ * at most, and nothing of a request but the names of headers.
+ */
+import { sleptThrough, type Clock } from '../domain/clock.ts';
+import type { Service } from '../domain/lifecycle.ts';
+import type { Log } from '../domain/log.ts';
+import { refusalRemedy, refusalWords } from '../health/refusals.ts';
+import type { Refused, Refusals } from '../store/refusals.ts';
+
+const writeEvery = 1_000;
+const logEvery = 3_600_000;
+
+export class RefusalLog implements Service {
+  readonly name = 'the count of refused deliveries';
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #mirror: Pick<Refusals, 'add'>;
+  readonly #stopping = new AbortController();
+  /** Not in the mirror yet, by account and outcome. */
+  readonly #waiting = new Map<string, Refused>();
+  /** When each was logged last, and how many came since. */
+  readonly #logged = new Map<string, { at: number; since: number }>();
+  #writing: Promise<void> | undefined;
+
+  constructor({ clock, log, mirror }: { clock: Clock; log: Log; mirror: Pick<Refusals, 'add'> }) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#mirror = mirror;
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Writes what waits. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('Stopping.'));
+    await this.#writing;
+    await this.#write();
+  }
+
+  /** `detail` says what was wrong, and contains nothing secret. */
+  note(accountId: string, outcome: string, detail: string | null): void {
+    const now = this.#clock.now();
+    this.#hold({ accountId, outcome, count: 1, firstAt: now, lastAt: now, detail });
+    // What cannot be stored is logged where that is found, with its cause.
+    if (outcome !== 'unavailable') this.#report(accountId, outcome, detail);
+    this.#writing ??= this.#writeAll();
+  }
+
+  #hold(refused: Refused): void {
+    const key = `${refused.accountId} ${refused.outcome}`;
+    const { count = 0, firstAt = refused.firstAt } = this.#waiting.get(key) ?? {};
+    this.#waiting.set(key, { ...refused, count: count + refused.count, firstAt: Math.min(firstAt, refused.firstAt) });
+  }
+
+  #report(account: string, outcome: string, detail: string | null): void {
+    const key = `${account} ${outcome}`;
+    const now = this.#clock.monotonic();
+    const last = this.#logged.get(key);
+    if (last && now - last.at < logEvery) {
+      last.since += 1;
+      return;
+    }
+    this.#logged.set(key, { at: now, since: 0 });
+    const refused = (last?.since ?? 0) + 1;
+    const which = refused === 1 ? 'a request was refused' : `${refused} requests were refused`;
+    this.#log.warn(
+      { account, outcome, refused },
+      `${which}: ${refusalWords(outcome, detail)}. ${refusalRemedy(outcome, account)}`,
+    );
+  }
+
+  async #writeAll(): Promise<void> {
+    do {
+      // Those of one moment share a commit.
+      await this.#clock.yield();
+      if (!(await this.#write())) break;
+      await sleptThrough(this.#clock, writeEvery, this.#stopping.signal);
+    } while (this.#waiting.size > 0 && !this.#stopping.signal.aborted);
+    this.#writing = undefined;
+  }
+
+  /** @returns false where the mirror cannot be written: the next refusal tries again. */
+  async #write(): Promise<boolean> {
+    const refused = [...this.#waiting.values()];
+    if (refused.length === 0) return true;
+    this.#waiting.clear();
+    try {
+      await this.#mirror.add(refused);
+      return true;
+    } catch {
+      const later = [...this.#waiting.values()];
+      this.#waiting.clear();
+      for (const each of [...refused, ...later]) this.#hold(each);
+      return false;
+    }
+  }
+}
