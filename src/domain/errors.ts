@@ -145,9 +145,16 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
+/** The service refuses access. */
+export const accessRefusals = [
+  'unauthenticated',
+  'access_denied',
+  'token_refresh_failed',
+] as const satisfies ErrorCode[];
+
 /** Whether the service refuses access. Only a person can solve that, so it is reported at once, at level error. */
 export function isAccessRefused(code: ErrorCode): boolean {
-  return code === 'unauthenticated' || code === 'access_denied' || code === 'token_refresh_failed';
+  return accessRefusals.some((refusal) => refusal === code);
 }
 
 /** An expected failure. Its message says what happened, and never contains a secret. */

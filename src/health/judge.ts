@@ -358,12 +358,14 @@ interface Found {
 
 type Rule = (found: Found) => Problem | undefined;
 
-const accessRefused: Rule = ({ facts: { failing }, error }) => {
+const accessRefused: Rule = ({ facts, error }) => {
+  const { failing } = facts;
   const run = error?.code && isAccessRefused(error.code) ? error : undefined;
   const code = run?.code ?? codeOf(failing);
   if (!code || !isAccessRefused(code)) return undefined;
   const message = `The service refuses access (${code}). ${(run ? run.run.error : failing?.message) ?? ''}`.trimEnd();
-  const since = failing?.first_at ?? run?.run.started_at ?? null;
+  const firsts = [facts.refusedSince, failing && isAccessRefused(failing.code as ErrorCode) ? failing.first_at : null];
+  const since = firsts.filter((moment) => moment !== null).sort()[0] ?? run?.run.started_at ?? null;
   return problem('access_refused', 'bad', message, catalogue[code].hint, since);
 };
 
@@ -390,7 +392,8 @@ const neverComplete: Rule = (found) => {
     return problem('first_pull', 'busy', message, null, running.started_at);
   }
   if (facts.failing || accessRefused(found)) return problem('never_mirrored', 'bad', `${none}.`, null);
-  if (error) return problem('never_mirrored', 'bad', `${none}. ${ending(error)}`, error.hint, error.run.finished_at);
+  if (error)
+    return problem('never_mirrored', 'bad', `${none}. ${ending(error)}`, error.hint, firstFailure(facts, error));
   if (hasDaemon) return problem('never_mirrored', 'busy', `${none}. The first run is about to begin.`, null);
   return problem('never_mirrored', 'bad', `${none}.`, 'Run `vendor-mirror sync`.');
 };
@@ -427,8 +430,13 @@ const lastRun: Rule = (found) => {
   const { error, facts } = found;
   if (!error || accessRefused(found) || (error.code !== null && error.code === codeOf(facts.failing))) return undefined;
   if (facts.failing === null && neverComplete(found)?.code === 'never_mirrored') return undefined;
-  return problem('last_run', 'fair', ending(error), error.hint, error.run.finished_at);
+  return problem('last_run', 'fair', ending(error), error.hint, firstFailure(facts, error));
 };
+
+/** When the first run failed since one was complete: the last one says only what is wrong now. */
+function firstFailure({ failedSince }: AccountFacts, { run }: LastError): string | null {
+  return failedSince ?? run.finished_at;
+}
 
 const absencesWaiting: Rule = ({ facts, error }) =>
   facts.findings.some(({ kind }) => kind === 'breaker') && error?.code !== 'breaker_tripped'

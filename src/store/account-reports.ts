@@ -14,7 +14,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, type FindingCount } from './findings.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
 import { refusalsOf, type ReportedRefusals } from './refusals.ts';
-import { latestRuns, type ReportedRun } from './runs.ts';
+import { failuresOfRuns, latestRuns, type FailedSince, type ReportedRun } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type {
@@ -61,7 +61,7 @@ export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 
 /** What is stored of an account or found by an index: no sums of money, which need a scan of all vendors. */
-interface AccountSummary {
+interface AccountSummary extends FailedSince {
   readonly account: string;
   readonly counts: readonly VendorCount[];
   readonly freshness: Omit<FreshnessView, 'account_id'>;
@@ -112,6 +112,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = ${at('accountId')}`,
   );
   const runs = latestRuns(sqlite);
+  const failures = failuresOfRuns(sqlite);
   const findings = findingCounts(sqlite);
   const callbacks = statement<OfAccount, ReportedCallback>(
     sqlite,
@@ -147,6 +148,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
       failing: withoutBlobs(failing.get({ accountId })) ?? null,
       runs: shown,
+      ...(withoutBlobs(failures.get({ accountId })) ?? { failedSince: null, refusedSince: null }),
       findings: newest ? findings.all({ run_id: newest.id }) : [],
       callbacks: callbacks.all({ accountId }).map(withoutBlobs),
       refusals: refusals.all({ accountId }).map(withoutBlobs),
@@ -224,6 +226,8 @@ export function unknownState(account: string): AccountState {
     sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
     failing: null,
     runs: [],
+    failedSince: null,
+    refusedSince: null,
     findings: [],
     callbacks: [],
     refusals: [],

@@ -1,7 +1,7 @@
 /** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import { accessRefusals, type ErrorCode } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import { nextOutcome, type EndedOutcome, type RunKind } from '../domain/run.ts';
 import type { ProcessLock } from './files/locks.ts';
@@ -354,6 +354,33 @@ export function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: numb
   WHERE account_id = ${at('accountId')}
   ORDER BY id DESC
   LIMIT +${at('latest')}`,
+  );
+}
+
+/** Since when the runs of an account have not been complete; null where the last one was. */
+export interface FailedSince {
+  /** When the first run failed, or was incomplete, after the last complete one. */
+  readonly failedSince: string | null;
+  /** When the service first refused access to a run since one got an answer. */
+  readonly refusedSince: string | null;
+}
+
+export function failuresOfRuns(sqlite: Sqlite): Statement<OfAccount, FailedSince> {
+  const refused = sql`error_code IN (${sql.join(accessRefusals.map((code) => sql.lit(code)))})`;
+  const firstAfter = (accountId: RawBuilder<unknown>, isFailure: RawBuilder<unknown>, ends: RawBuilder<unknown>) => sql`
+    (SELECT coalesce(finished_at, started_at) FROM runs
+      WHERE account_id = ${accountId} AND outcome <> 'running' AND ${isFailure}
+        AND id > coalesce((SELECT max(id) FROM runs WHERE account_id = ${accountId} AND ${ends}), 0)
+      ORDER BY id LIMIT 1)`;
+  return statement<OfAccount, FailedSince>(
+    sqlite,
+    (at) => sql`
+      SELECT ${firstAfter(at('accountId'), sql`outcome <> 'complete'`, sql`outcome = 'complete'`)} AS failedSince,
+        ${firstAfter(
+          at('accountId'),
+          refused,
+          sql`(outcome = 'complete' OR (outcome = 'incomplete' AND error_code IS NOT NULL AND NOT ${refused}))`,
+        )} AS refusedSince`,
   );
 }
 

@@ -113,6 +113,8 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
         updated: 31,
       }),
     ],
+    failedSince: null,
+    refusedSince: null,
     findings: [
       { kind: 'balance_only', count: 14 },
       { kind: 'missed_update', count: 2 },
