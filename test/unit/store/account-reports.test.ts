@@ -38,6 +38,8 @@ describe('reports on accounts', () => {
         sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
         failing: null,
         runs: [],
+        failedSince: null,
+        refusedSince: null,
         findings: [],
         callbacks: [],
         refusals: [],
