@@ -141,17 +141,17 @@ UPDATE dirty_vendors SET
   last_ms = (SELECT mirror_ms FROM reading_counter);
 
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
-  ('undecided_vendors', '', 'table', NULL, 'Vendors that the last complete run did not see and could not decide about', NULL),
+  ('undecided_vendors', '', 'table', NULL, 'Vendors that the last complete run did not see in a list, and could not read by id; or that it read by id, and lists leave out', NULL),
   ('undecided_vendors', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
   ('undecided_vendors', 'vendorid', 'table', 'INTEGER', 'Number of the vendor, unique in its account', '1006'),
   ('undecided_vendors', 'since', 'table', 'TIMESTAMP', 'When a run could not decide about it first, UTC', '2026-11-20 12:00:00.000'),
   ('undecided_vendors', 'as_of', 'table', 'TIMESTAMP', 'Up to when the mirror knows it, UTC: safe_as_of of the account is not later; null if that is unknown', '2026-11-20 12:00:00.000'),
-  ('undecided_vendors', 'code', 'table', 'TEXT', 'Code of the error when it was read', 'service_unavailable'),
+  ('undecided_vendors', 'code', 'table', 'TEXT', 'Code of the error when it was read; ''list_refuted'': it was read, and lists leave it out', 'service_unavailable'),
   ('undecided_vendors', 'error', 'table', 'TEXT', 'The error, as a sentence', 'The service failed with status 500.'),
   ('dirty_vendors', 'marked_ms', 'table', 'INTEGER', 'marked_at in mirror time', NULL),
   ('dirty_vendors', 'last_ms', 'table', 'INTEGER', 'When it was marked last, in mirror time', NULL),
   ('_freshness_types', 'undecided', 'table', 'INTEGER', 'Vendors about which the last complete run could not decide', '0'),
-  ('freshness', 'undecided', 'view', 'INTEGER', 'Vendors about which the last complete run could not decide, because the service refuses them or answers for them alone with what cannot be used; safe_as_of is limited by them', '0');
+  ('freshness', 'undecided', 'view', 'INTEGER', 'Vendors about which the last complete run could not decide, because the service refuses them or answers for them alone with what cannot be used, or because lists leave out what reads by id show; safe_as_of is limited by them', '0');
 
 -- What was learned of the service's lists, whatever account it was learned from.
 CREATE TABLE _service_knowledge (

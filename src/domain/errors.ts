@@ -101,6 +101,11 @@ export const catalogue = {
     false,
     'Give the token a role that may read all bill vendors. If it shall not, accept it: `vendor-mirror reconcile --accept-unreadable N`.',
   ),
+  list_refuted: entry(
+    incomplete,
+    true,
+    'Report it to the service: its list leaves out vendors that it shows by id. If it is to stay so, accept it: `vendor-mirror reconcile --accept-unreadable N`.',
+  ),
   breaker_tripped: entry(
     incomplete,
     false,

@@ -125,6 +125,7 @@ const enough = 3;
  *   ---------  -------------------------------------------------------  ------------
  *   hidden     showed three or more, and left out none of the mirror's  shown
  *   shown      left out three or more that reads by id found            hidden
+ *   shown      left out one that reads by id found, as the one before   hidden
  *
  * A list that drops vendors of a state after a while shows some of them all the time: so what it leaves out decides, not what it shows.
  */

@@ -25,7 +25,7 @@
  *   callback_unverified  fair   no callback is verified, so nothing is delivered
  *   deliveries_refused   fair   deliveries come and are refused, and none was accepted after them
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
- *   vendors_undecided    fair   vendors that no list shows could not be read
+ *   vendors_undecided    fair   vendors that no list shows could not be read, or are left out for ever though reads by id show them
  *   values_unreadable    fair   the service sent values that the mirror does not understand: they are NULL, so the mirror is not called correct
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
@@ -510,6 +510,19 @@ const vendorsUndecided: Rule = ({ facts: { freshness, undecided, withheldAbsence
   if (!first || freshness.undecided <= withheldAbsences) return undefined;
   const ids = undecided.slice(0, named).map(({ vendorid }) => vendorid);
   const more = freshness.undecided - ids.length;
+  if (undecided.every(({ code }) => code === 'list_refuted')) {
+    const which =
+      freshness.undecided === 1
+        ? `vendor ${first.vendorid}`
+        : `${freshness.undecided} vendors (${ids.join(', ')}${more > 0 ? ' and others' : ''})`;
+    return problem(
+      'vendors_undecided',
+      'fair',
+      `The list leaves out ${which}, though reads by id show them: they are read by id with each run, but others may be missing that no delivery names.`,
+      'Report it to the service.',
+      first.since,
+    );
+  }
   const which =
     freshness.undecided === 1
       ? `Vendor ${first.vendorid}, which no list shows, could not be read`

@@ -1,15 +1,20 @@
 /**
- * Vendors about which the last complete run could not decide: no list showed them, and the service refuses to read them by id, or answers for
- * them alone with what cannot be used. They stay as they are, and what is claimed of the account is limited to what was claimed before.
+ * Vendors about which lists and reads by id disagree, as of the last complete run. No list showed them, and the service refuses to read them
+ * by id, or answers for them alone with what cannot be used: they stay as they are, and what is claimed of the account is limited to what
+ * was claimed before. Or a read by id showed them, and the list leaves them out for ever (`list_refuted`): the mirror knows them by that reading,
+ * and what is claimed is limited to its moment.
  */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
-import type { MirrorError } from '../domain/errors.ts';
+import type { ErrorCode, MirrorError } from '../domain/errors.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { UndecidedTable, VendorKey } from './sqlite/schema.ts';
 import { columns, mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+
+const leftOut: ErrorCode = 'list_refuted';
+const isLeftOut = 'The list leaves it out, though a read by id shows it.';
 
 interface OfAccount {
   account_id: string;
@@ -18,7 +23,7 @@ interface OfAccount {
 export class Undecided {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #all: Statement<OfAccount, Pick<UndecidedTable, 'vendorid' | 'as_of'>>;
+  readonly #all: Statement<OfAccount, Pick<UndecidedTable, 'vendorid' | 'as_of' | 'code'>>;
   readonly #claimed: Statement<OfAccount, { safe_as_of: string | null }>;
   readonly #add: Statement<UndecidedTable>;
   readonly #remove: Statement<VendorKey>;
@@ -30,7 +35,7 @@ export class Undecided {
     this.#all = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('undecided_vendors')
-        .select(['vendorid', 'as_of'])
+        .select(['vendorid', 'as_of', 'code'])
         .where('account_id', '=', at('account_id')),
     );
     this.#claimed = statement(sqlite, (at) =>
@@ -41,9 +46,12 @@ export class Undecided {
         .insertInto('undecided_vendors')
         .values(columns(at, ['account_id', 'vendorid', 'since', 'as_of', 'code', 'error']))
         .onConflict((conflict) =>
-          conflict
-            .columns(['account_id', 'vendorid'])
-            .doUpdateSet({ code: sql`excluded.code`, error: sql`excluded.error` }),
+          conflict.columns(['account_id', 'vendorid']).doUpdateSet({
+            code: sql`excluded.code`,
+            error: sql`excluded.error`,
+            // What was read is known up to then.
+            as_of: sql`iif(excluded.code = 'list_refuted', excluded.as_of, undecided_vendors.as_of)`,
+          }),
         ),
     );
     this.#remove = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('undecided_vendors'), at));
@@ -54,24 +62,35 @@ export class Undecided {
     return this.#database.read(() => new Set(this.#all.all({ account_id: accountId }).map(({ vendorid }) => vendorid)));
   }
 
+  /** Those that lists leave out, and reads by id show. */
+  unlisted(accountId: string): Promise<ReadonlySet<number>> {
+    return this.#database.read(() => {
+      const all = this.#all.all({ account_id: accountId });
+      return new Set(all.flatMap(({ vendorid, code }) => (code === leftOut ? vendorid : [])));
+    });
+  }
+
   /**
    * Replaces the undecided vendors by those of a run that is about to end as complete. A new one is known up to what was claimed before the
-   * run.
+   * run, one of `unlisted` up to the moment that stands beside it, milliseconds since 1970.
    * @returns up to when all of them are known, milliseconds since 1970; null where that is unknown, undefined where there are none.
    */
   replace(
     { accountId }: Pick<Run, 'accountId'>,
     undecided: ReadonlyMap<number, MirrorError>,
+    unlisted: ReadonlyMap<number, number> = new Map(),
   ): Promise<number | null | undefined> {
     return this.#database.write(() => {
       const account_id = accountId;
       const since = timestamp(this.#clock.now());
       for (const { vendorid } of this.#all.all({ account_id }))
-        if (!undecided.has(vendorid)) this.#remove.run({ account_id, vendorid });
-      if (undecided.size === 0) return undefined;
+        if (!undecided.has(vendorid) && !unlisted.has(vendorid)) this.#remove.run({ account_id, vendorid });
+      if (undecided.size + unlisted.size === 0) return undefined;
       const as_of = this.#claimed.get({ account_id })?.safe_as_of ?? null;
       for (const [vendorid, { code, message }] of undecided)
         this.#add.run({ account_id, vendorid, since, as_of, code, error: message });
+      for (const [vendorid, knownUntil] of unlisted)
+        this.#add.run({ account_id, vendorid, since, as_of: timestamp(knownUntil), code: leftOut, error: isLeftOut });
       const known = this.#all.all({ account_id }).map((row) => parseInstant(row.as_of ?? '') ?? -Infinity);
       const earliest = Math.min(...known);
       return earliest === -Infinity ? null : earliest;

@@ -18,6 +18,7 @@ import {
   type StateListing,
 } from '../domain/presence.ts';
 import type { ReadStamp } from '../domain/reading.ts';
+import { isNews, type Verdict } from '../store/acceptance.ts';
 import type { ShownBy } from '../store/listings.ts';
 import type { Mark } from '../store/queue.ts';
 import type { ProvenAbsence } from '../store/readings.ts';
@@ -265,7 +266,7 @@ export interface UnseenById {
   readonly unproven: ReadonlySet<number>;
   /** Vendors whose read was refused, or answered for them alone with what cannot be used. */
   readonly refused: ReadonlyMap<number, MirrorError>;
-  /** Vendors that are as they are stored. */
+  /** Vendors that are as they are stored, but for balances and fields that no list shows. */
   readonly unchanged: ReadonlySet<number>;
   /** Suspects that were not read, because too many before them were not found. */
   readonly unread: ReadonlySet<number>;
@@ -348,7 +349,7 @@ export async function readById(
     if (found.kind === 'record') {
       options.onVerdict?.(found.verdict);
       answered.push(vendorid);
-      if (found.verdict.kind === 'unchanged') unchanged.add(vendorid);
+      if (isSame(found.verdict)) unchanged.add(vendorid);
     } else if (found.kind === 'refused') {
       // Where the service does not answer for others either, it is down. A denial says itself that it is not.
       const isDenied = found.error.code === 'access_denied';
@@ -373,6 +374,12 @@ export async function readById(
     }
   }
   return { notFound, unproven: new Set(unproven.keys()), refused, unchanged, unread };
+}
+
+/** Whether a vendor was not edited since it was stored: a balance moves, and a field that no list shows is filled in, without an edit. */
+function isSame(verdict: Verdict): boolean {
+  if (verdict.kind !== 'updated') return verdict.kind === 'unchanged';
+  return !isNews(verdict) && verdict.before.vis_state === verdict.after.vis_state;
 }
 
 /** A second sweep within a run: it confirms that vendors are not listed, or says why it confirms nothing. */
@@ -474,11 +481,15 @@ export async function learnShown(
   return now;
 }
 
-/** Forgets that lists show a state, where reads by id found several vendors that they left out. @returns the forgotten states. */
+/**
+ * Forgets that lists show a state, where reads by id found several vendors that they left out, or one that they left out before.
+ * @returns the forgotten states.
+ */
 export async function unlearnShown(
   { mirror, accountId }: SyncAccount,
   { suspects, stateOf }: Unseen,
   unchanged: ReadonlySet<number>,
+  before: Pick<ReadonlySet<number>, 'has'>,
 ): Promise<ReadonlySet<State>> {
   const found = new Map<State, number>();
   for (const vendorid of suspects) {
@@ -487,7 +498,8 @@ export async function unlearnShown(
   }
   const forgotten = new Set<State>();
   for (const [state, count] of found) {
-    if (isStateShown(true, { shown: 0, leftOut: count, found: count })) continue;
+    const isAgain = suspects.some((id) => unchanged.has(id) && before.has(id) && (stateOf.get(id) ?? null) === state);
+    if (!isAgain && isStateShown(true, { shown: 0, leftOut: count, found: count })) continue;
     await mirror.listings.unlearnShown(accountId, state);
     forgotten.add(state);
   }

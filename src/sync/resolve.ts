@@ -2,6 +2,14 @@
  * Decides in a run about unlisted vendors and open marks: by reads by id, or by a second sweep that agrees; and what a sweep must be for
  * that. What proves an absence is told in `domain/presence.ts`.
  *
+ * A list that leaves out a vendor which reads by id show is refuted, if the vendor stood still while the list was walked: whatever else it did
+ * not show may be there, too. Which vendors stood still is known from their readings: the mirror held the vendor before, for longer than a copy
+ * of the list may be old; a read by id found it not edited; and so did one more, begun `sync.lag` after the walk ended, which no copy from before
+ * answered. A vendor that was created, restored or edited meanwhile differs from what was held, or was not held long enough. Nothing is
+ * concluded from a refuted list. It is walked again; if the next walk leaves out no others than walks before, that is how this list is:
+ * it counts, and the vendors are findings, which the mirror knows by their own readings. So a list that leaves the same ones out for ever costs
+ * no more walks. More of them than may be absent without a person's word need that word.
+ *
  * No absence is concluded while the service counts more vendors than it shows, and more than before: the token may see less than it did.
  * That is told, and waits for a person, as the breaker does.
  */
@@ -31,7 +39,7 @@ import {
   type UnseenById,
 } from './absences.ts';
 import { attemptOptionsOf, readMarked, settleMarks, type SweepAttemptOptions } from './attempt.ts';
-import { absenceBound, type Breaker } from './breaker.ts';
+import { absenceBound, type Breaker, type BreakerSettings } from './breaker.ts';
 import { inFlightTime, observe, type Observation, type ObservationOptions } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
 import type { Complete } from './sweep/passes.ts';
@@ -47,6 +55,8 @@ export interface SweepOutcome extends FirstSweep {
   readonly seen: IdSet;
   /** Whether the list counts as proof of absence: an empty one needs approval. */
   readonly isBelieved: boolean;
+  /** Vendors that lists before left out, though reads by id show them. */
+  readonly leftOut: ReadonlySet<number>;
 }
 
 /** Decides about unlisted vendors and open marks of a run: by reads by id, or by a second sweep that agrees. */
@@ -59,9 +69,24 @@ export interface Resolution {
   readonly unreadSeq: number | undefined;
   /** Vendors about which nothing could be decided, and why. */
   readonly undecided: ReadonlyMap<number, MirrorError>;
+  /** Vendors that reads by id show and the list leaves out for ever, each with the moment of its reading, in mirror time. */
+  readonly unlisted: ReadonlyMap<number, number>;
+  /** Vendors that refute the list, where it is to be walked again; then nothing is concluded. */
+  readonly refutedBy: readonly number[];
   /** Notes for the run report, in sentences. */
   readonly notes: readonly string[];
 }
+
+/** A resolution that concludes nothing. */
+export const nothingResolved: Resolution = {
+  unconfirmed: 0,
+  withheld: 0,
+  unreadSeq: undefined,
+  undecided: new Map(),
+  unlisted: new Map(),
+  refutedBy: [],
+  notes: [],
+};
 
 /** A sample of vendors that lists or other readings have just shown. */
 export function sampleListed({ seen, unseen }: Pick<SweepOutcome, 'seen' | 'unseen'>): number[] {
@@ -84,13 +109,23 @@ export async function resolveById(
   const limits = { listed: sampleListed(swept), enough: (await breaker.room()) + 1 };
   const read = await readUnseen(account, unseen, limits, attemptOptions);
   const isUnshown = (id: number): boolean => isUnread(read, id) || read.refused.has(id);
-  const concluded = isBelieved ? await conclude(account, swept, read, breaker, options) : nothingConcluded;
+  const forgotten = isBelieved ? await unlearnShown(account, unseen, read.unchanged, swept.leftOut) : new Set<never>();
+  const unlisted = isBelieved
+    ? await leftOutBy(account, swept, { read, forgotten }, attemptOptions)
+    : nothingResolved.unlisted;
+  const refutedBy = [...unlisted.keys()].filter((id) => !swept.leftOut.has(id));
+  if (refutedBy.length > 0) return { ...nothingResolved, refutedBy, notes: [describeRefuted(refutedBy)] };
+  const concluded = isBelieved
+    ? await conclude(account, swept, { read, forgotten }, breaker, options)
+    : nothingConcluded;
   const undecided = undecidedBy(unseen, read, concluded);
   return {
+    ...nothingResolved,
     unconfirmed: isBelieved ? 0 : unseen.suspects.filter(isUnshown).length,
     withheld: concluded.withheld,
     unreadSeq: read.unreadSeq,
     undecided,
+    unlisted,
     notes: [
       ...(await readMarked(account, attemptOptions)),
       ...describeUnproven(read.unproven.size - concluded.missing.size),
@@ -98,6 +133,59 @@ export async function resolveById(
       ...concluded.notes,
     ],
   };
+}
+
+/** What reads by id showed, and the states that lists turned out not to show. */
+interface ReadSuspects {
+  readonly read: UnseenById;
+  readonly forgotten: ReadonlySet<number | null>;
+}
+
+/**
+ * Vendors that stood still while the list was walked, in a state that it shows, and that it left out; each with the moment at which the
+ * last read of it began. Those that refuted a list before are read once.
+ */
+async function leftOutBy(
+  account: SyncAccount,
+  { unseen: { suspects, stateOf }, ended, leftOut, seen, unseen }: SweepOutcome,
+  { read, forgotten }: ReadSuspects,
+  options: SweepAttemptOptions,
+): Promise<ReadonlyMap<number, number>> {
+  const { mirror, sync } = account;
+  const found = suspects.filter((id) => read.unchanged.has(id) && !forgotten.has(stateOf.get(id) ?? null));
+  const [before, fresh] = [found.filter((id) => leftOut.has(id)), found.filter((id) => !leftOut.has(id))];
+  const unlisted = new Map(before.map((id): [number, number] => [id, ended]));
+  // Where copies are so old, the next run looks.
+  if (fresh.length === 0 || sync.lag > longestPause) return unlisted;
+  await untilLater(account, ended, options.signal);
+  const moment = mirror.moment();
+  const again = await readById(account, fresh, { listed: sampleListed({ seen, unseen }), enough: Infinity }, options);
+  for (const id of fresh) if (again.unchanged.has(id)) unlisted.set(id, moment);
+  return unlisted;
+}
+
+function describeRefuted([vendorid, ...others]: readonly number[]): string {
+  const which =
+    others.length === 0 ? `vendor ${String(vendorid)}` : `vendor ${String(vendorid)} and ${others.length} others`;
+  return `The list left out ${which}, though reads by id show them: it was walked again.`;
+}
+
+/**
+ * Vendors that lists leave out for ever may be as many as may be absent without a person's word; with it, as many as were accepted more.
+ * @throws MirrorError `list_refuted`.
+ */
+export function refuseUnlisted(
+  unlisted: number,
+  { shown, accepted }: { readonly shown: number; readonly accepted: number },
+  settings: BreakerSettings,
+): void {
+  if (unlisted > accepted + absenceBound(shown, settings)) throw listRefuted(unlisted);
+}
+
+/** The error of a run whose list left out so many vendors that reads by id show. */
+export function listRefuted(unlisted: number): MirrorError {
+  const which = unlisted === 1 ? 'One vendor that reads by id show' : `${unlisted} vendors that reads by id show`;
+  return new MirrorError('list_refuted', `${which} did not stand in the list, so others may be missing too.`);
 }
 
 /** Whether no read found the vendor, and none was refused. */
@@ -147,7 +235,7 @@ const saysNothing = new MirrorError(
 async function conclude(
   account: SyncAccount,
   swept: SweepOutcome,
-  read: UnseenById,
+  { read, forgotten }: ReadSuspects,
   breaker: Breaker,
   options: ObservationOptions,
 ): Promise<Concluded> {
@@ -155,7 +243,6 @@ async function conclude(
   const { doubted, stateOf } = unseen;
   const { mirror, accountId, sync } = account;
   const attemptOptions = attemptOptionsOf(options);
-  const forgotten = await unlearnShown(account, unseen, read.unchanged);
   const isForgotten = (id: number): boolean => forgotten.has(stateOf.get(id) ?? null);
   const suspects = unseen.suspects.filter((id) => !isForgotten(id));
   const others = [...unseen.suspects.filter(isForgotten), ...unseen.hidden.map(({ vendorid }) => vendorid)];
@@ -322,7 +409,7 @@ export async function resolveBySweep(
   const { suspects } = unseen;
   const { mirror, accountId, sync } = account;
   const unreadSeq = unseen.hidden[0]?.read_seq;
-  const nothing: Resolution = { unconfirmed: 0, withheld: 0, unreadSeq, undecided: none, notes: [] };
+  const nothing: Resolution = { ...nothingResolved, unreadSeq };
   await settleMarks(account, marks, { seen, news: list.news });
   if (!isBelieved) return { ...nothing, unconfirmed: suspects.length };
 
@@ -349,11 +436,11 @@ export async function resolveBySweep(
   await applyAbsences(account, [...again, ...absencesBySweep(second.unlisted, second)], breaker, attemptOptions);
   const { disagreement } = second;
   const undecided =
-    disagreement === undefined ? none : new Map(open.map((vendorid) => [vendorid, notConfirmed(disagreement)]));
+    disagreement === undefined
+      ? nothing.undecided
+      : new Map(open.map((vendorid) => [vendorid, notConfirmed(disagreement)]));
   return { ...nothing, undecided, notes: describeUnresolved(open.length, second) };
 }
-
-const none: ReadonlyMap<number, MirrorError> = new Map();
 
 function notConfirmed(why: string): MirrorError {
   return new MirrorError('sweep_incomplete', `No list shows it, but ${why}.`);

@@ -21,8 +21,11 @@ import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';
 import { readDetails } from './details.ts';
 import { observeHidden, RunCounter, sweepContext, type ObservationOptions } from './observation.ts';
 import {
+  listRefuted,
+  nothingResolved,
   observeList,
   refuseEmptyList,
+  refuseUnlisted,
   rememberShortfall,
   reportList,
   requireComplete,
@@ -107,6 +110,18 @@ export interface RunResult {
   readonly seen: IdSet | undefined;
 }
 
+/** So many lists of one run may be refuted. One that leaves out other vendors each time proves nothing. */
+const mostRefuted = 3;
+
+/** One walk, and what was concluded from it. */
+interface Walk {
+  readonly swept: SweepOutcome;
+  readonly resolved: Resolution;
+  /** Whether vendors are read by id; undefined where none needs to be. */
+  readonly readsById: boolean | undefined;
+  readonly breaker: Breaker;
+}
+
 /** Carries out one run. Its result includes what was learned before a failure. */
 class SweepRun {
   readonly #account: SyncAccount;
@@ -114,6 +129,8 @@ class SweepRun {
   readonly #run: Run;
   readonly #counter = new RunCounter();
   readonly #notes: string[] = [];
+  /** Vendors that refuted the list in this run. */
+  readonly #refutedBy = new Set<number>();
   #proof: ProofKind | null = null;
   #moved: boolean | null = null;
   #seen: IdSet | undefined;
@@ -151,53 +168,79 @@ class SweepRun {
 
   async #runSteps(request: OpenRequest | undefined): Promise<Freshness> {
     const account = this.#account;
-    const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
+    const { kind, trigger, signal, onProgress, onPages } = this.#options;
     const noSpace = trigger === 'command' ? undefined : account.mirror.noSpaceForSweep();
     if (noSpace) throw noSpace;
     const context = await sweepContext(account, { id: this.#run.id, kind, trigger });
     const options = { context, counter: this.#counter, signal, onProgress, onPages };
     const parked = kind === 'reconcile' ? await markParkedAgain(account) : [];
 
-    const swept = await this.#sweep(options);
+    const leftOut = new Set(await account.mirror.undecided.unlisted(account.accountId));
+    let { swept, resolved, readsById, breaker } = await this.#walkAndResolve(leftOut, parked.length, options);
+    for (let walks = 1; resolved.refutedBy.length > 0; walks += 1) {
+      await this.#recordRefuted(resolved.refutedBy);
+      for (const vendorid of resolved.refutedBy) leftOut.add(vendorid);
+      if (walks === mostRefuted) throw listRefuted(resolved.refutedBy.length);
+      ({ swept, resolved, readsById, breaker } = await this.#walkAndResolve(leftOut, parked.length, options));
+    }
     const { list, seen, unseen } = swept;
     this.#seen = seen;
-    const suspects = unseen.suspects.length;
-    const { present, base } = unseen;
-    const breaker = new Breaker(account, this.#run, { present, base, approved });
-
-    const readsById = await this.#readsById(swept, parked.length, options);
-    const resolved = await this.#resolve(swept, readsById, breaker, options);
-    this.#notes.push(...resolved.notes);
-    if (resolved.unconfirmed > 0) throw await breaker.trip(suspects);
+    if (resolved.unconfirmed > 0) throw await breaker.trip(unseen.suspects.length);
+    const { accepted } = await account.mirror.accountRegister.listCount(account.accountId);
+    refuseUnlisted(resolved.unlisted.size, { shown: list.conclusion.shown, accepted }, account.sync.breaker);
     await settleParked(account, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
     await refuseEmptyList(account, list.conclusion);
     await rememberShortfall(account, swept, resolved.withheld);
     if (request) await finishRequest(account, request, { seen, news: list.news });
-    const undecidedAsOf = await this.#recordUndecided(resolved.undecided);
+    const undecidedAsOf = await this.#recordUndecided(resolved);
     const { guardedSeq } = unseen;
     return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq, undecidedAsOf });
   }
 
+  /** Sweeps the lists, and resolves what they did not show. @param leftOut vendors that lists before left out, though reads by id show them */
+  async #walkAndResolve(leftOut: ReadonlySet<number>, parked: number, options: ObservationOptions): Promise<Walk> {
+    const swept = { ...(await this.#sweep(options)), leftOut };
+    const { present, base } = swept.unseen;
+    const breaker = new Breaker(this.#account, this.#run, { present, base, approved: this.#options.approved ?? 0 });
+    const readsById = await this.#readsById(swept, parked, options);
+    const resolved = await this.#resolve(swept, readsById, breaker, options);
+    this.#note(resolved.notes);
+    return { swept, resolved, readsById, breaker };
+  }
+
+  /** A note that another walk of this run repeats is told once. */
+  #note(notes: readonly string[]): void {
+    this.#notes.push(...notes.filter((note) => !this.#notes.includes(note)));
+  }
+
+  async #recordRefuted(vendorids: readonly number[]): Promise<void> {
+    const findings = vendorids.map((vendorid): Finding => ({ kind: 'unlisted', vendorid, fields: [] }));
+    await this.#account.mirror.findings.addFindings(this.#run, findings);
+    for (const vendorid of vendorids) this.#refutedBy.add(vendorid);
+  }
+
   /** @returns up to when the undecided vendors are known; null where that is unknown, undefined where there are none. */
-  async #recordUndecided(undecided: Resolution['undecided']): Promise<number | null | undefined> {
-    const { mirror } = this.#account;
-    if (undecided.size > 0) {
-      const findings = Array.from(undecided, ([vendorid, { code }]): Finding => ({
-        kind: 'unreadable',
-        vendorid,
-        fields: { refused: code },
-      }));
-      await mirror.findings.addFindings(this.#run, findings);
-    }
-    return mirror.undecided.replace(this.#run, undecided);
+  async #recordUndecided({ undecided, unlisted }: Resolution): Promise<number | null | undefined> {
+    const { mirror, sync, clock } = this.#account;
+    const findings = Array.from(undecided, ([vendorid, { code }]): Finding => ({
+      kind: 'unreadable',
+      vendorid,
+      fields: { refused: code },
+    }));
+    if (findings.length > 0) await mirror.findings.addFindings(this.#run, findings);
+    await this.#recordRefuted([...unlisted.keys()].filter((vendorid) => !this.#refutedBy.has(vendorid)));
+    const now = clock.now() - mirror.moment() - sync.lag;
+    const knownUntil = Array.from(unlisted, ([vendorid, moment]): [number, number] => [vendorid, now + moment]);
+    return mirror.undecided.replace(this.#run, undecided, new Map(knownUntil));
   }
 
   /** Sweeps the lists and sorts the unlisted vendors. @throws MirrorError where the default list is incomplete. */
-  async #sweep(options: ObservationOptions): Promise<SweepOutcome> {
+  async #sweep(options: ObservationOptions): Promise<Omit<SweepOutcome, 'leftOut'>> {
     const account = this.#account;
     const { mirror, accountId, sync } = account;
     const { approved = 0 } = this.#options;
-    const { began } = this.#run;
+    // What refuted the list before was read since the run began.
+    const began = this.#refutedBy.size > 0 ? await mirror.takeStamp() : this.#run.began;
     const marks = await mirror.queue.dueMarks(accountId);
     const observation = await observeList(account, options);
     this.#moved = observation.moved;
@@ -207,7 +250,7 @@ class SweepRun {
     const seen = new IdSet(list.seen);
     if (hidden) seen.addAll(hidden.seen);
     this.#counter.setSeen(seen.size);
-    this.#notes.push(...(await reportList(account, this.#run, list)));
+    this.#note(await reportList(account, this.#run, list));
 
     const ended = mirror.moment();
     const known = await mirror.listings.shownStates(accountId);
@@ -270,8 +313,7 @@ class SweepRun {
     breaker: Breaker,
     options: ObservationOptions,
   ): Promise<Resolution> {
-    if (readsById === undefined)
-      return { unconfirmed: 0, withheld: 0, unreadSeq: undefined, undecided: new Map(), notes: [] };
+    if (readsById === undefined) return nothingResolved;
     return readsById
       ? resolveById(this.#account, swept, breaker, options)
       : resolveBySweep(this.#account, swept, breaker, options);

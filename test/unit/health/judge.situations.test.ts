@@ -224,6 +224,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     of({ freshness: { ...freshness, undecided: 3 }, undecided: [unreadable('access_denied')] }),
     correct('vendors_undecided', 'Give the person whose token it is access'),
   ],
+  [
+    'the list leaves out vendors that reads by id show',
+    of({ freshness: { ...freshness, undecided: 2 }, undecided: [unreadable('list_refuted')] }),
+    correct('vendors_undecided', 'Report it to the service'),
+  ],
   ['the queue is stuck', of({ oldestMark: before(hour) }), correct('queue_stuck', '`vendor-mirror doctor`')],
   ['the account is paused', of({ freshness: { ...stale, paused_since: before(hour) } }), unserved('paused', null)],
   [
