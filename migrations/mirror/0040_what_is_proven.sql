@@ -280,6 +280,8 @@ CREATE TABLE _detail_fields (
   learned_at TIMESTAMP, -- null while too few vendors showed it
   PRIMARY KEY (account_id, field)
 ) WITHOUT ROWID;
+-- How many listed vendors were read by id to find that out.
+ALTER TABLE accounts ADD COLUMN probed_vendors INTEGER NOT NULL DEFAULT 0;
 
 -- By which rules the columns of vendors were derived from `raw`: rows of an older derivation are derived again at the start.
 ALTER TABLE mirror_identity ADD COLUMN derivation INTEGER NOT NULL DEFAULT 0;
@@ -288,6 +290,7 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('vendors', 'unreadable_fields', 'table', 'TEXT', 'Names of the fields that the service sent and the mirror could not read, JSON: they are null here, or contain only what could be read; null if there are none', '["is_1099"]'),
   ('vendors', 'detail_seq', 'table', 'INTEGER', 'Internal: number of the last reading by id, where lists leave fields out; 0 if it is to be read first; null where no list is known to leave any out', NULL),
   ('vendors', 'details_at', 'table', 'TIMESTAMP', 'When the vendor was last read by its id, where lists leave fields out, UTC: 1970 if it never was; null where no list is known to leave any out', '2026-11-20 12:00:00.000'),
+  ('accounts', 'probed_vendors', 'table', 'INTEGER', 'Internal: how many listed vendors were read by id to find out what lists leave out', '200'),
   ('_detail_fields', '', 'table', NULL, 'Internal: fields that lists leave out and reads by id carry', NULL),
   ('_detail_fields', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
   ('_detail_fields', 'field', 'table', 'TEXT', 'Name of the field', 'note'),

@@ -1,12 +1,14 @@
 /**
  * Fields that lists leave out and reads by id carry ("details"): which they are, by account, and which vendors are to be read for them.
  *
- * A vendor is a witness of a field where a read by id carries it, the list row before did not, and `updated_at` is the same in both: the field
- * did not come in between. Two witnesses make it a detail; a list row that carries it takes that back. From then on `vendors.detail_seq` orders
- * the vendors: 0 for one that is new or whose listed row changed, otherwise the number of its last read by id.
+ * A vendor is a witness of a field where a read by id carries it, the list row before did not, and nothing was edited in between: `updated_at`
+ * is the same in both, or, where lists leave that out too, all that the row carried. Two witnesses make it a detail, or one among enough vendors
+ * that were asked. The list row of a witness that carries the field takes that back: lists may carry it for some vendors only. While there are
+ * details, `vendors.detail_seq` orders the vendors: 0 for one that is new or whose listed row changed, otherwise the number of its last read by
+ * id, successful or not; `details_at` says when it last succeeded.
  */
 import { sql } from 'kysely';
-import type { Clock } from '../domain/clock.ts';
+import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
@@ -14,7 +16,7 @@ import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { ofVendor, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
-/** How many vendors must show that lists leave a field out. */
+/** How many vendors must show that lists leave a field out, before many were asked. */
 const witnesses = 2;
 
 /** Rows of one transaction: deliveries wait for its end. */
@@ -83,9 +85,21 @@ export class DetailRows {
 
   /** A list showed a vendor that is new, or otherwise than before: it is to be read by id. */
   listed(key: VendorKey, raw: string, fields: readonly string[]): void {
-    const { account_id } = key;
-    const shown = namesIn(raw);
-    for (const field of fields) if (shown.has(field)) this.#forget.run({ account_id, field });
+    const { account_id, vendorid } = key;
+    const row = membersOf(raw);
+    for (const field of fields) {
+      if (!Object.hasOwn(row, field)) continue;
+      const known = this.#witnessesOf(account_id, field);
+      const others = known.filter((id) => id !== vendorid);
+      if (others.length === 0) this.#forget.run({ account_id, field });
+      else if (others.length < known.length)
+        this.#note.run({ account_id, field, vendorids: JSON.stringify(others), learned_at: null });
+    }
+    this.#due.run(key);
+  }
+
+  /** A list answered a doubt about a vendor, but for the fields that it leaves out: the vendor is to be read by id. */
+  doubted(key: VendorKey): void {
     this.#due.run(key);
   }
 
@@ -98,15 +112,21 @@ export class DetailRows {
   learn({ account_id, vendorid }: VendorKey, before: Shown, raw: string, now: string): void {
     if (before.source !== 'pull' && before.source !== 'reconcile') return;
     const [listed, read] = [membersOf(before.raw), membersOf(raw)];
-    if (before.updated_at === null || read['updated_at'] !== listed['updated_at']) return;
+    const compared = Object.hasOwn(listed, 'updated_at') ? ['updated_at'] : Object.keys(listed);
+    if (compared.some((field) => JSON.stringify(read[field]) !== JSON.stringify(listed[field]))) return;
     for (const [field, value] of Object.entries(read)) {
-      if (value === null || Object.hasOwn(listed, field)) continue;
-      const known = JSON.parse(this.#witnesses.get({ account_id, field })?.vendorids ?? '[]') as number[];
+      // What says nothing changes nothing, so that the stored row need not have it although a list did.
+      if (value === null || (Array.isArray(value) && value.length === 0) || Object.hasOwn(listed, field)) continue;
+      const known = this.#witnessesOf(account_id, field);
       if (known.includes(vendorid) || known.length >= witnesses) continue;
       const vendorids = [...known, vendorid];
       const learned_at = vendorids.length >= witnesses ? now : null;
       this.#note.run({ account_id, field, vendorids: JSON.stringify(vendorids), learned_at });
     }
+  }
+
+  #witnessesOf(account_id: string, field: string): number[] {
+    return JSON.parse(this.#witnesses.get({ account_id, field })?.vendorids ?? '[]') as number[];
   }
 }
 
@@ -116,10 +136,6 @@ function membersOf(raw: string): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-function namesIn(raw: string): ReadonlySet<string> {
-  return new Set(Object.keys(membersOf(raw)));
 }
 
 /** Which vendors of an account are to be read by id for what lists leave out. */
@@ -133,6 +149,10 @@ export class Details {
   readonly #enrol: Statement<OfAccount & { after: number }, { last: number | null }>;
   readonly #enrolUpTo: Statement<OfAccount & { after: number; last: number }>;
   readonly #release: Statement<OfAccount>;
+  readonly #probed: Statement<OfAccount, { probed: number }>;
+  readonly #addProbed: Statement<OfAccount & { probed: number }>;
+  readonly #learnSuspected: Statement<OfAccount & { learned_at: string }>;
+  readonly #readInVain: Statement<VendorKey & { read_seq: number }>;
 
   constructor(database: Database, clock: Clock, findings: Findings) {
     const { sqlite } = database;
@@ -170,6 +190,27 @@ export class Details {
       UPDATE vendors SET detail_seq = NULL, details_at = NULL
       WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL`,
     );
+    this.#probed = statement<OfAccount, { probed: number }>(
+      sqlite,
+      (at) => sql`SELECT probed_vendors AS probed FROM accounts WHERE account_id = ${at('account_id')}`,
+    );
+    this.#addProbed = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE accounts SET probed_vendors = probed_vendors + ${at('probed')} WHERE account_id = ${at('account_id')}`,
+    );
+    this.#learnSuspected = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _detail_fields SET learned_at = ${at('learned_at')}
+      WHERE account_id = ${at('account_id')} AND learned_at IS NULL`,
+    );
+    this.#readInVain = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE vendors SET detail_seq = max(detail_seq, ${at('read_seq')})
+      WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND detail_seq IS NOT NULL`,
+    );
   }
 
   /** Fields of an account that lists leave out. */
@@ -206,6 +247,29 @@ export class Details {
       after = last;
       await this.#clock.yield();
     }
+  }
+
+  /** How many listed vendors were read to find out whether lists leave anything out. */
+  probed(accountId: string): Promise<number> {
+    return this.#database.read(() => this.#probed.get({ account_id: accountId })?.probed ?? 0);
+  }
+
+  addProbed(accountId: string, probed: number): Promise<void> {
+    return this.#database.writeWithoutSync(() => void this.#addProbed.run({ account_id: accountId, probed }));
+  }
+
+  /** So many were read that one that shows something is proof. */
+  learnSuspected(accountId: string): Promise<void> {
+    const learned_at = timestamp(this.#clock.now());
+    return this.#database.write(() => void this.#learnSuspected.run({ account_id: accountId, learned_at }));
+  }
+
+  /** Vendors that no read by id showed wait for their next turn: others come first. */
+  readInVain({ accountId, began }: Run, vendorids: readonly number[]): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
+      for (const vendorid of vendorids)
+        this.#readInVain.run({ account_id: accountId, vendorid, read_seq: began.readSeq });
+    });
   }
 
   /** Lists carry every field again. */

@@ -48,7 +48,7 @@ export class Queue {
   readonly #parked: Statement<{ account_id: string }, Mark>;
   readonly #open: Statement<{ account_id: string }, { marks: number }>;
   readonly #next: Statement<{ account_id: string; after: number }, { next: number | null }>;
-  readonly #older: Statement<{ account_id: string; upTo: number }, { vendorid: number }>;
+  readonly #older: Statement<{ account_id: string; upTo: number }, { vendorid: number; failed: number }>;
   readonly #aged: Statement<VendorKey, Mark & Age>;
   readonly #rejuvenate: Statement<VendorKey & { marked_at: string; marked_ms: number }>;
   readonly #remove: Statement<VendorKey & { generation: number }>;
@@ -87,7 +87,8 @@ export class Queue {
     this.#older = statement(
       sqlite,
       (at) => sql`
-        SELECT vendorid FROM dirty_vendors WHERE account_id = ${at('account_id')} AND marked_ms <= ${at('upTo')}`,
+        SELECT vendorid, last_error IS NOT NULL AS failed FROM dirty_vendors
+        WHERE account_id = ${at('account_id')} AND marked_ms <= ${at('upTo')}`,
     );
     this.#aged = statement(
       sqlite,
@@ -169,9 +170,12 @@ export class Queue {
     });
   }
 
-  /** Vendors with a mark that was made until that moment of mirror time, parked ones included. Runs inside a transaction. */
-  markedUntil(account_id: string, upTo: number): number[] {
-    return this.#older.all({ account_id, upTo }).map(({ vendorid }) => vendorid);
+  /**
+   * Vendors with a mark that was made until that moment of mirror time, parked ones included, and whether a read by id failed since. Runs
+   * inside a transaction.
+   */
+  markedUntil(account_id: string, upTo: number): { vendorid: number; hasFailed: boolean }[] {
+    return this.#older.all({ account_id, upTo }).map(({ vendorid, failed }) => ({ vendorid, hasFailed: failed === 1 }));
   }
 
   /**

@@ -142,25 +142,27 @@ export class ReadingWriter {
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
     this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
     // The answer to a write need not be what a read by id shows.
-    if (context.source !== 'write') this.#noteDetails(key, stored, verdict, row, stamp, details.length > 0);
+    if (context.source === 'write') return verdict;
+    if (stored) this.#details.learn(key, stored, row.raw, timestamp(this.#clock.now()));
+    if (details.length > 0) this.#noteDetails(key, verdict, stamp, context.lag);
     return verdict;
   }
 
-  #noteDetails(
-    key: VendorKey,
-    stored: VendorTable | undefined,
-    { kind }: Verdict,
-    { raw }: VendorRow,
-    stamp: ReadStamp,
-    isDetailed: boolean,
-  ): void {
-    const now = this.#clock.now();
-    if (!isDetailed) {
-      if (stored) this.#details.learn(key, stored, raw, timestamp(now));
-    } else if (kind === 'created' || kind === 'updated' || kind === 'unchanged') {
-      const begun = now - Math.max(0, this.#counter.moment() - stamp.begun);
-      this.#details.read(key, stamp.readSeq, timestamp(begun));
-    }
+  /** Whether lists leave fields out that reads by id carry. */
+  lacksDetails(accountId: string): boolean {
+    return this.#details.fields(accountId).length > 0;
+  }
+
+  /** A list answered a doubt about a vendor whose reads by id fail: what lists leave out stays in doubt. */
+  doubtDetails(key: VendorKey): void {
+    this.#details.doubted(key);
+  }
+
+  #noteDetails(key: VendorKey, { kind }: Verdict, { readSeq, begun }: ReadStamp, lag: number): void {
+    if (kind !== 'created' && kind !== 'updated' && kind !== 'unchanged') return;
+    // An old copy may have answered.
+    const known = this.#clock.now() - Math.max(0, this.#counter.moment() - begun) - lag;
+    this.#details.read(key, readSeq, timestamp(known));
   }
 
   /**

@@ -227,19 +227,31 @@ export class Readings {
     return verdicts;
   }
 
-  /** Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id. */
+  /**
+   * Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id, unless lists leave fields out: then
+   * only a read by id answers, or, where one failed, the page does, and what it leaves out stays to be read.
+   */
   #answerByPage({ stamp }: VendorPage, verdicts: Verdicts, context: SweepContext): void {
     if (context.rest === undefined) return;
-    for (const vendorid of this.#queue.markedUntil(context.accountId, stamp.begun - context.rest)) {
+    const { accountId } = context;
+    const marked = this.#queue.markedUntil(accountId, stamp.begun - context.rest);
+    const lacksDetails = marked.length > 0 && this.#writer.lacksDetails(accountId);
+    for (const { vendorid, hasFailed } of marked) {
       const verdict = verdicts.get(vendorid);
-      if (verdict) this.#answer(vendorid, verdict, stamp, context);
+      if (!verdict || (lacksDetails && !hasFailed)) continue;
+      const isAnswered = this.#answer(vendorid, verdict, stamp, context);
+      if (lacksDetails && isAnswered) this.#writer.doubtDetails({ account_id: accountId, vendorid });
     }
   }
 
-  /** Settles the marks that a reading answered: those that are older than it by the rest. What was not accepted answers nothing. */
-  #answer(vendorid: number, verdict: Verdict, { begun }: ReadStamp, { accountId, rest }: ReadingContext): void {
+  /**
+   * Settles the marks that a reading answered: those that are older than it by the rest. What was not accepted answers nothing.
+   * @returns whether it could answer any
+   */
+  #answer(vendorid: number, verdict: Verdict, { begun }: ReadStamp, { accountId, rest }: ReadingContext): boolean {
     const { kind } = verdict;
-    if (rest === undefined || kind === 'stale' || kind === 'guarded' || kind === 'rejected') return;
+    if (rest === undefined || kind === 'stale' || kind === 'guarded' || kind === 'rejected') return false;
     this.#queue.answer({ account_id: accountId, vendorid }, begun - rest, isNews(verdict) ? 'applied' : 'unchanged');
+    return true;
   }
 }

@@ -21,7 +21,7 @@ import type { ReadResult, SyncAccount } from './sync-account.ts';
 export interface AttemptOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
-  readonly priority?: 'background';
+  readonly priority?: 'background' | 'spare';
   readonly onRequest?: () => void;
   readonly onVerdict?: (verdict: Verdict) => void;
 }

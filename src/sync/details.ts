@@ -1,8 +1,9 @@
 /**
- * Reads vendors by id for what lists leave out. After a complete run, a few listed vendors are read to find out whether lists leave anything
+ * Reads vendors by id for what lists leave out. After each complete run, some listed vendors are read to find out whether lists leave anything
  * out; where they do, first the vendors that are new or whose listed row changed are read, then some of all others, longest unread first.
  *
- * Where lists carry every field, this is one request a run; none where it is not known that the service offers reads by id.
+ * Where lists carry every field, this is twenty requests a run until as many vendors as are worth it were compared, and one from then on. All
+ * of it takes only the spare part of the rate, and little time of a run; what is left over waits for the next one.
  */
 import { eachBounded } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
@@ -11,70 +12,111 @@ import { tryRead, type AttemptOptions } from './attempt.ts';
 import type { IdSet } from './sweep/id-set.ts';
 import type { SyncAccount } from './sync-account.ts';
 
-/** Listed vendors that are read to find out: after the first complete run, after each other one, and once one of them showed something. */
-const probes = { first: 20, later: 1, further: 60 };
+/**
+ * Listed vendors that are read to find out: after each run until `enough` were read, or all, then after each run, and at once if a vendor
+ * showed something.
+ */
+const probes = { early: 20, later: 1, further: 60, enough: 200 };
 
 /** Vendors that are read after one run: new and changed ones, and of all others. */
 const duePerRun = 2_000;
 const othersPerRun = 200;
 
+/** How long one run reads, in milliseconds: other runs of the account wait for it. */
+const longest = 120_000;
+
 export interface DetailsOptions extends AttemptOptions {
   readonly run: Run;
   /** The vendors that the lists of the run showed. */
   readonly seen: IdSet;
-  /** Whether no run was complete before. */
-  readonly isFirst: boolean;
 }
 
 /** Finds out what lists leave out, and reads it. A failure of the service ends it: the next run goes on. */
 export async function readDetails(account: SyncAccount, options: DetailsOptions): Promise<void> {
   try {
-    await readAll(account, options);
+    await new DetailReader(account, options).run();
   } catch (error) {
     if (!(error instanceof MirrorError) && !options.signal.aborted) throw error;
   }
 }
 
-async function readAll(account: SyncAccount, options: DetailsOptions): Promise<void> {
-  const { mirror, accountId, reader } = account;
-  const { seen, run, isFirst } = options;
-  const ids = [...seen];
-  if (ids.length === 0 || !reader.isKnownToBeOffered) return;
-  let fields = await mirror.details.fields(accountId);
-  const known = fields.length;
-  if (known === 0) {
-    await readEach(account, spread(ids, isFirst ? probes.first : probes.later, run.id), options);
-    if (await mirror.details.isSuspected(accountId))
-      await readEach(account, spread(ids, probes.further, run.id + 1), options);
-    fields = await mirror.details.fields(accountId);
+class DetailReader {
+  readonly #account: SyncAccount;
+  readonly #options: DetailsOptions;
+  readonly #until: number;
+
+  constructor(account: SyncAccount, options: DetailsOptions) {
+    this.#account = account;
+    this.#options = options;
+    this.#until = account.clock.monotonic() + longest;
   }
-  const next = await mirror.details.next(accountId, 1);
-  if (fields.length === 0) return next.length > 0 ? mirror.details.release(accountId) : undefined;
-  if (known === 0) await mirror.details.enrol(run, fields);
-  const waiting = await mirror.details.next(accountId, duePerRun + othersPerRun);
-  const due = waiting.filter(({ isDue }) => isDue).slice(0, duePerRun);
-  const others = waiting.filter(({ isDue }) => !isDue).slice(0, othersPerRun);
-  await readEach(
-    account,
-    [...due, ...others].map(({ vendorid }) => vendorid),
-    options,
-  );
+
+  async run(): Promise<void> {
+    const { mirror, accountId, reader } = this.#account;
+    const { seen, run } = this.#options;
+    const ids = [...seen];
+    if (ids.length === 0) return;
+    const before = await mirror.details.probed(accountId);
+    const some = (): Promise<number[]> => Promise.resolve(sample(ids, before, probes.early));
+    if (!(await reader.isOffered(some, this.#options))) return;
+    const known = await mirror.details.fields(accountId);
+    if (known.length === 0) await this.#probe(ids, before);
+    const fields = known.length === 0 ? await mirror.details.fields(accountId) : known;
+    const [waits] = await mirror.details.next(accountId, 1);
+    if (fields.length === 0) return waits && mirror.details.release(accountId);
+    if (known.length === 0) await mirror.details.enrol(run, fields);
+    const waiting = await mirror.details.next(accountId, duePerRun + othersPerRun);
+    // Those that lists hide are read by id anyway, in a turn of their own.
+    const hidden = waiting.filter(({ vendorid }) => !seen.has(vendorid)).map(({ vendorid }) => vendorid);
+    const listed = waiting.filter(({ vendorid }) => seen.has(vendorid));
+    const due = listed.filter(({ isDue }) => isDue).slice(0, duePerRun);
+    const others = listed.filter(({ isDue }) => !isDue).slice(0, othersPerRun);
+    const { refused } = await this.#read([...due, ...others].map(({ vendorid }) => vendorid));
+    if (refused.length + hidden.length > 0) await mirror.details.readInVain(run, [...refused, ...hidden]);
+  }
+
+  /** Reads some listed vendors, so that the mirror can compare. Once enough were read, one that shows something is proof. */
+  async #probe(ids: readonly number[], before: number): Promise<void> {
+    const { mirror, accountId } = this.#account;
+    const enough = Math.min(probes.enough, ids.length);
+    if (before >= enough) await this.#read(sample(ids, this.#options.run.id, probes.later));
+    let probed = before;
+    const readEarly = async (count: number): Promise<void> => {
+      const { shown } = await this.#read(sample(ids, probed, count));
+      await mirror.details.addProbed(accountId, shown);
+      probed += shown;
+    };
+    if (probed < enough) await readEarly(probes.early);
+    if (!(await mirror.details.isSuspected(accountId))) return;
+    if (probed < enough) await readEarly(probes.further);
+    if (probed >= enough) await mirror.details.learnSuspected(accountId);
+  }
+
+  /** @returns how many vendors reads showed, and those that they did not. */
+  async #read(vendorids: readonly number[]): Promise<{ readonly shown: number; readonly refused: readonly number[] }> {
+    let shown = 0;
+    const refused: number[] = [];
+    await eachBounded(vendorids, this.#account.concurrency, async (vendorid) => {
+      if (this.#account.clock.monotonic() >= this.#until) return;
+      const found = await tryRead(this.#account, vendorid, this.#options);
+      // The service as a whole fails: it is not asked for the others now.
+      if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
+      if (found.kind === 'record') shown += 1;
+      else refused.push(vendorid);
+    });
+    return { shown, refused };
+  }
 }
 
-async function readEach(account: SyncAccount, vendorids: readonly number[], options: DetailsOptions): Promise<void> {
-  await eachBounded(vendorids, account.concurrency, async (vendorid) => {
-    const found = await tryRead(account, vendorid, options);
-    // The service as a whole fails: it is not asked for the others now.
-    if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
-  });
+/** So many of the ids, spread evenly, as an endless walk that shows each of them before it repeats itself; from its step `from` on. */
+export function sample(ids: readonly number[], from: number, count: number): number[] {
+  const { length } = ids;
+  let stride = Math.max(1, Math.round(length * 0.618));
+  while (greatestCommonDivisor(stride, length) > 1) stride += 1;
+  const steps = Array.from({ length: Math.min(count, length) }, (_, nth) => ((from + nth) * stride) % length);
+  return steps.flatMap((step) => ids[step] ?? []);
 }
 
-/** So many of the ids, spread evenly; others in each turn. */
-function spread(ids: readonly number[], count: number, turn: number): number[] {
-  const step = Math.max(1, Math.floor(ids.length / count));
-  const picked = Array.from(
-    { length: Math.min(count, ids.length) },
-    (_, nth) => ids[(turn * 7 + nth * step) % ids.length],
-  );
-  return [...new Set(picked.filter((id) => id !== undefined))];
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }

@@ -62,7 +62,6 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
   const started = account.clock.monotonic();
   await mirror.derivation.renew(vendorOf);
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
-  const isFirst = (await mirror.runs.lastComplete(accountId)) === undefined;
   const { counts, proof, moved, notes, freshness, error, seen } = await new SweepRun(account, options, run).run();
   const outcome = nextOutcome('running', endingOf(kind, error));
   const declined = await mirror.finishSweep(run, {
@@ -78,7 +77,7 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
   const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
   if (outcome === 'complete' && seen) {
     const context = await sweepContext(account, { id: run.id, kind, trigger });
-    await readDetails(account, { run, seen, isFirst, context, signal: options.signal, priority: 'background' });
+    await readDetails(account, { run, seen, context, signal: options.signal, priority: 'spare' });
   }
   return { run, trigger, seconds, outcome, proof, counts, error, notes: [...notes, ...declined] };
 }

@@ -67,8 +67,8 @@ const ofOneVendor: ReadonlySet<ErrorCode> = new Set([
 export interface ReadOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
-  /** Background reads leave a part of the rate to prompt ones, the default. */
-  readonly priority?: 'background';
+  /** Background reads leave a part of the rate to prompt ones, the default, and spare ones most of it to all others. */
+  readonly priority?: 'background' | 'spare';
   readonly onRequest?: () => void;
 }
 

@@ -9,20 +9,27 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Rate } from '../../settings/parse.ts';
 
-/** `prompt`: someone waits for the request, because a delivery was acknowledged or a person asked. `background`: nobody does. */
-export type Priority = 'prompt' | 'background';
+/**
+ * `prompt`: someone waits for the request, because a delivery was acknowledged or a person asked. `background`: nobody does. `spare`: it may
+ * take days, and is sent only while less than half of the rate of the others is used: half of what they leave stays theirs.
+ */
+export type Priority = 'prompt' | 'background' | 'spare';
 
 interface Waiter {
   admit(): void;
 }
 
-const priorities = ['prompt', 'background'] as const;
+const priorities = ['prompt', 'background', 'spare'] as const;
 
 export class RateLimiter {
   readonly rate: Rate;
   readonly #clock: Clock;
   readonly #reservedForPrompt: number;
-  readonly #queues: Readonly<Record<Priority, Set<Waiter>>> = { prompt: new Set(), background: new Set() };
+  readonly #queues: Readonly<Record<Priority, Set<Waiter>>> = {
+    prompt: new Set(),
+    background: new Set(),
+    spare: new Set(),
+  };
   /** When the places of ended requests become free, soonest first, because requests end in order of time. */
   readonly #freeAt: number[] = [];
   #inFlight = 0;
@@ -38,7 +45,10 @@ export class RateLimiter {
 
   /** How many requests may be within a period when one of this priority is sent, including itself. */
   limitOf(priority: Priority = 'prompt'): number {
-    return this.rate.requests - (priority === 'background' ? this.#reservedForPrompt : 0);
+    const { requests } = this.rate;
+    if (priority === 'prompt') return requests;
+    const limit = requests - this.#reservedForPrompt;
+    return priority === 'spare' ? Math.max(1, Math.floor(limit / 2)) : limit;
   }
 
   /** Runs `send` as soon as the limit allows. @throws the signal's reason if it is aborted before that. */

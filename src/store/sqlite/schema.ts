@@ -192,6 +192,7 @@ export interface AccountTable {
   shortfall: Generated<number | null>;
   withheld_absences: Generated<number>;
   unproven_absences: Generated<number>;
+  probed_vendors: Generated<number>;
 }
 
 interface ServiceKnowledgeTable {

@@ -51,7 +51,7 @@ describe('reconcile', () => {
     const { stdout } = await line.run('reconcile', '--account', '6BApk');
     expect(stdout).toMatch(/^account .* took +findings$/m);
     expect(stdout).not.toContain('sqlite3');
-    expect(stdout).toMatch(/^6BApk +complete .* 1 balance_only$/m);
+    expect(stdout).toMatch(/^6BApk +complete .* 1 balance_only\b/m);
   });
 
   it('marks many vendors gone only with --approve-absences', async () => {

@@ -5,7 +5,7 @@ import { testbed, type Testbed } from '../../support/testbed.ts';
 
 /** The output without what differs from run to run. */
 function steady(line: Testbed<'command'>, text: string): string {
-  return text.replaceAll(line.folder, '.').replaceAll(/\d+ +\d+\.\d s$/gm, 'N  0.0 s');
+  return text.replaceAll(line.folder, '.').replaceAll(/\d+ +\d+\.\d s$/gm, 'N  0.0 s').replaceAll(/\d s ago$/gm, 'just now');
 }
 
 describe('sync', () => {

@@ -148,6 +148,7 @@ describe('records that cannot be used', () => {
       level: 'account',
       vendors: 40,
       settings,
+      world: ['noteInList=yes'],
       rewrite: records((record) => ({ ...record, overdue_balance: [], [field]: twice })),
     });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40, created: 40 });

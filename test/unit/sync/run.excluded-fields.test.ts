@@ -24,7 +24,7 @@ function subscribe(at: Testbed<'account'>): Promise<void> {
 
 describe('a field that is excluded from the start', () => {
   it('is nowhere in the file, causes no change or difference, and returns without a finding', async () => {
-    const at = await testbed({ level: 'account', vendors: 20, settings: excludePhone });
+    const at = await testbed({ level: 'account', vendors: 20, settings: excludePhone, world: ['noteInList=yes'] });
     const [service, vendorid] = [at.sandbox.vendors(account), first(at)];
     service.edit(vendorid, { phone: secretPhone });
     await subscribe(at);
@@ -58,7 +58,7 @@ describe('a field that is excluded from the start', () => {
 
 describe('a field that is excluded later', () => {
   it('disappears from a vendor with its next change, is no change by itself, and is not reported as missing from lists', async () => {
-    const at = await testbed({ level: 'account', vendors: 20 });
+    const at = await testbed({ level: 'account', vendors: 20, world: ['noteInList=yes'] });
     const [service, vendorid] = [at.sandbox.vendors(account), first(at)];
     service.edit(vendorid, { phone: secretPhone });
     await at.pull();

@@ -179,18 +179,23 @@ describe('an empty list', () => {
   });
 
   it.each([
-    [60_000, 'breaker_tripped'],
-    [0, 'sweep_incomplete'],
-  ])('A11 proves nothing while vendors are stored, %i ms after they were read', async (later, code) => {
-    const at = await testbed({ level: 'account', vendors: 5, settings });
-    await at.pull();
-    await at.clock.advance(later);
-    always(at, 'empty_list', isList);
-    const run = await at.pull();
-    expect(run).toMatchObject({ outcome: 'incomplete', error: { code } });
-    expect(lastRun(at)).toMatchObject({ safe_as_of: null });
-    expect(at.query("SELECT * FROM vendors WHERE presence IN ('missing', 'gone')")).toEqual([]);
-  });
+    [60_000, '404', 'breaker_tripped'],
+    [0, '404', 'sweep_incomplete'],
+    // They are shown by id.
+    [60_000, 'yes', 'sweep_incomplete'],
+  ])(
+    'A11 proves nothing while vendors are stored, %i ms after they were read (readOne=%s)',
+    async (later, one, code) => {
+      const at = await testbed({ level: 'account', vendors: 5, settings, world: [`readOne=${one}`] });
+      await at.pull();
+      await at.clock.advance(later);
+      always(at, 'empty_list', isList);
+      const run = await at.pull();
+      expect(run).toMatchObject({ outcome: 'incomplete', error: { code } });
+      expect(lastRun(at)).toMatchObject({ safe_as_of: null });
+      expect(at.query("SELECT * FROM vendors WHERE presence IN ('missing', 'gone')")).toEqual([]);
+    },
+  );
 
   it('A11 is believed for an emptied account only with a person’s approval', async () => {
     const at = await testbed({ level: 'account', vendors: 5, settings });

@@ -6,7 +6,7 @@ import { testbed, type Testbed } from '../../support/testbed.ts';
 const second = 1_000;
 
 /** An account of a service that can answer again what it answered before. */
-async function replicated(world: readonly string[] = []) {
+async function replicated(world: readonly string[] = ['noteInList=yes']) {
   const answers = new Map<string, string>();
   let replica: ReadonlyMap<string, string> = new Map();
   const at = await testbed({

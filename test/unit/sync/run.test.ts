@@ -16,7 +16,8 @@ function count(at: Testbed<'account'>, table: string): number {
 
 describe('the record of a run', () => {
   it('has the counts of a first run, and of one that found nothing new and wrote no vendor row', async () => {
-    const at = await testbed({ level: 'account', vendors: 40, settings, world: ['visStateFilter=ignored'] });
+    const listsOnly = { service: { ...settings.service, readOne: 'sweep' } };
+    const at = await testbed({ level: 'account', vendors: 40, settings: listsOnly, world: ['visStateFilter=ignored'] });
     await at.pull();
     const [held, versions] = [at.query('SELECT * FROM vendors'), count(at, 'vendor_versions')];
     await at.clock.advance(60_000);
