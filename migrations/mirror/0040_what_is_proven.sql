@@ -385,3 +385,253 @@ UNION ALL
 SELECT account_id, last_complete_sweep, oldest_unsettled_delivery, open_suspects, parked_vendors, callback_verified, safe_as_of,
   listed_as_of, not_served_since, paused_since, undecided, details_as_of
 FROM _freshness_types;
+
+-- What is owed has one definition. A span of balances also ends when the vendor's state changes, so that what was owed on a day, and to
+-- vendors of which state, is never restated.
+ALTER TABLE balance_spans ADD COLUMN state TEXT; -- null while the vendor is missing or gone
+
+CREATE TABLE _states_before AS
+SELECT account_id, vendorid, state, begun, lead(begun) OVER (PARTITION BY account_id, vendorid ORDER BY seq) AS ended FROM (
+  SELECT account_id, vendorid, seq, state, iif(before IS NULL, '', valid_from) AS begun FROM (
+    SELECT account_id, vendorid, seq, valid_from, state, lag(seq) OVER w AS before, lag(state) OVER w AS state_before FROM (
+      SELECT account_id, vendorid, seq, valid_from, CASE WHEN presence IN ('present', 'suspect') THEN
+        CASE vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' ELSE 'unknown' END END AS state
+      FROM _vendor_versions)
+    WINDOW w AS (PARTITION BY account_id, vendorid ORDER BY seq))
+  WHERE before IS NULL OR state IS NOT state_before);
+CREATE INDEX _states_before_of_vendor ON _states_before (account_id, vendorid, begun);
+
+INSERT INTO balance_spans (account_id, vendorid, code, valid_from, valid_to, outstanding, outstanding_minor, overdue, overdue_minor,
+  outstanding_amount, overdue_amount, outstanding_units, overdue_units, minor_digits)
+SELECT s.account_id, s.vendorid, s.code, b.begun, nullif(min(coalesce(s.valid_to, 'z'), coalesce(b.ended, 'z')), 'z'), s.outstanding,
+  s.outstanding_minor, s.overdue, s.overdue_minor, s.outstanding_amount, s.overdue_amount, s.outstanding_units, s.overdue_units, s.minor_digits
+FROM _states_before b JOIN balance_spans s ON s.account_id = b.account_id AND s.vendorid = b.vendorid
+WHERE b.begun > s.valid_from AND b.begun < coalesce(s.valid_to, 'z');
+UPDATE balance_spans AS s SET
+  state = (SELECT b.state FROM _states_before b
+    WHERE b.account_id = s.account_id AND b.vendorid = s.vendorid AND b.begun <= s.valid_from ORDER BY b.begun DESC, b.rowid DESC LIMIT 1),
+  valid_to = coalesce((SELECT min(b.begun) FROM _states_before b
+    WHERE b.account_id = s.account_id AND b.vendorid = s.vendorid AND b.begun > s.valid_from AND b.begun < coalesce(s.valid_to, 'z')),
+    s.valid_to);
+DROP TABLE _states_before;
+CREATE INDEX balance_spans_open ON balance_spans (account_id, state, code) WHERE valid_to IS NULL;
+
+DROP VIEW balance_history;
+CREATE VIEW balance_history AS
+SELECT account_id, vendorid, code, valid_from, valid_to, outstanding, outstanding_minor, overdue, overdue_minor,
+  outstanding_amount, overdue_amount, minor_digits, state
+FROM balance_spans;
+
+DROP VIEW payables;
+CREATE VIEW payables AS
+SELECT s.account_id, s.vendorid, v.vendor_name, s.state, s.code AS currency,
+  s.outstanding_amount AS outstanding, s.overdue_amount AS overdue,
+  s.outstanding_units AS outstanding_minor, s.overdue_units AS overdue_minor, s.minor_digits
+FROM balance_spans s JOIN vendors v ON v.account_id = s.account_id AND v.vendorid = s.vendorid
+WHERE s.valid_to IS NULL AND s.state IS NOT NULL;
+
+-- The amounts of spans, to be added up: billions of minor units and the rest, so that no sum leaves the range of an integer. Amounts
+-- with more decimal places than their currency, or beyond that range, are `more`: the sum has them, and its minor units are null.
+CREATE VIEW _owed_amounts AS
+SELECT account_id, code, state, valid_from, valid_to, minor_digits,
+  CAST((outstanding_units - outstanding_units % 1000000000) / 1000000000 AS BIGINT) AS outstanding_billions, outstanding_units % 1000000000 AS outstanding_rest,
+  CASE WHEN outstanding_units IS NULL THEN outstanding_amount ELSE 0 END AS outstanding_more,
+  CASE WHEN outstanding_units IS NULL AND outstanding_amount IS NOT NULL THEN 1 ELSE 0 END AS outstanding_more_count,
+  CAST((overdue_units - overdue_units % 1000000000) / 1000000000 AS BIGINT) AS overdue_billions, overdue_units % 1000000000 AS overdue_rest,
+  CASE WHEN overdue_units IS NULL THEN overdue_amount ELSE 0 END AS overdue_more,
+  CASE WHEN overdue_units IS NULL AND overdue_amount IS NOT NULL THEN 1 ELSE 0 END AS overdue_more_count,
+  CASE WHEN outstanding_amount <> 0 THEN 1 ELSE 0 END AS vendors,
+  CASE WHEN outstanding_amount IS NULL THEN 1 ELSE 0 END + CASE WHEN overdue_amount IS NULL THEN 1 ELSE 0 END AS unreadable
+FROM balance_spans WHERE state IS NOT NULL;
+
+-- Always empty; gives the columns of the views their types.
+CREATE TABLE _owed_types (
+  account_id TEXT,
+  day TEXT,
+  currency TEXT,
+  state TEXT,
+  vendors INTEGER,
+  outstanding REAL,
+  overdue REAL,
+  outstanding_minor INTEGER,
+  overdue_minor INTEGER,
+  minor_digits INTEGER,
+  unreadable INTEGER
+);
+
+-- The one definition of what is owed. A vendor whose balances cannot be read at all is in the row without a currency.
+CREATE VIEW owed AS
+SELECT account_id, currency, state, vendors, outstanding, overdue, outstanding_minor, overdue_minor, minor_digits, unreadable
+FROM _owed_types
+UNION ALL
+SELECT account_id, currency, state, CAST(vendors AS BIGINT) AS vendors,
+  CAST(CAST(outstanding_billions * 1000000000 + outstanding_rest AS DOUBLE) / scale + CASE outstanding_more_count WHEN 0 THEN 0 ELSE outstanding_more END AS DOUBLE)
+    AS outstanding,
+  CAST(CAST(overdue_billions * 1000000000 + overdue_rest AS DOUBLE) / scale + CASE overdue_more_count WHEN 0 THEN 0 ELSE overdue_more END AS DOUBLE)
+    AS overdue,
+  CAST(CASE WHEN outstanding_more_count = 0 AND abs(outstanding_billions) < 9000000000
+    THEN outstanding_billions * 1000000000 + outstanding_rest END AS BIGINT) AS outstanding_minor,
+  CAST(CASE WHEN overdue_more_count = 0 AND abs(overdue_billions) < 9000000000
+    THEN overdue_billions * 1000000000 + overdue_rest END AS BIGINT) AS overdue_minor,
+  CAST(minor_digits AS BIGINT) AS minor_digits, CAST(unreadable AS BIGINT) AS unreadable
+FROM (
+  SELECT account_id, code AS currency, state, sum(vendors) AS vendors, max(minor_digits) AS minor_digits, sum(unreadable) AS unreadable,
+    coalesce(sum(outstanding_billions), 0) AS outstanding_billions, coalesce(sum(outstanding_rest), 0) AS outstanding_rest,
+    coalesce(sum(outstanding_more), 0) AS outstanding_more, coalesce(sum(outstanding_more_count), 0) AS outstanding_more_count,
+    coalesce(sum(overdue_billions), 0) AS overdue_billions, coalesce(sum(overdue_rest), 0) AS overdue_rest,
+    coalesce(sum(overdue_more), 0) AS overdue_more, coalesce(sum(overdue_more_count), 0) AS overdue_more_count,
+    CASE max(minor_digits) WHEN 0 THEN 1 WHEN 3 THEN 1000 WHEN 4 THEN 10000 ELSE 100 END AS scale
+  FROM _owed_amounts WHERE valid_to IS NULL GROUP BY account_id, state, code) AS sums
+UNION ALL
+SELECT account_id, CAST(NULL AS TEXT), state, CAST(0 AS BIGINT), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
+  CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(count(*) AS BIGINT)
+FROM (
+  SELECT v.account_id, CAST(CASE v.vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' ELSE 'unknown' END AS TEXT) AS state
+  FROM vendors v
+  WHERE v.unreadable_fields IS NOT NULL AND v.unreadable_fields LIKE '%_balance"%' AND v.presence NOT IN ('missing', 'gone')
+    AND NOT EXISTS (SELECT 1 FROM balance_spans s WHERE s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL
+      AND (s.outstanding_amount IS NULL OR s.overdue_amount IS NULL))) AS unread
+GROUP BY account_id, state
+UNION ALL
+SELECT account_id, currency, state, vendors, outstanding, overdue, outstanding_minor, overdue_minor, minor_digits, unreadable
+FROM _owed_types;
+
+-- What was owed when days (UTC) ended on which it changed, and until which day that holds.
+CREATE VIEW _owed_closings AS
+SELECT account_id, currency, state, day, until, CAST(vendors AS BIGINT) AS vendors,
+  CAST(CAST(outstanding_billions * 1000000000 + outstanding_rest AS DOUBLE) / scale + CASE outstanding_more_count WHEN 0 THEN 0 ELSE outstanding_more END AS DOUBLE)
+    AS outstanding,
+  CAST(CAST(overdue_billions * 1000000000 + overdue_rest AS DOUBLE) / scale + CASE overdue_more_count WHEN 0 THEN 0 ELSE overdue_more END AS DOUBLE)
+    AS overdue,
+  CAST(CASE WHEN outstanding_more_count = 0 AND abs(outstanding_billions) < 9000000000
+    THEN outstanding_billions * 1000000000 + outstanding_rest END AS BIGINT) AS outstanding_minor,
+  CAST(CASE WHEN overdue_more_count = 0 AND abs(overdue_billions) < 9000000000
+    THEN overdue_billions * 1000000000 + overdue_rest END AS BIGINT) AS overdue_minor,
+  CAST(minor_digits AS BIGINT) AS minor_digits, CAST(unreadable AS BIGINT) AS unreadable
+FROM (
+  SELECT account_id, code AS currency, state, day, lead(day) OVER days AS until, sum(spans) OVER days AS spans,
+    sum(vendors) OVER days AS vendors, max(minor_digits) OVER days AS minor_digits, sum(unreadable) OVER days AS unreadable,
+    sum(outstanding_billions) OVER days AS outstanding_billions, sum(outstanding_rest) OVER days AS outstanding_rest,
+    sum(outstanding_more) OVER days AS outstanding_more, sum(outstanding_more_count) OVER days AS outstanding_more_count,
+    sum(overdue_billions) OVER days AS overdue_billions, sum(overdue_rest) OVER days AS overdue_rest,
+    sum(overdue_more) OVER days AS overdue_more, sum(overdue_more_count) OVER days AS overdue_more_count,
+    CASE max(minor_digits) OVER days WHEN 0 THEN 1 WHEN 3 THEN 1000 WHEN 4 THEN 10000 ELSE 100 END AS scale
+  FROM (
+    SELECT account_id, code, state, substr(CAST(CASE sign WHEN 1 THEN valid_from ELSE valid_to END AS TEXT), 1, 10) AS day,
+      sum(sign) AS spans, sum(sign * vendors) AS vendors, max(minor_digits) AS minor_digits, sum(sign * unreadable) AS unreadable,
+      coalesce(sum(sign * outstanding_billions), 0) AS outstanding_billions,
+      coalesce(sum(sign * outstanding_rest), 0) AS outstanding_rest,
+      coalesce(sum(sign * outstanding_more), 0) AS outstanding_more,
+      coalesce(sum(sign * outstanding_more_count), 0) AS outstanding_more_count,
+      coalesce(sum(sign * overdue_billions), 0) AS overdue_billions, coalesce(sum(sign * overdue_rest), 0) AS overdue_rest,
+      coalesce(sum(sign * overdue_more), 0) AS overdue_more, coalesce(sum(sign * overdue_more_count), 0) AS overdue_more_count
+    FROM _owed_amounts, (SELECT 1 AS sign UNION ALL SELECT -1) AS signs
+    WHERE sign = 1 OR valid_to IS NOT NULL
+    GROUP BY account_id, code, state, day) AS changes
+  WINDOW days AS (PARTITION BY account_id, code, state ORDER BY day)) AS running
+WHERE spans > 0;
+
+-- The same on each day since the first. Days are written as text, because no function for them is common to SQLite and DuckDB.
+CREATE VIEW owed_by_day AS
+WITH RECURSIVE
+  range AS (SELECT min(day) AS first, max(substr(CAST(CURRENT_TIMESTAMP AS TEXT), 1, 10)) AS today, max(day) AS last FROM _owed_closings),
+  years (year) AS (
+    SELECT CAST(substr(first, 1, 4) AS INTEGER) FROM range WHERE first IS NOT NULL
+    UNION ALL
+    SELECT year + 1 FROM years, range
+    WHERE year < CAST(substr(CASE WHEN last > today THEN last ELSE today END, 1, 4) AS INTEGER)),
+  numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 31),
+  days (day) AS (
+    SELECT CAST(year || '-' || substr('0' || m.n, -2) || '-' || substr('0' || d.n, -2) AS TEXT)
+    FROM years, numbers m, numbers d
+    WHERE m.n <= 12 AND d.n <= CASE
+      WHEN m.n IN (4, 6, 9, 11) THEN 30
+      WHEN m.n <> 2 THEN 31
+      WHEN year % 4 = 0 AND (year % 100 <> 0 OR year % 400 = 0) THEN 29
+      ELSE 28
+    END)
+SELECT account_id, day, currency, state, vendors, outstanding, overdue, outstanding_minor, overdue_minor, minor_digits, unreadable
+FROM _owed_types
+UNION ALL
+SELECT c.account_id, d.day, c.currency, c.state, c.vendors, c.outstanding, c.overdue, c.outstanding_minor, c.overdue_minor,
+  c.minor_digits, c.unreadable
+FROM days d, range r, _owed_closings c
+WHERE d.day >= c.day AND (c.until IS NULL OR d.day < c.until) AND d.day <= CASE WHEN r.last > r.today THEN r.last ELSE r.today END
+UNION ALL
+SELECT account_id, day, currency, state, vendors, outstanding, overdue, outstanding_minor, overdue_minor, minor_digits, unreadable
+FROM _owed_types;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('balance_spans', 'state', 'table', 'TEXT', 'State of the vendor in this period: ''active'', ''deleted'', ''archived'' or ''unknown''; null while it was missing or gone', 'active'),
+  ('balance_history', 'state', 'view', 'TEXT', 'State of the vendor in this period: ''active'', ''deleted'', ''archived'' or ''unknown''; null while it was missing or gone', 'active'),
+  ('owed', '', 'view', NULL, 'What is owed: one row per account, state of the vendors and currency. Vendors that are missing or gone are left out. Everything that says what is owed reads this', NULL),
+  ('owed', 'account_id', 'view', 'TEXT', 'Account of the service', '6BApk'),
+  ('owed', 'currency', 'view', 'TEXT', 'Currency, three letters; null in the row of vendors whose balances cannot be read at all', 'USD'),
+  ('owed', 'state', 'view', 'TEXT', 'State of the vendors: ''active'', ''deleted'', ''archived'' or ''unknown''', 'active'),
+  ('owed', 'vendors', 'view', 'INTEGER', 'How many vendors have an outstanding amount other than zero', '12'),
+  ('owed', 'outstanding', 'view', 'REAL', 'Sum of the outstanding amounts', '1200.0'),
+  ('owed', 'overdue', 'view', 'REAL', 'Sum of the overdue amounts, which are part of the outstanding ones', '200.0'),
+  ('owed', 'outstanding_minor', 'view', 'INTEGER', 'Outstanding, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '120000'),
+  ('owed', 'overdue_minor', 'view', 'INTEGER', 'Overdue, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '20000'),
+  ('owed', 'minor_digits', 'view', 'INTEGER', 'Decimal places of the currency: 2 for USD, 0 for JPY, 3 for KWD', '2'),
+  ('owed', 'unreadable', 'view', 'INTEGER', 'Amounts that are not decimal numbers, and are left out of the sums; in the row without a currency, vendors whose balances cannot be read at all', '0'),
+  ('owed_by_day', '', 'view', NULL, 'What was owed at the end of each day (UTC), today until now: one row per account, day, state of the vendors and currency. Past days never change', NULL),
+  ('owed_by_day', 'account_id', 'view', 'TEXT', 'Account of the service', '6BApk'),
+  ('owed_by_day', 'day', 'view', 'TEXT', 'The day, UTC', '2026-11-20'),
+  ('owed_by_day', 'currency', 'view', 'TEXT', 'Currency, three letters', 'USD'),
+  ('owed_by_day', 'state', 'view', 'TEXT', 'State of the vendors: ''active'', ''deleted'', ''archived'' or ''unknown''', 'active'),
+  ('owed_by_day', 'vendors', 'view', 'INTEGER', 'How many vendors have an outstanding amount other than zero', '12'),
+  ('owed_by_day', 'outstanding', 'view', 'REAL', 'Sum of the outstanding amounts', '1200.0'),
+  ('owed_by_day', 'overdue', 'view', 'REAL', 'Sum of the overdue amounts, which are part of the outstanding ones', '200.0'),
+  ('owed_by_day', 'outstanding_minor', 'view', 'INTEGER', 'Outstanding, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '120000'),
+  ('owed_by_day', 'overdue_minor', 'view', 'INTEGER', 'Overdue, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '20000'),
+  ('owed_by_day', 'minor_digits', 'view', 'INTEGER', 'Decimal places of the currency: 2 for USD, 0 for JPY, 3 for KWD', '2'),
+  ('owed_by_day', 'unreadable', 'view', 'INTEGER', 'Amounts that are not decimal numbers, and are left out of the sums', '0'),
+  ('_owed_types', '', 'table', NULL, 'Internal: always empty; gives the columns of owed and owed_by_day their types', NULL),
+  ('_owed_types', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_owed_types', 'day', 'table', 'TEXT', 'The day, UTC', '2026-11-20'),
+  ('_owed_types', 'currency', 'table', 'TEXT', 'Currency, three letters', 'USD'),
+  ('_owed_types', 'state', 'table', 'TEXT', 'State of the vendors: ''active'', ''deleted'', ''archived'' or ''unknown''', 'active'),
+  ('_owed_types', 'vendors', 'table', 'INTEGER', 'How many vendors have an outstanding amount other than zero', '12'),
+  ('_owed_types', 'outstanding', 'table', 'REAL', 'Sum of the outstanding amounts', '1200.0'),
+  ('_owed_types', 'overdue', 'table', 'REAL', 'Sum of the overdue amounts, which are part of the outstanding ones', '200.0'),
+  ('_owed_types', 'outstanding_minor', 'table', 'INTEGER', 'Outstanding, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '120000'),
+  ('_owed_types', 'overdue_minor', 'table', 'INTEGER', 'Overdue, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '20000'),
+  ('_owed_types', 'minor_digits', 'table', 'INTEGER', 'Decimal places of the currency: 2 for USD, 0 for JPY, 3 for KWD', '2'),
+  ('_owed_types', 'unreadable', 'table', 'INTEGER', 'Amounts that are not decimal numbers, and are left out of the sums', '0'),
+  ('_owed_closings', '', 'view', NULL, 'Internal: what was owed at the end of each day on which it changed', NULL),
+  ('_owed_closings', 'account_id', 'view', 'TEXT', 'Account of the service', '6BApk'),
+  ('_owed_closings', 'currency', 'view', 'TEXT', 'Currency, three letters', 'USD'),
+  ('_owed_closings', 'state', 'view', 'TEXT', 'State of the vendors: ''active'', ''deleted'', ''archived'' or ''unknown''', 'active'),
+  ('_owed_closings', 'day', 'view', 'TEXT', 'The day, UTC', '2026-11-20'),
+  ('_owed_closings', 'until', 'view', 'TEXT', 'The next day on which it changed, UTC; null if there is none', '2026-11-22'),
+  ('_owed_closings', 'vendors', 'view', 'INT', 'How many vendors have an outstanding amount other than zero', '12'),
+  ('_owed_closings', 'outstanding', 'view', 'REAL', 'Sum of the outstanding amounts', '1200.0'),
+  ('_owed_closings', 'overdue', 'view', 'REAL', 'Sum of the overdue amounts, which are part of the outstanding ones', '200.0'),
+  ('_owed_closings', 'outstanding_minor', 'view', 'INT', 'Outstanding, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '120000'),
+  ('_owed_closings', 'overdue_minor', 'view', 'INT', 'Overdue, exactly, in the minor unit of the currency; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits', '20000'),
+  ('_owed_closings', 'minor_digits', 'view', 'INT', 'Decimal places of the currency: 2 for USD, 0 for JPY, 3 for KWD', '2'),
+  ('_owed_closings', 'unreadable', 'view', 'INT', 'Amounts that are not decimal numbers, and are left out of the sums', '0'),
+  ('_owed_amounts', '', 'view', NULL, 'Internal: the amounts of balance_spans, split so that they can be added up', NULL),
+  ('_owed_amounts', 'account_id', 'view', 'TEXT', 'Account of the service', '6BApk'),
+  ('_owed_amounts', 'code', 'view', 'TEXT', 'Currency, three letters', 'USD'),
+  ('_owed_amounts', 'state', 'view', 'TEXT', 'State of the vendor: ''active'', ''deleted'', ''archived'' or ''unknown''', 'active'),
+  ('_owed_amounts', 'valid_from', 'view', 'TIMESTAMP', 'Start of the period, UTC', '2026-11-20 12:00:00.000'),
+  ('_owed_amounts', 'valid_to', 'view', 'TIMESTAMP', 'End of the period, UTC; null for the current one', NULL),
+  ('_owed_amounts', 'minor_digits', 'view', 'INTEGER', 'Decimal places of the currency', '2'),
+  ('_owed_amounts', 'outstanding_billions', 'view', 'INT', 'Outstanding: billions of minor units', '0'),
+  ('_owed_amounts', 'outstanding_rest', 'view', 'TEXT', 'Outstanding: the remaining minor units', '120000'),
+  ('_owed_amounts', 'outstanding_more', 'view', 'TEXT', 'Outstanding as a number, where it is no whole number of minor units in 64 bits; else 0', '0'),
+  ('_owed_amounts', 'outstanding_more_count', 'view', 'TEXT', '1 where outstanding_more is used', '0'),
+  ('_owed_amounts', 'overdue_billions', 'view', 'INT', 'Overdue: billions of minor units', '0'),
+  ('_owed_amounts', 'overdue_rest', 'view', 'TEXT', 'Overdue: the remaining minor units', '120000'),
+  ('_owed_amounts', 'overdue_more', 'view', 'TEXT', 'Overdue as a number, where it is no whole number of minor units in 64 bits; else 0', '0'),
+  ('_owed_amounts', 'overdue_more_count', 'view', 'TEXT', '1 where overdue_more is used', '0'),
+  ('_owed_amounts', 'vendors', 'view', 'TEXT', '1 if the outstanding amount is not zero', '1'),
+  ('_owed_amounts', 'unreadable', 'view', 'TEXT', 'How many of the two amounts are not decimal numbers', '0');
+UPDATE data_dictionary SET meaning = 'The source of owed, balance_history and payables: one row per vendor and currency for each period in which neither amount nor the state of the vendor changed'
+WHERE name = 'balance_spans' AND column_name = '';
+UPDATE data_dictionary SET meaning = 'What was owed: one row per vendor and currency for each period in which neither amount nor the state of the vendor changed'
+WHERE name = 'balance_history' AND column_name = '';
+UPDATE data_dictionary SET meaning = 'What is owed to whom: one row per vendor that is not absent and currency in which it has a balance; amounts are numbers. Their sums are in owed'
+WHERE name = 'payables' AND column_name = '';

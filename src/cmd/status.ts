@@ -1,5 +1,5 @@
 /** `status`: what the mirror holds, how fresh it is, and what went on lately; for a program, or for a person's eye. */
-import { money } from '../domain/amounts.ts';
+import { owedText, type OwedAmount } from '../domain/amounts.ts';
 import { age, timestamp, took } from '../domain/clock.ts';
 import { agoInWords, inWords } from '../domain/duration.ts';
 import { exitStatus } from '../domain/errors.ts';
@@ -17,7 +17,7 @@ import { refusalWords } from '../health/refusals.ts';
 import { statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
 import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
-import { currencyTotals, type CurrencyTotal } from '../store/reports/owed.ts';
+import { owedElsewhere, owedReport, type OwedReport } from '../store/reports/owed.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import type { Snapshot } from '../store/sqlite/statement.ts';
 import { loadSettings } from './load-settings.ts';
@@ -30,8 +30,8 @@ import { table } from './terminal/table.ts';
 import { counted, facts as factLines, heading, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
 
-/** What the accounts of the mirror owe. */
-type Totals = ReadonlyMap<string, readonly CurrencyTotal[]>;
+/** What is owed in the accounts of the mirror. */
+type Totals = ReadonlyMap<string, OwedReport>;
 
 export const status: CommandHandler = async (call) => {
   const { context, options } = call;
@@ -55,7 +55,7 @@ export const status: CommandHandler = async (call) => {
 
 function totalsOf(snapshot: Snapshot, { accounts }: Health): Totals {
   const known = new Set(accountIds(snapshot));
-  const totals = currencyTotals(snapshot);
+  const totals = owedReport(snapshot);
   const shown = accounts.map(({ facts: { account } }) => account).filter((account) => known.has(account));
   return new Map(shown.map((account) => [account, totals(account)]));
 }
@@ -103,17 +103,13 @@ type Ago = (moment: string | null) => string;
 const latestRuns = 5;
 
 /** An account's report, for a person's eye. */
-async function reportText(
-  context: ProcessContext,
-  report: AccountFacts,
-  totals: readonly CurrencyTotal[],
-): Promise<string> {
+async function reportText(context: ProcessContext, report: AccountFacts, owed: OwedReport): Promise<string> {
   const { account, runs: all } = report;
   const ago: Ago = (moment) => age(context.clock, moment);
   const title = heading(context, `Account ${account}`);
   const entries = factsOf(report, ago).map(([name, text]) => [name, visible(text)] as const);
   const runs = all.length === 0 ? [] : ['', await runTable(context, all.slice(0, latestRuns))];
-  return [title, await owedTable(context, totals), '', await factLines(context, entries), ...runs].join('\n');
+  return [title, await owedLines(context, report, owed), '', await factLines(context, entries), ...runs].join('\n');
 }
 
 function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
@@ -242,37 +238,41 @@ function runTable(context: ProcessContext, runs: readonly ReportedRun[]): Promis
   );
 }
 
-type Total = CurrencyTotal | undefined;
-
-/** What is owed to the active vendors of an account, one row for each currency. */
-async function owedTable(context: ProcessContext, totals: readonly CurrencyTotal[]): Promise<string> {
-  const of = (code: string, wanted: CurrencyTotal['kind']): Total =>
-    totals.find((total) => total.kind === wanted && total.code === code);
-  const rows = [...new Set(totals.map(({ code }) => code))].map((code) => ({
-    code,
-    outstanding: of(code, 'outstanding'),
-    overdue: of(code, 'overdue'),
-  }));
-  if (rows.length === 0) return 'Nothing is owed to active vendors.';
-  const left = totals.reduce((sum, { unreadable }) => sum + unreadable, 0);
-  const drawn = await table(
-    context,
-    [
-      { title: 'currency', dropOrder: 2, cell: ({ code }) => code },
-      { title: 'vendors', right: true, dropOrder: 1, cell: ({ outstanding }) => outstanding?.vendors ?? 0 },
-      { title: 'outstanding', right: true, cell: ({ code, outstanding }) => amount(code, outstanding) },
-      { title: 'overdue', right: true, cell: ({ code, overdue }) => amount(code, overdue) },
-    ],
-    rows,
-  );
-  return left === 0
-    ? drawn
-    : `${drawn}\n${counted(left, 'amount')} that cannot be read ${left === 1 ? 'is' : 'are'} left out.`;
+/** What is owed to the active vendors of an account, one row for each currency, and to others in words. */
+async function owedLines(context: ProcessContext, { freshness }: AccountFacts, owed: OwedReport): Promise<string> {
+  const isWhole = freshness.last_complete_sweep !== null;
+  const rows = owed.rows.filter(({ state }) => state === 'active');
+  const unreadable = owed.rows.reduce((sum, row) => sum + row.unreadable, 0);
+  const isKnown = isWhole && unreadable + owed.unknown === 0;
+  const drawn =
+    rows.length === 0
+      ? isKnown
+        ? 'Nothing is owed to active vendors.'
+        : 'What is owed to active vendors is not known.'
+      : await table(
+          context,
+          [
+            { title: isWhole ? 'currency' : 'so far', dropOrder: 2, cell: ({ currency }) => currency },
+            { title: 'vendors', right: true, dropOrder: 1, cell: ({ vendors }) => vendors },
+            { title: 'outstanding', right: true, cell: ({ currency, outstanding }) => text(outstanding, currency) },
+            { title: 'overdue', right: true, cell: ({ currency, overdue }) => text(overdue, currency) },
+          ],
+          rows,
+        );
+  const others = owedElsewhere(owed);
+  return [
+    drawn,
+    ...(others.length === 0 ? [] : [await paragraph(context, '', `Also owed: ${others.join('; ')}.`)]),
+    ...(unreadable === 0
+      ? []
+      : [`${counted(unreadable, 'amount')} that cannot be read ${unreadable === 1 ? 'is' : 'are'} left out.`]),
+    ...(owed.unknown === 0
+      ? []
+      : [`The balances of ${counted(owed.unknown, 'vendor')} cannot be read, and are left out.`]),
+  ].join('\n');
 }
 
-function amount(code: string, total: Total): string {
-  return money(total?.minor ?? 0n, code);
-}
+const text = (amount: OwedAmount, currency: string): string => `${owedText(amount, currency)} ${currency}`;
 
 /** A section; nothing where there is but one connection, of which its accounts say it all. */
 async function connectionsText(context: ProcessContext, connections: readonly ConnectionFacts[]): Promise<string[]> {

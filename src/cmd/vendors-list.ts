@@ -1,7 +1,7 @@
 /** `vendors list`: the vendors of the mirror, a line each. */
 import { age } from '../domain/clock.ts';
 import { exitStatus, type ExitStatus } from '../domain/errors.ts';
-import type { VisState } from '../domain/vendor.ts';
+import { stateWord } from '../domain/vendor.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { Reader } from '../store/reader.ts';
 import {
@@ -106,11 +106,6 @@ function countOf(total: number, shown: number): string {
   return `${shown.toLocaleString('en')} of ${counted(total, 'vendor')}; --all lists them all.`;
 }
 
-/** The word for a vis_state. */
-export function stateName(state: VisState | null): 'active' | 'deleted' | 'archived' | 'unknown' {
-  return state === null ? 'unknown' : (['active', 'deleted', 'archived'] as const)[state];
-}
-
 /** What is shown of vendors; what is alike for all of them has no column. */
 function vendorColumns(
   { clock }: Pick<ProcessContext, 'clock'>,
@@ -121,7 +116,7 @@ function vendorColumns(
     ...unless(oneAccount, { title: 'account', cell: (vendor) => vendor.account_id }),
     { title: 'vendorid', right: true, cell: (vendor) => vendor.vendorid },
     { title: 'name', cell: (vendor) => vendor.vendor_name },
-    ...unless(allActive, { title: 'state', dropOrder: 5, cell: (vendor) => stateName(vendor.vis_state) }),
+    ...unless(allActive, { title: 'state', dropOrder: 5, cell: (vendor) => stateWord(vendor.vis_state) }),
     ...unless(allPresent, { title: 'presence', dropOrder: 6, cell: (vendor) => vendor.presence }),
     { title: 'country', dropOrder: 2, cell: (vendor) => vendor.country },
     { title: 'outstanding', dropOrder: 4, right: true, cell: (vendor) => amounts(vendor.outstanding) },

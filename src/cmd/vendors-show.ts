@@ -1,7 +1,7 @@
 /** `vendors show ID`: everything that the mirror holds of one vendor. */
 import { age } from '../domain/clock.ts';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
-import type { TaxDefault, VisState } from '../domain/vendor.ts';
+import { stateWord, type TaxDefault, type VisState } from '../domain/vendor.ts';
 import { learnedBy } from '../store/reports/change-feed.ts';
 import { vendorDetails, vendorDocument, vendorRecord, type VendorDetail } from '../store/reports/vendor-detail.ts';
 import { loadSettings } from './load-settings.ts';
@@ -11,7 +11,6 @@ import type { ProcessContext } from './process/process-context.ts';
 import { errorReport, print, printJson } from './terminal/print.ts';
 import { nothing } from './terminal/table.ts';
 import { amounts, facts, heading, paragraph, visible } from './terminal/text.ts';
-import { stateName } from './vendors-list.ts';
 
 export const vendorsShow: CommandHandler = async (call) => {
   const { context, options } = call;
@@ -62,7 +61,7 @@ async function detailText(context: ProcessContext, detail: VendorDetail): Promis
 }
 
 function visStateText(state: VisState | null): string | null {
-  return state === null ? null : `${state} (${stateName(state)})`;
+  return state === null ? null : `${state} (${stateWord(state)})`;
 }
 
 function taxText({ name, amount, enabled, taxid }: TaxDefault): string {

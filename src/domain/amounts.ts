@@ -46,13 +46,28 @@ function placesOf(places: number, codes: string): Record<string, number> {
   return Object.fromEntries(codes.split(' ').map((code) => [code, places]));
 }
 
+/** A sum of amounts. */
+export interface OwedAmount {
+  readonly value: number;
+  /** The same exactly, in minor units; null where an amount has more decimal places than the currency, or does not fit 64 bits. */
+  readonly minor: bigint | null;
+}
+
+/** `1,234.50`; as many decimal places as there are, where they are more than the currency has. */
+export function owedText({ value, minor }: OwedAmount, code: string): string {
+  if (minor !== null) return grouped(minor, code);
+  // A sum of numbers is exact to fifteen digits.
+  const digits = { minimumFractionDigits: currencyDigits(code), maximumFractionDigits: 9 };
+  return Number(value.toPrecision(15)).toLocaleString('en-US', digits);
+}
+
 /** An amount in the minor unit of its currency: `1,234.50 USD`. */
 export function money(minor: bigint, code: string): string {
   return `${grouped(minor, code)} ${code}`;
 }
 
 /** The same without the currency code: `1,234.50`. */
-export function grouped(minor: bigint, code: string): string {
+function grouped(minor: bigint, code: string): string {
   const places = currencyDigits(code);
   const digits = String(minor < 0n ? -minor : minor).padStart(places + 1, '0');
   const whole = digits.slice(0, digits.length - places).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -8,6 +8,13 @@
 /** 0 active, 1 deleted, 2 archived. */
 export type VisState = 0 | 1 | 2;
 
+/** The name of a vendor's state. */
+export type StateWord = 'active' | 'deleted' | 'archived' | 'unknown';
+
+export function stateWord(state: VisState | null): StateWord {
+  return state === null ? 'unknown' : (['active', 'deleted', 'archived'] as const)[state];
+}
+
 /** The kind of a field decides how it is read from an answer, stored and compared. */
 type FieldKind = 'text' | 'time' | 'flag' | 'state' | 'balances' | 'tax_defaults';
 

@@ -23,6 +23,7 @@ export type {
   ListedVendor,
   Payable,
   PayableFilter,
+  OwedSum,
   Presence,
   QueryParameters,
   QueryRow,

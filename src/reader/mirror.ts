@@ -22,6 +22,7 @@ import type {
   Freshness,
   Payable,
   PayableFilter,
+  OwedSum,
   QueryParameters,
   QueryRow,
   TimelineOptions,
@@ -120,16 +121,24 @@ export class Mirror {
     });
   }
 
-  /** What is owed, one row for each present vendor and currency: the view `payables`. */
-  async payables({ account, state, currency }: PayableFilter = {}): Promise<readonly Payable[]> {
-    const found = await this.query(
-      `SELECT * FROM payables
+  /** What is owed, one row for each account, state of the vendors and currency: the view `owed`. */
+  async owed(filter: PayableFilter = {}): Promise<readonly OwedSum[]> {
+    return (await this.#owedIn('owed', 'account_id, state, currency', filter)) as readonly OwedSum[];
+  }
+
+  /** What is owed to whom, one row for each vendor that is not absent and currency: the view `payables`. */
+  async payables(filter: PayableFilter = {}): Promise<readonly Payable[]> {
+    return (await this.#owedIn('payables', 'account_id, vendorid, currency', filter)) as readonly Payable[];
+  }
+
+  #owedIn(view: string, order: string, { account, state, currency }: PayableFilter): Promise<unknown> {
+    return this.query(
+      `SELECT * FROM ${view}
        WHERE account_id = coalesce(:account, account_id) AND state = coalesce(:state, state)
-         AND currency = coalesce(:currency, currency)
-       ORDER BY account_id, vendorid, currency`,
+         AND currency IS coalesce(:currency, currency)
+       ORDER BY ${order}`,
       { account: account ?? null, state: state ?? null, currency: currency ?? null },
     );
-    return found as unknown as readonly Payable[];
   }
 
   /**

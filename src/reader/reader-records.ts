@@ -149,6 +149,24 @@ export interface PayableFilter {
   readonly currency?: string | undefined;
 }
 
+/** A row of the view `owed`: what is owed to all vendors of one state in one currency. */
+export interface OwedSum {
+  readonly account_id: string;
+  /** Null in the row of vendors whose balances cannot be read at all; `unreadable` says how many. */
+  readonly currency: string | null;
+  readonly state: VendorState | 'unknown';
+  /** How many vendors have an outstanding amount other than zero. */
+  readonly vendors: number;
+  readonly outstanding: number | null;
+  readonly overdue: number | null;
+  /** Exact, in the currency's minor unit; null if an amount has more decimal places than the currency, or the sum does not fit 64 bits. */
+  readonly outstanding_minor: number | bigint | null;
+  readonly overdue_minor: number | bigint | null;
+  readonly minor_digits: number | null;
+  /** Amounts that are not decimal numbers, and are left out. */
+  readonly unreadable: number;
+}
+
 /** A row of the view `payables`: what is owed to a present vendor in one currency. */
 export interface Payable {
   readonly account_id: string;

@@ -1,8 +1,9 @@
-/** History: a version for each content change, and the time spans of balances. */
+/** History: a version for each content change, and the time spans of balances, of which `owed` and `owed_by_day` are the sums. */
 import { sql } from 'kysely';
 import { currencyDigits, decimalAmount, minorUnits } from '../domain/amounts.ts';
 import type { ReadStamp, Source } from '../domain/reading.ts';
-import { balanceFields, kept, Unreadable, type Balance, type Vendor } from '../domain/vendor.ts';
+import { isAbsent } from '../domain/presence.ts';
+import { balanceFields, kept, stateWord, Unreadable, type Balance, type Vendor } from '../domain/vendor.ts';
 import { feedEpochs } from './reports/feed-cursor.ts';
 import { expiringBy } from './retention.ts';
 import type { Sqlite } from './sqlite/driver.ts';
@@ -76,6 +77,7 @@ export class History {
         outstanding_units: at('outstanding_units'),
         overdue_units: at('overdue_units'),
         minor_digits: at('minor_digits'),
+        state: at('state'),
       }),
     );
     this.#openSpans = statement(sqlite, (at) =>
@@ -92,19 +94,19 @@ export class History {
   /** Adds the first version of a vendor. */
   begin(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): void {
     this.#addVersionOf(key, state, [], cause);
-    for (const span of spansOf(vendor)) this.#addSpanOf(key, span, cause);
+    for (const span of spansOf(vendor, owedState(state))) this.#addSpanOf(key, span, cause);
   }
 
   /** Ends the current version, whose record was `endedRaw`, and adds the next. */
   continue(key: VendorKey, endedRaw: string, { state, changed, vendor }: NextVersion, cause: Cause): void {
     this.#endVersion.run({ ...key, at: cause.at, raw: endedRaw });
     this.#addVersionOf(key, state, changed, cause);
-    if (!balanceFields.some((field) => changed.includes(field))) return;
+    if (!spanFields.some((field) => changed.includes(field))) return;
     const open = this.#openSpans.all(key);
-    const now = spansOf(vendor);
-    const stands = (span: Span): boolean => open.some((old) => sameAmounts(old, span));
+    const now = spansOf(vendor, owedState(state));
+    const stands = (span: Span): boolean => open.some((old) => isSame(old, span));
     for (const old of open)
-      if (!now.some((span) => sameAmounts(old, span))) this.#endSpan.run({ ...key, code: old.code, at: cause.at });
+      if (!now.some((span) => isSame(old, span))) this.#endSpan.run({ ...key, code: old.code, at: cause.at });
     for (const span of now) if (!stands(span)) this.#addSpanOf(key, span, cause);
   }
 
@@ -130,18 +132,26 @@ export class History {
   }
 }
 
+/** What ends a span. A change of state does too: so what was owed, and to vendors of which state, stays as it was on each day. */
+const spanFields: readonly string[] = [...balanceFields, 'vis_state', 'presence'];
+
+/** The state of a vendor as `owed` names it; null while it is absent. */
+function owedState({ vis_state, presence }: VersionState): BalanceSpanTable['state'] {
+  return isAbsent(presence) ? null : stateWord(vis_state);
+}
+
 type Span = Omit<BalanceSpanTable, 'account_id' | 'vendorid' | 'valid_from' | 'valid_to'>;
 
-function sameAmounts(left: Span, right: Span): boolean {
-  return (['code', 'outstanding', 'outstanding_amount', 'overdue', 'overdue_amount'] as const).every(
+function isSame(left: Span, right: Span): boolean {
+  return (['code', 'outstanding', 'outstanding_amount', 'overdue', 'overdue_amount', 'state'] as const).every(
     (column) => left[column] === right[column],
   );
 }
 
-function spansOf(vendor: Vendor): Span[] {
+function spansOf(vendor: Vendor, state: Span['state']): Span[] {
   const spans = new Map<string, Span>();
   const spanOf = (balance: Balance): Span => {
-    const span = spans.get(balance.code) ?? noAmounts(balance, vendor);
+    const span = spans.get(balance.code) ?? { ...noAmounts(balance, vendor), state };
     spans.set(balance.code, span);
     return span;
   };
@@ -161,7 +171,7 @@ function spansOf(vendor: Vendor): Span[] {
 }
 
 /** Without an amount, nothing is owed; where the field could not be read, nobody knows. */
-function noAmounts({ code }: Balance, { outstanding_balance, overdue_balance }: Vendor): Span {
+function noAmounts({ code }: Balance, { outstanding_balance, overdue_balance }: Vendor): Omit<Span, 'state'> {
   const outstanding = outstanding_balance instanceof Unreadable ? null : 0;
   const overdue = overdue_balance instanceof Unreadable ? null : 0;
   return {

@@ -190,6 +190,26 @@ export function balance(vendorid: number, kind: 'outstanding' | 'overdue', amoun
   return { account_id: '6BApk', vendorid, kind, amount, amount_minor: Math.round(Number(amount) * 100), code };
 }
 
+/** A row of `balance_spans` that is open, with an outstanding amount in minor units of a currency with two digits. */
+export function span(vendorid: number, code: string, outstanding: number | bigint | null, told: Row = {}): Row {
+  const number = outstanding === null ? null : Number(outstanding) / 100;
+  return {
+    account_id: '6BApk',
+    vendorid,
+    code,
+    valid_from: '2026-11-20 09:00:00.000',
+    outstanding: String(number ?? 'n/a'),
+    outstanding_minor: outstanding,
+    outstanding_units: outstanding,
+    outstanding_amount: number,
+    overdue_units: 0,
+    overdue_amount: 0,
+    minor_digits: 2,
+    state: 'active',
+    ...told,
+  };
+}
+
 /** A process of that name, without a lock; the others are alive as told. */
 export function namedProcess(
   name = 'this process',

@@ -1,8 +1,9 @@
 /** What is in the mirror: vendors by state, and what is owed in each currency, today and over time. */
-import { currencyDigits, grouped, money } from '../../domain/amounts.ts';
+import { currencyDigits, owedText, type OwedAmount } from '../../domain/amounts.ts';
 import type { AccountFacts } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
+import { owedElsewhere, type OwedReport } from '../../store/reports/owed.ts';
 import { chart, count, counted, date, html, type Html } from './html.ts';
 
 /** So many currencies are drawn, those of most vendors; all are listed. */
@@ -12,7 +13,7 @@ export function contentsSection(facts: AccountFacts, figures: Figures | null): H
   return html`<section id="contents" aria-labelledby="contents-title">
     <h2 id="contents-title">What is in it</h2>
     ${states(facts)}
-    ${figures === null ? html`<p class="soft">What is owed is being calculated.</p>` : owed(figures.money)}
+    ${figures === null ? html`<p class="soft">What is owed is being calculated.</p>` : owed(facts, figures)}
   </section>`;
 }
 
@@ -38,9 +39,14 @@ function tile(name: string, value: string, note: string, kind = 'plain'): Html {
   </div>`;
 }
 
-function owed(currencies: readonly CurrencyFigures[]): Html {
-  if (currencies.length === 0) return html`<p class="soft">Nothing is owed to active vendors.</p>`;
-  const unreadable = currencies.reduce((total, currency) => total + currency.unreadable, 0);
+function owed({ freshness }: AccountFacts, { money: currencies, owed: report }: Figures): Html {
+  const isWhole = freshness.last_complete_sweep !== null;
+  const rest = leftOut(report);
+  if (currencies.length === 0)
+    return html`<p class="soft">
+        ${isWhole && rest === null ? 'Nothing is owed to active vendors.' : 'What is owed to active vendors is not known.'}
+      </p>
+      ${others(report)} ${rest}`;
   const drawn = [...currencies]
     .filter(({ days }) => days.length > 1)
     .sort((a, b) => b.vendors - a.vendors)
@@ -50,7 +56,7 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
       <div class="scroll" tabindex="0" role="group" aria-label="Owed to active vendors">
         <table class="owed">
           <caption>
-            Owed to active vendors
+            Owed to active vendors${isWhole ? '' : ', so far'}
           </caption>
           <thead>
             <tr>
@@ -64,20 +70,14 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
               ({ code, outstanding, overdue }) =>
                 html`<tr>
                   <th scope="row"><bdi>${code}</bdi></th>
-                  <td class="number">${grouped(outstanding, code)}</td>
-                  <td class="number late">${grouped(overdue, code)}</td>
+                  <td class="number">${owedText(outstanding, code)}</td>
+                  <td class="number late">${owedText(overdue, code)}</td>
                 </tr>`,
             )}
           </tbody>
         </table>
       </div>
-      ${
-        unreadable === 0
-          ? null
-          : html`<p class="soft">
-              ${counted(unreadable, 'amount')} could not be read, and ${unreadable === 1 ? 'is' : 'are'} left out.
-            </p>`
-      }
+      ${others(report)} ${rest}
     </div>
     ${
       drawn.length === 0
@@ -87,9 +87,25 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
   </div>`;
 }
 
+/** What is owed to vendors that are not active. */
+function others(report: OwedReport): Html | null {
+  const sums = owedElsewhere(report);
+  return sums.length === 0 ? null : html`<p class="soft">Also owed: <bdi>${sums.join('; ')}</bdi>.</p>`;
+}
+
+function leftOut({ rows, unknown }: OwedReport): Html | null {
+  const amounts = rows.reduce((total, row) => total + row.unreadable, 0);
+  if (amounts + unknown === 0) return null;
+  const parts = [
+    ...(amounts === 0 ? [] : [counted(amounts, 'amount')]),
+    ...(unknown === 0 ? [] : [`the balances of ${counted(unknown, 'vendor')}`]),
+  ];
+  return html`<p class="soft">Left out, because they could not be read: ${parts.join(' and ')}.</p>`;
+}
+
 function history({ code, days }: CurrencyFigures): Html {
   const places = currencyDigits(code);
-  const major = (minor: bigint): number => Number(minor) / 10 ** places;
+  const text = (amount: OwedAmount): string => `${owedText(amount, code)} ${code}`;
   const ends = days.filter(
     ({ day }, index) => index === days.length - 1 || days[index + 1]?.day.slice(0, 7) !== day.slice(0, 7),
   );
@@ -101,12 +117,12 @@ function history({ code, days }: CurrencyFigures): Html {
     places,
     at: days.map(({ day }) => day),
     series: [
-      { name: 'Outstanding', tone: 'ink-1', values: days.map(({ outstanding }) => major(outstanding)) },
-      { name: 'Overdue', tone: 'ink-2', values: days.map(({ overdue }) => major(overdue)) },
+      { name: 'Outstanding', tone: 'ink-1', values: days.map(({ outstanding }) => outstanding.value) },
+      { name: 'Overdue', tone: 'ink-2', values: days.map(({ overdue }) => overdue.value) },
     ],
     table: {
       head: ['At the end of', 'Outstanding', 'Overdue'],
-      rows: ends.map(({ day, outstanding, overdue }) => [day, money(outstanding, code), money(overdue, code)]),
+      rows: ends.map(({ day, outstanding, overdue }) => [day, text(outstanding), text(overdue)]),
     },
   });
   return html`<div>

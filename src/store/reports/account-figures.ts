@@ -13,7 +13,7 @@ import type {
   HourFigures,
   TodayFigures,
 } from './figures.ts';
-import { currencyTotals, MoneyHistory, type CurrencyTotal } from './owed.ts';
+import { OwedHistory, owedReport, type OwedReport } from './owed.ts';
 import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
 
 const hourMs = 3_600_000;
@@ -25,11 +25,11 @@ type Since = OfAccount & { readonly since: string };
 
 export class AccountFigures {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #history: MoneyHistory;
-  readonly #totals: (accountId: string) => CurrencyTotal[];
+  readonly #history: OwedHistory;
+  readonly #report: (accountId: string) => OwedReport;
   readonly #dataVersion: Statement<None, { data_version: number }>;
-  /** The last totals, until another connection writes. */
-  readonly #owed = new Map<string, { readonly dataVersion: number; readonly totals: readonly CurrencyTotal[] }>();
+  /** The last sums, until another connection writes. */
+  readonly #owed = new Map<string, { readonly dataVersion: number; readonly report: OwedReport }>();
   readonly #received: Statement<Since, { hour: string; deliveries: number }>;
   readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
   readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
@@ -46,8 +46,8 @@ export class AccountFigures {
   constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
     this.#sqlite = sqlite;
-    this.#history = new MoneyHistory(sqlite);
-    this.#totals = currencyTotals(sqlite);
+    this.#history = new OwedHistory(sqlite);
+    this.#report = owedReport(sqlite);
     this.#dataVersion = statement(sqlite, () => sql`PRAGMA data_version`);
     this.#latest = new LatestChanges(sqlite);
     this.#received = statement(
@@ -100,8 +100,10 @@ export class AccountFigures {
 
   read(accountId: string): Figures {
     const now = this.#clock.now();
+    const owed = this.#owedNow(accountId);
     return {
-      money: this.#money(accountId, now),
+      money: this.#money(accountId, owed, now),
+      owed,
       hours: this.#hours(accountId, now),
       today: this.#today(accountId, now),
       changes: this.#latest.of(accountId),
@@ -110,34 +112,29 @@ export class AccountFigures {
     };
   }
 
-  #money(accountId: string, now: number): CurrencyFigures[] {
+  #money(accountId: string, { rows }: OwedReport, now: number): CurrencyFigures[] {
     const day = timestamp(now).slice(0, 10);
     const before = this.#history.before(accountId, now);
-    const totals = this.#owedNow(accountId);
-    const codes = new Set([...totals.map(({ code }) => code), ...before.keys()]);
-    return [...codes].sort().map((code) => {
-      const of = (kind: CurrencyTotal['kind']): CurrencyTotal | undefined =>
-        totals.find((total) => total.code === code && total.kind === kind);
-      const [outstanding, overdue] = [of('outstanding')?.minor ?? 0n, of('overdue')?.minor ?? 0n];
-      const unreadable = (of('outstanding')?.unreadable ?? 0) + (of('overdue')?.unreadable ?? 0);
+    const active = new Map(rows.filter(({ state }) => state === 'active').map((row) => [row.currency, row]));
+    return [...new Set([...active.keys(), ...before.keys()])].sort().map((code) => {
+      const { vendors, outstanding, overdue } = active.get(code) ?? noneOwed;
       return {
         code,
-        vendors: of('outstanding')?.vendors ?? 0,
+        vendors,
         outstanding,
         overdue,
-        unreadable,
         days: [...(before.get(code) ?? []), { day, outstanding, overdue }],
       };
     });
   }
 
-  #owedNow(accountId: string): readonly CurrencyTotal[] {
+  #owedNow(accountId: string): OwedReport {
     const dataVersion = this.#dataVersion.get({})?.data_version ?? 0;
     const known = this.#owed.get(accountId);
-    if (known?.dataVersion === dataVersion) return known.totals;
-    const totals = this.#totals(accountId);
-    this.#owed.set(accountId, { dataVersion, totals });
-    return totals;
+    if (known?.dataVersion === dataVersion) return known.report;
+    const report = this.#report(accountId);
+    this.#owed.set(accountId, { dataVersion, report });
+    return report;
   }
 
   #hours(accountId: string, now: number): HourFigures[] {
@@ -197,6 +194,10 @@ export class AccountFigures {
     return low;
   }
 }
+
+const nothing = { value: 0, minor: 0n };
+/** Of a currency in which something was owed before. */
+const noneOwed = { vendors: 0, outstanding: nothing, overdue: nothing };
 
 interface Versions {
   readonly created: number;

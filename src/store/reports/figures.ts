@@ -2,22 +2,21 @@
  * The figures of one account for the dashboard: money, deliveries by hour, recent findings. Plain data that can be sent between threads.
  */
 import { Worker } from 'node:worker_threads';
+import type { OwedAmount } from '../../domain/amounts.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import type { FindingKind } from '../sqlite/schema.ts';
 import type { Change, FieldChange } from './change-feed.ts';
+import type { OwedReport } from './owed.ts';
 
-/** In minor units of a currency. */
 export interface Owed {
-  readonly outstanding: bigint;
-  readonly overdue: bigint;
+  readonly outstanding: OwedAmount;
+  readonly overdue: OwedAmount;
 }
 
 export interface CurrencyFigures extends Owed {
   readonly code: string;
   /** Number of active vendors with an outstanding amount. */
   readonly vendors: number;
-  /** Amounts that are not decimal numbers of the currency, and are left out. */
-  readonly unreadable: number;
   /** At the end of each day (UTC); the last entry is today until now. */
   readonly days: readonly (Owed & { readonly day: string })[];
 }
@@ -69,7 +68,9 @@ export interface GatewayFigure {
 }
 
 export interface Figures {
+  /** What is owed to active vendors. */
   readonly money: readonly CurrencyFigures[];
+  readonly owed: OwedReport;
   readonly hours: readonly HourFigures[];
   readonly today: TodayFigures;
   /** The latest changes, newest first. */

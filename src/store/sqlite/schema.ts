@@ -5,7 +5,7 @@ import type { Source } from '../../domain/reading.ts';
 import type { MarkReason } from '../../domain/retry.ts';
 import type { RunKind, RunOutcome } from '../../domain/run.ts';
 import type { CodeState } from '../../domain/verifier.ts';
-import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
+import type { FlagField, StateField, StateWord, TextField, VisState } from '../../domain/vendor.ts';
 
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 /** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
@@ -253,6 +253,7 @@ export interface MirrorTables {
   known_fields: { account_id: string; field: string; first_seen_at: string };
   _detail_fields: DetailFieldTable;
   payables: PayablesView;
+  owed: OwedView;
   vendor_changes: VendorChangesView;
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
@@ -346,11 +347,28 @@ export interface BalanceSpanTable extends VendorKey {
   outstanding_units: number | bigint | null;
   overdue_units: number | bigint | null;
   minor_digits: number;
+  /** Null while the vendor is absent: nobody knows whether it is owed anything. */
+  state: StateWord | null;
+}
+
+/** The one definition of what is owed: a row for each account, state and currency. */
+export interface OwedView {
+  account_id: string;
+  /** Null in the row of vendors whose balances cannot be read at all. */
+  currency: string | null;
+  state: StateWord;
+  vendors: number;
+  outstanding: number | null;
+  overdue: number | null;
+  outstanding_minor: number | bigint | null;
+  overdue_minor: number | bigint | null;
+  minor_digits: number | null;
+  unreadable: number;
 }
 
 interface PayablesView extends VendorKey {
   vendor_name: string | null;
-  state: 'active' | 'deleted' | 'archived' | 'unknown';
+  state: StateWord;
   currency: string;
   /** 0 where the service has no amount, null where its text is not a decimal number. */
   outstanding: number | null;

@@ -71,7 +71,7 @@ function bareWriter(sqlite: Sqlite): Write {
   const balance = insert('vendor_balances', ['account_id', 'vendorid', 'kind', 'code', 'amount', 'amount_minor']);
   const span = insert('balance_spans', [
     ...['account_id', 'vendorid', 'code', 'valid_from', 'outstanding', 'outstanding_minor', 'overdue', 'overdue_minor'],
-    ...['outstanding_amount', 'outstanding_units', 'overdue_amount', 'overdue_units', 'minor_digits'],
+    ...['outstanding_amount', 'outstanding_units', 'overdue_amount', 'overdue_units', 'minor_digits', 'state'],
   ]);
   const tax = insert('vendor_tax_defaults', [
     ...['account_id', 'vendorid', 'taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid'],
@@ -90,7 +90,7 @@ function bareWriter(sqlite: Sqlite): Write {
       balance.run(account, vendorid, 'outstanding', amount.code, amount.amount, minor(amount.amount));
       if (late !== undefined) balance.run(account, vendorid, 'overdue', amount.code, late, minor(late));
       const amounts = [amount.amount, minor(amount.amount), late ?? null, late === undefined ? null : minor(late)];
-      const numbers = [Number(amount.amount), minor(amount.amount), Number(late ?? 0), minor(late ?? '0'), 2];
+      const numbers = [Number(amount.amount), minor(amount.amount), Number(late ?? 0), minor(late ?? '0'), 2, 'active'];
       span.run(account, vendorid, amount.code, at, ...amounts, ...numbers);
     }
     for (const each of told.tax_defaults) {

@@ -31,6 +31,18 @@ export async function fillYear(path: string, migrations: string, vendors: number
     `WITH RECURSIVE numbers (n) AS (SELECT 1 WHERE ${most} > 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${most})`;
   const back = (days: string): string => `strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (${days}) || ' days')`;
   const code = `CASE n % 3 WHEN 0 THEN 'EUR' WHEN 1 THEN 'USD' ELSE 'JPY' END`;
+  const kinds = ['outstanding', 'overdue'];
+  const amounts = [
+    ...kinds.flatMap((kind) => [kind, `${kind}_minor`, `${kind}_units`, `${kind}_amount`]),
+    'minor_digits',
+    'state',
+  ].join();
+  const valued = (...cents: string[]): string =>
+    [
+      ...cents.flatMap((minor) => ["'1'", minor, minor, `(${minor}) / 100.0`]),
+      '2',
+      "iif(n % 50 = 17, 'archived', 'active')",
+    ].join();
   const names = oddNames.map((name, index) => `WHEN ${index} THEN '${name.replaceAll("'", "''")}'`).join(' ');
   sqlite.exec(`
     BEGIN;
@@ -43,10 +55,10 @@ export async function fillYear(path: string, migrations: string, vendors: number
       SELECT '${account}', n, 'outstanding', ${code}, (n % 900) || '.00', (n % 900) * 100 FROM numbers;
     ${count(vendors)} INSERT INTO vendor_balances (account_id, vendorid, kind, code, amount, amount_minor)
       SELECT '${account}', n, 'overdue', ${code}, (n % 90) || '.00', (n % 90) * 100 FROM numbers;
-    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, valid_to, outstanding, outstanding_minor, overdue, overdue_minor)
-      SELECT '${account}', n, ${code}, ${back('360 - n % 60')}, ${back('n % 300')}, '1', 100 * (n % 500), '1', 100 * (n % 300) FROM numbers;
-    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, outstanding, outstanding_minor, overdue, overdue_minor)
-      SELECT '${account}', n, ${code}, ${back('n % 300')}, '1', (n % 900) * 100, '1', (n % 90) * 100 FROM numbers;
+    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, valid_to, ${amounts})
+      SELECT '${account}', n, ${code}, ${back('360 - n % 60')}, ${back('n % 300')}, ${valued('100 * (n % 500)', '100 * (n % 300)')} FROM numbers;
+    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, ${amounts})
+      SELECT '${account}', n, ${code}, ${back('n % 300')}, ${valued('(n % 900) * 100', '(n % 90) * 100')} FROM numbers;
     ${count(vendors)} INSERT INTO _vendor_versions
       (account_id, vendorid, valid_from, valid_to, vis_state, vis_state_source, presence, changed_fields, source, raw)
       SELECT '${account}', n, ${back('360')}, ${back('1')}, 0, 'reported', 'present', '[]', 'pull', '{"city":"Graz"}' FROM numbers;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { driverFolder } from '../../../src/store/sqlite/driver-package.ts';
-import { packageRoot, temporaryFolder, vendor, version, writeMirror } from '../../support/mirror-file.ts';
+import { packageRoot, span, temporaryFolder, vendor, version, writeMirror } from '../../support/mirror-file.ts';
 import { build } from '../../support/testbed/build.ts';
 
 const { dependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
@@ -33,12 +33,7 @@ async function installed(installDriver = fitting): Promise<string> {
   mkdirSync(join(folder, 'data'));
   await writeMirror(join(folder, 'data/vendors.db'), systemClock, {
     vendors: [vendor(1, { vendor_name: 'Huber GmbH' }), vendor(2)],
-    balance_spans: [
-      {
-        ...{ account_id: '6BApk', vendorid: 1, code: 'EUR', valid_from: '2026-11-20 09:00:00.000' },
-        ...{ minor_digits: 2, outstanding_amount: 12.5 },
-      },
-    ],
+    balance_spans: [span(1, 'EUR', 1_250)],
     vendor_versions: [version(1, []), version(2, [])],
   });
   return folder;

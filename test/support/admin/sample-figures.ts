@@ -1,4 +1,5 @@
 /** Figures of a made-up installation, at noon of 20 November 2026. */
+import type { OwedAmount } from '../../../src/domain/amounts.ts';
 import { timestamp } from '../../../src/domain/clock.ts';
 import type { CurrencyFigures, Figures } from '../../../src/store/reports/figures.ts';
 import { before, noon } from './sample.ts';
@@ -7,17 +8,22 @@ const [hour, day] = [3_600_000, 86_400_000];
 
 /** A year of a currency, in cents: a slow rise, with a wave in it. */
 function currency(code: string, size: number): CurrencyFigures {
+  const cents = (amount: number): OwedAmount => ({
+    value: Math.round(amount) / 100,
+    minor: BigInt(Math.round(amount)),
+  });
   const days = Array.from({ length: 366 }, (_, index) => ({
     day: timestamp(noon - (365 - index) * day).slice(0, 10),
-    outstanding: BigInt(Math.round(size * (1 + index / 400 + 0.12 * Math.sin(index / 9)))),
-    overdue: BigInt(Math.round(size * (0.2 + 0.08 * Math.cos(index / 14)))),
+    outstanding: cents(size * (1 + index / 400 + 0.12 * Math.sin(index / 9))),
+    overdue: cents(size * (0.2 + 0.08 * Math.cos(index / 14))),
   }));
   const { outstanding, overdue } = days[365]!;
-  return { code, vendors: days.length, outstanding, overdue, unreadable: 0, days };
+  return { code, vendors: days.length, outstanding, overdue, days };
 }
 
 export const sampleFigures: Figures = {
   money: [currency('EUR', 18_412_050), currency('JPY', 2_400_000), currency('USD', 96_120_099)],
+  owed: { rows: [], unknown: 0 },
   hours: Array.from({ length: 49 }, (_, index) => ({
     hour: timestamp(noon - (48 - index) * hour).slice(0, 13),
     deliveries: 3 + ((index * 7) % 11),

@@ -1,6 +1,6 @@
 import { renameSync, symlinkSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { balance, run, vendor, version, type Row, type Rows } from '../../support/mirror-file.ts';
+import { balance, run, span, vendor, version, type Row, type Rows } from '../../support/mirror-file.ts';
 import { takeSideLock } from '../../../src/store/files/locks.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -33,6 +33,12 @@ const rows: Rows = {
     balance(11, 'overdue', '1000.00', 'EUR'),
     balance(12, 'outstanding', '0.50', 'EUR'),
     balance(14, 'outstanding', '99.00', 'EUR'),
+  ],
+  balance_spans: [
+    span(11, 'EUR', 120_050, { overdue_units: 100_000, overdue_amount: 1_000 }),
+    span(11, 'USD', 700),
+    span(12, 'EUR', 50),
+    span(14, 'EUR', 9_900, { state: 'deleted' }),
   ],
   vendor_tax_defaults: [
     { account_id: '6BApk', vendorid: 11, taxid: 5, system_taxid: 8, enabled: 1, name: 'VAT', amount: '19' },
@@ -319,6 +325,7 @@ describe('status', () => {
       currency  vendors   outstanding       overdue
       EUR             2  1,201.00 EUR  1,000.00 EUR
       USD             1      7.00 USD      0.00 USD
+      Also owed: 99.00 EUR to deleted vendors.
 
         vendors     2 active, 1 archived, 1 deleted, 1 suspect, 1 missing
         freshness   holds everything up to 2026-11-20 11:54:55 UTC (5 min ago); last complete sweep 4 min ago
@@ -502,6 +509,7 @@ describe('status', () => {
       currency   outstanding       overdue
       EUR       1,201.00 EUR  1,000.00 EUR
       USD           7.00 USD      0.00 USD
+      Also owed: 99.00 EUR to deleted vendors.
 
         vendors     2 active, 1 archived, 1
                     deleted, 1 suspect, 1 missing
@@ -535,7 +543,7 @@ describe('status', () => {
   it('adds amounts up exactly, beyond what a number holds', async () => {
     await line.fill({
       ...rows,
-      vendor_balances: [11, 12].map((vendorid) => balance(vendorid, 'outstanding', '90000000000000.00', 'EUR')),
+      balance_spans: [11, 12].map((vendorid) => span(vendorid, 'EUR', 9_000_000_000_000_000n)),
     });
     expect((await line.run('status')).stdout).toContain(' 180,000,000,000,000.00 EUR ');
   });

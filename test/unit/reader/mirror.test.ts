@@ -5,7 +5,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openMirror, ReaderError, type Mirror } from '../../../src/reader/index.ts';
 import { textFields } from '../../../src/domain/vendor.ts';
-import { balance, run, temporaryFolder, vendor, version, writeMirror, type Rows } from '../../support/mirror-file.ts';
+import {
+  balance,
+  run,
+  span,
+  temporaryFolder,
+  vendor,
+  version,
+  writeMirror,
+  type Rows,
+} from '../../support/mirror-file.ts';
 import { account as sandboxAccount } from '../../support/names.ts';
 import { testbed } from '../../support/testbed.ts';
 
@@ -154,12 +163,11 @@ describe('a mirror that is read', () => {
   });
 
   it('shows what is owed, exactly also where a number would round it', async () => {
-    const span = { account_id: account, valid_from: '2026-11-20 09:00:00.000', valid_to: null, minor_digits: 2 };
     const { mirror } = await filled({
       vendors: [vendor(1), vendor(2, { vis_state: 1 })],
       balance_spans: [
-        { ...span, vendorid: 1, code: 'EUR', outstanding_amount: 12.5, outstanding_units: 1250 },
-        { ...span, vendorid: 2, code: 'USD', overdue_units: 9_007_199_254_740_993n },
+        span(1, 'EUR', 1250),
+        span(2, 'USD', 0, { state: 'deleted', overdue_units: 9_007_199_254_740_993n, overdue_amount: 9.007e13 }),
       ],
     });
     expect(await mirror.payables()).toMatchObject([
@@ -168,6 +176,11 @@ describe('a mirror that is read', () => {
     ]);
     expect(await mirror.payables({ account, state: 'active', currency: 'USD' })).toEqual([]);
     expect(await mirror.payables({ currency: 'USD' })).toHaveLength(1);
+    expect(await mirror.owed()).toMatchObject([
+      { state: 'active', currency: 'EUR', vendors: 1, outstanding: 12.5, outstanding_minor: 1250 },
+      { state: 'deleted', currency: 'USD', vendors: 0, overdue_minor: 9_007_199_254_740_993n },
+    ]);
+    expect(await mirror.owed({ account, state: 'active', currency: 'USD' })).toEqual([]);
   });
 
   it('shows how fresh each account is', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountFacts } from '../../../../src/health/judge.ts';
-import { grouped } from '../../../../src/domain/amounts.ts';
+import { owedText } from '../../../../src/domain/amounts.ts';
 import type { Figures } from '../../../../src/store/reports/figures.ts';
 import { startAdmin } from '../../../support/admin/admin-requests.ts';
 import { sampleFigures } from '../../../support/admin/sample-figures.ts';
@@ -32,7 +32,7 @@ describe('the first page', () => {
       'Your mirror is correct as of 11:57:40 UTC, 2 min ago.',
       'Every change up to then is here.',
       'Active 1,602 vendors Archived 31 vendors Deleted 51 vendors Gone 4',
-      `EUR ${grouped(eur.outstanding, 'EUR')} ${grouped(eur.overdue, 'EUR')}`,
+      `EUR ${owedText(eur.outstanding, 'EUR')} ${owedText(eur.overdue, 'EUR')}`,
       'Alive Last delivery 5 s ago.',
       '19 of 2,385 changes in 14 days were missed (0.8%), and found by a sweep; 6 came late, by 3 min at most.',
       'verified bill_vendor to https://mirror.example.com/webhooks/6BApk/',

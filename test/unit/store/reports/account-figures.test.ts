@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { OwedAmount } from '../../../../src/domain/amounts.ts';
 import { AccountFigures } from '../../../../src/store/reports/account-figures.ts';
 import { FiguresThread } from '../../../../src/store/reports/figures.ts';
 import { compiled } from '../../../support/source/compiled.ts';
 import {
-  balance,
   otherConnection,
   readMirror,
   run,
+  span,
   temporaryFolder,
   vendor,
   version,
   writeMirror,
+  type Row,
   type Rows,
 } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
@@ -29,46 +31,35 @@ async function figuresOf(rows: Rows) {
   return new AccountFigures(readMirror(await mirrorOf(rows), clock).sqlite, clock).read('6BApk');
 }
 
-const span = (vendorid: number, from: string, to: string | null, outstanding: number, overdue: number) => ({
-  account_id: '6BApk',
-  vendorid,
-  code: 'EUR',
-  valid_from: `2026-11-${from}:00:00.000`,
+const from = (day: string, to: string | null = null): Row => ({
+  valid_from: `2026-11-${day}:00:00.000`,
   valid_to: to && `2026-11-${to}:00:00.000`,
-  outstanding: String(outstanding / 100),
-  outstanding_minor: outstanding,
-  overdue: String(overdue / 100),
-  overdue_minor: overdue,
 });
+const late = (minor: number): Row => ({ overdue_units: minor, overdue_amount: minor / 100 });
+const eur = (minor: number): OwedAmount => ({ value: minor / 100, minor: BigInt(minor) });
 
 describe('the figures of an account', () => {
   it('show what was owed at the end of each day, and what is owed now', async () => {
     const { money } = await figuresOf({
       vendors: [vendor(1), vendor(2)],
-      vendor_balances: [
-        balance(1, 'outstanding', '70', 'EUR'),
-        balance(1, 'overdue', '5', 'EUR'),
-        balance(2, 'outstanding', '1', 'EUR'),
-      ],
       balance_spans: [
-        span(1, '17 09', '17 10', 999, 999),
-        span(1, '17 10', '19 08', 10_000, 0),
-        span(1, '19 08', null, 7_000, 500),
-        span(2, '18 23', null, 100, 0),
+        span(1, 'EUR', 999, from('17 09', '17 10')),
+        span(1, 'EUR', 10_000, from('17 10', '19 08')),
+        span(1, 'EUR', 7_000, { ...from('19 08'), ...late(500) }),
+        span(2, 'EUR', 100, from('18 23')),
       ],
     });
     expect(money).toEqual([
       {
         code: 'EUR',
         vendors: 2,
-        outstanding: 7_100n,
-        overdue: 500n,
-        unreadable: 0,
+        outstanding: eur(7_100),
+        overdue: eur(500),
         days: [
-          { day: '2026-11-17', outstanding: 10_000n, overdue: 0n },
-          { day: '2026-11-18', outstanding: 10_100n, overdue: 0n },
-          { day: '2026-11-19', outstanding: 7_100n, overdue: 500n },
-          { day: '2026-11-20', outstanding: 7_100n, overdue: 500n },
+          { day: '2026-11-17', outstanding: eur(10_000), overdue: eur(0) },
+          { day: '2026-11-18', outstanding: eur(10_100), overdue: eur(0) },
+          { day: '2026-11-19', outstanding: eur(7_100), overdue: eur(500) },
+          { day: '2026-11-20', outstanding: eur(7_100), overdue: eur(500) },
         ],
       },
     ]);
@@ -116,39 +107,33 @@ describe('the figures of an account', () => {
   it('add up active vendors only, again after each commit of another connection', async () => {
     const path = await mirrorOf({
       vendors: [vendor(1), vendor(2), { ...vendor(3), account_id: 'other' }],
-      vendor_balances: [
-        balance(1, 'outstanding', '1', 'EUR'),
-        balance(2, 'outstanding', '50', 'EUR'),
-        { ...balance(3, 'outstanding', '700', 'EUR'), account_id: 'other' },
-      ],
+      balance_spans: [span(1, 'EUR', 100), span(2, 'EUR', 5_000), span(3, 'EUR', 70_000, { account_id: 'other' })],
     });
     const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
     const other = otherConnection(path);
-    const owedAfter = (change: string): bigint | undefined => {
-      other.exec(change);
+    const owedAfter = (change: string): OwedAmount | undefined => {
+      other.exec(`UPDATE balance_spans SET ${change}`);
       return figures.read('6BApk').money[0]?.outstanding;
     };
-    expect(figures.read('6BApk').money[0]?.outstanding).toBe(5_100n);
-    // Nothing is concluded about a suspect.
-    expect(owedAfter("UPDATE vendors SET presence = 'suspect' WHERE vendorid = 2")).toBe(5_100n);
-    for (const change of ["presence = 'missing'", "presence = 'gone'", 'vis_state = 2', 'vis_state = NULL']) {
-      expect(owedAfter(`UPDATE vendors SET ${change} WHERE vendorid = 2`)).toBe(100n);
-      expect(owedAfter("UPDATE vendors SET presence = 'present', vis_state = 0 WHERE vendorid = 2")).toBe(5_100n);
+    expect(figures.read('6BApk').money[0]?.outstanding).toEqual(eur(5_100));
+    for (const state of ["'archived'", "'deleted'", "'unknown'", 'NULL']) {
+      expect(owedAfter(`state = ${state} WHERE vendorid = 2`)).toEqual(eur(100));
+      expect(owedAfter("state = 'active' WHERE vendorid = 2")).toEqual(eur(5_100));
     }
-    expect(owedAfter('UPDATE vendor_balances SET amount_minor = 200 WHERE vendorid = 1')).toBe(5_200n);
+    expect(owedAfter('outstanding_units = 200 WHERE vendorid = 1')).toEqual(eur(5_200));
   });
 
   it('count a vendor that is no longer active for the time it was', async () => {
-    const { money } = await figuresOf({
+    const { money, owed } = await figuresOf({
       vendors: [vendor(1), vendor(2, { vis_state: 1 })],
-      vendor_balances: [balance(1, 'outstanding', '1', 'EUR'), balance(2, 'outstanding', '50', 'EUR')],
-      vendor_versions: [
-        version(2, [], { valid_from: '2026-11-17 09:00:00.000', valid_to: '2026-11-19 09:00:00.000' }),
-        version(2, ['vis_state'], { valid_from: '2026-11-19 09:00:00.000', vis_state: 1 }),
+      balance_spans: [
+        span(1, 'EUR', 100, from('17 09')),
+        span(2, 'EUR', 5_000, from('17 09', '19 09')),
+        span(2, 'EUR', 5_000, { ...from('19 09'), state: 'deleted' }),
       ],
-      balance_spans: [span(1, '17 09', null, 100, 0), span(2, '17 09', null, 5_000, 0)],
     });
-    expect(money[0]?.days.map(({ outstanding }) => outstanding)).toEqual([5_100n, 5_100n, 100n, 100n]);
+    expect(money[0]?.days.map(({ outstanding }) => outstanding.minor)).toEqual([5_100n, 5_100n, 100n, 100n]);
+    expect(owed.rows).toMatchObject([{ state: 'active' }, { state: 'deleted', outstanding: eur(5_000) }]);
   });
 
   it('show deliveries, missed and late changes of each of the last 49 hours', async () => {
@@ -204,10 +189,10 @@ describe('the figures of an account', () => {
 
 describe('the thread that computes figures', () => {
   it('reads the file beside its writer, and can end with open queries', async () => {
-    const path = await mirrorOf({ vendors: [vendor(1)], vendor_balances: [balance(1, 'outstanding', '12.50', 'EUR')] });
+    const path = await mirrorOf({ vendors: [vendor(1)], balance_spans: [span(1, 'EUR', 1_250)] });
     const thread = new FiguresThread(compiled.figures, path);
     onTestFinished(() => thread.stop());
-    expect((await thread.read('6BApk')).money).toMatchObject([{ code: 'EUR', outstanding: 1_250n }]);
+    expect((await thread.read('6BApk')).money).toMatchObject([{ code: 'EUR', outstanding: eur(1_250) }]);
     const unanswered = thread.read('6BApk');
     unanswered.catch(() => undefined);
     await thread.stop();

@@ -44,9 +44,24 @@ function tablesOf(file: string): string[] {
 /** Every row of a table, with the columns that are named, in an order of its own. */
 function rowsOf(file: string, table: string, columns: readonly string[]): string[] {
   const list = columns.map((column) => `"${column}"`).join();
-  return ask<Row>(file, `SELECT ${list} FROM "${table}"`)
+  return (table === 'balance_spans' ? spansIn(file, list) : ask<Row>(file, `SELECT ${list} FROM "${table}"`))
     .map((row) => JSON.stringify(row))
     .sort();
+}
+
+/** Spans of the same amounts that follow each other are one: later versions end a span when the vendor's state changes. */
+function spansIn(file: string, list: string): Row[] {
+  const whole: Row[] = [];
+  for (const span of ask<Row>(
+    file,
+    `SELECT ${list} FROM balance_spans ORDER BY account_id, vendorid, code, valid_from`,
+  )) {
+    const before = whole.at(-1);
+    const continued = { ...span, valid_from: before?.['valid_from'], valid_to: span['valid_from'] };
+    const isContinued = JSON.stringify(continued) === JSON.stringify(before);
+    whole.splice(isContinued ? -1 : whole.length, 1, isContinued ? { ...before, valid_to: span['valid_to'] } : span);
+  }
+  return whole;
 }
 
 function columnsOf(file: string, table: string): string[] {
