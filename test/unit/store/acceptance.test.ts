@@ -1,6 +1,6 @@
-/** Which readings that differ from the stored vendor are applied. */
+/** Which readings that differ from the stored vendor are applied, and which of them answer deliveries. */
 import { expect, it } from 'vitest';
-import { acceptanceOf, type Contradiction } from '../../../src/store/acceptance.ts';
+import { acceptanceOf, isNews, type Contradiction, type Verdict } from '../../../src/store/acceptance.ts';
 
 const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
 const difference = { before: state, after: state, changed: ['city'] };
@@ -27,4 +27,30 @@ it.each<[string, Partial<Contradiction>, ReturnType<typeof acceptanceOf>]>([
   ['any reading where the service has no lag', { begun: 100_000, lag: 0 }, 'accepted'],
 ])('%s (%o) is %s', (_condition, facts, expected) => {
   expect(acceptanceOf({ ...late, ...facts })).toBe(expected);
+});
+
+const dated = { ...state, updated_at: '2026-11-20 12:00:00' };
+const updated = (changed: string[], filledIn: string[] = [], after: typeof dated | typeof state = dated): Verdict => {
+  return { kind: 'updated', before: state, after, changed, filledIn };
+};
+
+it.each<[string, Verdict, boolean]>([
+  ['a vendor that is new', { kind: 'created', vendor: {} as never }, true],
+  ['an edit', updated(['city', 'updated_at']), true],
+  ['any change of a record without a time of its last edit', updated(['city'], [], state), true],
+  ['a return', updated(['presence']), true],
+  ['other tax defaults', updated(['tax_defaults']), true],
+  ['a balance alone', updated(['outstanding_balance']), false],
+  ['a field that lists leave out, filled in', updated(['tax_defaults'], ['tax_defaults']), false],
+  ['what is stored like this', { kind: 'unchanged', heldSince: 0, visState: 0 }, false],
+  ['what came too late', { kind: 'stale' }, false],
+  [
+    'what is too young to be believed',
+    { kind: 'guarded', before: state, after: dated, changed: ['updated_at'] },
+    false,
+  ],
+  ['a forgotten vendor', { kind: 'forgotten' }, false],
+  ['an unusable record', { kind: 'rejected', reason: 'It has no id.' }, false],
+])('%s (%o): whether it is news', (_what, verdict, expected) => {
+  expect(isNews(verdict)).toBe(expected);
 });
