@@ -11,7 +11,7 @@ CREATE TABLE findings (
   vendorid INTEGER,
   kind TEXT NOT NULL CHECK (kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'balance_only',
     'in_flight', 'vanished', 'field_drift', 'record_rejected', 'count_mismatch', 'unreadable', 'unreadable_value', 'not_honoured',
-    'lagging_copy', 'unlisted', 'breaker')),
+    'lagging_copy', 'unlisted', 'unsteady_field', 'breaker')),
   fields TEXT NOT NULL CHECK (json_valid(fields)),
   found_at TIMESTAMP NOT NULL,
   explained_at TIMESTAMP,
@@ -27,7 +27,7 @@ CREATE INDEX findings_open ON findings (account_id, vendorid) WHERE explained_at
 CREATE INDEX findings_of_run ON findings (run_id, kind);
 CREATE INDEX findings_by_time ON findings (found_at);
 
-UPDATE data_dictionary SET meaning = 'What was found: ''missed_create'', ''missed_update'', ''missed_delete'', ''missed_restore'', ''balance_only'', ''in_flight'', ''vanished'', ''field_drift'', ''record_rejected'', ''count_mismatch'', ''unreadable'', ''unreadable_value'', ''not_honoured'', ''lagging_copy'', ''unlisted'' or ''breaker'''
+UPDATE data_dictionary SET meaning = 'What was found: ''missed_create'', ''missed_update'', ''missed_delete'', ''missed_restore'', ''balance_only'', ''in_flight'', ''vanished'', ''field_drift'', ''record_rejected'', ''count_mismatch'', ''unreadable'', ''unreadable_value'', ''not_honoured'', ''lagging_copy'', ''unlisted'', ''unsteady_field'' or ''breaker'''
 WHERE name = 'findings' AND column_name = 'kind';
 
 -- They went with the table.
@@ -282,6 +282,27 @@ CREATE TABLE _detail_fields (
 ) WITHOUT ROWID;
 -- How many listed vendors were read by id to find that out.
 ALTER TABLE accounts ADD COLUMN probed_vendors INTEGER NOT NULL DEFAULT 0;
+
+-- Fields that differed while `updated_at` did not: how often in succession in one vendor, and in which run last. After four times, such a
+-- difference in the field is no change.
+CREATE TABLE _unsteady_fields (
+  account_id TEXT NOT NULL,
+  field TEXT NOT NULL,
+  vendorid INTEGER NOT NULL,
+  changes INTEGER NOT NULL,
+  run_id INTEGER NOT NULL,
+  is_found INTEGER NOT NULL DEFAULT 0 CHECK (is_found IN (0, 1)),
+  PRIMARY KEY (account_id, field, vendorid)
+) WITHOUT ROWID;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_unsteady_fields', '', 'table', NULL, 'Internal: fields that differed without an edit', NULL),
+  ('_unsteady_fields', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_unsteady_fields', 'field', 'table', 'TEXT', 'Name of the field', 'logo'),
+  ('_unsteady_fields', 'vendorid', 'table', 'INTEGER', 'A vendor that showed it', '1006'),
+  ('_unsteady_fields', 'changes', 'table', 'INTEGER', 'How often in succession; from 4 on, such a difference is no change', '4'),
+  ('_unsteady_fields', 'run_id', 'table', 'INTEGER', 'The last run in which it did', '9'),
+  ('_unsteady_fields', 'is_found', 'table', 'INTEGER', '1 if a finding names the field', '1');
 
 -- By which rules the columns of vendors were derived from `raw`: rows of an older derivation are derived again at the start.
 ALTER TABLE mirror_identity ADD COLUMN derivation INTEGER NOT NULL DEFAULT 0;

@@ -253,6 +253,7 @@ const ofVendors = [
   'dirty_vendors',
   'undecided_vendors',
   '_lagging_copies',
+  '_unsteady_fields',
   '_edits',
   'vendors',
 ] as const;

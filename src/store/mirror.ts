@@ -49,6 +49,7 @@ import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from './sqlite/file-sy
 import { CheckpointThread, Journal } from './sqlite/journal.ts';
 import { moveSweepRequests, SweepRequests } from './sweep-requests.ts';
 import { forgetWhenKnown, Undecided } from './undecided.ts';
+import { UnsteadyFields } from './unsteady-fields.ts';
 import { Vendors } from './vendors.ts';
 import { Writes } from './writes.ts';
 
@@ -112,6 +113,7 @@ export class Store {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #counter: ReadingCounter;
+  readonly #unsteady: UnsteadyFields;
   readonly #rateLedger: RateLedger;
   readonly #accounts: AccountRows;
   readonly #identity: IdentityRow;
@@ -130,8 +132,9 @@ export class Store {
     const runs = new Runs(database, { clock, counter, process, setBacks });
     const findings = new Findings(database, clock);
     const deliveries = new Deliveries(database, marks, new SweepRequestWriter(sqlite, counter));
+    const unsteady = new UnsteadyFields(sqlite, findings);
     const copies = new LaggingCopies(sqlite, clock, counter);
-    const writer = new ReadingWriter(sqlite, clock, counter, marks, copies);
+    const writer = new ReadingWriter(sqlite, clock, counter, { marks, copies, unsteady });
     this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
     const { queue } = this;
     this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries, queue });
@@ -162,6 +165,7 @@ export class Store {
     this.#clock = clock;
     this.#random = random;
     this.#counter = counter;
+    this.#unsteady = unsteady;
     this.#accounts = new AccountRows(sqlite);
     this.#identity = new IdentityRow(sqlite, clock);
     this.#received = receivedDeliveriesOf(sqlite);
@@ -179,7 +183,7 @@ export class Store {
   /** Ends a sweep, with the findings that are about the account and not about a vendor. @returns notes for the run report. */
   finishSweep(run: Run, end: RunEnd): Promise<string[]> {
     return this.#database.write(() => {
-      const notes = this.notHonoured.addFindings(run);
+      const notes = [...this.notHonoured.addFindings(run), ...this.#unsteady.report(run)];
       this.findings.reportUnreadable(run);
       this.runs.finish(run, end);
       return notes;

@@ -30,6 +30,7 @@ import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { keyOf } from './sqlite/statement.ts';
+import { isEdited, type UnsteadyFields } from './unsteady-fields.ts';
 import {
   ChildRows,
   columnsOf,
@@ -37,6 +38,7 @@ import {
   ForgottenVendors,
   mergedRaw,
   presenceOf,
+  rawWithout,
   repairedRaw,
   VendorRows,
 } from './vendors.ts';
@@ -55,9 +57,16 @@ export class ReadingWriter {
   readonly #copies: LaggingCopies;
   readonly #marks: Marks;
   readonly #details: DetailRows;
+  readonly #unsteady: UnsteadyFields;
 
-  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter, marks: Marks, copies: LaggingCopies) {
+  constructor(
+    sqlite: Sqlite,
+    clock: Clock,
+    counter: ReadingCounter,
+    { marks, copies, unsteady }: { marks: Marks; copies: LaggingCopies; unsteady: UnsteadyFields },
+  ) {
     this.#copies = copies;
+    this.#unsteady = unsteady;
     this.#marks = marks;
     this.#sqlite = sqlite;
     this.#clock = clock;
@@ -244,13 +253,17 @@ export class ReadingWriter {
     const absent = isAbsent(stored.presence);
     if (stored.raw === row.raw && !absent && !isThorough) return undefined;
     const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
-    const { vendor, changed } = mergeReading(before, row.vendor());
-    if (changed.length === 0 && !absent) return undefined;
+    const merged = mergeReading(before, row.vendor());
+    if (merged.changed.length === 0 && !absent) return undefined;
+    const { vendor } = merged;
     const after = {
       vis_state: kept(vendor.vis_state) ?? null,
       presence: shown.presence,
       updated_at: kept(vendor.updated_at) ?? null,
     } as const;
+    const unsteady = isEdited({ before: stored, after }) ? [] : this.#unsteady.of(stored.account_id);
+    const changed = merged.changed.filter((field) => !unsteady.includes(field));
+    if (changed.length === 0 && !absent) return undefined;
     const changes = {
       changed: absent ? [...changed, 'presence'] : changed,
       filledIn: [...fieldsNotIn(stored.raw, changed), ...details.filter((field) => changed.includes(field))],
@@ -260,18 +273,23 @@ export class ReadingWriter {
 
   #update(
     stored: VendorTable,
-    row: VendorRow,
+    received: VendorRow,
     stamp: ReadStamp,
     context: ReadingContext,
     isListed: boolean,
     /** Fields that no list shows: a read by id contradicts none in them. */
     details: readonly string[] = [],
   ): Verdict {
+    const row = isListed ? this.#steady(stored, received) : received;
     const difference = this.#differ(stored, row, details);
-    if (!difference) return unchangedVerdict(stored);
+    if (!difference) {
+      if (!isListed && stored.raw !== row.raw && stamp.readSeq > stored.read_seq) this.#refresh(stored, row);
+      return unchangedVerdict(stored);
+    }
     const { vendor, changed } = difference;
     const acceptance = this.#guard.check(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
+    if (context.source !== 'write') this.#unsteady.note(stored, difference, context.runId);
     const copy =
       isListed &&
       !isAbsent(stored.presence) &&
@@ -296,6 +314,27 @@ export class ReadingWriter {
     this.#childRows.replace(stored, vendor, false);
     this.#history.continue(keyOf(stored), stored.raw, { state, changed, vendor }, changeContext);
     return { kind: 'updated', ...difference };
+  }
+
+  /** What a list says of a vendor that was not edited, without its unsteady fields. */
+  #steady(stored: VendorTable, row: VendorRow): VendorRow {
+    if (stored.raw === row.raw || isAbsent(stored.presence)) return row;
+    const unsteady = this.#unsteady.of(stored.account_id);
+    if (unsteady.length === 0) return row;
+    const said = row.vendor();
+    const after = { ...stored, updated_at: kept(said.updated_at) ?? null };
+    if (isEdited({ before: stored, after })) return row;
+    const vendor = withoutFields(said, new Set(unsteady));
+    return { vendorid: row.vendorid, raw: rawWithout(row.raw, unsteady), excluded: row.excluded, vendor: () => vendor };
+  }
+
+  /** Stores what a read by id shows of unsteady fields, which is no change. */
+  #refresh(stored: VendorTable, row: VendorRow): void {
+    if (this.#unsteady.of(stored.account_id).length === 0) return;
+    const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
+    const { vendor, changed } = mergeReading(before, row.vendor());
+    if (changed.length === 0) return;
+    this.#rows.update({ ...stored, ...columnsOf(vendor, mergedRaw(stored.raw, row.raw, row.excluded)) });
   }
 
   #byItself(row: VendorRow, apply: (row: VendorRow) => Verdict): Verdict {

@@ -384,6 +384,20 @@ export function failuresOfRuns(sqlite: Sqlite): Statement<OfAccount, FailedSince
   );
 }
 
+/** The last complete sweep of an account before a run; before any where that is null. */
+export function lastCompleteBefore(
+  sqlite: Sqlite,
+): Statement<{ account_id: string; before: number | null }, { id: number }> {
+  return statement(
+    sqlite,
+    (at) => sql`
+      SELECT id FROM runs
+      WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify'
+        AND (${at('before')} IS NULL OR id < ${at('before')})
+      ORDER BY id DESC LIMIT 1`,
+  );
+}
+
 /** After the clock was set back: clears the freshness of the last complete sweep of each account. */
 export function dropFreshness(sqlite: Sqlite): Statement<object> {
   return statement<object>(

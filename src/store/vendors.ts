@@ -516,6 +516,12 @@ export function fieldsNotIn(stored: string, fields: readonly string[]): string[]
   return fields.filter((field) => !Object.hasOwn(before, field));
 }
 
+/** The JSON of a record without these members. */
+export function rawWithout(received: string, fields: readonly string[]): string {
+  const members = Object.entries(JSON.parse(received) as Record<string, unknown>);
+  return JSON.stringify(Object.fromEntries(members.filter(([name]) => !fields.includes(name))));
+}
+
 /** Stored JSON that is valid; an empty object in place of damaged JSON. */
 export function repairedRaw(stored: string): string {
   return parsedObject(stored) ? stored : '{}';

@@ -179,6 +179,7 @@ export const findingWords: Readonly<Record<FindingKind, string>> = {
   not_honoured: 'refused an optional request',
   lagging_copy: 'was shown as it was before',
   unlisted: 'is left out by the list, though a read by id shows it',
+  unsteady_field: 'shows a field otherwise in each answer, without an edit',
   breaker: 'lacks so many vendors that a person must approve their absence',
 };
 

@@ -27,6 +27,7 @@ export type FindingKind =
   | 'not_honoured'
   | 'lagging_copy'
   | 'unlisted'
+  | 'unsteady_field'
   | 'breaker';
 
 export interface GatewayTable {
@@ -252,11 +253,19 @@ export interface MirrorTables {
   };
   known_fields: { account_id: string; field: string; first_seen_at: string };
   _detail_fields: DetailFieldTable;
+  _unsteady_fields: UnsteadyFieldTable;
   payables: PayablesView;
   owed: OwedView;
   vendor_changes: VendorChangesView;
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
+}
+
+export interface UnsteadyFieldTable extends VendorKey {
+  field: string;
+  changes: number;
+  run_id: number;
+  is_found: number;
 }
 
 export interface DetailFieldTable {

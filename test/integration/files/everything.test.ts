@@ -40,7 +40,7 @@ describe('forget', () => {
       new Set([
         ...['name', 'vendors', '_vendor_versions', 'vendor_balances', 'vendor_tax_defaults', 'balance_spans'],
         ...['findings', 'dirty_vendors', 'deliveries', '_creations', '_edits', '_notify_queue'],
-        ...['undecided_vendors', '_lagging_copies'],
+        ...['undecided_vendors', '_lagging_copies', '_unsteady_fields'],
       ]),
     );
     expect((await line.run('forget', '--vendor', '11', '--account', one, '--yes')).status).toBe(0);

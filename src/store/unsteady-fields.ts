@@ -1,0 +1,118 @@
+/**
+ * Fields that differ without an edit ("unsteady"), by account: a signed address or a time of the answer, which no two answers show alike; or
+ * a text that lists show otherwise than reads by id. Each such answer would be a version of the vendor, and a message to each receiver.
+ *
+ * `updated_at` changes with every edit. So a field that differs while `updated_at` does not was not edited; once that may be a change of the
+ * service's own. A field is unsteady once it did so `enough` times in succession in one vendor: with no complete run in between in which that
+ * vendor stayed as it was. Eight vendors are watched for each field; one that stayed as it was makes room.
+ *
+ * From then on such a difference is no change: it is neither stored as a version, nor told, nor does it hold a list back as a copy that
+ * lags, nor count in `verify`. What a read by id shows takes its place silently; what a list shows does not. With an edit, or where another
+ * field differs too, the vendor is stored as it was read, but for what a list shows of a field that was not edited. Balances, tax
+ * defaults and states move without an edit, and never count.
+ */
+import { sql } from 'kysely';
+import { neededFields, type VendorField } from '../domain/vendor.ts';
+import { changedValues, type Difference } from './acceptance.ts';
+import type { Findings } from './findings.ts';
+import { lastCompleteBefore, type Run } from './runs.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import type { VendorKey } from './sqlite/schema.ts';
+import { statement, type Statement } from './sqlite/statement.ts';
+
+/** So many differences in succession. */
+const enough = 4;
+
+/** How many vendors are watched for each field. */
+const watched = 8;
+
+/** What moves without an edit, or shows one. */
+const exempt: ReadonlySet<string> = new Set<VendorField | 'presence'>([
+  'outstanding_balance',
+  'overdue_balance',
+  'tax_defaults',
+  'vis_state',
+  'presence',
+  'updated_at',
+]);
+
+interface OfField {
+  readonly account_id: string;
+  readonly field: string;
+}
+
+/** All of it runs inside a transaction. */
+export class UnsteadyFields {
+  readonly #findings: Pick<Findings, 'add'>;
+  readonly #fields: Statement<{ account_id: string }, { field: string; is_found: number }>;
+  readonly #last: ReturnType<typeof lastCompleteBefore>;
+  readonly #drop: Statement<OfField & { last: number }>;
+  readonly #note: Statement<OfField & VendorKey & { run_id: number }>;
+  readonly #found: Statement<OfField>;
+
+  constructor(sqlite: Sqlite, findings: Pick<Findings, 'add'>) {
+    this.#findings = findings;
+    this.#fields = statement(
+      sqlite,
+      (at) => sql`
+      SELECT field, max(is_found) AS is_found FROM _unsteady_fields
+      WHERE account_id = ${at('account_id')} AND changes >= ${enough} GROUP BY field ORDER BY field`,
+    );
+    this.#last = lastCompleteBefore(sqlite);
+    this.#drop = statement(
+      sqlite,
+      (at) => sql`
+      DELETE FROM _unsteady_fields
+      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND changes < ${enough} AND run_id < ${at('last')}`,
+    );
+    this.#note = statement(
+      sqlite,
+      (at) => sql`
+      INSERT INTO _unsteady_fields (account_id, field, vendorid, changes, run_id)
+      SELECT ${at('account_id')}, ${at('field')}, ${at('vendorid')}, 1, ${at('run_id')}
+      WHERE (SELECT count(*) FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}
+        AND vendorid <> ${at('vendorid')}) < ${watched}
+      ON CONFLICT DO UPDATE SET changes = changes + 1, run_id = max(run_id, excluded.run_id)`,
+    );
+    this.#found = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE _unsteady_fields SET is_found = 1 WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
+    );
+  }
+
+  /** The unsteady fields of an account. */
+  of(account_id: string): string[] {
+    return this.#fields.all({ account_id }).map(({ field }) => field);
+  }
+
+  /** A reading of a stored vendor differs. @param run_id null where no run made it */
+  note({ account_id, vendorid }: VendorKey, difference: Difference, run_id: number | null): void {
+    if (isEdited(difference)) return;
+    const fields = changedValues(difference).filter((field) => !exempt.has(field));
+    if (fields.length === 0) return;
+    const last = this.#last.get({ account_id, before: run_id })?.id ?? 0;
+    for (const field of fields) {
+      this.#drop.run({ account_id, field, last });
+      this.#note.run({ account_id, field, vendorid, run_id: run_id ?? last });
+    }
+  }
+
+  /** Adds a finding about each field when it becomes unsteady. @returns notes for the run report. */
+  report({ id, accountId }: Run): string[] {
+    const account_id = accountId;
+    const fresh = this.#fields.all({ account_id }).filter(({ is_found }) => is_found === 0);
+    return fresh.map(({ field }) => {
+      const isNeeded = (neededFields as readonly string[]).includes(field);
+      const advice = isNeeded ? 'report it to the service' : `exclude it: vendors.exclude: [${field}]`;
+      this.#findings.add(id, accountId, { kind: 'unsteady_field', vendorid: null, fields: { field, advice } });
+      this.#found.run({ account_id, field });
+      return `The service shows ${field} otherwise in each answer, without an edit: it is no longer recorded as a change. If nobody needs it, ${advice}.`;
+    });
+  }
+}
+
+/** Whether the vendor was edited in between, or nobody can say. */
+export function isEdited({ before, after }: Pick<Difference, 'before' | 'after'>): boolean {
+  return before.updated_at === null || before.updated_at !== after.updated_at;
+}
