@@ -339,7 +339,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
 interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
-  readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'readFrom'>;
+  readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'readFrom' | 'sandbox'>;
   readonly mirror: Pick<Store, 'path' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
   readonly secrets: Pick<Secrets, 'trouble'>;
   readonly connections: Pick<Connections, 'names' | 'of'>;
@@ -380,6 +380,7 @@ export function healthSource(parts: HealthParts): HealthSource {
       return {
         version,
         database: mirror.path,
+        isSandbox: settings.sandbox !== null,
         startedAt,
         maxStaleness: settings.admin.maxStaleness,
         accounts: known,

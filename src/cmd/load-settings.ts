@@ -1,18 +1,18 @@
 /**
  * Which settings are in force, those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox; and which of their accounts
- * a command is about.
+ * a command is about. Beside a settings file that nothing names, the sandbox has to be named.
  *
  * Commands that write, and all `callbacks` commands, need `--account` if there are several. A command that finds no mirror at a relative
  * path, but one beside the settings file, exits with 78 and names both, instead of beginning a second mirror.
  */
-import { accessSync, existsSync } from 'node:fs';
+import { accessSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
 import { isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
 import { keptAccountsAt, knownConnection } from '../store/reports/known-accounts.ts';
-import type { Call, CommonOptions } from './process/command.ts';
+import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
 
@@ -41,6 +41,7 @@ export function settingsOfFile({ context, options }: Call): Settings {
     readFile: readSecretFile,
     absolutePaths: name === context.machineSettings,
   });
+  if (settings.sandbox !== null) Object.assign(context.inEveryDocument ?? {}, { sandbox: true });
   refuseWrongFolder(name, settings.database, process.cwd());
   refuseClashes(name, settings);
   return settings;
@@ -58,12 +59,44 @@ function settingsFile(context: ProcessContext, { config, sandbox }: CommonOption
   if (config !== undefined && sandbox) throw new MirrorError('usage', '-c and --sandbox cannot be used together.');
   const named = config ?? (sandbox ? undefined : context.env['VENDOR_MIRROR_CONFIG'] || machineSettings(context));
   if (named !== undefined) return named;
-  if (!sandbox)
-    printNotice(
-      context,
-      `No settings file is named (-c FILE), so the built-in sandbox stands in for the service.${existsSync('mirror.yaml') ? ' To use mirror.yaml of this folder, add -c mirror.yaml.' : ''}`,
-    );
+  if (!sandbox) {
+    refuseUnnamed(settingsFilesIn(process.cwd()));
+    printNotice(context, 'No settings file is named (-c FILE), so the built-in sandbox stands in for the service.');
+  }
   return join(context.packageRoot, 'config/sandbox.yaml');
+}
+
+/** Whoever runs a command beside a settings file means that file, and would take the sandbox's vendors for real ones. */
+function refuseUnnamed(files: readonly string[]): void {
+  const [file] = files;
+  if (file === undefined) return;
+  throw new MirrorError(
+    'settings_invalid',
+    `No settings file is named, but this folder holds ${files.join(', ')}. Add -c ${shellWord(file)} to use ${files.length === 1 ? 'it' : 'one of them'}, or --sandbox to use the built-in sandbox.`,
+  );
+}
+
+/** Keys of which a settings file has several. */
+const settingsKeys = /^(accounts|connections|database|secrets|service|listener|notify|publish|sandbox)[ ]*:/gm;
+/** Larger files are no settings. */
+const maxSettingsBytes = 65_536;
+
+/** Names of files in a folder that are settings of this program by their ending and their keys, or are called mirror.yaml. */
+function settingsFilesIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => /\.ya?ml$/.test(name))
+    .filter((name) => name === 'mirror.yaml' || hasSettings(join(folder, name)))
+    .sort();
+}
+
+function hasSettings(path: string): boolean {
+  try {
+    const { size } = statSync(path);
+    if (size > maxSettingsBytes) return false;
+    return new Set(readFileSync(path, 'utf8').match(settingsKeys)).size > 1;
+  } catch {
+    return false;
+  }
 }
 
 /** The settings of this machine; undefined where it has none. What is there and cannot be read is reported when it is read. */

@@ -49,7 +49,7 @@ export async function mirrorFacts(
   const targetNames = notify.map(({ name }) => name);
   return {
     version: packageVersion(context.packageRoot),
-    ...{ database, startedAt },
+    ...{ database, startedAt, isSandbox: sandbox !== null },
     maxStaleness: admin.maxStaleness,
     accounts: [...accounts, ...unknown].map((known): AccountFacts => ({
       ...known,

@@ -17,7 +17,7 @@ export async function runProgram(argv: readonly string[], context: ProcessContex
     return async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const options = command.optsWithGlobals<CommonOptions & Options>();
-      commandContext = inheriting(context, { settingsOption: settingsOption(options) });
+      commandContext = inheriting(context, { settingsOption: settingsOption(options), inEveryDocument: {} });
       const run = await load();
       status = await run({ context: commandContext, options, args: command.args });
     };

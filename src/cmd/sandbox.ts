@@ -90,7 +90,7 @@ async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> 
   if (flags.json) {
     const { baseUrl, token, sandbox } = embedded;
     const { vendors, seed } = flags;
-    printJson(context, { base_url: baseUrl, token, accounts, vendors, seed, world: sandbox.world });
+    printJson(context, { sandbox: true, base_url: baseUrl, token, accounts, vendors, seed, world: sandbox.world });
   } else print(context, welcome(embedded, accounts, flags, embedded.sandbox.world));
   if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
   await embedded.stop();

@@ -64,6 +64,8 @@ export interface HealthFacts {
   readonly version: string;
   /** The path of the mirror. */
   readonly database: string;
+  /** Whether the built-in sandbox stands in for the service. */
+  readonly isSandbox: boolean;
   /** Wall time at which the daemon began, milliseconds since 1970; null where none runs. */
   readonly startedAt: number | null;
   /** `admin.maxStaleness`, milliseconds. */

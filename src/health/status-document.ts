@@ -28,6 +28,8 @@ export interface StatusDocument {
   readonly ok: true;
   readonly version: string;
   readonly database: string;
+  /** Only where the built-in sandbox stands in for the service. */
+  readonly sandbox?: true;
   readonly at: string;
   readonly started_at: string | null;
   /** Whether a daemon can accept and store deliveries, and why not. */
@@ -100,6 +102,7 @@ export function statusDocument(health: Health, completed: (text: string) => stri
     ok: true,
     version: facts.version,
     database: facts.database,
+    ...(facts.isSandbox && { sandbox: true }),
     at: timestamp(now),
     started_at: startedAt === null ? null : timestamp(startedAt),
     ready: startedAt !== null && process.length === 0,

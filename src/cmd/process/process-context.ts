@@ -33,6 +33,8 @@ export interface ProcessContext {
   readonly machineSettings: string;
   /** The option that names the settings in use, for commands that messages name. */
   readonly settingsOption?: string;
+  /** What each JSON document of the command also says, once the settings are known. */
+  readonly inEveryDocument?: object;
 }
 
 /** The edge of this process. The network is loaded when it is needed for the first time. */

@@ -31,8 +31,8 @@ export async function printPart(
 }
 
 /** One JSON document, on one line. */
-export function printJson(streams: Pick<ProcessContext, 'stdout'>, document: object): void {
-  print(streams, visibleJson(document));
+export function printJson(context: Pick<ProcessContext, 'stdout' | 'inEveryDocument'>, document: object): void {
+  print(context, visibleJson({ ...document, ...context.inEveryDocument }));
 }
 
 /** Something that a person should know, but that is not a result. Part of it may come from outside. */

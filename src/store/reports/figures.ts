@@ -2,16 +2,10 @@
  * The figures of one account for the dashboard: money, deliveries by hour, recent findings. Plain data that can be sent between threads.
  */
 import { Worker } from 'node:worker_threads';
-import type { OwedAmount } from '../../domain/amounts.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import type { FindingKind } from '../sqlite/schema.ts';
 import type { Change, FieldChange } from './change-feed.ts';
-import type { OwedReport } from './owed.ts';
-
-export interface Owed {
-  readonly outstanding: OwedAmount;
-  readonly overdue: OwedAmount;
-}
+import type { Owed, OwedReport } from './owed.ts';
 
 export interface CurrencyFigures extends Owed {
   readonly code: string;

@@ -6,11 +6,15 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { OwedView } from '../sqlite/schema.ts';
 import { statement, type OfAccount, type Statement } from '../sqlite/statement.ts';
-import type { Owed } from './figures.ts';
 
 const dayMs = 86_400_000;
 /** A year and today. */
 const daysDrawn = 366;
+
+export interface Owed {
+  readonly outstanding: OwedAmount;
+  readonly overdue: OwedAmount;
+}
 
 /** What is owed to vendors of one state in one currency. */
 export interface OwedRow extends Owed {

@@ -170,6 +170,7 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
   return {
     version: '0.1.0',
     database: 'vendors.db',
+    isSandbox: false,
     maxStaleness: 7_200_000,
     startedAt: noon - 12 * day,
     accounts,

@@ -179,6 +179,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
       await line.fill({ callbacks: [{ account_id: 'third', ...callback }] });
       expect(JSON.parse((await line.run('accounts', 'remove', 'third', '--json')).stdout)).toEqual({
         ok: true,
+        sandbox: true,
         account: 'third',
         callbacks: [2001],
         daemon_running: true,

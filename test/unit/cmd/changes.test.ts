@@ -21,8 +21,8 @@ describe('changes', () => {
     });
     const { stdout } = await line.run('changes');
     expect(stdout.replaceAll(/[0-9a-f]{16}:/g, 'EPOCH:')).toMatchInlineSnapshot(`
-      "{"seq":1,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 09:00:00.000","kind":"created","changed_fields":[],"vis_state":0,"presence":"present","source":"pull","cursor":"EPOCH:1","values":{}}
-      {"seq":2,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 11:00:00.000","kind":"updated","changed_fields":["note"],"vis_state":0,"presence":"present","source":"delivery","cursor":"EPOCH:2","values":{"note":{"old":null,"new":null}}}
+      "{"seq":1,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 09:00:00.000","kind":"created","changed_fields":[],"vis_state":0,"presence":"present","source":"pull","cursor":"EPOCH:1","values":{},"sandbox":true}
+      {"seq":2,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 11:00:00.000","kind":"updated","changed_fields":["note"],"vis_state":0,"presence":"present","source":"delivery","cursor":"EPOCH:2","values":{"note":{"old":null,"new":null}},"sandbox":true}
       "
     `);
   });

@@ -119,7 +119,7 @@ describe('deliveries retry', () => {
     [['--vendor', '99'], []],
   ])('%j marks %j', async (which, vendorids) => {
     const { stdout } = await line.run('deliveries', 'retry', '--json', ...which);
-    expect(JSON.parse(stdout)).toEqual({ ok: true, marked: vendorids.length });
+    expect(JSON.parse(stdout)).toEqual({ ok: true, marked: vendorids.length, sandbox: true });
     expect(due()).toEqual(vendorids);
   });
 

@@ -27,7 +27,7 @@ describe('export', () => {
   it('writes a spreadsheet where the name ends in .csv', async () => {
     const file = join(line.folder, 'vendors.CSV');
     const { stdout } = await line.run('export', file, '--json');
-    expect(JSON.parse(stdout)).toEqual({ ok: true, file, bytes: statSync(file).size });
+    expect(JSON.parse(stdout)).toEqual({ ok: true, file, bytes: statSync(file).size, sandbox: true });
     expect(readFileSync(file, 'utf8').split('\r\n')[1]).toContain(`"'=HYPERLINK(""http://x"")"`);
   });
 
@@ -36,7 +36,7 @@ describe('export', () => {
     const file = join(empty.folder, 'copy.db');
     const { status, stdout, stderr } = await empty.run('export', file, '--json');
     expect(status).toBe(1);
-    expect(JSON.parse(stdout)).toEqual({ ok: false, file: null, bytes: 0 });
+    expect(JSON.parse(stdout)).toEqual({ ok: false, file: null, bytes: 0, sandbox: true });
     expect(stderr).toBe('Nothing is mirrored yet. Run `vendor-mirror sync`.\n');
     expect(existsSync(file)).toBe(false);
   });

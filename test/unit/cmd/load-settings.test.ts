@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { temporaryFolder, vendor } from '../../support/mirror-file.ts';
 import { testbed } from '../../support/testbed.ts';
@@ -65,6 +65,81 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ database: 'data/sandbox.db' });
     expect(stderr).toContain('No settings file is named (-c FILE), so the built-in sandbox stands in for the service.');
+  });
+
+  const commands = [
+    ['sync'],
+    ['doctor'],
+    ['status'],
+    ['serve'],
+    ['vendors', 'edit', '11', '--set', 'city=Graz'],
+    ['export', '-', '--view', 'owed'],
+  ];
+
+  it.each(commands)(
+    'L78 are refused in a folder that holds a settings file which no option names: %s',
+    async (...argv) => {
+      const line = await testbed({ level: 'command' });
+      const cwd = vi.spyOn(process, 'cwd').mockReturnValue(line.folder);
+      try {
+        const { status, stdout, stderr } = await line.runBare(...argv);
+        expect([status, stdout]).toEqual([78, '']);
+        expect(stderr).toContain('-c mirror.yaml');
+        expect(stderr).toContain('--sandbox');
+        const inJson = await line.runBare(...argv, '--json');
+        if (argv[0] !== 'export')
+          expect(JSON.parse(inJson.stdout)).toMatchObject({ ok: false, error: { code: 'settings_invalid' } });
+        expect((await line.runBare('status', '--sandbox')).status).toBe(0);
+      } finally {
+        cwd.mockRestore();
+      }
+    },
+  );
+
+  it.each([
+    ['my mirror.yml', 'accounts: [a]\nservice: { baseUrl: "https://service.example" }\n', 78],
+    ['production.yaml', '# ours\ndatabase: /srv/vendors.db\nconnections: {}\n', 78],
+    ['compose.yaml', 'services: { db: {} }\nsecrets: {}\n', 0],
+    ['notes.txt', 'accounts: [a]\ndatabase: x\n', 0],
+  ])('L78 are refused beside a settings file of any name, not beside other files: %s', async (name, text, expected) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, name), text);
+    mkdirSync(join(folder, 'folder.yaml'));
+    const line = await testbed({ level: 'command' });
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    try {
+      const { status, stderr } = await line.runBare('status');
+      expect(status).toBe(expected);
+      if (expected === 78) expect(stderr).toContain(name);
+    } finally {
+      cwd.mockRestore();
+    }
+  });
+
+  it.each([
+    ['status'],
+    ['sync'],
+    ['verify'],
+    ['doctor'],
+    ['vendors', 'list'],
+    ['vendors', 'show', '99'],
+    ['gateways', 'list'],
+    ['deliveries', 'list'],
+    ['accounts', 'list'],
+    ['notify', 'list'],
+    ['callbacks', 'list', '--account', '6BApk'],
+  ])('L78 of the built-in sandbox are told in every JSON: %s', async (...argv) => {
+    const line = await testbed({ level: 'command' });
+    const { stdout } = await line.run(...argv, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ sandbox: true });
+  });
+
+  it('L78 of a service are not called those of a sandbox', async () => {
+    const line = await testbed({
+      level: 'command',
+      settings: 'service: { baseUrl: "https://service.example", auth: { accessToken: t } }',
+    });
+    expect(JSON.parse((await line.run('status', '--json')).stdout)).not.toHaveProperty('sandbox');
   });
 
   it('K23 are the built-in sandbox with --sandbox, whatever the environment names; beside -c it is refused', async () => {

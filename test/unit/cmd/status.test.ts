@@ -113,7 +113,7 @@ describe('where nothing is mirrored yet', () => {
     [['vendors', 'show', '1'], { ok: true, vendors: [] }],
     [['gateways', 'list'], { ok: true, gateways: [] }],
   ])('%s --json prints an empty document', async (command, document) => {
-    expect(JSON.parse((await line.run(...command, '--json')).stdout)).toEqual(document);
+    expect(JSON.parse((await line.run(...command, '--json')).stdout)).toEqual({ ...document, sandbox: true });
   });
 
   it('status --json advises every account of the settings', async () => {

@@ -63,6 +63,7 @@ describe('sync', () => {
     const document = JSON.parse(stdout) as { runs: { seconds: number; requests: number; pages: number }[] };
     expect(document).toEqual({
       ok: true,
+      sandbox: true,
       runs: [
         {
           account: '6BApk',
