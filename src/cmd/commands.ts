@@ -141,10 +141,10 @@ function declareChanges(program: Command, lazy: LazyAction): void {
         'Each change has a cursor, with which --since continues. A cursor from before the mirror was rebuilt or restored, or before pruned changes, is refused; the error says where to continue.',
       ),
     )
-    .option('--since <cursor>', 'only changes after this cursor, or after this seq', feedCursor)
+    .option('--since <cursor>', 'only changes after this cursor', feedCursor)
     .option('--limit <n>', 'at most this many', wholeFrom(1))
     .option('--follow', 'wait for more changes until interrupted')
-    .addHelpText('after', examples(['vendor-mirror changes --since 1042 --follow']))
+    .addHelpText('after', examples(['vendor-mirror changes --since 9f86d081884c7d65:1042 --follow']))
     .action(lazy(async () => (await import('./changes.ts')).changes));
 }
 

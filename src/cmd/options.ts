@@ -7,7 +7,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { MirrorError } from '../domain/errors.ts';
 import { eventsInstead } from '../domain/events.ts';
 import type { LogLevel } from '../domain/log.ts';
-import { isCursor } from '../store/reports/feed-cursor.ts';
+import { cursorForm, isCursor } from '../store/reports/feed-cursor.ts';
 
 const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -48,7 +48,7 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text:
 /** Where the change feed goes on. */
 export function feedCursor(text: string): string {
   if (isCursor(text)) return text;
-  throw new InvalidArgumentError('It must be the cursor or the seq of a change.');
+  throw new InvalidArgumentError(`It must be ${cursorForm}. Without --since, all changes that are kept are printed.`);
 }
 
 /** A port to listen on; 0 means any free port. */

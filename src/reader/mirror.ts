@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import { sleep, systemClock, systemRandom } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
-import { latestCursor, whyGone, type HistoryGone, isCursor } from '../store/reports/feed-cursor.ts';
+import { cursorForm, isCursor, latestCursor, whyGone, type HistoryGone } from '../store/reports/feed-cursor.ts';
 import { mirrorOptions, Reader } from '../store/reader.ts';
 import { readTimeline, changePage, withValues } from '../store/reports/change-feed.ts';
 import { userQuery } from '../store/sqlite/user-query.ts';
@@ -148,8 +148,7 @@ export class Mirror {
    * `latest` from it, read all vendors, and go on from there.
    */
   async changes({ since, account, vendorid, limit }: ChangeFilter = {}): Promise<ChangePage> {
-    if (since !== undefined && !isCursor(since))
-      throw new ReaderError('usage', '`since` should be a cursor of this mirror, such as the cursor of a page.');
+    if (since !== undefined && !isCursor(since)) throw new ReaderError('usage', `\`since\` should be ${cursorForm}.`);
     const filter = { account, vendorid, since, limit: rows(limit, 200) };
     const found = await this.#withReader((query) => changePage(query, systemClock, filter));
     if ('reason' in found) throw historyGone(found);

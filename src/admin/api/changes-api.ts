@@ -9,7 +9,7 @@ import { sleep, type Clock } from '../../domain/clock.ts';
 import { asMirrorError } from '../../domain/errors.ts';
 import type { HttpAnswer, HttpRequest, HttpTakeover } from '../../http/server.ts';
 import { changePage, currentCursor, type ChangePageFilter } from '../../store/reports/change-feed.ts';
-import { isCursor, lastSeq, whyGone, type HistoryGone } from '../../store/reports/feed-cursor.ts';
+import { cursorForm, isCursor, lastSeq, whyGone, type HistoryGone } from '../../store/reports/feed-cursor.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, Parameters, type ApiHandle } from './answers.ts';
 
@@ -46,7 +46,9 @@ function lastEventId({ headers }: HttpRequest): string | undefined {
 async function startCursor(query: Query, since: string | undefined): Promise<string | undefined> {
   if (since === 'latest') return currentCursor(query);
   if (since !== undefined && !isCursor(since))
-    throw new BadRequest('since should be a cursor of this feed, such as the cursor of an answer, or latest.');
+    throw new BadRequest(
+      `since should be latest, or ${cursorForm}. Without since, the feed begins at its first change.`,
+    );
   return since;
 }
 

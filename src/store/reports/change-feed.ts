@@ -204,8 +204,8 @@ export function currentCursor(query: Query): Promise<string> {
 
 /** The part of a page that one turn reads. */
 function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGone {
-  const { since = '0', account, vendorid, limit } = filter;
-  const place = resolveCursor(sqlite, since);
+  const { since, account, vendorid, limit } = filter;
+  const place = since === undefined ? 0 : resolveCursor(sqlite, since);
   if (typeof place !== 'number') return place;
   const ahead = statement<{ place: number; most: number }, { seqs: number; last: number | null }>(
     sqlite,

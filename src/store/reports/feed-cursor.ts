@@ -32,9 +32,8 @@ export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
 
 /** The `seq` after which a cursor continues; or, where it is invalid, why. */
 export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGone {
-  const cursor = cursorParts(place);
-  if (!cursor) return Number(place);
-  const { epoch, seq } = cursor;
+  // What is no cursor is of no history: the epoch of no text is none.
+  const { epoch, seq } = cursorParts(place) ?? { epoch: '', seq: 0 };
   const end = endOfEpoch(sqlite).get({ epoch });
   const removed = removedThrough(sqlite);
   const nowhere = !end || seq > end.seq ? 'other_history' : seq < removed ? 'removed' : undefined;
@@ -90,8 +89,6 @@ function removedThrough(sqlite: Sqlite): number {
   return statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`).get({})?.seq ?? 0;
 }
 
-/** Cursors of the change feed as text: `epoch:seq`, or the plain `seq` of a change, which cannot be checked against a history. */
-
 const cursor = /^([0-9a-f]{16}):(\d{1,15})$/;
 
 /** The parts of a cursor; undefined for other text. */
@@ -100,9 +97,13 @@ export function cursorParts(text: string): { readonly epoch: string; readonly se
   return epoch === undefined ? undefined : { epoch, seq: Number(seq) };
 }
 
-/** Whether a text is a cursor or a plain `seq`. */
+/** What a cursor is, for messages about what is none. */
+export const cursorForm =
+  'the `cursor` of a change or an answer, such as 9f86d081884c7d65:1043. A number alone does not say of which history it is';
+
+/** Whether a text is a cursor. The `seq` of a change alone is none: after a restoration, other changes have the same numbers. */
 export function isCursor(text: string): boolean {
-  return cursorParts(text) !== undefined || /^\d{1,15}$/.test(text);
+  return cursorParts(text) !== undefined;
 }
 
 /** Older epochs are removed; cursors of those are invalid. */

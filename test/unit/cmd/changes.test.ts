@@ -27,11 +27,28 @@ describe('changes', () => {
     `);
   });
 
-  it('begins after --since, and ends at --limit', async () => {
+  it('L88 begins after --since, ends at --limit, and refuses what is of the future or names no history', async () => {
     const line = await testbed({ level: 'command' });
     await line.fill({ vendor_versions: [1, 2, 3, 4].map((vendorid) => version(vendorid, [])) });
-    expect(sequences((await line.run('changes', '--since', '1', '--limit', '2')).stdout)).toEqual([2, 3]);
-    expect(sequences((await line.run('changes', '--since', '4')).stdout)).toEqual([]);
+    const { stdout } = await line.run('changes');
+    const [first = '', , , last = ''] = stdout
+      .split('\n')
+      .filter((text) => text !== '')
+      .map((text) => (JSON.parse(text) as { cursor: string }).cursor);
+    expect(sequences((await line.run('changes', '--since', first, '--limit', '2')).stdout)).toEqual([2, 3]);
+    expect(await line.run('changes', '--since', last)).toMatchObject({ status: 0, stdout: '' });
+    for (const future of [last.replace(/4$/, '5'), last.replace(/4$/, '999999')])
+      for (const more of [[], ['--follow'], ['--limit', '1']]) {
+        const { status, stdout: none, stderr } = await line.run('changes', '--since', future, ...more);
+        expect([status, none]).toEqual([1, '']);
+        expect(stderr).toContain(`end with ${last}.`);
+      }
+    for (const bare of ['0', '1', '4', '999999']) {
+      const { status, stdout: none, stderr } = await line.run('changes', '--since', bare);
+      expect([status, none]).toEqual([64, '']);
+      expect(stderr).toContain('A number alone does not say of which history it is.');
+      expect(stderr).toContain('Without --since');
+    }
   });
 
   it('continues from a cursor, and says where to start if one is invalid', async () => {

@@ -76,7 +76,14 @@ describe('/api/changes', () => {
   });
 
   it.each([
-    ['?since=yesterday', 'since should be a cursor of this feed, such as the cursor of an answer, or latest.'],
+    [
+      '?since=yesterday',
+      'since should be latest, or the `cursor` of a change or an answer, such as 9f86d081884c7d65:1043. A number alone does not say of which history it is. Without since, the feed begins at its first change.',
+    ],
+    [
+      '?since=3',
+      'since should be latest, or the `cursor` of a change or an answer, such as 9f86d081884c7d65:1043. A number alone does not say of which history it is. Without since, the feed begins at its first change.',
+    ],
     ['?limit=201', 'limit should be a whole number from 1 to 200.'],
     ['?form=1', 'Unknown parameter; known are since, account, vendorid, limit.'],
   ])('refuses %s', async (query, message) => {
