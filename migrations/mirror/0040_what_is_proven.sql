@@ -114,6 +114,33 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_refusals', 'recent_at', 'table', 'TIMESTAMP', 'When the first of those was refused, UTC', '2026-11-20 12:00:00.000'),
   ('_refusals', 'detail', 'table', 'TEXT', 'What was wrong with the last one, without anything secret', 'x-other-signature came instead');
 
+-- Copies for readers (`publish`): what each file holds, by its place in the change feed, and since when it could not be written.
+CREATE TABLE _publications (
+  path TEXT NOT NULL PRIMARY KEY,
+  place TEXT, -- null: to be written
+  definition TEXT,
+  file_ms REAL,
+  written_at TIMESTAMP,
+  failing_since TIMESTAMP,
+  failed_at TIMESTAMP,
+  failures INTEGER NOT NULL DEFAULT 0,
+  code TEXT,
+  error TEXT
+) WITHOUT ROWID;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_publications', '', 'table', NULL, 'Internal: copies for readers that a daemon keeps', NULL),
+  ('_publications', 'path', 'table', 'TEXT', 'The file', 'copy.db'),
+  ('_publications', 'place', 'table', 'TEXT', 'End of the change feed when it was written, as epoch:seq; null: to be written again', NULL),
+  ('_publications', 'definition', 'table', 'TEXT', 'What was written: format, view and query of the settings, JSON', NULL),
+  ('_publications', 'file_ms', 'table', 'REAL', 'Time of the file when it was written, milliseconds since 1970', '1795608000000.5'),
+  ('_publications', 'written_at', 'table', 'TIMESTAMP', 'When it was last written, UTC; null if it never was', '2026-11-20 12:00:00.000'),
+  ('_publications', 'failing_since', 'table', 'TIMESTAMP', 'When it first could not be written after that, UTC; null if that did not happen', NULL),
+  ('_publications', 'failed_at', 'table', 'TIMESTAMP', 'When it last could not be written, UTC', NULL),
+  ('_publications', 'failures', 'table', 'INTEGER', 'How often in a row it could not be written', '0'),
+  ('_publications', 'code', 'table', 'TEXT', 'Code of the last of these errors', NULL),
+  ('_publications', 'error', 'table', 'TEXT', 'The error in words', NULL);
+
 -- A service may tidy the name of a new vendor: what was created is searched for among all vendors that are new since.
 ALTER TABLE _creations ADD COLUMN version INTEGER;
 UPDATE data_dictionary SET meaning = 'Of creations that earlier versions sent: numbers of the vendors of that name that were there before, JSON'

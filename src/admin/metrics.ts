@@ -34,6 +34,7 @@ export class Metrics {
   readonly #notified: Counter<'target' | 'outcome'>;
   readonly #setGauges: (health: Health) => void;
   readonly #setTargets: (health: Health) => void;
+  readonly #setPublications: (health: Health) => void;
 
   constructor() {
     const registers = [this.#registry];
@@ -96,6 +97,7 @@ export class Metrics {
     });
     this.#setGauges = createGauges(this.#registry);
     this.#setTargets = createTargetGauges(this.#registry);
+    this.#setPublications = createPublicationGauges(this.#registry);
   }
 
   /** Media type of what `render` gives. */
@@ -134,6 +136,7 @@ export class Metrics {
   async render(health: Health): Promise<string> {
     this.#setGauges(health);
     this.#setTargets(health);
+    this.#setPublications(health);
     return `${await this.#registry.metrics()}${await processMetrics()}`;
   }
 }
@@ -362,6 +365,24 @@ const gauges: readonly { name: string; help: string; of: (target: TargetStatus) 
 
 /** Nothing is sent to these. */
 const outside = new Set<TargetStatus['state']>(['not begun', 'not in the settings']);
+
+/** Registers the gauges of copies for readers; the returned function sets them all. */
+function createPublicationGauges(registry: Registry): (health: Health) => void {
+  const of = (name: string, help: string): Gauge<'path'> =>
+    new Gauge({ name: `vendor_mirror_publication_${name}`, help, labelNames: ['path'], registers: [registry] });
+  const failing = of('failing_seconds', 'How long a copy for readers could not be written; 0 while it can.');
+  const behind = of('behind_seconds', 'Age of the first change that a copy for readers lacks; 0 where it lacks none.');
+  const age = of('age_seconds', 'Time since a copy for readers was written.');
+  return ({ facts: { publications }, now }) => {
+    for (const gauge of [failing, behind, age]) gauge.reset();
+    for (const { path, failing_since, behind_since, written_at } of publications) {
+      failing.set({ path }, since(failing_since, now) ?? 0);
+      behind.set({ path }, since(behind_since, now) ?? 0);
+      const written = since(written_at, now);
+      if (written !== undefined) age.set({ path }, written);
+    }
+  };
+}
 
 /** Registers the gauges; the returned function sets them all. */
 function createTargetGauges(registry: Registry): (health: Health) => void {

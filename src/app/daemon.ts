@@ -10,6 +10,7 @@ import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import {
   connectionFacts,
+  publicationStatuses,
   targetStatuses,
   type Ability,
   type AccountFacts,
@@ -28,6 +29,7 @@ import { mirrorMigrations, mirrorMode } from '../store/reader.ts';
 import { connectionFailures } from '../store/account-reports.ts';
 import { FiguresThread } from '../store/reports/figures.ts';
 import { accountsNotServed } from '../store/reports/known-accounts.ts';
+import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import { prepareFile } from '../store/sqlite/file-systems.ts';
@@ -165,15 +167,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
   await logAbandonedCallbacks(mirror, log);
   const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
-  const onRun = (id: string, report: RunReport): void => {
-    if (report.counts.created + report.counts.updated > 0) publications.changed();
-    dependencies.onRun(id, report);
-  };
-  const {
-    accounts,
-    receiving,
-    services: lasting,
-  } = await daemonServices({ ...dependencies, installation, metrics, onRun });
+  const { accounts, receiving, services: lasting } = await daemonServices({ ...dependencies, installation, metrics });
 
   const listener = createListener({
     ...receiving,
@@ -339,7 +333,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
 interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
-  readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'readFrom' | 'sandbox'>;
+  readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'publish' | 'readFrom' | 'sandbox'>;
   readonly mirror: Pick<Store, 'path' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
   readonly secrets: Pick<Secrets, 'trouble'>;
   readonly connections: Pick<Connections, 'names' | 'of'>;
@@ -386,6 +380,7 @@ export function healthSource(parts: HealthParts): HealthSource {
         accounts: known,
         connections: connectionFacts(connections.names, (id) => connections.of(id), served, failures),
         files: mirror.sizes(),
+        publications: publicationStatuses(settings.publish, await mirror.query(publicationReports)),
         targets: targetStatuses(targetNames, await mirror.query(targetReports), clock.now()),
         ability: ability(),
         process: machine(),

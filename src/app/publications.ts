@@ -1,6 +1,14 @@
-/** Copies for readers: each is written after a change or on a schedule, one at a time, and swapped in whole. */
+/**
+ * Copies for readers: each is written after changes or on a schedule, one at a time, and swapped in whole.
+ *
+ * What follows changes follows the change feed, whatever wrote there: a run, a delivery, a command in another process. Changes that come
+ * together share a copy. At the start, and at any time, what is missing, was replaced, lacks changes or is made of another query now is
+ * written. One that fails is tried again after a while, behind the others; one that takes too long is given up for that time. The mirror
+ * keeps what became of each, for `status` and everybody else.
+ */
 import { basename } from 'node:path';
-import type { Clock, Random } from '../domain/clock.ts';
+import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
+import { background, sharedWait, unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
@@ -9,6 +17,8 @@ import { Schedule } from '../schedule/schedule.ts';
 import type { Settings } from '../settings/parse.ts';
 import { assertRowSource } from '../store/export/export-rows.ts';
 import type { Store } from '../store/mirror.ts';
+import { cursorParts } from '../store/reports/feed-cursor.ts';
+import type { PublicationRow } from '../store/publications.ts';
 
 type PublicationSettings = Settings['publish'][number];
 
@@ -16,7 +26,9 @@ interface PublicationsOptions {
   readonly settings: Pick<Settings, 'publish' | 'secrets' | 'readFrom'> & {
     readonly schedule: Pick<Settings['schedule'], 'timezone'>;
   };
-  readonly mirror: Pick<Store, 'publish' | 'publishedAt'>;
+  readonly mirror: Pick<Store, 'publish' | 'publishedAt'> & {
+    readonly publications: Pick<Store['publications'], 'place' | 'find' | 'wrote' | 'failed'>;
+  };
   /** The compiled process that copies and exports. */
   readonly program: string;
   readonly clock: Clock;
@@ -24,73 +36,181 @@ interface PublicationsOptions {
   readonly log: Log;
 }
 
+/** How often the end of the feed is looked at, in milliseconds. */
+const lookEvery = 1_000;
+
+/** A copy is begun when no change came for `quiet`, and after `longest` in any case, in milliseconds. */
+const [quiet, longest] = [4_000, 60_000];
+
+/** A copy that takes longer is given up, so that the others have their turn, in milliseconds. */
+const writeLimit = 10 * 60_000;
+
+/** What failed is tried again after a minute, and after twice as long each time, up to an hour, in milliseconds. */
+const [firstRetry, maxRetry] = [60_000, 3_600_000];
+
+/** One file to be kept. All moments are monotonic. */
+interface Copy {
+  readonly publication: PublicationSettings;
+  readonly definition: string;
+  readonly followsChanges: boolean;
+  /** What the mirror knows of it; undefined where that is nothing, or not read yet. */
+  known: PublicationRow | undefined;
+  /** Since when it should be written; undefined while it need not be. */
+  wantedSince: number | undefined;
+  /** When it may be begun. */
+  due: number;
+  /** The end of the feed when it was looked at last. */
+  seen: string | undefined;
+  failures: number;
+  /** The code of its failure that was logged. */
+  logged: string | undefined;
+}
+
 export class Publications implements Service {
   readonly name = 'the copies for readers';
   readonly #options: PublicationsOptions;
+  readonly #copies: readonly Copy[];
   readonly #schedules: readonly Schedule[];
-  readonly #stopping = new AbortController();
-  readonly #wanted = new Set<PublicationSettings>();
-  #working: Promise<void> | undefined;
+  readonly #background: Service;
 
   constructor(options: PublicationsOptions) {
     this.#options = options;
     const { settings, mirror, clock, random, log } = options;
-    this.#schedules = settings.publish
-      .filter(({ when }) => when !== 'change')
+    this.#copies = settings.publish.map((publication) => ({
+      publication,
+      definition: JSON.stringify([publication.format, publication.view, publication.query]),
+      followsChanges: publication.when === 'change',
+      ...{ known: undefined, wantedSince: undefined, due: -Infinity, seen: undefined, failures: 0, logged: undefined },
+    }));
+    this.#schedules = this.#copies
+      .filter(({ followsChanges }) => !followsChanges)
       .map(
-        (publication) =>
+        (copy) =>
           new Schedule({
             ...{ clock, random, log },
-            name: `publish ${basename(publication.path)}`,
-            slots: new CronSlots(publication.when, settings.schedule.timezone),
-            lastRun: mirror.publishedAt(publication.path),
-            run: () => this.#write(publication),
+            name: `publish ${basename(copy.publication.path)}`,
+            slots: new CronSlots(copy.publication.when, settings.schedule.timezone),
+            lastRun: mirror.publishedAt(copy.publication.path),
+            run: () => {
+              this.#want(copy);
+              return Promise.resolve();
+            },
           }),
       );
+    this.#background = background(this.name, (signal) => this.#keep(signal));
   }
 
   async start(): Promise<void> {
+    if (this.#copies.length === 0) return;
     for (const schedule of this.#schedules) await schedule.start();
+    await this.#background.start();
   }
 
   /** Aborts the copy that is being written; the earlier file stays. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('Stopping.'));
-    await Promise.all(this.#schedules.map((schedule) => schedule.stop()));
-    await this.#working;
+    await Promise.all([...this.#schedules.map((schedule) => schedule.stop()), this.#background.stop()]);
   }
 
-  /** The mirror changed. Changes that come while a copy is written share the next one. */
-  changed(): void {
-    for (const publication of this.#options.settings.publish)
-      if (publication.when === 'change') void this.#write(publication);
+  #want(copy: Copy): void {
+    copy.wantedSince ??= this.#options.clock.monotonic();
   }
 
-  #write(publication: PublicationSettings): Promise<void> {
-    this.#wanted.add(publication);
-    return (this.#working ??= this.#writeAll());
-  }
-
-  async #writeAll(): Promise<void> {
-    const { mirror, settings, program, log } = this.#options;
-    const { signal } = this.#stopping;
-    for (const publication of this.#wanted) {
-      this.#wanted.delete(publication);
-      try {
-        const { noTimes } = await mirror.publish(publication, { own: settings, program, signal });
-        if (noTimes > 0)
-          log.warn(
-            { path: publication.path, texts: noTimes },
-            'texts in time columns that are not times were left empty',
-          );
-      } catch (error) {
-        if (signal.aborted) break;
-        log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
-      }
+  async #keep(signal: AbortSignal): Promise<void> {
+    const { clock, mirror } = this.#options;
+    for (const copy of this.#copies) {
+      copy.known = await mirror.publications.find(copy.publication.path).catch(() => undefined);
+      if (copy.known?.failing_since) this.#want(copy);
     }
-    // In the same turn as the last check, so that no request is missed in between.
-    this.#working = undefined;
+    do {
+      await this.#look();
+      for (let copy = this.#next(); copy && !signal.aborted; copy = this.#next()) {
+        await this.#write(copy, signal);
+        await this.#look();
+      }
+    } while (await sleptThrough(clock, sharedWait(clock, lookEvery), signal));
   }
+
+  /** Finds out which copies lack something. */
+  async #look(): Promise<void> {
+    const { clock, mirror } = this.#options;
+    const now = clock.monotonic();
+    // A mirror that cannot be read is reported by everything else; the next look tries again.
+    const place = await mirror.publications.place().catch(() => undefined);
+    // Nothing was ever mirrored: readers are not given an empty copy.
+    if (place === undefined || cursorParts(place)?.seq === 0) return;
+    for (const copy of this.#copies) {
+      if (!copy.followsChanges) continue;
+      const { publication, definition, known, seen } = copy;
+      const isCurrent =
+        known?.place === place &&
+        known.definition === definition &&
+        known.file_ms === (mirror.publishedAt(publication.path) ?? null);
+      if (isCurrent) {
+        copy.wantedSince = undefined;
+        copy.seen = place;
+      } else if (seen !== place) {
+        this.#want(copy);
+        copy.seen = place;
+        // The first look finds what was missed while no daemon ran: that does not wait.
+        if (seen !== undefined && copy.failures === 0)
+          copy.due = Math.min(now + quiet, (copy.wantedSince ?? now) + longest);
+      } else this.#want(copy);
+    }
+  }
+
+  /** The copy that has waited longest. */
+  #next(): Copy | undefined {
+    const now = this.#options.clock.monotonic();
+    const due = this.#copies.filter((copy) => copy.wantedSince !== undefined && copy.due <= now);
+    return due.sort((a, b) => (a.wantedSince ?? 0) - (b.wantedSince ?? 0))[0];
+  }
+
+  async #write(copy: Copy, stopping: AbortSignal): Promise<void> {
+    const { mirror, settings, program, clock, log } = this.#options;
+    const { publication, definition } = copy;
+    const { path } = publication;
+    const limit = new AbortController();
+    const cancel = clock.timer(writeLimit, () => limit.abort(tooSlow(path)));
+    try {
+      const place = await mirror.publications.place();
+      const signal = AbortSignal.any([stopping, limit.signal]);
+      const written = mirror.publish(publication, { own: settings, program, signal });
+      const { noTimes } = await unlessAborted(written, limit.signal);
+      const file_ms = mirror.publishedAt(path) ?? null;
+      await mirror.publications.wrote(path, { place, definition, file_ms });
+      copy.known = await mirror.publications.find(path);
+      if (copy.failures > 0) log.info({ path }, 'the copy for readers is written again');
+      copy.wantedSince = undefined;
+      copy.failures = 0;
+      copy.logged = undefined;
+      copy.due = -Infinity;
+      if (noTimes > 0) log.warn({ path, texts: noTimes }, 'texts in time columns that are not times were left empty');
+    } catch (error) {
+      if (!stopping.aborted) await this.#failed(copy, asMirrorError(error));
+    } finally {
+      cancel();
+    }
+  }
+
+  async #failed(copy: Copy, error: MirrorError): Promise<void> {
+    const { mirror, clock, log } = this.#options;
+    const { path } = copy.publication;
+    copy.failures += 1;
+    const now = clock.monotonic();
+    copy.wantedSince = now;
+    copy.due = now + Math.min(maxRetry, firstRetry * 2 ** Math.min(copy.failures - 1, 10));
+    const facts = { path, code: error.code, failures: copy.failures, err: error };
+    if (copy.logged === error.code) log.debug(facts, 'the copy for readers could not be published');
+    else log.error(facts, 'the copy for readers could not be published; it is tried again');
+    copy.logged = error.code;
+    // Where not even that can be written, the log has it.
+    await mirror.publications.failed(path, error).catch(() => undefined);
+  }
+}
+
+function tooSlow(path: string): MirrorError {
+  const minutes = writeLimit / 60_000;
+  return new MirrorError('copy_too_slow', `${path} was not written within ${minutes} minutes.`);
 }
 
 /** What is wrong with the schedules of publications, as lines. */

@@ -4,10 +4,11 @@ import { dirname, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, MirrorError } from '../domain/errors.ts';
 import { vendorFields } from '../domain/vendor.ts';
-import { judge, type AccountHealth, type ProblemCode } from '../health/judge.ts';
+import { judge, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
 import type { Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { storedFields } from '../store/forget.ts';
+import type { Reader } from '../store/reader.ts';
 import type { ParkedReason } from '../store/account-reports.ts';
 import { freeBytes, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
@@ -22,6 +23,7 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield secrets(settings);
   yield disk(settings);
   yield await privacy(context, settings);
+  yield* publications(context, settings);
 }
 
 async function database(context: ProcessContext, settings: Settings): Promise<Checkup> {
@@ -65,6 +67,26 @@ function secrets(settings: Settings): Checkup {
   if ((mode & 0o077) === 0) return fine(check, `${path} can be read only by its owner.`);
   const { exit } = catalogue.database_unusable;
   return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
+}
+
+/** The copies for readers; nothing where the settings name none. */
+async function* publications(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
+  const check = 'copies for readers';
+  if (settings.publish.length === 0) return;
+  let mirror: Reader | undefined;
+  try {
+    mirror = openMirror(context, settings);
+    const { publications: found, startedAt } = await mirrorFacts(context, settings, mirror, undefined);
+    const now = context.clock.now();
+    const problems = found.flatMap((one) => publicationProblem(one, startedAt !== null, now) ?? []);
+    for (const { message, remedy } of problems) yield warning(check, message, remedy ?? '');
+    const fresh = found.filter(({ written_at }) => written_at !== null).length;
+    if (problems.length === 0) yield fine(check, `${fresh} of ${found.length} were written; a daemon keeps them.`);
+  } catch {
+    yield fine(check, 'This cannot be checked while the database cannot be opened.');
+  } finally {
+    await mirror?.close();
+  }
 }
 
 /** What should not be in the mirror, and is. */

@@ -6,7 +6,13 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { connectionFacts, targetStatuses, type AccountFacts, type HealthFacts } from '../health/judge.ts';
+import {
+  connectionFacts,
+  publicationStatuses,
+  targetStatuses,
+  type AccountFacts,
+  type HealthFacts,
+} from '../health/judge.ts';
 import type { Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
 import { daemonSince } from '../store/files/locks.ts';
@@ -14,6 +20,7 @@ import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
 import { accountStates, connectionFailures, unknownState } from '../store/account-reports.ts';
 import { accountIds, accountsNotServed } from '../store/reports/known-accounts.ts';
+import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
 import { freeBytes, noSpaceForDelivery } from '../store/sqlite/file-systems.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -36,9 +43,10 @@ export async function mirrorFacts(
       accounts: ids.flatMap((id) => state(id) ?? []).map((known) => ({ ...known, isLeft: left.has(known.account) })),
       failures: connectionFailures(snapshot),
       targets: targetReports(snapshot),
+      publications: publicationReports(snapshot),
     };
   });
-  const { accounts = [], failures = [], targets = [] } = found ?? {};
+  const { accounts = [], failures = [], targets = [], publications = [] } = found ?? {};
   const named = new Set(namedAccounts);
   const unknown = settings.accounts
     .filter((id) => named.has(id) && accounts.every((known) => known.account !== id))
@@ -59,6 +67,7 @@ export async function mirrorFacts(
     })),
     connections: connectionFacts([...connections.keys()], connectionOf, namedAccounts, failures),
     ability: { listening: null, trouble: noSpaceForDelivery(free) ?? null, diskFreeBytes: free },
+    publications: publicationStatuses(settings.publish, publications),
     targets: targetStatuses(targetNames, targets, context.clock.now()),
     files: mirror?.sizes ?? { databaseBytes: 0, walBytes: 0 },
     process: null,

@@ -11,6 +11,7 @@ import {
   type ConnectionFacts,
   type Health,
   type HealthFacts,
+  type PublicationStatus,
   type TargetStatus,
 } from '../health/judge.ts';
 import { refusalWords } from '../health/refusals.ts';
@@ -80,6 +81,7 @@ export async function printText(context: ProcessContext, health: Health, totals:
       ...(await Promise.all(reports)),
       ...(await connectionsText(context, facts.connections)),
       ...(await targetsText(context, facts.targets)),
+      ...(await publicationsText(context, facts.publications)),
       facts.database,
     ].join('\n\n'),
   );
@@ -292,6 +294,31 @@ async function targetsText(context: ProcessContext, targets: readonly TargetStat
   if (targets.length === 0) return [];
   const lines = targets.map((target) => paragraph(context, `  ${target.target}  `, visible(lineOf(context, target))));
   return [[heading(context, 'Outgoing webhooks'), ...(await Promise.all(lines))].join('\n')];
+}
+
+/** A paragraph about all copies for readers; none where there are none. */
+async function publicationsText(
+  context: ProcessContext,
+  publications: readonly PublicationStatus[],
+): Promise<string[]> {
+  if (publications.length === 0) return [];
+  const lines = publications.map((publication) =>
+    paragraph(context, `  ${visible(publication.path)}  `, visible(publicationLine(context, publication))),
+  );
+  return [[heading(context, 'Copies for readers'), ...(await Promise.all(lines))].join('\n')];
+}
+
+function publicationLine({ clock }: ProcessContext, publication: PublicationStatus): string {
+  const { state, when, written_at, failing_since, failed_at, failures, error, behind_since } = publication;
+  const failed =
+    failing_since === null
+      ? failed_at === null
+        ? []
+        : [`last failed ${age(clock, failed_at)}`]
+      : [`failed ${counted(failures, 'time')} since ${age(clock, failing_since)}: ${error ?? ''}`];
+  const behind = behind_since === null ? [] : [`lacks changes since ${age(clock, behind_since)}`];
+  const rule = when === 'change' ? 'after changes' : `at ${when}`;
+  return [state, `written ${rule}, last ${age(clock, written_at)}`, ...behind, ...failed].join('; ');
 }
 
 function lineOf({ clock }: ProcessContext, target: TargetStatus): string {

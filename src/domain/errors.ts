@@ -130,6 +130,7 @@ export const catalogue = {
   ),
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
   disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
+  copy_too_slow: entry(file, true, 'Publish less of it (a view or a query), on a schedule, or to a faster disk.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
   secrets_export_unusable: entry(file, false, 'Use another copy of the file, or export the secrets again.'),
 
@@ -150,16 +151,9 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** The service refuses access. */
-export const accessRefusals = [
-  'unauthenticated',
-  'access_denied',
-  'token_refresh_failed',
-] as const satisfies ErrorCode[];
-
 /** Whether the service refuses access. Only a person can solve that, so it is reported at once, at level error. */
 export function isAccessRefused(code: ErrorCode): boolean {
-  return accessRefusals.some((refusal) => refusal === code);
+  return code === 'unauthenticated' || code === 'access_denied' || code === 'token_refresh_failed';
 }
 
 /** An expected failure. Its message says what happened, and never contains a secret. */

@@ -30,7 +30,8 @@
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
  *
- * then of the installation: no_daemon, connection_refused, receiver_gone, receiver_failing, changes_given_up, receiver_unknown, all of them fair.
+ * then of the installation: no_daemon, connection_refused, receiver_gone, receiver_failing, changes_given_up, receiver_unknown,
+ * publication_failing, publication_late, all of them fair.
  * A problem that another one already explains is left out. An account is stale or fresh by the age of what lists show alone; it is ready where
  * it may be relied on, so a refused account is fresh until it is old, and not ready.
  */
@@ -38,6 +39,7 @@ import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
+import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import { refusalRemedy, refusalWords, unsolvedRefusals } from './refusals.ts';
 import type { ConnectionFailure, RequestFailureReport, AccountState } from '../store/account-reports.ts';
@@ -74,6 +76,7 @@ export interface HealthFacts {
   readonly connections: readonly ConnectionFacts[];
   readonly ability: Ability;
   readonly targets: readonly TargetStatus[];
+  readonly publications: readonly PublicationStatus[];
   readonly files: { readonly databaseBytes: number; readonly walBytes: number };
   /** Of the daemon's process; null where that is another one. */
   readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number } | null;
@@ -117,6 +120,12 @@ export interface TargetStatus extends TargetReport {
   readonly lag_seconds: number;
 }
 
+/** A copy for readers that the settings name. */
+export interface PublicationStatus extends PublicationReport {
+  readonly when: string;
+  readonly state: 'written' | 'failing' | 'not written yet';
+}
+
 /** Green, amber, red, and blue for a first pull. */
 export type Tone = 'good' | 'fair' | 'bad' | 'busy';
 
@@ -139,7 +148,9 @@ export type ProblemCode =
   | 'receiver_gone'
   | 'receiver_failing'
   | 'changes_given_up'
-  | 'receiver_unknown';
+  | 'receiver_unknown'
+  | 'publication_failing'
+  | 'publication_late';
 
 export interface Problem {
   readonly code: ProblemCode;
@@ -671,7 +682,8 @@ export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHeal
     : receiving('fair', `${silent}, but there was no complete sweep since, so missed changes are unknown`);
 }
 
-function installationProblems({ accounts, connections, targets, startedAt }: HealthFacts, now: number): Problem[] {
+function installationProblems(facts: HealthFacts, now: number): Problem[] {
+  const { accounts, connections, targets, publications, startedAt } = facts;
   const isDelivered = accounts.some(({ isLeft, freshness }) => !isLeft && freshness.callback_verified === 1);
   const noDaemon = 'No daemon runs, so nothing takes the deliveries of the service.';
   return [
@@ -679,6 +691,7 @@ function installationProblems({ accounts, connections, targets, startedAt }: Hea
     // Of a single connection its accounts say it all.
     connections.length < 2 ? [] : connections.flatMap((connection) => connectionProblem(connection, now) ?? []),
     targets.flatMap((target) => targetProblems(target, now)),
+    publications.flatMap((publication) => publicationProblem(publication, startedAt !== null, now) ?? []),
   ].flat();
 }
 
@@ -733,6 +746,40 @@ export function targetStatuses(
   const empty = { waiting: 0, parked: 0, parked_error: null, behind: 0, oldest_waiting: null, lag_seconds: 0 };
   const others = named.filter((name) => !reports.some(({ target }) => target === name));
   return [...known, ...others.map((target): TargetStatus => ({ target, ...never, ...empty, state: 'not begun' }))];
+}
+
+/** The copies of the settings, in their order, with what the mirror knows of them. */
+export function publicationStatuses(
+  named: readonly { readonly path: string; readonly when: string }[],
+  reports: readonly PublicationReport[],
+): PublicationStatus[] {
+  const none = { written_at: null, failing_since: null, failed_at: null, failures: 0, code: null, error: null };
+  return named.map(({ path, when }) => {
+    const known = reports.find((report) => report.path === path) ?? { path, ...none, behind_since: null };
+    const written = known.written_at === null ? 'not written yet' : 'written';
+    // One on a schedule is not behind between its slots.
+    const behind_since = when === 'change' ? known.behind_since : null;
+    return { ...known, behind_since, when, state: known.failing_since === null ? written : 'failing' };
+  });
+}
+
+/** Copies that lack changes for so long are held up by something, in milliseconds. */
+const maxBehind = 30 * 60_000;
+
+export function publicationProblem(
+  { path, failing_since, code, error, behind_since }: PublicationStatus,
+  hasDaemon: boolean,
+  now: number,
+): Problem | undefined {
+  if (failing_since !== null) {
+    const message = `${path} could not be published since ${failing_since.slice(0, 19)} UTC: ${error ?? 'no cause is known.'}`;
+    const remedy = code !== null && code in catalogue ? catalogue[code as ErrorCode].hint : 'Read the log.';
+    return problem('publication_failing', 'fair', message, remedy, failing_since);
+  }
+  const isLate = behind_since !== null && now - (parseInstant(behind_since) ?? now) > maxBehind;
+  if (!isLate || !hasDaemon) return undefined;
+  const message = `${path} lacks changes since ${behind_since.slice(0, 19)} UTC, because other copies take so long.`;
+  return problem('publication_late', 'fair', message, catalogue.copy_too_slow.hint, behind_since);
 }
 
 /** A receiver that accepted nothing for so long, in milliseconds, needs a person: it has been tried once a minute since. */

@@ -16,6 +16,7 @@ import {
   type ConnectionFacts,
   type Health,
   type Problem,
+  type PublicationStatus,
   type TargetStatus,
   type Verdict,
 } from './judge.ts';
@@ -45,6 +46,7 @@ export interface StatusDocument {
   /** What a person should do, in sentences. */
   readonly advice: readonly string[];
   readonly notify: readonly TargetStatus[];
+  readonly publications: readonly PublicationStatus[];
   readonly connections: readonly object[];
   readonly next: { readonly pull: string | null; readonly reconcile: string | null };
   readonly database_bytes: number;
@@ -114,6 +116,7 @@ export function statusDocument(health: Health, completed: (text: string) => stri
     problems: [...process, ...health.installation].map(problemDocument),
     advice: advice(health).map(completed),
     notify: facts.targets,
+    publications: facts.publications,
     connections: facts.connections.map(connectionDocument),
     next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
     database_bytes: files.databaseBytes,

@@ -16,6 +16,7 @@ import { textWithoutMembers } from '../domain/json-cursor.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../domain/vendor.ts';
 import { takeSideLock, type SideLock } from './files/locks.ts';
 import { resolvedPath } from './files/own-files.ts';
+import { writeAllAgain } from './publications.ts';
 import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
 import { Database } from './sqlite/database.ts';
 import { SqliteError, type Sqlite } from './sqlite/driver.ts';
@@ -62,7 +63,10 @@ export class Forgetter {
    * @throws MirrorError `database_locked` where another program holds the journal.
    */
   async fields(names: readonly string[], accountId?: string): Promise<ForgottenFields> {
-    const forgotten = await this.#database.write(() => forgetFields(this.#database.sqlite, new Set(names), accountId));
+    const forgotten = await this.#database.write(() => {
+      writeAllAgain(this.#database.sqlite);
+      return forgetFields(this.#database.sqlite, new Set(names), accountId);
+    });
     await rebuild(this.#database);
     return forgotten;
   }
@@ -75,7 +79,10 @@ export class Forgetter {
   async vendor(account_id: string, vendorid: number): Promise<boolean> {
     const { sqlite } = this.#database;
     const now = timestamp(this.#clock.now());
-    const known = await this.#database.write(() => forgetVendor(sqlite, { account_id, vendorid }, now));
+    const known = await this.#database.write(() => {
+      writeAllAgain(sqlite);
+      return forgetVendor(sqlite, { account_id, vendorid }, now);
+    });
     if (known) await rebuild(this.#database);
     return known;
   }

@@ -29,6 +29,7 @@ import { Listings } from './listings.ts';
 import { Marks, moveMarks } from './marks.ts';
 import { LaggingCopies } from './lagging-copies.ts';
 import { Outbox } from './outbox.ts';
+import { PublicationRows } from './publications.ts';
 import { Queue } from './queue.ts';
 import { RateLedger } from './rate-ledger.ts';
 import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
@@ -94,6 +95,8 @@ export class Store {
   readonly writes: Writes;
   readonly serviceKnowledge: ServiceKnowledge;
   readonly requestFailures: RequestFailures;
+  /** Copies for readers that a daemon keeps. */
+  readonly publications: PublicationRows;
   /** Requests to callback addresses that were refused. */
   readonly refusals: Refusals;
   /** Optional requests that the service does not honour. */
@@ -151,6 +154,7 @@ export class Store {
     this.sweepRequests = new SweepRequests(database, { clock, marks, deliveries, findings });
     this.writes = new Writes(database, { clock, marks, process });
     this.serviceKnowledge = new ServiceKnowledge(database, clock);
+    this.publications = new PublicationRows(database, clock);
     this.refusals = new Refusals(database);
     this.requestFailures = new RequestFailures(database, clock, 'account');
     this.notHonoured = new NotHonoured(database, { clock, counter, findings });

@@ -6,7 +6,7 @@ import { actionSection } from './action-section.ts';
 import { contentsSection } from './contents-section.ts';
 import { page, type Page, ago, bytes, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
 import { eventSection } from './event-section.ts';
-import { targetSection, webhookSection } from './webhook-section.ts';
+import { publicationSection, targetSection, webhookSection } from './webhook-section.ts';
 
 /** Beyond so many accounts, only those in most need of a person are listed. */
 const maxListed = 50;
@@ -42,8 +42,8 @@ export function overview(health: Health, options: OverviewOptions): Page {
   const content = html`<main id="main">
       ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
       ${contentsSection(chosen.facts, figures)} ${webhookSection(chosen, figures, now)}
-      ${targetSection(facts.targets, now)} ${eventSection(chosen.facts, figures, now)}
-      ${mayAct ? null : actionSection(chosen, false)}
+      ${targetSection(facts.targets, now)} ${publicationSection(facts.publications, now)}
+      ${eventSection(chosen.facts, figures, now)} ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
   return page({ title: chosen.isServed ? titles[tone] : words, root: './', now, content });

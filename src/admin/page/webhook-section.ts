@@ -9,6 +9,7 @@ import {
   targetProblems,
   type AccountFacts,
   type AccountHealth,
+  type PublicationStatus,
   type TargetStatus,
   type Tone,
 } from '../../health/judge.ts';
@@ -189,6 +190,26 @@ function targetHtml(report: TargetStatus, now: number): Html {
   return html`<h3><bdi>${target}</bdi> <span class="pill ${tone(report)}">${state}</span></h3>
     <dl class="figures">${namedValues(figures(report, now))}</dl>
     ${failure} ${problems.map((problem) => html`<p class="trouble">${sentence(sentenceOf(problem))}</p>`)}`;
+}
+
+/** The copies for readers; nothing where the settings name none. */
+export function publicationSection(publications: readonly PublicationStatus[], now: number): Html | null {
+  if (publications.length === 0) return null;
+  return html`<section id="publications" aria-labelledby="publications-title">
+    <h2 id="publications-title">Copies for readers</h2>
+    <ul class="plain">
+      ${publications.map(
+        ({ path, state, written_at, failed_at, error }) =>
+          html`<li>
+            <span class="pill ${state === 'written' ? 'good' : state === 'failing' ? 'bad' : 'fair'}">${state}</span>
+            <code>${path}</code> last written
+            ${ago(now, written_at)}${
+              failed_at === null ? null : html`, last failed ${ago(now, failed_at)}`
+            }${error === null ? null : html`: ${error}`}
+          </li>`,
+      )}
+    </ul>
+  </section>`;
 }
 
 function figures(report: TargetStatus, now: number): [string, Html | string][] {

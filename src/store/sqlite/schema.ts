@@ -242,6 +242,7 @@ export interface MirrorTables {
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   _refusals: RefusalTable;
+  _publications: PublicationTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
   _lagging_copies: {
     account_id: string;
@@ -403,6 +404,20 @@ export interface RegistrationRefusalTable {
   refused_at: string;
   code: string;
   message: string;
+}
+
+/** A file of `publish`, and what it holds. */
+export interface PublicationTable {
+  path: string;
+  place: string | null;
+  definition: string | null;
+  file_ms: number | null;
+  written_at: string | null;
+  failing_since: string | null;
+  failed_at: string | null;
+  failures: number;
+  code: string | null;
+  error: string | null;
 }
 
 /** Requests to the address of a callback that were refused with this outcome. */

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import type { HealthFacts } from '../../../src/health/judge.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { folder, missingPrometheus, prometheus } from '../../support/admin/prometheus.ts';
-import { able, account, before, facts, run, target } from '../../support/admin/sample.ts';
+import { able, account, before, facts, published, run, target } from '../../support/admin/sample.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
 
@@ -95,6 +95,16 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
     'VendorMirrorNotifyStuck',
     { ...facts(), targets: [target({ failing_since: before(7_200_000), oldest_waiting: before(7_200_000) })] },
   ],
+  [
+    'L79 a copy for readers cannot be written',
+    'VendorMirrorPublicationFailing',
+    { ...facts(), publications: [published({ failing_since: before(3_600_000), code: 'disk_full' })] },
+  ],
+  [
+    'L61 a copy for readers is held up by another',
+    'VendorMirrorPublicationFailing',
+    { ...facts(), publications: [published({ behind_since: before(3_600_000) })] },
+  ],
   ['the breaker waits', 'VendorMirrorBreakerWaiting', ended('breaker_tripped', { freshness: old })],
 ];
 
@@ -113,7 +123,7 @@ async function series(given: HealthFacts, course: Course = () => undefined): Pro
   });
 }
 
-describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23 among them)', () => {
+describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79 among them)', () => {
   const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
 
   function promtool(tests: readonly object[]): void {
@@ -128,7 +138,7 @@ describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23 among them
     promtool([
       {
         interval: '1m',
-        input_series: await series({ ...facts(), targets: [target()] }),
+        input_series: await series({ ...facts(), targets: [target()], publications: [published()] }),
         promql_expr_test: [expectation],
       },
     ]);

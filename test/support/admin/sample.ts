@@ -1,12 +1,15 @@
 /** Facts of a made-up installation, at noon of 20 November 2026. */
 import { timestamp } from '../../../src/domain/clock.ts';
 import {
+  publicationStatuses,
   targetStatuses,
   type Ability,
   type AccountFacts,
   type HealthFacts,
+  type PublicationStatus,
   type TargetStatus,
 } from '../../../src/health/judge.ts';
+import type { PublicationReport } from '../../../src/store/publications.ts';
 import type { TargetReport } from '../../../src/store/reports/outbox-report.ts';
 import { unknownState, type WebhookDays } from '../../../src/store/account-reports.ts';
 import type { ReportedRun } from '../../../src/store/runs.ts';
@@ -176,11 +179,22 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
     accounts,
     ability: able,
     targets: [],
+    publications: [],
     connections: [{ connection: 'default', accounts: accounts.length, failing: null }],
     files: { databaseBytes: 18_432_000, walBytes: 412_000 },
     process: { rssBytes: 96_400_000, eventLoopLagSeconds: 0.0112 },
     next: { pull: noon + 15 * hour, reconcile: noon + 11 * minute },
   };
+}
+
+/** A copy for readers that was written. */
+export function published(change: Partial<PublicationReport> = {}): PublicationStatus {
+  const known = {
+    ...{ path: '/srv/share/copy.db', written_at: before(2 * hour), failing_since: null, failed_at: null },
+    ...{ failures: 0, code: null, error: null, behind_since: null },
+    ...change,
+  };
+  return publicationStatuses([{ path: known.path, when: 'change' }], [known])[0]!;
 }
 
 /** An account of which nothing is known yet. */

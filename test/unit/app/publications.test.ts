@@ -10,7 +10,7 @@ import { ask, temporaryFolder } from '../../support/mirror-file.ts';
 import { compiled } from '../../support/source/compiled.ts';
 import { row } from '../../support/testbed/store.ts';
 import { testbed } from '../../support/testbed.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
 
 type Publish = ConstructorParameters<typeof Publications>[0]['settings']['publish'];
 
@@ -26,6 +26,7 @@ async function publishing(at: (folder: string) => Publish, { program = compiled.
   const publications = new Publications({
     settings: { publish, secrets: join(folder, 'secrets.db'), readFrom: [], schedule: { timezone: 'UTC' } },
     mirror: {
+      publications: store.mirror.publications,
       publishedAt: (path) => store.mirror.publishedAt(path),
       async publish(publication, options) {
         const exported = await store.mirror.publish(publication, options);
@@ -47,6 +48,15 @@ async function publishing(at: (folder: string) => Publish, { program = compiled.
   return { store, folder, clock, lines, publications, path, isWritten };
 }
 
+/** Lets time pass while no copy is being written, until the file is written next. */
+async function passing(clock: VirtualClock, work: Promise<void>): Promise<void> {
+  const open = Symbol('open');
+  const turn = (): Promise<typeof open> => new Promise((resolve) => setImmediate(() => resolve(open)));
+  while ((await Promise.race([work, turn()])) === open) {
+    if (clock.pending().some((left) => left <= 1_000)) await clock.advance(1_000);
+  }
+}
+
 /** A process that copies, and hears nothing while it does. */
 function busyForEver(): string {
   const path = join(temporaryFolder(), 'busy.js');
@@ -56,40 +66,40 @@ function busyForEver(): string {
 
 describe('copies for readers', () => {
   it('are written after a change in the form of their ending, while the mirror is written to', async () => {
-    const { store, folder, publications, lines, isWritten } = await publishing((at) => [
+    const { store, folder, clock, publications, lines, isWritten } = await publishing((at) => [
       { path: join(at, 'copy.db'), when: 'change' },
       { path: join(at, 'vendors.csv'), when: 'change', query: 'SELECT vendorid, vendor_name FROM vendors' },
       { path: join(at, 'rows'), when: 'change', format: 'ndjson', view: 'active_vendors' },
     ]);
     const rows = join(folder, 'rows');
-    await publications.start();
     const first = isWritten(rows);
-    publications.changed();
+    await publications.start();
     await store.page(await store.ask(), row(2, 'Meier'));
-    await first;
+    await passing(clock, first);
     const copied = (): unknown =>
       ask(join(folder, 'copy.db'), 'SELECT count(*) AS vendors FROM vendors')[0]?.['vendors'];
     expect([1, 2]).toContain(copied());
     expect(readFileSync(join(folder, 'vendors.csv'), 'utf8')).toMatch(/^\ufeffvendorid,vendor_name\r\n1,Huber\r\n/);
     const second = isWritten(rows);
-    publications.changed();
-    await second;
-    expect(readFileSync(rows, 'utf8').split('\n')).toHaveLength(3);
-    expect(copied()).toBe(2);
+    await store.page(await store.ask(), row(3, 'Muster'));
+    await passing(clock, second);
+    expect(readFileSync(rows, 'utf8').split('\n')).toHaveLength(4);
+    expect(copied()).toBe(3);
     expect(lines).toEqual([]);
   });
 
   it('on a schedule are written at each slot and not after changes; a missed one is made up', async () => {
-    const { folder, clock, publications, path, isWritten } = await publishing((at) => [
+    const { store, folder, clock, publications, path, isWritten } = await publishing((at) => [
       { path: join(at, 'a.csv'), when: '0 6 * * *' },
       { path: join(at, 'b.csv'), when: 'change' },
     ]);
+    const both = isWritten(join(folder, 'b.csv'));
     await publications.start();
-    await clock.waiting();
+    await both;
     const { ino } = statSync(path);
     const other = isWritten(join(folder, 'b.csv'));
-    publications.changed();
-    await other;
+    await store.page(await store.ask(), row(2, 'Meier'));
+    await passing(clock, other);
     await clock.advance(17 * 3_600_000);
     expect(statSync(path).ino).toBe(ino);
     const again = isWritten(path);
@@ -119,7 +129,7 @@ describe('copies for readers', () => {
       return ['other.csv', 'own.csv'].map((name) => ({ path: join(at, name), when: 'change' }));
     });
     const own = isWritten(join(folder, 'own.csv'));
-    publications.changed();
+    await publications.start();
     await own;
     expect(ask(join(folder, 'other.csv'), 'SELECT count(*) AS invoices FROM invoices')).toEqual([{ invoices: 0 }]);
     expect(lines).toHaveLength(1);
@@ -135,7 +145,7 @@ describe('copies for readers', () => {
       },
     ]);
     const first = isWritten(path);
-    publications.changed();
+    await publications.start();
     await first;
     await publications.stop();
     expect(readFileSync(path).subarray(0, 4).toString()).toBe('PAR1');
@@ -148,7 +158,8 @@ describe('copies for readers', () => {
     const { store, folder, publications } = await publishing((at) => [{ path: join(at, 'copy.db'), when: 'change' }], {
       program: busyForEver(),
     });
-    publications.changed();
+    await publications.start();
+    await expect.poll(() => readdirSync(folder)).toHaveLength(1);
     await store.page(await store.ask(), row(2, 'Meier'));
     expect(readdirSync(folder)).toEqual([expect.stringMatching(/^\.copy\.db\.[0-9a-f]{12}$/)]);
     await publications.stop();
@@ -163,7 +174,7 @@ describe('copies for readers', () => {
         query: 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n',
       },
     ]);
-    publications.changed();
+    await publications.start();
     await expect.poll(() => readdirSync(folder)).toEqual([expect.stringMatching(/^\.a\.csv\.[0-9a-f]{12}$/)]);
     await publications.stop();
     expect(existsSync(path)).toBe(false);

@@ -19,6 +19,7 @@ import { Worker } from '../../../src/sync/worker.ts';
 import type { CallbacksApi } from '../../../src/api/callbacks.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { Store } from '../../../src/store/mirror.ts';
+import type { PublicationRow } from '../../../src/store/publications.ts';
 import type { Outbox } from '../../../src/store/outbox.ts';
 import { TargetSender } from '../../../src/notify/target-sender.ts';
 import type { Feed } from '../../../src/notify/feed.ts';
@@ -43,15 +44,27 @@ type Moment = () => Promise<void>;
 
 type Open = (moment: Moment, clock: VirtualClock) => Working | Promise<Working>;
 
+const noFailures = { failures: 0, code: null, error: null };
+
 const publications: Open = (moment, clock) => {
-  let [now, written] = [0, 0];
+  let [now, written] = [1, 0];
+  let known: PublicationRow | undefined;
   const copies = new Publications({
     settings: {
       ...{ publish: [{ path: 'a.csv', when: 'change' }], secrets: 'secrets.db', readFrom: [] },
       schedule: { timezone: 'UTC' },
     },
     mirror: {
-      publishedAt: () => undefined,
+      publishedAt: () => 1,
+      publications: {
+        place: () => Promise.resolve(`0123456789abcdef:${now}`),
+        find: () => Promise.resolve(known),
+        async wrote(path, state) {
+          await moment();
+          known = { ...{ path, ...state, written_at: null, failing_since: null, failed_at: null }, ...noFailures };
+        },
+        failed: () => Promise.resolve(),
+      },
       publish: async () => {
         await moment();
         const copied = now;
@@ -65,9 +78,11 @@ const publications: Open = (moment, clock) => {
   });
   const change = (): void => {
     now += 1;
-    copies.changed();
   };
-  return { change, isSeen: () => written === now, start: () => copies.start(), stop: () => copies.stop() };
+  return {
+    ...{ change, isSeen: () => written === now, start: () => copies.start(), stop: () => copies.stop() },
+    within: 6_000,
+  };
 };
 
 const worker: Open = (moment, clock) => {

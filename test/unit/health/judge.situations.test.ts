@@ -8,7 +8,7 @@ import { catalogue } from '../../../src/domain/errors.ts';
 import { advice, judge, sentenceOf, type AccountFacts, type HealthFacts } from '../../../src/health/judge.ts';
 import { statusDocument, type StatusDocument } from '../../../src/health/status-document.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
-import { able, account, before, facts, newAccount, noon, run, target } from '../../support/admin/sample.ts';
+import { able, account, before, facts, newAccount, noon, published, run, target } from '../../support/admin/sample.ts';
 import { testbed } from '../../support/testbed.ts';
 import { collector } from '../../support/testbed/command.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -39,6 +39,12 @@ const refusedRequests = (
   ...{ recent: 12, recent_at: before(hour), detail: null },
   ...change,
 });
+const unwritable = {
+  code: 'file_unwritable',
+  error: 'There is no such folder.',
+  failures: 3,
+  failed_at: before(minute),
+};
 const stale = { ...freshness, safe_as_of: old, listed_as_of: old };
 const grant = { requests: 2, first_at: before(hour), last_at: before(1), code: 'token_refresh_failed', message: 'No.' };
 const unstored = (code: 'disk_full' | 'file_unwritable'): Partial<HealthFacts> => ({
@@ -266,6 +272,21 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     correct('receiver_failing', catalogue.receiver_failing.hint),
   ],
   [
+    'L79 a copy for readers cannot be written',
+    of({}, { publications: [published(), published({ path: 'b.csv', failing_since: before(hour), ...unwritable })] }),
+    correct('publication_failing', catalogue.file_unwritable.hint),
+  ],
+  [
+    'L61 a copy for readers is held up by another',
+    of({}, { publications: [published({ behind_since: before(hour) })] }),
+    correct('publication_late', catalogue.copy_too_slow.hint),
+  ],
+  [
+    'a copy for readers lacks the latest changes',
+    of({}, { publications: [published({ behind_since: before(minute) })] }),
+    correct('correct', null),
+  ],
+  [
     'no daemon takes the deliveries of a callback',
     of({}, { startedAt: null, ability: { ...able, listening: null }, process: null }),
     correct('no_daemon', '`vendor-mirror serve`'),
@@ -283,7 +304,7 @@ async function statusOf(given: HealthFacts): Promise<string> {
   return text();
 }
 
-describe('L44 L23 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
+describe('L44 L23 L61 L79 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
   it.each(situations)(
     '%s',
     async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, remedy }) => {

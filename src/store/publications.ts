@@ -1,0 +1,103 @@
+/**
+ * Copies for readers that a daemon keeps (`publish`): what each holds, and since when it could not be written. Not part of the copies' own
+ * truth: a file that was replaced, removed, or comes from another history is known by its time and its place in the change feed.
+ */
+import { sql, type Selectable } from 'kysely';
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { MirrorError } from '../domain/errors.ts';
+import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
+import { cursorParts, latestCursor } from './reports/feed-cursor.ts';
+import type { PublicationTable } from './sqlite/schema.ts';
+import { statement, type None, type Statement } from './sqlite/statement.ts';
+
+/** What a file holds. */
+export interface PublishedState {
+  /** The end of the change feed before it was written. */
+  readonly place: string;
+  /** What was written, as settings say it. */
+  readonly definition: string;
+  /** The time of the file, milliseconds since 1970. */
+  readonly file_ms: number | null;
+}
+
+export type PublicationRow = Selectable<PublicationTable>;
+
+export class PublicationRows {
+  readonly #database: Database;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #find: Statement<{ path: string }, PublicationRow>;
+  readonly #wrote: Statement<PublishedState & { path: string; now: string }>;
+  readonly #failed: Statement<{ path: string; now: string; code: string; error: string }>;
+
+  constructor(database: Database, clock: Pick<Clock, 'now'>) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#find = statement(sqlite, (at) => sql`SELECT * FROM _publications WHERE path = ${at('path')}`);
+    this.#wrote = statement(
+      sqlite,
+      (at) => sql`
+        INSERT INTO _publications (path, place, definition, file_ms, written_at)
+        VALUES (${at('path')}, ${at('place')}, ${at('definition')}, ${at('file_ms')}, ${at('now')})
+        ON CONFLICT (path) DO UPDATE SET place = excluded.place, definition = excluded.definition, file_ms = excluded.file_ms,
+          written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL`,
+    );
+    this.#failed = statement(
+      sqlite,
+      (at) => sql`
+        INSERT INTO _publications (path, failing_since, failed_at, failures, code, error)
+        VALUES (${at('path')}, ${at('now')}, ${at('now')}, 1, ${at('code')}, ${at('error')})
+        ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(failing_since, excluded.failing_since),
+          failed_at = excluded.failed_at, failures = failures + 1, code = excluded.code, error = excluded.error`,
+    );
+  }
+
+  /** The end of the change feed: a copy that is begun now holds everything up to there. */
+  place(): Promise<string> {
+    return this.#database.read(() => latestCursor(this.#database.sqlite));
+  }
+
+  find(path: string): Promise<PublicationRow | undefined> {
+    return this.#database.read(() => this.#find.get({ path }));
+  }
+
+  wrote(path: string, state: PublishedState): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
+      this.#wrote.run({ path, ...state, now: timestamp(this.#clock.now()) });
+    });
+  }
+
+  failed(path: string, { code, message }: Pick<MirrorError, 'code' | 'message'>): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
+      this.#failed.run({ path, code, error: message, now: timestamp(this.#clock.now()) });
+    });
+  }
+}
+
+export interface PublicationReport extends Pick<
+  PublicationRow,
+  'path' | 'written_at' | 'failing_since' | 'failed_at' | 'failures' | 'code' | 'error'
+> {
+  /** When the first change was learned that the file does not hold; null where there is none, or nobody can tell. */
+  readonly behind_since: string | null;
+}
+
+/** What the mirror knows of its copies, whether the settings name them or not. */
+export function publicationReports(sqlite: Sqlite): PublicationReport[] {
+  const all = statement<None, PublicationRow>(sqlite, () => sql`SELECT * FROM _publications ORDER BY path`);
+  const after = statement<{ seq: number }, { at: string }>(
+    sqlite,
+    (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
+  );
+  return all.all({}).map(({ path, place, written_at, failing_since, failed_at, failures, code, error }) => {
+    const seq = cursorParts(place ?? '')?.seq;
+    const behind_since = seq === undefined ? null : (after.get({ seq })?.at ?? null);
+    return { path, written_at, failing_since, failed_at, failures, code, error, behind_since };
+  });
+}
+
+/** Forgets what the files hold, so that each is written again. Runs inside a transaction. */
+export function writeAllAgain(sqlite: Sqlite): void {
+  statement<None>(sqlite, () => sql`UPDATE _publications SET place = NULL`).run({});
+}
