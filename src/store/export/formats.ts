@@ -45,11 +45,22 @@ async function* lists(names: readonly string[], rows: AsyncIterable<readonly Cel
 
 /** What spreadsheets read as a formula, also after spaces and line breaks, and with full-width signs. */
 const formula = /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
-/** Numbers and telephone numbers, which are not formulas: `-5.00`, `+49 (30) 1234`. */
-const harmless = /^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/;
+/** `-5.00`, `-1,234.50`, `-1.5e-7`. */
+const number = '[+-]?\\d+(?:,\\d{3})*(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
+/** Numbers and amounts as in `outstanding_text`: `-5.00 EUR; 3.10 USD`. */
+const amounts = new RegExp(`^ *${number}(?: [A-Za-z]{3}(?:; ${number} [A-Za-z]{3})*)? *$`);
+/** `+49 (30) 1234-5`, with an extension: nothing in it can name a cell or a function. */
+const telephone = /^ *[+＋][\d\s()./–-]*\d[\d\s()./–-]*(?:(?:x|ext\.?) ?\d+)? *$/;
+/** Digits alone, or with a blank or a bracket between two: a spreadsheet would show the result of `+1-555-0100` instead. */
+const notArithmetic = /^\D*\d+$|\d\s+\d|\d\s*\(|\)\s*\d/;
 
 function escapedFormula(text: string): string {
-  return formula.test(text) && !harmless.test(text) ? `'${text}` : text;
+  return formula.test(text) && !isNoFormula(text) ? `'${text}` : text;
+}
+
+function isNoFormula(text: string): boolean {
+  if (/[\t\r\n]/.test(text)) return false;
+  return amounts.test(text) || (telephone.test(text) && notArithmetic.test(text));
 }
 
 /** Rows as JSON: one array, or one object on each line. */

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../src/domain/clock.ts';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
@@ -29,6 +30,18 @@ describe('export', () => {
     const { stdout } = await line.run('export', file, '--json');
     expect(JSON.parse(stdout)).toEqual({ ok: true, file, bytes: statSync(file).size, sandbox: true });
     expect(readFileSync(file, 'utf8').split('\r\n')[1]).toContain(`"'=HYPERLINK(""http://x"")"`);
+  });
+
+  it('L86 writes the telephone numbers and negative amounts of a company without an apostrophe', async () => {
+    const one = await testbed({
+      level: 'command',
+      clock: systemClock,
+      settings: 'accounts: [6BApk]\nsandbox: { vendors: 60, seed: 4, churn: 0 }',
+    });
+    await one.run('sync');
+    const { stdout } = await one.run('export', '-', '--view', 'vendor_overview');
+    expect(stdout.match(/,"?\+\d/g)?.length).toBeGreaterThan(10);
+    expect(stdout.match(/(?:^|,)"?'.*/gm)).toBeNull();
   });
 
   it('exits with 1 where there is nothing to export yet', async () => {

@@ -184,20 +184,51 @@ describe('a spreadsheet of the mirror', () => {
     expect(end).toBe('');
   });
 
-  it.each(['=1+1', '+1+1', '-1-1', '@sum', '\tx', '\rx', ' =1', '\n=1', '\u00a0@sum', '＝1', '+1-555-0100'])(
-    'gives %j a leading apostrophe',
-    async (name) => {
-      const cell = `'${name}`;
-      expect(await csvOfNamed([name])).toContain(`6BApk,1,${/[\r\n]|^\+/.test(name) ? `"${cell}"` : cell},0`);
-    },
-  );
+  it.each([
+    '=1+1',
+    '+1+1',
+    '-1-1',
+    '@sum',
+    '\tx',
+    '\rx',
+    ' =1',
+    '\n=1',
+    '\u00a0@sum',
+    '＝1',
+    '+1-555-0100',
+    '-5.00 EUR; =1',
+    '+1 A1',
+    '+1 - 555',
+    '+1-(555)-2',
+    '+1 (555) SUM(A1)',
+    '-',
+    '+',
+    '-1 EUR!A1',
+    '+1 2|x',
+  ])('gives %j a leading apostrophe', async (name) => {
+    const cell = `'${name}`;
+    expect(await csvOfNamed([name])).toContain(`6BApk,1,${/[\r\n]|^\+/.test(name) ? `"${cell}"` : cell},0`);
+  });
 
   it.each([
     ['+49 30 1234', '"+49 30 1234"'],
     ['+1 (555) 010.22', '"+1 (555) 010.22"'],
     ['-5.00', '-5.00'],
     ["O'Neil", "O'Neil"],
-  ])('leaves %j unchanged, because it is not a formula', async (name, cell) => {
+    ['+49 221 5550-123', '"+49 221 5550-123"'],
+    ['+1 (212) 555-0123', '"+1 (212) 555-0123"'],
+    ['+1 212 555-0123 ext. 7', '"+1 212 555-0123 ext. 7"'],
+    ['+49 (0)221/5550 123', '"+49 (0)221/5550 123"'],
+    ['+33\u00a01\u00a099\u202f00–10', '"+33\u00a01\u00a099\u202f00–10"'],
+    ['+492215550123', '"+492215550123"'],
+    ['＋81 3 5550 0123', '＋81 3 5550 0123'],
+    ['-5', '-5'],
+    [' -5.00 ', ' -5.00 '],
+    ['-1,234.50', '"-1,234.50"'],
+    ['-5.00 EUR', '-5.00 EUR'],
+    ['-5.00 EUR; 3.10 USD', '-5.00 EUR; 3.10 USD'],
+    ['-1.5e-7', '-1.5e-7'],
+  ])('L86 leaves %j unchanged, because it is not a formula', async (name, cell) => {
     expect(await csvOfNamed([name])).toContain(`6BApk,1,${cell},0`);
   });
 
@@ -210,9 +241,7 @@ describe('a spreadsheet of the mirror', () => {
         const rows = parseCsv((await csvOfNamed(stored)).slice(1)).slice(1);
         expect(rows.map((row) => row[2])).toEqual(
           stored.map((text) =>
-            /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/.test(text) && !/^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/.test(text)
-              ? `'${text}`
-              : text,
+            /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/.test(text) && !/^ *[+-]?\d+ *$/.test(text) ? `'${text}` : text,
           ),
         );
       }),
