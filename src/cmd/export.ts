@@ -33,7 +33,7 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
     if (options.json) printJson(context, { ok: false, file: null, bytes: 0 });
     return exitStatus.incomplete;
   }
-  const what = { view, query, format };
+  const what = { view, query, format, account: options.account };
   const { clock, random, interrupted: signal } = context;
   const program = join(context.packageRoot, 'dist/cmd/exports.js');
   try {

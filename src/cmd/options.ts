@@ -35,6 +35,38 @@ export function addCommonOptions(command: Command): Command {
   return command;
 }
 
+/**
+ * Commands that are about no single account, or print no document: the option would do nothing, so it is refused. Which settings, and how much
+ * to log, may be told to every command.
+ */
+const withoutOption: Readonly<Record<string, { readonly because: string; readonly commands: readonly string[] }>> = {
+  account: {
+    because: 'is about no single account',
+    commands: [
+      ...[
+        'notify list',
+        'notify retry',
+        'notify forget',
+        'secrets export',
+        'secrets import',
+        'logout',
+        'accounts list',
+      ],
+      ...['completion', 'version'],
+    ],
+  },
+  json: { because: 'prints no document', commands: ['completion'] },
+};
+
+/** @throws MirrorError `usage` for an option that the command would ignore. */
+export function refuseIgnored(command: Command, options: Readonly<Record<string, unknown>>): void {
+  const group = command.parent?.parent ? `${command.parent.name()} ` : '';
+  const name = `${group}${command.name()}`;
+  for (const [option, { because, commands }] of Object.entries(withoutOption))
+    if (options[option] !== undefined && commands.includes(name))
+      throw new MirrorError('usage', `${name} ${because}: leave --${option} out.`);
+}
+
 /** A whole number of at least `least`, and at most `most` if told. */
 export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = most < Number.MAX_SAFE_INTEGER ? `from ${least} to ${most}` : `from ${least}`;

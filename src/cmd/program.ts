@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { type CommonOptions, type CommandHandler, settingsOption } from './process/command.ts';
-import { addCommonOptions, helpOption, examples } from './options.ts';
+import { addCommonOptions, helpOption, examples, refuseIgnored } from './options.ts';
 import { declareCommands } from './commands.ts';
 import { packageVersion } from './version.ts';
 import { type ProcessContext, columnsOf } from './process/process-context.ts';
@@ -18,6 +18,7 @@ export async function runProgram(argv: readonly string[], context: ProcessContex
       const command = given.at(-1) as Command;
       const options = command.optsWithGlobals<CommonOptions & Options>();
       commandContext = inheriting(context, { settingsOption: settingsOption(options), inEveryDocument: {} });
+      refuseIgnored(command, options as CommonOptions as Record<string, unknown>);
       const run = await load();
       status = await run({ context: commandContext, options, args: command.args });
     };

@@ -14,6 +14,8 @@ import { statement } from '../sqlite/statement.ts';
 export interface RowSource {
   readonly view?: string | undefined;
   readonly query?: string | undefined;
+  /** Only rows of this account. */
+  readonly account?: string | undefined;
 }
 
 export type Cell = string | number | bigint | null;
@@ -39,8 +41,13 @@ export interface ExportedRows {
   close(): Promise<void>;
 }
 
-/** @throws MirrorError `usage` where there is no such view, or the query is not read-only. */
-export function rowQuery({ sqlite, path }: Pick<Database, 'sqlite' | 'path'>, { view, query }: RowSource): RowQuery {
+/** @throws MirrorError `usage` where there is no such view, it has no accounts, or the query is not read-only. */
+export function rowQuery(
+  { sqlite, path }: Pick<Database, 'sqlite' | 'path'>,
+  { view, query, account }: RowSource,
+): RowQuery {
+  if (query !== undefined && account !== undefined)
+    throw new MirrorError('usage', 'A query chooses its rows itself: name the account in it, and leave --account out.');
   if (query !== undefined) return { path, text: query, columns: columnsOf(sqlite, query) };
   const known = knownView(sqlite, view ?? 'vendor_overview');
   const text = `SELECT * FROM "${known}"`;
@@ -54,7 +61,10 @@ export function rowQuery({ sqlite, path }: Pick<Database, 'sqlite' | 'path'>, { 
   );
   // A view's expressions have no declared type.
   const columns = columnsOf(sqlite, text).map(({ name, type }) => ({ name, type: type ?? types.get(name) ?? null }));
-  return { path, text, columns };
+  if (account === undefined) return { path, text, columns };
+  if (columns.every(({ name }) => name !== 'account_id'))
+    throw new MirrorError('usage', `The rows of ${known} are of no account: leave --account out.`);
+  return { path, text: `${text} WHERE account_id = '${account.replaceAll("'", "''")}'`, columns };
 }
 
 function columnsOf(sqlite: Sqlite, text: string): ExportedColumn[] {

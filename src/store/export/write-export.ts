@@ -96,6 +96,8 @@ export async function exportToFile(
         'usage',
         'A .db holds the whole mirror: a view or a query goes into a .csv, .json, .ndjson or .parquet.',
       );
+    if (what.account !== undefined)
+      throw new MirrorError('usage', 'A .db holds the whole mirror, with all accounts: leave --account out.');
     await copyMirror(mirror, file, options);
     return { noTimes: 0 };
   }
