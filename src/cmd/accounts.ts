@@ -89,6 +89,12 @@ export const accountsAdd: CommandHandler<AddOptions> = async (call) => {
   const { settings, account } = addable(call);
   const connection = options.connection ?? defaultConnection;
   refuseUnknown(settings, connection);
+  const alike = settings.accounts.find((id) => id !== account && id.toLowerCase() === account.toLowerCase());
+  if (alike !== undefined)
+    throw new MirrorError(
+      'usage',
+      `${account} differs from the account ${alike} only in the case of letters: where the service takes both for one, each vendor would be mirrored, and owed, twice.`,
+    );
   if (!(await changeMirror(context, settings, ({ accountRegister }) => accountRegister.add(account, connection))))
     throw new MirrorError('usage', `${account} was already added; \`vendor-mirror accounts list\` shows it.`);
   const daemon_running = isDaemonRunning(settings);

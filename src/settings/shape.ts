@@ -86,9 +86,11 @@ const account = z
     typeof given === 'string' ? { id: given, connection: defaultConnection } : given,
   );
 
-const accountList = z
-  .array(account)
-  .refine((accounts) => new Set(accounts.map(({ id }) => id)).size === accounts.length, 'each account once');
+const accountList = z.array(account).refine(
+  // One whose form is refused has none.
+  (accounts) => new Set(accounts.map(({ id }) => (id as string | undefined)?.toLowerCase())).size === accounts.length,
+  'each account once, in whatever case its letters are',
+);
 
 const connectionMap = z.record(connectionName, z.strictObject({ auth }), {
   error: 'a map of names to {auth: …}, such as main: {auth: {accessTokenFile: /run/token}}',

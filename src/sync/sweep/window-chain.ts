@@ -16,7 +16,7 @@
  * was inserted, removed or moved meanwhile, and in whatever order the windows were read. A vendor that moved while the windows were read
  * may be in none of them; windows.ts handles those.
  *
- * A window shows the end if by its own `total` it is the last page and half of it is free (`holdsEnd`). Where a window showed more rows than its
+ * A window shows the end if by its own `total` it is the last page and a third of it is free (`holdsEnd`). Where a window showed more rows than its
  * own `total` leaves, the counts count something else (they are capped, or of one page). Then the end is a window of which half is free by its
  * rows, and which begins inside what is joined, if no other window of the sweep left a place free: this list has no holes, and a list
  * without holes that leaves half a window free has ended (`endsUncounted`).
@@ -157,12 +157,21 @@ export function endOf({ page, size }: Window): number {
 
 /**
  * Whether the list ends inside the window. A short page alone proves nothing, because rows may be counted and not shown. The window must be
- * the last page by its own `total`, which must leave at least half of it empty, because it may have been counted at another moment than the
- * rows; and it may not show more rows than `total` leaves. What it says of `pages` is not needed: that is counted from `total`, or wrong.
+ * the last page by its own `total`, which must leave enough of it empty, because it may have been counted at another moment than the
+ * rows; and it may not show more rows than `total` leaves: so the list does not end there only if more rows entered between the two moments
+ * of one answer than are free, and as many on this very page are counted and not shown. What it says of `pages` is not needed: that is counted from `total`, or wrong.
  */
 export function holdsEnd(window: Window): boolean {
   const left = window.total - beginOf(window);
-  return left > 0 && left <= window.size / 2 && window.ids.length <= left;
+  return left > 0 && left <= rowsAtEnd(window.size) && window.ids.length <= left;
+}
+
+/**
+ * The most rows of a window that may show the end: a third of it must be free, and three places, or half. If it had to be half, no size of a
+ * page would show the end of 6 of 1,000 totals where a page has 15 rows; so it is 4 of 10,000, and none where it has 25 or more.
+ */
+function rowsAtEnd(size: number): number {
+  return Math.max(size / 2, Math.min(size - 3, (size * 2) / 3));
 }
 
 /** Whether the window shows more rows than its own `total` leaves for it. */
@@ -191,14 +200,17 @@ export function windowFrom(row: number, cap: number): PageRequest {
   return best;
 }
 
-/** The window that begins at or before `row` and would show the end of a list of `total` rows, with at least half of it empty. */
+/** The window that begins at or before `row` and would show the end of a list of `total` rows: with half of it free, where one exists. */
 export function windowOfEnd(row: number, total: number, cap: number): PageRequest | undefined {
+  let other: PageRequest | undefined;
   for (let size = cap; size >= smallest(cap); size--) {
     const page = Math.ceil(total / size);
     const begin = (page - 1) * size;
-    if (page > 0 && begin <= row && total - begin <= size / 2) return { page, size };
+    if (page === 0 || begin > row || total - begin > rowsAtEnd(size)) continue;
+    if (total - begin <= size / 2) return { page, size };
+    other ??= { page, size };
   }
-  return undefined;
+  return other;
 }
 
 /**

@@ -49,6 +49,25 @@ describe('accounts', () => {
     expect((await line.run('vendors', 'list', '--account', 'third')).status).toBe(0);
   });
 
+  it.each([
+    ['6bapk', '6BApk', 'of the settings'],
+    ['OTHER', 'other', 'of the settings'],
+    ['Third', 'third', 'that was added'],
+  ])('L22 %s is not added beside %s %s: the service may take both for one', async (account, alike) => {
+    const line = await testbed({
+      level: 'command',
+      settings: 'service: { baseUrl: "https://service.example", auth: { accessToken: t } }',
+    });
+    expect((await line.run('accounts', 'add', 'third')).status).toBe(0);
+    const before = (await line.run('accounts', 'list')).stdout;
+    expect(await line.run('accounts', 'add', account)).toMatchObject({
+      status: 64,
+      stderr: saying(`${account} differs from the account ${alike} only in the case of letters`),
+    });
+    expect((await line.run('accounts', 'list')).stdout).toBe(before);
+    expect((await line.run('accounts', 'add', 'fourth')).status).toBe(0);
+  });
+
   it('that cannot be added or removed are refused with the reason, and nothing is changed', async () => {
     const line = await testbed({
       level: 'command',

@@ -53,6 +53,11 @@ it.each([
     { accounts: [{ id: 'A', connection: 'mian' }], connections },
     'accounts.0.connection: should be one of connections: main, other',
   ],
+  [
+    'L22 an account in another case',
+    { accounts: ['6BApk', { id: '6bapk', connection: 'main' }], connections },
+    'each account once',
+  ],
   ['an account twice', { accounts: [{ id: 'A', connection: 'main' }, 'A'], connections }, 'each account once'],
   [
     'a connection of the name default',

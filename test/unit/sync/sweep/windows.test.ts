@@ -38,6 +38,10 @@ describe('the end of a list', () => {
     ['fewer rows than are left', { ids: [1] }, true],
     ['more rows than are left', { ids: [1, 2, 3] }, false],
     ['more than half of it full', { total: 11, ids: [1, 2, 3] }, false],
+    ['a third of it and three places empty', { page: 3, size: 9, total: 24 }, true],
+    ['less than a third of it empty', { page: 3, size: 9, total: 25 }, false],
+    ['less than half of it empty, and two places', { page: 3, size: 6, total: 16 }, false],
+    ['less than half of it empty, and three places', { page: 3, size: 7, total: 18 }, true],
     ['a page before the last', { total: 14 }, false],
     ['a page after the last', { total: 8, ids: [] }, false],
     ['its last page, whatever is said of `pages`', { pages: 1_000_000_000 }, true],
@@ -100,20 +104,41 @@ describe('requests for windows', () => {
       }
   });
 
-  it('L70 for the end begin at or before their row and have half of them empty, wherever such a request exists', () => {
-    const isFit = (row: number, total: number, size: number): boolean => {
+  it('L70 for the end begin at or before their row and have half of them empty where such a request exists, otherwise a third', () => {
+    const isFit = (row: number, total: number, size: number, most: number): boolean => {
       const begin = (Math.ceil(total / size) - 1) * size;
-      return begin >= 0 && begin <= row && total - begin <= size / 2;
+      // A third of it is free and three places, or half.
+      const fits = { 8: 5, 7: 4, 6: 3, 5: 2, 4: 2 }[size] ?? 0;
+      return begin >= 0 && begin <= row && total - begin <= Math.min(most, fits);
     };
     for (let total = 0; total <= 30; total += 1)
       for (let row = 0; row <= total; row += 1) {
-        const sizes = [8, 7, 6, 5, 4].filter((size) => isFit(row, total, size));
-        const size = sizes[0];
+        const sizes = [8, 7, 6, 5, 4].filter((size) => isFit(row, total, size, 8));
+        const size = sizes.find((one) => isFit(row, total, one, one / 2)) ?? sizes[0];
         expect([total, row, windowOfEnd(row, total, 8)]).toEqual([
           ...[total, row],
           size === undefined ? undefined : { page: Math.ceil(total / size), size },
         ]);
       }
+  });
+
+  it.each([
+    [15, 8],
+    [20, 1],
+    [25, 0],
+    [100, 0],
+  ])('L22 for the end exist for nearly every total: of 20,000 with %i a page, for all but %i', (cap, most) => {
+    let without = 0;
+    for (let total = 1; total <= 20_000; total += 1) {
+      const requested = windowOfEnd(total, total, cap);
+      if (!requested) without += 1;
+      else {
+        const begin = (requested.page - 1) * requested.size;
+        const shown = { ...windowOn([]), ...requested, total, ids: Array.from({ length: total - begin }, () => 1) };
+        if (!holdsEnd(shown)) throw new Error(`not the end of ${total}`);
+      }
+    }
+    expect(without).toBeLessThanOrEqual(most);
   });
 
   it('L70 to the end overlap by what was asked where they can, and leave no row out', () => {
