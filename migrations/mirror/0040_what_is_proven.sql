@@ -683,3 +683,13 @@ UPDATE data_dictionary SET meaning = 'What was owed: one row per vendor and curr
 WHERE name = 'balance_history' AND column_name = '';
 UPDATE data_dictionary SET meaning = 'What is owed to whom: one row per vendor that is not absent and currency in which it has a balance; amounts are numbers. Their sums are in owed'
 WHERE name = 'payables' AND column_name = '';
+
+-- What was told about an error, wherever it is told again.
+ALTER TABLE runs ADD COLUMN remedy TEXT;
+ALTER TABLE _request_failures ADD COLUMN remedy TEXT;
+ALTER TABLE _connection_failures ADD COLUMN remedy TEXT;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('runs', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.'),
+  ('_request_failures', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.'),
+  ('_connection_failures', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.');

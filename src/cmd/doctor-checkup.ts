@@ -1,5 +1,4 @@
 /** The result of one check of `doctor`, and what to do about it. */
-import { failedAtProxy, networkCode } from '../api/http/request.ts';
 import { timestamp } from '../domain/clock.ts';
 import { inWords } from '../domain/duration.ts';
 import { exitStatus, type ErrorCode, type ExitStatus, type MirrorError } from '../domain/errors.ts';
@@ -37,33 +36,6 @@ export function problem(
   return { check, result: 'problem', message, remedy: hint, exit, code };
 }
 
-/** Certificates of an unknown authority. */
-const unknownAuthority = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-]);
-
-const byCause: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'Check the spelling of the name and the name server of this machine (/etc/resolv.conf).',
-  EAI_AGAIN: 'Check the name server of this machine (/etc/resolv.conf), and its network.',
-  ECONNREFUSED: 'Check the port, and whether a firewall or proxy blocks it.',
-  CERT_HAS_EXPIRED: 'Renew the certificate of the server; if it has not expired, set the clock of this machine.',
-  CERT_NOT_YET_VALID: 'Set the clock of this machine.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'Use the host name of the certificate.',
-};
-
-/** The remedy for a connection that failed; undefined where its cause is not known. */
-export function connectionRemedy(error: MirrorError): string | undefined {
-  const code = networkCode(error.cause);
-  if (unknownAuthority.has(code))
-    return 'If you trust its authority, put that certificate into a file, and name the file in the environment variable NODE_EXTRA_CA_CERTS.';
-  if (failedAtProxy(error))
-    return 'Check the proxy in the environment variable HTTPS_PROXY, or list the host in NO_PROXY if it is reached without one.';
-  return byCause[code];
-}
-
 /** Answers that do not come from the service: something else is at the address. */
 const notTheService: ReadonlySet<ErrorCode> = new Set([
   'not_found',
@@ -74,11 +46,10 @@ const notTheService: ReadonlySet<ErrorCode> = new Set([
 
 /** The remedy for the first list of an account that could not be read. */
 export function accessRemedy(error: MirrorError, settings: Settings, account: string): string {
-  if (error.code === 'service_unreachable') return connectionRemedy(error) ?? error.hint;
   if (notTheService.has(error.code))
     return `Check the path in service.baseUrl (${settings.service.baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
   if (error.code === 'access_denied')
-    return `Check the id of the account, ${account}, in the settings. If it is right, the token needs the scope user:bill_vendors:read for it.`;
+    return `If ${account} is not the id of the account, correct it in the settings. ${error.hint}`;
   if (error.code !== 'unauthenticated') return error.hint;
   const auth = settings.connections.get(connectionNameOf(settings, account));
   if (!auth) return error.hint;

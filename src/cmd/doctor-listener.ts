@@ -15,7 +15,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { Settings } from '../settings/parse.ts';
 import { isDaemonAt } from '../store/files/locks.ts';
 import { challengeHeader, probePath, probeProof, proofHeader, proofOf, type PathTokens } from '../webhook/address.ts';
-import { certificateCheckup, connectionRemedy, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
 const check = 'public address';
@@ -122,7 +122,7 @@ async function answererAt(
 }
 
 function other(error: MirrorError): Other {
-  return { message: error.message, exit: error.exit, isAnswered: false, remedy: connectionRemedy(error) };
+  return { message: error.message, exit: error.exit, isAnswered: false, remedy: error.remedy };
 }
 
 /** The name under which this machine reaches a listener of its own. */
@@ -165,8 +165,7 @@ async function deliveryPath(
     const request = { url, method: 'POST', headers, body, signal: interrupted };
     answer = await exchange(request, { fetch, clock, timeout: requestTimeout });
   } catch (error) {
-    const { message, hint, exit, cause } = asMirrorError(error);
-    return problem(pathCheck, { message, hint: connectionRemedy(asMirrorError(cause ?? error)) ?? hint, exit });
+    return problem(pathCheck, asMirrorError(error));
   }
   const proof = answer.headers.get(proofHeader);
   const arrived = (seen: string | undefined): string =>

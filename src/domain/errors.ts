@@ -61,9 +61,9 @@ export const catalogue = {
   access_denied: entry(
     refused,
     false,
-    'The token lacks access; it needs the scope user:bill_vendors:read for this account.',
+    'Check the id of the account, then that the person behind the token may see bill vendors there (role and plan), then that the token has the scope user:bill_vendors:read.',
   ),
-  rejected: entry(refused, false, 'The service did not accept the values; its own message is above.'),
+  rejected: entry(refused, false, 'Correct what the message names.'),
   not_found: entry(refused, false, 'The service has no such resource; check the id and the account.'),
   not_supported: entry(refused, false, 'The service does not offer this operation.'),
   wrong_passphrase: entry(refused, false, 'Try again with the passphrase that the secrets were exported with.'),
@@ -168,11 +168,20 @@ export class MirrorError extends Error {
   readonly retryAfter: number | undefined;
   /** The request was a write, and may have been carried out although it failed. */
   readonly mayBeDone: boolean;
+  /** What to do about this cause, where more is known of it than its code. */
+  readonly remedy: string | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    facts: { status?: number; errno?: number; retryAfter?: number; mayBeDone?: boolean; cause?: unknown } = {},
+    facts: {
+      status?: number;
+      errno?: number;
+      retryAfter?: number;
+      mayBeDone?: boolean;
+      remedy?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause });
     this.code = code;
@@ -180,6 +189,7 @@ export class MirrorError extends Error {
     this.errno = facts.errno;
     this.retryAfter = facts.retryAfter;
     this.mayBeDone = facts.mayBeDone ?? false;
+    this.remedy = facts.remedy;
   }
 
   get exit(): ExitStatus {
@@ -191,7 +201,7 @@ export class MirrorError extends Error {
   }
 
   get hint(): string {
-    return catalogue[this.code].hint;
+    return this.remedy ?? catalogue[this.code].hint;
   }
 }
 
@@ -203,12 +213,13 @@ export function asMirrorError(error: unknown): MirrorError {
 
 /** The same error with another message, and optionally with the wait that the service asked for. */
 export function withMessage(error: MirrorError, message: string, retryAfter = error.retryAfter): MirrorError {
-  const { status, errno, mayBeDone, cause } = error;
+  const { status, errno, mayBeDone, remedy, cause } = error;
   return new MirrorError(error.code, message, {
     ...(status !== undefined && { status }),
     ...(errno !== undefined && { errno }),
     ...(retryAfter !== undefined && { retryAfter }),
     mayBeDone,
+    remedy,
     cause,
   });
 }

@@ -379,7 +379,8 @@ const accessRefused: Rule = ({ facts, error }) => {
   const message = `The service refuses access (${code}). ${(run ? run.run.error : failing?.message) ?? ''}`.trimEnd();
   const firsts = [facts.refusedSince, failing && isAccessRefused(failing.code as ErrorCode) ? failing.first_at : null];
   const since = firsts.filter((moment) => moment !== null).sort()[0] ?? run?.run.started_at ?? null;
-  return problem('access_refused', 'bad', message, catalogue[code].hint, since);
+  const remedy = (run ? run.run.remedy : failing?.remedy) ?? catalogue[code].hint;
+  return problem('access_refused', 'bad', message, remedy, since);
 };
 
 const serviceFailing: Rule = (found) => {
@@ -391,7 +392,7 @@ const serviceFailing: Rule = (found) => {
   const times = requests === 1 ? age(clock, last_at) : `since ${age(clock, first_at)}`;
   const code = codeOf(failing);
   const isFresh = !neverComplete(found) && !tooOld(found) && found.facts.doubt === null;
-  const remedy = code ? catalogue[code].hint : 'Run `vendor-mirror doctor`.';
+  const remedy = failing.remedy ?? (code ? catalogue[code].hint : 'Run `vendor-mirror doctor`.');
   return problem('service_failing', isFresh ? 'fair' : 'bad', `${which}, ${times}: ${message}`, remedy, first_at);
 };
 
@@ -614,7 +615,7 @@ function lastError(runs: readonly ReportedRun[]): LastError | undefined {
   const run = runs.find(({ outcome }) => outcome !== 'running');
   if (!run || !(run.outcome in endings)) return undefined;
   const code = run.error_code !== null && run.error_code in catalogue ? (run.error_code as ErrorCode) : null;
-  return { run, code, hint: code === null ? 'Run `vendor-mirror sync` again.' : catalogue[code].hint };
+  return { run, code, hint: run.remedy ?? (code === null ? 'Run `vendor-mirror sync` again.' : catalogue[code].hint) };
 }
 
 function ending({ run: { kind, outcome, error } }: LastError): string {
@@ -714,8 +715,8 @@ export function connectionFacts(
 /** What to do about a connection that gives no access; undefined while it does. */
 export function connectionRemedy({ connection, failing }: ConnectionFacts): string | undefined {
   if (!failing) return undefined;
-  if (failing.code === 'token_refresh_failed') return `Run \`vendor-mirror login ${connection}\`.`;
-  return failing.code in catalogue ? catalogue[failing.code as ErrorCode].hint : '';
+  if (failing.code === 'token_refresh_failed' && !failing.remedy) return `Run \`vendor-mirror login ${connection}\`.`;
+  return failing.remedy ?? (failing.code in catalogue ? catalogue[failing.code as ErrorCode].hint : '');
 }
 
 /** Nothing of a problem that may pass without help. */

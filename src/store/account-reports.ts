@@ -52,6 +52,8 @@ export interface RequestFailureReport {
   readonly last_at: string;
   readonly code: string;
   readonly message: string;
+  /** What to do, where more is known than the code says. */
+  readonly remedy?: string | null;
 }
 
 /** The latest failures of a connection that gives no access. */
@@ -109,7 +111,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const failing = statement<OfAccount, RequestFailureReport>(
     sqlite,
     (at) => sql`
-      SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = ${at('accountId')}`,
+      SELECT requests, first_at, last_at, code, message, remedy FROM _request_failures WHERE account_id = ${at('accountId')}`,
   );
   const runs = latestRuns(sqlite);
   const failures = failuresOfRuns(sqlite);
@@ -162,7 +164,7 @@ export function connectionFailures(sqlite: Sqlite): ConnectionFailure[] {
   const all = statement<None, ConnectionFailure>(
     sqlite,
     () => sql`
-      SELECT connection, requests, first_at, last_at, code, message FROM _connection_failures ORDER BY connection`,
+      SELECT connection, requests, first_at, last_at, code, message, remedy FROM _connection_failures ORDER BY connection`,
   );
   return all.all({}).map(withoutBlobs);
 }

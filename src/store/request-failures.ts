@@ -11,12 +11,21 @@ const tables = {
   connection: { table: sql`_connection_failures`, column: sql`connection` },
 };
 
+type Failure = Pick<MirrorError, 'code' | 'message'> & { readonly remedy?: string | null | undefined };
+
 export class RequestFailures {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #any: Statement<{ of: string }>;
   readonly #forget: Statement<{ of: string }>;
-  readonly #add: Statement<{ of: string; requests: number; now: string; code: string; message: string }>;
+  readonly #add: Statement<{
+    of: string;
+    requests: number;
+    now: string;
+    code: string;
+    message: string;
+    remedy: string | null;
+  }>;
 
   constructor(database: Database, clock: Pick<Clock, 'now'>, kept: keyof typeof tables) {
     const { table, column } = tables[kept];
@@ -28,17 +37,17 @@ export class RequestFailures {
     this.#add = statement(
       sqlite,
       (at) => sql`
-        INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message)
-        VALUES (${at('of')}, ${at('requests')}, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')})
+        INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message, remedy)
+        VALUES (${at('of')}, ${at('requests')}, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')}, ${at('remedy')})
         ON CONFLICT (${column}) DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
-          code = excluded.code, message = excluded.message`,
+          code = excluded.code, message = excluded.message, remedy = excluded.remedy`,
     );
   }
 
   /** Adds `requests` further failures, with the error of the last. Its message must contain no secret. */
-  add(of: string, requests: number, { code, message }: Pick<MirrorError, 'code' | 'message'>): Promise<void> {
+  add(of: string, requests: number, { code, message, remedy = null }: Failure): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#add.run({ of, requests, now: timestamp(this.#clock.now()), code, message });
+      this.#add.run({ of, requests, now: timestamp(this.#clock.now()), code, message, remedy });
     });
   }
 

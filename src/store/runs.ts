@@ -55,6 +55,8 @@ export interface RunEnd {
   /** The error message; null where there is none. */
   readonly error: string | null;
   readonly errorCode: ErrorCode | null;
+  /** What to do, where more is known than the code says. */
+  readonly remedy?: string | undefined;
   /** How the list was proven complete, and whether it moved; null where that is unknown or does not apply. */
   readonly proof: ProofKind | null;
   readonly moved: boolean | null;
@@ -77,6 +79,7 @@ const noEnd = {
   finished_at: null,
   error: null,
   error_code: null,
+  remedy: null,
   safe_as_of: null,
   listed_as_of: null,
   proof: null,
@@ -274,6 +277,7 @@ export class Runs {
       outcome: end.outcome,
       error: end.error,
       error_code: end.errorCode,
+      remedy: end.remedy ?? null,
       finished_at: timestamp(this.#clock.now()),
       safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
       listed_as_of: end.listedAsOf === null ? null : timestamp(end.listedAsOf),
@@ -349,7 +353,7 @@ export function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: numb
     sqlite,
     (at) => sql`
   SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
-    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code
+    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code, remedy
   FROM runs
   WHERE account_id = ${at('accountId')}
   ORDER BY id DESC

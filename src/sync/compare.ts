@@ -52,6 +52,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
     moved: null,
     error: error?.message ?? (outcome === 'different' ? howManyDiffer(report.differences.length) : null),
     errorCode: error?.code ?? null,
+    remedy: error?.remedy,
     safeAsOf: null,
     listedAsOf: null,
   });

@@ -71,6 +71,7 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
     moved,
     error: error?.message ?? null,
     errorCode: error?.code ?? null,
+    remedy: error?.remedy,
     safeAsOf: freshness?.safeAsOf ?? null,
     listedAsOf: freshness?.listedAsOf ?? null,
   });

@@ -47,6 +47,8 @@ class OAuthTokens implements TokenSource {
   #unsaved: TokenPair | undefined;
   /** Refused refresh tokens, which are not tried again. */
   readonly #refused = new Set<string>();
+  /** Why the refresh tokens that are known were refused. */
+  #refusal: MirrorError | undefined;
 
   constructor(settings: OAuthSettings, tokenStore: TokenStore, dependencies: ExchangeDependencies) {
     this.#settings = settings;
@@ -101,15 +103,10 @@ class OAuthTokens implements TokenSource {
         if (newer && newer.refresh.reveal() !== pair?.refresh.reveal() && this.#isFresh(newer)) return newer;
       }
     }
-    throw failure ?? this.#noRefreshToken();
-  }
-
-  #noRefreshToken(): MirrorError {
-    return new MirrorError(
-      'token_refresh_failed',
-      this.#refused.size === 0
-        ? 'Nobody has logged in yet, and the settings hold no refresh token.'
-        : 'The token endpoint has already refused every known refresh token.',
+    this.#refusal = failure ?? this.#refusal;
+    throw (
+      this.#refusal ??
+      new MirrorError('token_refresh_failed', 'Nobody has logged in yet, and the settings hold no refresh token.')
     );
   }
 }
@@ -184,6 +181,15 @@ function readHeaders({ headers }: Answer): [string, string][] {
   });
 }
 
+/** What another login does not mend (RFC 6749, 5.2). */
+const remedies: Readonly<Record<string, string>> = {
+  invalid_client:
+    'Check clientId and clientSecret of service.auth.oauth: the token endpoint does not know this application.',
+  unauthorized_client: 'Allow this application to use refresh tokens, where it is registered at the service.',
+  invalid_request: 'Check redirectUri of service.auth.oauth: it has to be the one that is registered at the service.',
+  invalid_scope: 'Check scopes of service.auth.oauth: the application is not registered for all of them.',
+};
+
 /**
  * Reads the tokens of an answer. Errors contain nothing of the answer, which may hold tokens.
  * @param what what was sent, for messages: 'the refresh token', 'the code'
@@ -204,6 +210,7 @@ export async function tokensOf(
       const reason = /^[a-z_]{1,40}$/.test(error.error) ? error.error : 'an unknown error';
       throw new MirrorError('token_refresh_failed', `The token endpoint refused ${what}: ${reason}.`, {
         status: error.status,
+        remedy: remedies[reason],
       });
     }
     if (status === 400 || status === 401 || status === 403)

@@ -24,8 +24,12 @@ export function fixedToken(token: Secret): TokenSource {
   };
 }
 
-/** A token that is valid in a header. Others are refused here, because fetch would quote the whole header in its error. */
-export function usableToken(text: string, origin: string): Secret {
+/**
+ * A token that is valid in a header, also where it was copied with the word before it. Others are refused here, because fetch would quote the
+ * whole header in its error.
+ */
+export function usableToken(copied: string, origin: string): Secret {
+  const text = copied.replace(/^(?:authorization: *)?bearer +/i, '');
   if (!/^[\x21-\x7e]+$/.test(text))
     throw new MirrorError(
       'unauthenticated',

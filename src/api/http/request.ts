@@ -175,6 +175,32 @@ const onConnection: Readonly<Record<string, string>> = {
 /** The code of `TunnelRefused`: the status of the proxy's answer. */
 const tunnelRefused = /^PROXY_(\d+)$/;
 
+/** Certificates of an unknown authority. */
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+const byCause: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'Check the spelling of the name and the name server of this machine (/etc/resolv.conf).',
+  EAI_AGAIN: 'Check the name server of this machine (/etc/resolv.conf), and its network.',
+  ECONNREFUSED: 'Check the port, and whether a firewall or proxy blocks it.',
+  CERT_HAS_EXPIRED: 'Renew the certificate of the server; if it has not expired, set the clock of this machine.',
+  CERT_NOT_YET_VALID: 'Set the clock of this machine.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Use the host name of the certificate.',
+};
+
+/** What to do about a connection that failed; undefined where its cause is not known. */
+function remedyFor(code: string, proxy: string | undefined): string | undefined {
+  if (unknownAuthority.has(code))
+    return 'If you trust its authority, put that certificate into a file, and name the file in the environment variable NODE_EXTRA_CA_CERTS.';
+  if (proxy !== undefined && (code in noConnection || tunnelRefused.test(code)))
+    return 'Check the proxy in the environment variable HTTPS_PROXY, or list the host in NO_PROXY if it is reached without one.';
+  return byCause[code];
+}
+
 /** A `service_unreachable` for whatever fetch threw. The original error is not kept, because it may contain headers. */
 export function unreachable(host: string, error: unknown): MirrorError {
   const code = networkCode(error);
@@ -182,6 +208,7 @@ export function unreachable(host: string, error: unknown): MirrorError {
   const where = proxy === undefined ? host : `${host} through the proxy ${proxy}`;
   return new MirrorError('service_unreachable', `Could not reach ${where}: ${wordsFor(code)}.`, {
     cause: new NetworkFault(code, proxy),
+    remedy: remedyFor(code, proxy),
   });
 }
 
@@ -233,12 +260,6 @@ export function neverArrived(error: MirrorError): boolean {
     error.cause instanceof NetworkFault &&
     (error.cause.code in beforeConnection || tunnelRefused.test(error.cause.code))
   );
-}
-
-/** Whether a request that goes through a proxy failed because of it. */
-export function failedAtProxy({ cause }: MirrorError): boolean {
-  if (!(cause instanceof NetworkFault) || cause.proxy === undefined) return false;
-  return cause.code in noConnection || tunnelRefused.test(cause.code);
 }
 
 /** The code of the innermost cause. fetch wraps its errors, and several addresses give an AggregateError. */

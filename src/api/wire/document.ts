@@ -83,7 +83,27 @@ export function refusal(status: number, document: unknown): MirrorError | undefi
   return new MirrorError(code, `${openings[code] ?? 'The service refused'}${sentence}${details && ` (${details})`}`, {
     status,
     ...(form?.errno !== undefined && { errno: form.errno }),
+    remedy: remedyFor(code, form),
   });
+}
+
+/** What the service's numbers of missing access mean: most are no missing scope. */
+const remedies: Readonly<Record<number, string>> = {
+  1003: 'Give the person behind the token a role in the business that may do this, or take the token of somebody who has one.',
+  1038: 'The token may read here and not write: it needs the scope user:bill_vendors:write, and its person a role that may edit vendors.',
+  1042: 'The account is inactive: check its id, and whether its business is still open and paid for.',
+  31001:
+    'The plan of the business, or the role of the person behind the token, does not include bill vendors. If both do, the token lacks the scope user:bill_vendors:read.',
+};
+
+/** Where undefined, the catalogue says what to do. */
+function remedyFor(code: ErrorCode, form: RefusalForm | undefined): string | undefined {
+  if (code === 'access_denied' && !form)
+    return 'The answer is not in the form of the service: something before it, such as a firewall or a proxy, refuses this machine. Ask whoever runs that.';
+  if (code === 'access_denied') return remedies[form?.errno ?? NaN];
+  if (code === 'rejected' && !form?.messages.length && form?.field === undefined)
+    return 'The service does not say why: check each value, and whether this account may have it.';
+  return undefined;
 }
 
 const openings: Partial<Record<ErrorCode, string>> = {

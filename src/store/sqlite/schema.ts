@@ -114,6 +114,7 @@ export interface RunTable {
   proof: ProofKind | null;
   list_moved: number | null;
   error_code: string | null;
+  remedy: string | null;
   process: string | null;
   began_seq: number;
 }

@@ -24,8 +24,8 @@ it.each([
     undefined,
     'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
   ],
-  ['access_denied', ['user:callbacks:read'], 'it needs the scope user:bill_vendors:read'],
-])('K18 the token dies (%s): log, status and metrics say so within one interval', async (code, scopes, remedy) => {
+  ['access_denied', ['user:callbacks:read'], 'The plan of the business, or the role of the person behind the token'],
+])('K18 L40 the token dies (%s): log, status and metrics say so within one interval', async (code, scopes, remedy) => {
   const at = await testbed({ level: 'daemon' });
   expect(await status(at)).toMatchObject({ ready: true, fresh: true, accounts: [{ last_error: null }] });
 

@@ -36,6 +36,7 @@ export function run(id: number, change: Partial<ReportedRun> = {}): ReportedRun 
     suspects: 0,
     error: null,
     error_code: null,
+    remedy: null,
     safe_as_of: before(2 * minute),
     listed_as_of: before(2 * minute),
     proof: 'plain',

@@ -38,6 +38,14 @@ describe('a token in the settings', () => {
   });
 });
 
+it.each(['Bearer abc', 'bearer   abc', 'Authorization: Bearer abc'])(
+  'L40 a token that was copied as “%s” is the token after it',
+  async (copied) => {
+    const source = tokenSource({ accessToken: new Secret(copied) }, unused.tokenStore, unused.dependencies);
+    expect(await revealed(source.current())).toBe('abc');
+  },
+);
+
 describe('a token in a file', () => {
   let folder: string;
   let path: string;
@@ -274,8 +282,25 @@ describe('OAuth tokens', () => {
       code: 'token_refresh_failed',
       message: 'The token endpoint refused the refresh token: invalid_grant.',
     });
-    await expect(tokens.current()).rejects.toMatchObject({ code: 'token_refresh_failed' });
+    // The cause is still named.
+    await expect(tokens.current()).rejects.toMatchObject({
+      message: expect.stringContaining('invalid_grant') as string,
+    });
     expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['invalid_grant', /vendor-mirror login/],
+    ['invalid_client', /clientId and clientSecret/],
+    ['invalid_scope', /scopes/],
+    ['unauthorized_client', /Allow this application/],
+  ])('L40 are refused with %s: the remedy is of that cause', async (error, remedy) => {
+    const { dependencies } = endpoint('seed');
+    const tokens = source(tokenStore(), { ...dependencies, fetch: () => Promise.resolve(json({ error }, 400)) });
+    await expect(tokens.current()).rejects.toMatchObject({
+      code: 'token_refresh_failed',
+      hint: expect.stringMatching(remedy) as string,
+    });
   });
 
   it.each([

@@ -1,3 +1,4 @@
+/** What becomes of a request that got no answer: whether it arrived, and what to do. */
 import { expect, it } from 'vitest';
 import { neverArrived, ProxyFault, TunnelRefused, unreachable } from '../../../../src/api/http/request.ts';
 
@@ -11,4 +12,15 @@ it.each<[string, boolean, Error]>([
   ['was reset behind a proxy', false, new ProxyFault('proxy.example.com', coded('ECONNRESET'))],
 ])('K55 a creation whose connection %s: that it never arrived is %s', (_, expected, error) => {
   expect(neverArrived(unreachable('api.example.com', error))).toBe(expected);
+});
+
+it.each<[string, RegExp]>([
+  ['ENOTFOUND', /spelling of the name/],
+  ['ECONNREFUSED', /firewall or proxy/],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /NODE_EXTRA_CA_CERTS/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /NODE_EXTRA_CA_CERTS/],
+  ['CERT_NOT_YET_VALID', /clock of this machine/],
+  ['EWHATEVER', /^Check service.baseUrl/],
+])('L40 a connection that failed with %s: every command names its remedy', (code, remedy) => {
+  expect(unreachable('api.example.com', coded(code)).hint).toMatch(remedy);
 });
