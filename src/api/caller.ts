@@ -257,13 +257,18 @@ async function send(attempt: Attempt): Promise<Answer> {
     dependencies.serviceTime?.observe({ sentAt, answeredAt: clock.now(), servedAt: servedAt(answer) });
     return answer;
   } finally {
-    dependencies.observe?.({
-      family: call.family,
-      method: call.method,
-      status,
-      ms: clock.monotonic() - begun,
-    });
+    const ms = clock.monotonic() - begun;
+    const { family, method, path } = call;
+    dependencies.observe?.({ family, method, status, ms });
+    const facts = { account: attempt.accountId, method, path, ...countsOf(call), status, ms: Math.round(ms) };
+    dependencies.log.debug(facts, 'a request ended');
   }
+}
+
+/** The numbers of a query, such as that of the page: other values may be names of vendors. */
+function countsOf({ query = {} }: Call): { readonly query?: Readonly<Record<string, string>> } {
+  const counts = Object.entries(query).filter(([, value]) => /^\d{1,9}$/.test(value));
+  return counts.length === 0 ? {} : { query: Object.fromEntries(counts) };
 }
 
 /** The moment that the service put on its answer, in milliseconds since 1970; undefined where it has none. */

@@ -8,7 +8,7 @@
 import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
-import { nextStep, secondLookDelay, type Result } from '../domain/retry.ts';
+import { nextStep, secondLookDelay, type NextStep, type Result } from '../domain/retry.ts';
 import { isNews, type Verdict } from '../store/acceptance.ts';
 import type { OpenDelivery, ParkedDeliveries } from '../store/deliveries.ts';
 import type { Mark } from '../store/queue.ts';
@@ -54,7 +54,10 @@ export async function processMark(
   openDeliveries: readonly OpenDelivery[],
   options: AttemptOptions,
 ): Promise<void> {
-  const found = await tryRead(account, mark.vendorid, options);
+  const { log, accountId } = account;
+  const { vendorid, attempts, reason } = mark;
+  log.debug({ account: accountId, vendorid, attempts, reason }, 'a marked vendor is read');
+  const found = await tryRead(account, vendorid, options);
   if (found.kind === 'record') options.onVerdict?.(found.verdict);
   await finishAttempt(account, mark, resultOf(account, found, openDeliveries), openDeliveries);
 }
@@ -71,12 +74,14 @@ export async function tryRead({ reader }: SyncAccount, vendorid: number, options
 
 /** Settles, defers or parks a mark by the retry policy. @param openDeliveries deliveries that had come before the reading */
 async function finishAttempt(
-  { mirror, sync }: SyncAccount,
+  { accountId, mirror, sync, log }: SyncAccount,
   mark: Mark,
   result: Result,
   openDeliveries: readonly OpenDelivery[] = [],
 ): Promise<void> {
   const step = nextStep(mark, result, secondLookDelay(sync));
+  const { vendorid } = mark;
+  log.debug({ account: accountId, vendorid, showed: result.kind, ...stepFacts(step) }, `the mark: ${step.kind}`);
   switch (step.kind) {
     case 'keep':
       return;
@@ -89,6 +94,22 @@ async function finishAttempt(
         : mirror.queue.defer(mark, step.deferral, step.outcome));
       // The vendor was marked again: the new mark stays, but the deliveries before the reading are settled.
       if (!changed && step.outcome === 'applied') await mirror.queue.settleDeliveries(mark, openDeliveries);
+    }
+  }
+}
+
+/** What becomes of a mark, for the log. */
+function stepFacts(step: NextStep): object {
+  switch (step.kind) {
+    case 'keep':
+      return {};
+    case 'park':
+      return { error: step.error };
+    case 'settle':
+      return { outcome: step.outcome };
+    case 'defer': {
+      const { delay, attempts, error } = step.deferral;
+      return { delay: Math.round(delay), attempts, ...(error !== null && { error }) };
     }
   }
 }

@@ -130,6 +130,7 @@ export class DeliveryReceiver {
       asksForSweep: isAbout && objectId === null,
       receivedAt,
     });
+    this.#options.log.debug({ account: accountId, event: delivery.name, id: objectId }, 'a delivery is journalled');
     if (!isAbout) return 'ignored';
     this.#options.onDelivery(accountId);
     return 'accepted';

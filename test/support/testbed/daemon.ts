@@ -5,7 +5,7 @@ import type { Settings } from '../../../src/settings/parse.ts';
 import { openDaemon, type Daemon } from '../../../src/app/daemon.ts';
 import type { MirrorError } from '../../../src/domain/errors.ts';
 import { openInstallation, type Installation } from '../../../src/app/installation.ts';
-import { createLog } from '../../../src/domain/log.ts';
+import { createLog, type LogLevel } from '../../../src/domain/log.ts';
 import type { Post as HookPost } from '../../../src/http/post.ts';
 import type { Post } from '../../../src/sandbox/delivery/delivery-sender.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
@@ -47,6 +47,8 @@ export interface DaemonOptions extends Partial<Omit<SandboxOptions, 'accounts' |
   readonly network?: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch;
   /** Takes the daemon's outgoing webhooks, instead of the network. */
   readonly hooks?: (clock: VirtualClock) => HookPost;
+  /** Default: info. */
+  readonly logLevel?: LogLevel;
   /** Carries what the service posts, instead of the network. */
   readonly post?: (post: Post) => Post;
 }
@@ -122,7 +124,7 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
     clock,
     random: constantRandom(),
     fetch: options.network?.(direct) ?? direct,
-    log: createLog('info', { write: (line) => void log.push(JSON.parse(line) as Entry) }),
+    log: createLog(options.logLevel ?? 'info', { write: (line) => void log.push(JSON.parse(line) as Entry) }),
     lockProcess: namedProcess(),
     migrations,
     compiled,
