@@ -42,7 +42,8 @@ export function settingsOfFile({ context, options }: Call): Settings {
     absolutePaths: name === context.machineSettings,
   });
   if (settings.sandbox !== null) Object.assign(context.inEveryDocument ?? {}, { sandbox: true });
-  refuseWrongFolder(name, settings.database, process.cwd());
+  // Only relative paths need a working directory, which may have been removed.
+  if (!isAbsolute(settings.database)) refuseWrongFolder(name, settings.database, process.cwd());
   refuseClashes(name, settings);
   return settings;
 }

@@ -74,9 +74,12 @@ process.on('uncaughtException', (error: Error) => {
 exitWith(await runProgram(process.argv.slice(2), processContext(interruption.signal, packageRoot)));
 
 // Whatever still waits somewhere, a hung request or a timer, must not keep a process whose work is done. Results that
-// nobody has read yet may.
+// nobody has read yet may; a log may for a second.
+let patience = 10;
 const leave = (): void => {
-  if (resultsError || process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+  const isRead = process.stdout.writableLength === 0 && (process.stderr.writableLength === 0 || patience === 0);
+  if (resultsError || isRead) process.exit();
+  patience = Math.max(0, patience - 1);
 };
 // eslint-disable-next-line no-restricted-globals -- a Clock has no timers that let the process end
 setInterval(leave, 100).unref();

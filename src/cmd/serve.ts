@@ -38,6 +38,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
   return withFinalRecord({ log, summary }, async () => {
     const started = loadSettings(call);
+    leaveRemovedFolder();
     const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
     if (service.history !== undefined)
       log.info({ days: service.history }, `the sandbox begins with ${service.history} days that it made up`);
@@ -50,6 +51,15 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
     }
   });
 };
+
+/** Threads cannot begin in a working directory that was removed. Then every path of the settings is absolute. */
+function leaveRemovedFolder(): void {
+  try {
+    process.cwd();
+  } catch {
+    process.chdir('/');
+  }
+}
 
 /** The log, and on a terminal the live summary. */
 interface Watched {

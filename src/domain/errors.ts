@@ -205,9 +205,14 @@ export class MirrorError extends Error {
   }
 }
 
+const noWorkingDirectory =
+  'The working directory was removed, and a relative path begins there. Change to a folder that exists, or name absolute paths.';
+
 /** Any thrown value as a MirrorError; an unknown error is a bug. */
 export function asMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
+    return new MirrorError('settings_invalid', noWorkingDirectory, { cause: error });
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
 }
 

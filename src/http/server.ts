@@ -99,7 +99,7 @@ export class HttpServer implements Service {
     return this.#app?.server.listening === true;
   }
 
-  /** @throws MirrorError `port_taken`. */
+  /** @throws MirrorError `port_taken`; `settings_invalid` for a host that is none of this machine. */
   async start(): Promise<void> {
     const { host, port } = this.#options;
     this.#isStopping = false;
@@ -124,14 +124,28 @@ export class HttpServer implements Service {
   }
 }
 
+/** What is wrong with the host itself: only other settings help. */
+const hostTroubles: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'no such name is known',
+  EINVAL: 'that is no address',
+};
+
 const portTroubles: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
   EACCES: 'this user may not listen there',
-  EADDRNOTAVAIL: 'this machine has no such address',
+  EAI_AGAIN: 'the name server does not answer',
 };
 
 function portError({ name, host, port }: HttpServerOptions, cause: unknown): unknown {
-  const why = portTroubles[(cause as NodeJS.ErrnoException).code ?? ''];
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  const [why, wrong] = [portTroubles[code], hostTroubles[code]];
+  if (wrong !== undefined)
+    return new MirrorError(
+      'settings_invalid',
+      `${name} cannot listen on ${host}:${port}: ${wrong}. Its host should be an address of this machine, such as 127.0.0.1.`,
+      { cause },
+    );
   return why ? new MirrorError('port_taken', `${name} cannot listen on ${host}:${port}: ${why}.`, { cause }) : cause;
 }
 

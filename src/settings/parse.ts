@@ -9,9 +9,11 @@ import {
   connectionProblems,
   defaultConnection,
   isLoopback,
+  pathInstead,
   pathOfConnection,
   publicationProblems,
   settingsShape,
+  withHome,
   type AccountOfConnection,
   type Settings,
   type Shaped,
@@ -153,9 +155,15 @@ function resolved(value: unknown, at: readonly PropertyKey[], sources: SettingsS
     const content = resolved(inner, [...at, key], sources, problems);
     const name = key.endsWith('File') ? key.slice(0, -'File'.length) : key;
     if (name === key || !secretNames.has(name) || typeof content !== 'string') return [key, content];
-    if (sources.absolutePaths && !isAbsolute(content)) problems.push({ path: [...at, key], remedy: absoluteWanted });
+    const file = withHome(content);
+    const instead = pathInstead(content);
+    if (instead !== undefined) {
+      problems.push({ path: [...at, key], remedy: `should be ${instead}` });
+      return [name, 'unread'];
+    }
+    if (sources.absolutePaths && !isAbsolute(file)) problems.push({ path: [...at, key], remedy: absoluteWanted });
     try {
-      return [name, sources.readFile(content).trim()];
+      return [name, sources.readFile(file).trim()];
     } catch {
       // Not by its name: the secret itself may have been put where its file should be named.
       problems.push({ path: [...at, key], remedy: 'cannot read the file that is named here' });

@@ -2,6 +2,8 @@
  * The shape of the settings: every key with its form, each rule worded as what would be right; connections, accounts and copies for
  * readers among them.
  */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
 import { eventsInstead } from '../domain/events.ts';
@@ -9,10 +11,27 @@ import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
 import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
 
+/** What should stand in place of a text that looks like a path and would be a file of that very name; undefined where it is a path. */
+export function pathInstead(value: string): string | undefined {
+  if (value === '~' || /^~[^/]/.test(value)) return 'a path: only a leading ~/ means a home folder, that of this user';
+  if (/(^|\/)\$/.test(value)) return 'a path: an environment variable is written ${NAME}';
+  if (/^:|^file:|^[a-z][a-z\d+.-]+:\/\//i.test(value)) return 'the path of a file: neither an address nor a name such as :memory:';
+  return undefined;
+}
+
+/** The path with the home folder of this user in place of a leading `~/`. */
+export function withHome(value: string): string {
+  return value.startsWith('~/') ? join(homedir(), value.slice(2)) : value;
+}
+
 /** The forms of single values that several parts of the settings share. Each rule is worded as what would be right. */
 
 const text = z.string({ error: 'text' }).regex(/^\P{Cc}+$/u, 'text of one line, not empty');
-const path = text.describe('a path');
+const path = text.transform((value, context) => {
+  const instead = pathInstead(value);
+  if (instead !== undefined) context.addIssue(instead);
+  return withHome(value);
+});
 const secret = text.regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII').transform((value) => new Secret(value));
 
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);

@@ -20,6 +20,8 @@ export class ExportProcess {
   /** `program` is the compiled one. The `signal` ends the process, as `close` does. */
   constructor(program: string, job: ExportJob, signal?: AbortSignal) {
     this.#child = spawn(process.execPath, [program, String(process.pid)], {
+      // Its paths are absolute, and the working directory may have been removed.
+      cwd: '/',
       env: childEnvironment(),
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });

@@ -162,6 +162,7 @@ class RowProcess {
   constructor(path: string, query: string, signal?: AbortSignal) {
     this.#asked = { path, query };
     this.#child = spawn(process.execPath, ['--eval', program, '--', String(process.pid)], {
+      cwd: '/',
       env: childEnvironment(),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',

@@ -1,7 +1,12 @@
 /** A stop, seen from outside: what would hold the process up would do so for longer than any test may take, so that its end is the proof. */
-import { expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { until } from '../../support/testbed/daemon-process.ts';
 import { tokenEndpoint } from '../../support/network/token-endpoint.ts';
+import { program } from '../../support/testbed/build.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const settings = 'shutdownTimeout: 4s';
@@ -12,6 +17,23 @@ it('K2 a stop while the rate limit makes requests wait for an hour ends the proc
   const daemon = await at.serve();
   await until(() => at.query('SELECT 1 FROM vendors').length >= 30);
   expect([await daemon.end('SIGTERM'), daemon.stderr()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+});
+
+it.each(['SIGTERM', 'SIGINT'] as const)('L35 %s ends a daemon whose log nobody reads any more', async (signal) => {
+  const world = await testbed({ level: 'sandbox', vendors: 1_500 });
+  const schedule = 'schedule: { reconcile: "* * * * * *" }';
+  const at = await testbed({ level: 'program', service: world, listens: true, settings: `${settings}\n${schedule}` });
+  expect((await at.run('sync')).status).toBe(0);
+  const pipe = join(at.folder, 'log');
+  execFileSync('mkfifo', [pipe]);
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(reader));
+  const child = at.execute('sh', '-c', `exec '${process.execPath}' '${program}' serve --log-level trace 2> '${pipe}'`);
+  // Each run logs a hundred requests: more than twice what a pipe holds.
+  await until(() => at.query(`SELECT 1 FROM runs WHERE outcome = 'complete'`).length >= 6);
+  child.kill(signal);
+  await once(child, 'exit');
+  expect([child.exitCode, child.signalCode]).toEqual([0, null]);
 });
 
 it('K2 K20 a stop while the token endpoint hangs ends the process within shutdownTimeout, and says why', async () => {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import dns from 'node:dns';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { type HttpRequest, type HttpRoute, HttpServer, type HttpServerOptions } from '../../../src/http/server.ts';
@@ -328,4 +329,43 @@ it('a connection stays open for hundreds of requests while there are few', async
     await once(response.resume(), 'close');
   }
   expect(sockets.size).toBe(1);
+});
+
+describe('L38 a host that cannot be listened on', () => {
+  const failing = (code: string): void => {
+    const answer = (...given: unknown[]): void =>
+      (given.at(-1) as (error: Error) => void)(Object.assign(new Error(code), { code }));
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(answer);
+    onTestFinished(() => lookup.mockRestore());
+  };
+  const started = (host: string): Promise<void> =>
+    new HttpServer({
+      name: 'the listener',
+      host,
+      port: 0,
+      routes: [],
+      clock: systemClock,
+      onFault: () => undefined,
+    }).start();
+
+  it.each(['203.0.113.9', '2001:db8::9'])(
+    'is refused as settings where it is no address of this machine: %s',
+    async (host) => {
+      await expect(started(host)).rejects.toMatchObject({
+        ...{ code: 'settings_invalid', exit: 78 },
+        message: expect.stringContaining('Its host should be an address of this machine') as unknown,
+      });
+    },
+  );
+
+  it.each([
+    ['ENOTFOUND', 'mirror.invalid', 78],
+    ['EAI_AGAIN', 'mirror.example', 69],
+  ])('is refused with a sentence where its name is not resolved (%s)', async (code, host, exit) => {
+    failing(code);
+    await expect(started(host)).rejects.toMatchObject({
+      exit,
+      message: expect.stringContaining(`the listener cannot listen on ${host}:0: `) as unknown,
+    });
+  });
 });
