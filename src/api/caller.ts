@@ -74,6 +74,8 @@ export interface Call {
   /** A secret that the answer might repeat, to be removed from messages. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;
+  /** The largest answer, in decoded bytes, where it may be larger than usual. */
+  readonly maxAnswer?: number;
   /** Called with the number of each attempt, which an answer without a record would not tell. */
   readonly onStamp?: ((stamp: ReadStamp) => void) | undefined;
 }
@@ -287,6 +289,7 @@ function exchangeOf({ call, service, token }: Attempt): Exchange {
       ...(call.body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    maxAnswer: call.maxAnswer,
     signal: call.signal,
   };
 }

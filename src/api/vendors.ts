@@ -4,6 +4,7 @@ import type { ReadStamp, VendorPage, VendorReading } from '../domain/reading.ts'
 import type { RetryLimits } from '../domain/retry.ts';
 import type { ApiSettings, Caller } from './caller.ts';
 import type { Priority } from './http/rate-limiter.ts';
+import { maxListBody } from './http/request.ts';
 import type { OptionalRequests } from './optional-requests.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
 import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
@@ -87,7 +88,16 @@ export class VendorsApi {
     };
     const path = vendorsPath(this.#accountId);
     return this.#call(
-      { family: 'vendors', method: 'GET', path, query, priority: 'background', signal, retryLimits },
+      {
+        family: 'vendors',
+        method: 'GET',
+        path,
+        query,
+        priority: 'background',
+        maxAnswer: maxListBody(),
+        signal,
+        retryLimits,
+      },
       (answered) => readVendorPage(answered, page, this.#excluded),
     );
   }

@@ -1,4 +1,5 @@
 /** One HTTP exchange, limited in time and size, without redirects and without logging. Every request to the service goes through here. */
+import { totalmem } from 'node:os';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 
@@ -21,13 +22,32 @@ export interface FetchedAnswer {
 }
 
 /** The largest answer, in decoded bytes. */
-const maxBody = 8 * 1024 * 1024;
+export const maxBody = 8 * 1024 * 1024;
+
+/** The largest list, and the share of the memory that it may take; it is held twice while it is put together. */
+const maxList = 256 * 1024 * 1024;
+const memoryShare = 1 / 16;
+
+/**
+ * The largest list, in decoded bytes: some services show all rows on one page, whatever size is asked for. @param memory of the machine, or of
+ * the container, in bytes
+ */
+export function maxListBody(memory = memoryHere()): number {
+  return Math.min(maxList, Math.max(maxBody, Math.floor(memory * memoryShare)));
+}
+
+function memoryHere(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
 
 export interface Exchange {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The largest answer, in decoded bytes; 8 MB by default. */
+  readonly maxAnswer?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,7 +71,7 @@ export interface Answer {
  * breaks off; the reason of `signal`, unchanged, when it is aborted.
  */
 export async function exchange(request: Exchange, dependencies: ExchangeDependencies): Promise<Answer> {
-  const { url, signal } = request;
+  const { url, signal, maxAnswer = maxBody } = request;
   signal?.throwIfAborted();
   const stopper = new AbortController();
   const onAbort = (): void => stopper.abort(signal?.reason);
@@ -75,7 +95,7 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
     return {
       status: response.status,
       headers: response.headers,
-      bytes: await Promise.race([bodyOf(response, url.host), stopped]),
+      bytes: await Promise.race([bodyOf(response, url.host, maxAnswer), stopped]),
     };
   } catch (error) {
     if (stopper.signal.aborted) throw stopper.signal.reason;
@@ -110,13 +130,13 @@ function refuseRedirect(request: URL, response: FetchedAnswer): void {
   });
 }
 
-async function bodyOf({ body }: FetchedAnswer, host: string): Promise<Uint8Array> {
+async function bodyOf({ body }: FetchedAnswer, host: string, max: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of body ?? []) {
       size += chunk.byteLength;
-      if (size > maxBody) throw tooLarge(host);
+      if (size > max) throw tooLarge(host, max);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -131,10 +151,10 @@ async function bodyOf({ body }: FetchedAnswer, host: string): Promise<Uint8Array
   return chunks.length === 1 && first ? first : Buffer.concat(chunks, size);
 }
 
-function tooLarge(host: string): MirrorError {
+function tooLarge(host: string, max: number): MirrorError {
   return new MirrorError(
     'answer_too_large',
-    `The answer of ${host} is larger than ${maxBody / 1_048_576} MB, which is more than any page can be.`,
+    `The answer of ${host} is larger than ${Math.floor(max / 1_048_576)} MB, which is more than it may be here.`,
   );
 }
 

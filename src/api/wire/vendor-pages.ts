@@ -179,14 +179,15 @@ export interface Slices {
   readonly end: number;
 }
 
-/** The most records of one answer. */
-const mostRecords = 1_000;
+/** The most records of one answer: more than an account may have, because some services show all on one page; and the largest, in bytes. */
+const mostRecords = 250_000;
+const largestRecord = 8 * 1024 * 1024;
 
 /**
  * The record or records at `path` (member names from the root) in the JSON text that begins at byte `from`; undefined where there are none.
  * What follows the text is not checked. Keys are compared as written: escaped spellings are not found.
- * @throws MirrorError `answer_unreadable` where the text is cut off, too deeply nested, or has the path twice; `answer_too_large` beyond a
- * thousand records. What is no object among the records has no id.
+ * @throws MirrorError `answer_unreadable` where the text is cut off, too deeply nested, or has the path twice; `answer_too_large` beyond
+ * `mostRecords`, and for a record of more than `largestRecord`. What is no object among the records has no id.
  */
 function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], idKey: string): Slices | undefined {
   const cursor = new JsonCursor(bytes, from);
@@ -200,6 +201,8 @@ function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], 
     const start = cursor.at;
     const ids = cursor.skip(isRecord ? idName : undefined);
     const [id] = ids;
+    if (cursor.at - start > largestRecord)
+      throw new MirrorError('answer_too_large', 'The answer contains a record of more than 8 MB.');
     return {
       start,
       end: cursor.at,

@@ -41,6 +41,24 @@ describe('a list whose counts are wrong', () => {
     expect(again.requests).toBeLessThan(30);
   });
 
+  it.each([
+    ['2,500 vendors', 2_500, 0, 'first'],
+    ['12 MB', 1_500, 8_000, 'last'],
+    ['1,001 vendors', 1_001, 0, 'empty'],
+  ])('L20 is mirrored whole from a single page, of %s', async (_, vendors, padding, pastEnd) => {
+    const at = await testbed({
+      level: 'account',
+      vendors,
+      world: ['perPage=all', `pastEnd=${pastEnd}`, 'visStateFilter=honoured'],
+      rewrite: (text) => text.replaceAll('"vendorid":', () => `"padding":"${'x'.repeat(padding)}","vendorid":`),
+    });
+    for (const outcome of ['complete', 'complete']) {
+      expect(await at.pull()).toMatchObject({ outcome });
+      expect(mirroredIds(at)).toEqual(listedIds(at));
+      await at.clock.advance(3_600_000);
+    }
+  });
+
   it('L1 costs one request more where the last page is full, and where pages are counted from is asked once', async () => {
     const of = async (vendors: number): Promise<number> => {
       const at = await testbed({

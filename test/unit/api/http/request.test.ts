@@ -8,7 +8,7 @@ import {
 } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { exchange, type Answer } from '../../../../src/api/http/request.ts';
+import { exchange, maxListBody, type Answer } from '../../../../src/api/http/request.ts';
 import { failureOf } from '../../../support/failure.ts';
 import { network, intercept } from '../../../support/network/intercept.ts';
 import { broken } from '../../../support/network/service-answers.ts';
@@ -44,10 +44,11 @@ afterEach(() => {
 interface Asked {
   readonly timeout?: number;
   readonly signal?: AbortSignal;
+  maxAnswer?: number;
 }
 
-function get(url: URL, { timeout = 1_000, signal }: Asked = {}, clock = virtualClock()): Promise<Answer> {
-  return exchange({ url, method: 'GET', headers: {}, signal }, { fetch: network, clock, timeout });
+function get(url: URL, { timeout = 1_000, signal, maxAnswer }: Asked = {}, clock = virtualClock()): Promise<Answer> {
+  return exchange({ url, method: 'GET', headers: {}, signal, maxAnswer }, { fetch: network, clock, timeout });
 }
 
 describe('one request', () => {
@@ -207,6 +208,28 @@ describe('one request', () => {
     expect(bomb.length).toBeLessThan(100_000);
     const url = await served((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bomb));
     expect(await failureOf(get(url))).toMatchObject({ code: 'answer_too_large' });
+  });
+
+  it('L20 accepts as much as it is told to, and no more', async () => {
+    const mb = 1024 * 1024;
+    for (const [size, isAccepted] of [
+      [12 * mb, true],
+      [12 * mb + 1, false],
+    ] as const) {
+      const url = await served((_, response) => response.end(Buffer.alloc(size)));
+      const outcome = get(url, { maxAnswer: 12 * mb });
+      if (isAccepted) expect((await outcome).bytes).toHaveLength(size);
+      else expect(await failureOf(outcome)).toMatchObject({ code: 'answer_too_large' });
+    }
+  });
+
+  it.each([
+    [64, 8],
+    [512, 32],
+    [4_096, 256],
+    [65_536, 256],
+  ])('L20 a list may take a sixteenth of %i MB of memory, but at least 8 MB and at most 256 MB: %i', (memory, list) => {
+    expect(maxListBody(memory * 1024 * 1024)).toBe(list * 1024 * 1024);
   });
 
   it('A26 accepts exactly 8 MB', async () => {

@@ -137,11 +137,14 @@ describe('a page of vendors', () => {
     expect(pageOf('[{"vendorid":9007199254740991}]').rows[0]?.vendorid).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it('A26 refuses more than 1,000 rows and more than 32 levels', () => {
+  it('A26 L20 refuses more than 250,000 rows, a row of more than 8 MB, and more than 32 levels', () => {
     const rows = (count: number): string =>
       `[${Array.from({ length: count }, (_, at) => `{"vendorid":${at + 1}}`).join()}]`;
-    expect(pageOf(rows(1_000)).rows).toHaveLength(1_000);
-    expect(failure(() => pageOf(rows(1_001))).code).toBe('answer_too_large');
+    expect(pageOf(rows(250_000)).rows).toHaveLength(250_000);
+    expect(failure(() => pageOf(rows(250_001))).code).toBe('answer_too_large');
+    const large = (bytes: number): string => `[{"vendorid":1,"note":"${'x'.repeat(bytes - 24)}"}]`;
+    expect(pageOf(large(8 * 1024 * 1024)).rows).toHaveLength(1);
+    expect(failure(() => pageOf(large(8 * 1024 * 1024 + 1))).code).toBe('answer_too_large');
     const nested = (depth: number): string => `[{"vendorid":1,"x":${'['.repeat(depth)}${']'.repeat(depth)}}]`;
     expect(pageOf(nested(27)).rows).toHaveLength(1);
     expect(failure(() => pageOf(nested(28))).code).toBe('answer_unreadable');
