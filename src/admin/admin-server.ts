@@ -71,6 +71,7 @@ export function createAdminServer(options: AdminOptions): HttpServer {
     name: 'the admin page',
     host,
     port,
+    portSetting: 'admin.port in the settings; of the built-in sandbox, `vendor-mirror serve --port N`',
     clock,
     onFault,
     onStop: () => streams.stop(),

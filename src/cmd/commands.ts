@@ -50,9 +50,19 @@ function declareServe(program: Command, lazy: LazyAction): void {
       ),
     )
     .option('--unregister', 'delete the callbacks that this installation registered, then exit')
+    .option(
+      '--port <n>',
+      'with the built-in sandbox: the port of the listener; the dashboard has the next one',
+      wholeFrom(1, 65_534),
+    )
     .addHelpText('after', examples(['vendor-mirror serve -c mirror.yaml']))
     .action(lazy(async () => (await import('./serve.ts')).serve));
 }
+
+/** So that cron mails nothing where there is nothing to say. */
+const quietly =
+  'Where standard output is no terminal, it prints nothing if all is well, unless --verbose or --json is given.';
+const verbose = ['--verbose', 'print what was done and how far it is, also where no terminal is'] as const;
 
 function declareSync(program: Command, lazy: LazyAction): void {
   program
@@ -62,8 +72,10 @@ function declareSync(program: Command, lazy: LazyAction): void {
       paragraphs(
         'Mirrors all vendors and gateways of the service once.',
         'Exits with 0 if every account was mirrored completely, otherwise with 1. If interrupted, it keeps what it has read.',
+        quietly,
       ),
     )
+    .option(...verbose)
     .addHelpText(
       'after',
       examples(['vendor-mirror sync -c mirror.yaml'], ['vendor-mirror sync --account 6BApk --json']),
@@ -80,8 +92,10 @@ function declareReconcile(program: Command, lazy: LazyAction): void {
         'Mirrors all vendors and gateways of the service once, and records every difference that no webhook had announced in the table findings.',
         'Vendors that are no longer listed are read one by one. If many are missing at once, none is marked gone: check the service, then allow it with --approve-absences.',
         'If the service counts many vendors that it does not show, nothing is complete: check the role of the token, or accept it with --accept-unreadable. That is kept with the account, until there are many more; 0 takes it back.',
+        quietly,
       ),
     )
+    .option(...verbose)
     .option('--approve-absences <n>', 'mark up to this many missing vendors gone', wholeFrom(0))
     .option('--accept-unreadable <n>', 'accept that so many vendors are counted and not shown', wholeFrom(0))
     .addHelpText(
@@ -99,8 +113,10 @@ function declareVerify(program: Command, lazy: LazyAction): void {
       paragraphs(
         'Reads all vendors of the service and compares them with the mirror, field by field. Changes no vendor.',
         'Exits with 0 if they are equal, with 1 if they differ or the list could not be read completely.',
+        quietly,
       ),
     )
+    .option(...verbose)
     .addHelpText('after', examples(['vendor-mirror verify && echo equal'], ['vendor-mirror verify --json']))
     .action(lazy(async () => (await import('./verify.ts')).verify));
 }

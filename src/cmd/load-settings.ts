@@ -61,7 +61,7 @@ function settingsFile(context: ProcessContext, { config, sandbox }: CommonOption
   const named = config ?? (sandbox ? undefined : context.env['VENDOR_MIRROR_CONFIG'] || machineSettings(context));
   if (named !== undefined) return named;
   if (!sandbox) {
-    refuseUnnamed(settingsFilesIn(process.cwd()));
+    refuseUnnamed(settingsFilesHere());
     printNotice(context, 'No settings file is named (-c FILE), so the built-in sandbox stands in for the service.');
   }
   return join(context.packageRoot, 'config/sandbox.yaml');
@@ -82,12 +82,18 @@ const settingsKeys = /^(accounts|connections|database|secrets|service|listener|n
 /** Larger files are no settings. */
 const maxSettingsBytes = 65_536;
 
-/** Names of files in a folder that are settings of this program by their ending and their keys, or are called mirror.yaml. */
-function settingsFilesIn(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((name) => /\.ya?ml$/.test(name))
-    .filter((name) => name === 'mirror.yaml' || hasSettings(join(folder, name)))
-    .sort();
+/** Names of files in this folder that are settings of this program by their ending and their keys, or are called mirror.yaml. */
+function settingsFilesHere(): string[] {
+  try {
+    const folder = process.cwd();
+    return readdirSync(folder)
+      .filter((name) => /\.ya?ml$/.test(name))
+      .filter((name) => name === 'mirror.yaml' || hasSettings(join(folder, name)))
+      .sort();
+  } catch {
+    // It was removed, or may not be read.
+    return [];
+  }
 }
 
 function hasSettings(path: string): boolean {

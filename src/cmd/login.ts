@@ -185,6 +185,7 @@ async function awaitRedirect(
     name: 'login',
     host: redirectUri.hostname.replace(/^\[|\]$/g, ''),
     port: Number(redirectUri.port || 80),
+    portSetting: 'redirectUri in the settings, which the service has to know',
     clock,
     onFault: () => undefined,
     routes: [

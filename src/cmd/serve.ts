@@ -30,6 +30,8 @@ const lagInterval = 500;
 interface ServeOptions {
   /** Delete the callbacks of this installation and end. */
   readonly unregister?: boolean;
+  /** Of the listener; the dashboard has the next one. */
+  readonly port?: number;
 }
 
 export const serve: CommandHandler<ServeOptions> = async (call) => {
@@ -37,7 +39,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   const summary = !options.unregister && wantsSummary(context, options) ? new LiveSummary(context) : undefined;
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
   return withFinalRecord({ log, summary }, async () => {
-    const started = loadSettings(call);
+    const started = onPort(loadSettings(call), options.port);
     leaveRemovedFolder();
     const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
     if (service.history !== undefined)
@@ -59,6 +61,18 @@ function leaveRemovedFolder(): void {
   } catch {
     process.chdir('/');
   }
+}
+
+/** The built-in sandbox has no settings file that could name other ports. @throws MirrorError `usage` where there are settings. */
+function onPort(settings: Settings, port: number | undefined): Settings {
+  if (port === undefined) return settings;
+  if (settings.sandbox === null)
+    throw new MirrorError(
+      'usage',
+      '--port is for the built-in sandbox: set listener.port and admin.port in the settings.',
+    );
+  const { listener, admin } = settings;
+  return { ...settings, listener: { ...listener, port }, admin: { ...admin, port: port + 1 } };
 }
 
 /** The log, and on a terminal the live summary. */

@@ -10,12 +10,17 @@ import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { errorReport, print, printError, printJson, printNotice, type ErrorReport } from './terminal/print.ts';
-import { progressOf } from './terminal/progress.ts';
+import { isQuiet, progressOf } from './terminal/progress.ts';
 import { table, type Column } from './terminal/table.ts';
 import { printFirstQuery } from './vendors-list.ts';
 import { withInstallation } from './with-installation.ts';
 
-interface ReconcileOptions {
+interface SyncOptions {
+  /** Print what was done also where no terminal is. */
+  readonly verbose?: boolean;
+}
+
+interface ReconcileOptions extends SyncOptions {
   /** How many absences a person has allowed. */
   readonly approveAbsences?: number;
   /** How many vendors that the service counts and does not show a person has accepted. */
@@ -37,7 +42,7 @@ interface AccountSync {
   readonly gateways?: GatewaySummary;
 }
 
-export const sync: CommandHandler = (call) => walkAll(call, { kind: 'pull' });
+export const sync: CommandHandler<SyncOptions> = (call) => walkAll(call, { kind: 'pull' });
 
 export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
   walkAll(call, {
@@ -46,7 +51,7 @@ export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
     accepted: call.options.acceptUnreadable,
   });
 
-async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
+async function walkAll(call: Call<SyncOptions>, walk: Walk): Promise<ExitStatus> {
   const { context, options } = call;
   const settings = withoutPaused(context, loadSettings(call));
   if (walk.accepted !== undefined && settings.accounts.length > 1)
@@ -60,20 +65,20 @@ async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
     return ended;
   });
   if (options.json) printDocument(context, settings, synced);
-  else await printSummary(context, settings, synced);
+  else if (!isWhole(settings, synced) || !isQuiet(context, options)) await printSummary(context, settings, synced);
   return statusOf(synced, settings.accounts.length);
 }
 
 /** Vendors, and then gateways, unless the service could not be worked with at all. */
 async function walkAccount(
-  { context }: Call,
+  { context, options }: Call<SyncOptions>,
   installation: Installation,
   account: string,
   { accepted, ...walk }: Walk,
 ): Promise<AccountSync> {
   if (accepted !== undefined) await installation.mirror.accountRegister.acceptUnreadable(account, accepted);
   const signal = context.interrupted;
-  const progress = progressOf(account, context);
+  const progress = progressOf(account, context, isQuiet(context, options));
   const run = await installation
     .pull(account, { ...walk, trigger: 'command', signal, onProgress: (report) => progress.show(report) })
     .finally(() => progress.end());

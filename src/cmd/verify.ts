@@ -5,7 +5,7 @@ import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { errorReport, print, printError, printJson } from './terminal/print.ts';
-import { progressOf } from './terminal/progress.ts';
+import { isQuiet, progressOf } from './terminal/progress.ts';
 import { table } from './terminal/table.ts';
 import { heading } from './terminal/text.ts';
 import { withInstallation } from './with-installation.ts';
@@ -14,14 +14,20 @@ interface AccountVerify extends VerifyReport {
   readonly account: string;
 }
 
-export const verify: CommandHandler = async (call) => {
+interface VerifyOptions {
+  /** Print what was compared also where no terminal is. */
+  readonly verbose?: boolean;
+}
+
+export const verify: CommandHandler<VerifyOptions> = async (call) => {
   const { context, options } = call;
   const signal = context.interrupted;
+  const quiet = isQuiet(context, options);
   const settings = withoutPaused(context, loadSettings(call));
   const reports = await withInstallation(call, settings, async (installation) => {
     const ended: AccountVerify[] = [];
     for (const account of installation.accounts) {
-      const progress = progressOf(account, context);
+      const progress = progressOf(account, context, quiet);
       const onProgress = progress.show.bind(progress);
       const report = await installation.verify(account, { trigger: 'command', signal, onProgress });
       progress.end();
@@ -30,7 +36,7 @@ export const verify: CommandHandler = async (call) => {
     return ended;
   });
   if (options.json) printDocument(context, reports);
-  else await printText(context, reports);
+  else if (!quiet || reports.some((report) => statusOf(report) !== exitStatus.done)) await printText(context, reports);
   return highestExit(reports.map(statusOf));
 };
 

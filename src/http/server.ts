@@ -59,6 +59,8 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** What a person changes to choose another port, for the error where it is taken. */
+  readonly portSetting: string;
   readonly limits?: Partial<HttpLimits>;
   readonly routes: readonly HttpRoute[];
   readonly clock: Clock;
@@ -137,7 +139,7 @@ const portTroubles: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name server does not answer',
 };
 
-function portError({ name, host, port }: HttpServerOptions, cause: unknown): unknown {
+function portError({ name, host, port, portSetting }: HttpServerOptions, cause: unknown): unknown {
   const { code = '' } = cause as NodeJS.ErrnoException;
   const [why, wrong] = [portTroubles[code], hostTroubles[code]];
   if (wrong !== undefined)
@@ -146,7 +148,9 @@ function portError({ name, host, port }: HttpServerOptions, cause: unknown): unk
       `${name} cannot listen on ${host}:${port}: ${wrong}. Its host should be an address of this machine, such as 127.0.0.1.`,
       { cause },
     );
-  return why ? new MirrorError('port_taken', `${name} cannot listen on ${host}:${port}: ${why}.`, { cause }) : cause;
+  if (why === undefined) return cause;
+  const text = `${name} cannot listen on ${host}:${port}: ${why}. To choose another port: ${portSetting}.`;
+  return new MirrorError('port_taken', text, { cause });
 }
 
 /** No route has a schema. Without this, fastify loads the packages that compile schemas at each start, more than a hundred files. */

@@ -91,6 +91,7 @@ function serveSandbox(
   return new HttpServer({
     ...options,
     name: 'the sandbox',
+    portSetting: '`vendor-mirror sandbox --port N`',
     limits,
     routes: [
       {

@@ -41,6 +41,7 @@ export function createListener(options: ListenerOptions): HttpServer {
     name: 'the listener',
     host: options.host,
     port: options.port,
+    portSetting: 'listener.port in the settings; of the built-in sandbox, `vendor-mirror serve --port N`',
     clock,
     ...(options.limits && { limits: options.limits }),
     onFault: (error) => log.error(error),

@@ -94,7 +94,7 @@ describe('no process reveals a secret', () => {
       })),
     );
     for (const argv of [
-      ['sync'],
+      ['sync', '--verbose'],
       ['verify', '--json'],
       ['status', '--json'],
       ['doctor'],
@@ -134,9 +134,9 @@ describe('no process reveals a secret', () => {
     told.push(await say(at, 'sync', '--json'), await say(at, 'doctor'));
     const repeating = await testbed({ level: 'program', service: { ...sandbox, baseUrl: await parrot() } });
     for (const argv of [
-      ['sync'],
+      ['sync', '--verbose'],
       ['sync', '--json'],
-      ['verify'],
+      ['verify', '--verbose'],
       ['doctor'],
       ['callbacks', 'list'],
       ['gateways', 'list'],

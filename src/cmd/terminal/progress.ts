@@ -13,11 +13,15 @@ export interface Progress {
 
 type ProgressContext = Pick<ProcessContext, 'stderr' | 'env' | 'clock'>;
 
-/** Shows the progress of one account on standard error. */
-export function progressOf(account: string, context: ProgressContext): Progress {
-  return context.stderr.isTTY && context.env['TERM'] !== 'dumb'
-    ? new ProgressBar(account, context)
-    : new ProgressLines(account, context);
+/** Whether a command that did what it should has nothing to say: nobody looks on, and nobody asked. */
+export function isQuiet(context: Pick<ProcessContext, 'stdout'>, options: { readonly verbose?: boolean }): boolean {
+  return options.verbose !== true && context.stdout.isTTY !== true;
+}
+
+/** Shows the progress of one account on standard error: on a terminal, or where somebody asked. */
+export function progressOf(account: string, context: ProgressContext, quiet: boolean): Progress {
+  if (context.stderr.isTTY && context.env['TERM'] !== 'dumb') return new ProgressBar(account, context);
+  return quiet ? { show: () => undefined, end: () => undefined } : new ProgressLines(account, context);
 }
 
 /** A bar on a terminal; `format` names what stands around it. */

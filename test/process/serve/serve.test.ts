@@ -85,7 +85,9 @@ it.each<[string, (at: Testbed<'program'>) => number]>([
   await once(other, 'listening');
   const { status, stdout, stderr } = await at.run('serve');
   expect([status, stdout]).toEqual([69, '']);
-  expect(stderr).toContain(`${name} cannot listen on 127.0.0.1:${portOf(at)}: another program listens there.`);
+  expect(stderr).toContain(
+    `${name} cannot listen on 127.0.0.1:${portOf(at)}: another program listens there. To choose another port: `,
+  );
   expect((await at.run('sync')).status).toBe(0);
 });
 

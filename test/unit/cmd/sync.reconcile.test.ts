@@ -48,7 +48,7 @@ describe('reconcile', () => {
     sandbox.sandbox
       .vendors('6BApk')
       .setBalance(Number(first!['vendorid']), 'outstanding', [{ amount: '1.00', code: 'USD' }]);
-    const { stdout } = await line.run('reconcile', '--account', '6BApk');
+    const { stdout } = await line.run('reconcile', '--account', '6BApk', '--verbose');
     expect(stdout).toMatch(/^account .* took +findings$/m);
     expect(stdout).not.toContain('sqlite3');
     expect(stdout).toMatch(/^6BApk +complete .* 1 balance_only\b/m);
@@ -61,7 +61,7 @@ describe('reconcile', () => {
     const vanished = sandbox.vendors('6BApk').listed().slice(0, 8);
     for (const { vendorid } of vanished) sandbox.vendors('6BApk').vanish(Number(vendorid));
 
-    const tripped = await line.run('reconcile', '--account', '6BApk');
+    const tripped = await line.run('reconcile', '--account', '6BApk', '--verbose');
     expect(tripped.status).toBe(1);
     expect(tripped.stderr).toContain('`vendor-mirror reconcile --approve-absences N`');
     expect((await line.run('reconcile', '--account', '6BApk', '--approve-absences', '7')).status).toBe(1);

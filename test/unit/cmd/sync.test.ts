@@ -1,17 +1,22 @@
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 /** The output without what differs from run to run. */
 function steady(line: Testbed<'command'>, text: string): string {
-  return text.replaceAll(line.folder, '.').replaceAll(/\d+ +\d+\.\d s$/gm, 'N  0.0 s').replaceAll(/\d s ago$/gm, 'just now');
+  return text
+    .replaceAll(line.folder, '.')
+    .replaceAll(/\d+ +\d+\.\d s$/gm, 'N  0.0 s')
+    .replaceAll(/\d s ago$/gm, 'just now');
 }
 
 describe('sync', () => {
   it('mirrors the built-in sandbox, and shows the first query with its real rows', async () => {
     const line = await testbed({ level: 'command', clock: systemClock });
-    const { status, stdout, stderr } = await line.run('sync');
+    const { status, stdout, stderr } = await line.run('sync', '--verbose');
     expect(status).toBe(0);
     expect(stderr).toBe('');
     expect(steady(line, stdout)).toMatchInlineSnapshot(`
@@ -40,10 +45,59 @@ describe('sync', () => {
     expect(shown).toEqual(answered);
   });
 
+  it.each(['sync', 'reconcile', 'verify'])(
+    'L90 prints nothing where no terminal is and all is well, unless it is asked to: %s',
+    async (command) => {
+      const line = await testbed({ level: 'command', clock: systemClock });
+      await line.run('sync');
+      const only = ['--account', '6BApk'];
+      expect(await line.run(command, ...only)).toEqual({ status: 0, stdout: '', stderr: '' });
+      expect((await line.run(command, ...only, '--verbose')).stdout).toContain('6BApk');
+      expect(JSON.parse((await line.run(command, ...only, '--json')).stdout)).toMatchObject({ ok: true });
+      const seen = await testbed({ level: 'command', clock: systemClock, columns: 100 });
+      await seen.run('sync', ...only);
+      expect((await seen.run(command, ...only)).stdout).toContain('6BApk');
+    },
+  );
+
+  it.each(['sync', 'reconcile', 'verify'])('L90 says where no terminal is what went wrong: %s', async (command) => {
+    const service = await testbed({ level: 'sandbox', vendors: 30, world: { paging: 'ignored' } });
+    const line = await testbed({ level: 'command', service });
+    const { status, stdout, stderr } = await line.run(command, '--account', '6BApk');
+    expect(status).toBe(1);
+    expect(stdout).toContain('6BApk');
+    expect(stderr).toContain('6BApk: ');
+  });
+
+  it('L90 a taken port names what chooses another one, and the built-in sandbox has an option for it', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const line = await testbed({ level: 'command', clock: systemClock });
+    for (const [first, name, setting] of [
+      [port, 'the listener', 'listener.port'],
+      [port - 1, 'the admin page', 'admin.port'],
+    ] as const) {
+      const { status, stderr } = await line.run('serve', '--port', String(first));
+      expect(status).toBe(69);
+      expect(stderr).toContain(`${name} cannot listen on 127.0.0.1:${port}: another program listens there.`);
+      expect(stderr).toContain(`${setting} in the settings; of the built-in sandbox, \`vendor-mirror serve --port N`);
+    }
+    const real = await testbed({
+      level: 'command',
+      settings: 'service: { baseUrl: "https://service.example", auth: { accessToken: t } }',
+    });
+    const refused = await real.run('serve', '--port', '9000');
+    expect([refused.status, refused.stderr]).toEqual([64, expect.stringContaining('set listener.port and admin.port')]);
+    const alone = await line.runBare('sandbox', '--port', String(port));
+    expect([alone.status, alone.stderr]).toEqual([69, expect.stringContaining('vendor-mirror sandbox --port N')]);
+  });
+
   it('shows no rows the second time, and says that nothing changed', async () => {
     const line = await testbed({ level: 'command', clock: systemClock });
-    await line.run('sync', '--account', '6BApk');
-    const { stdout } = await line.run('sync', '--account', '6BApk');
+    await line.run('sync', '--account', '6BApk', '--verbose');
+    const { stdout } = await line.run('sync', '--account', '6BApk', '--verbose');
     expect(steady(line, stdout)).toMatchInlineSnapshot(`
       "account  outcome   seen  created  updated  unchanged  suspects  gateways  requests   took
       6BApk    complete    30        0        0         30         0         2         N  0.0 s
@@ -113,7 +167,7 @@ describe('sync', () => {
   it('L41 is whole without the scope of gateways, says so once, and does without them if told', async () => {
     const sandbox = await testbed({ level: 'sandbox', scopes: ['user:bill_vendors:read'] });
     const line = await testbed({ level: 'command', service: sandbox, settings: 'accounts: [6BApk]' });
-    const first = await line.run('sync');
+    const first = await line.run('sync', '--verbose');
     expect(first.status).toBe(0);
     expect(first.stderr).toContain('6BApk: No gateways are mirrored: The service denied access');
     const { status, stdout } = await line.run('sync', '--json');
@@ -123,7 +177,7 @@ describe('sync', () => {
       runs: [{ outcome: 'complete' }],
       gateways: [{ account: '6BApk', seen: null }],
     });
-    expect((await line.run('sync')).stderr).not.toContain('gateways');
+    expect((await line.run('sync', '--verbose')).stderr).not.toContain('gateways');
     expect((await line.run('doctor')).stdout).toContain('set service.gateways to never');
   });
 
@@ -147,7 +201,7 @@ describe('sync', () => {
         return answer;
       },
     });
-    const { status, stdout, stderr } = await line.run('sync');
+    const { status, stdout, stderr } = await line.run('sync', '--verbose');
     expect(status).toBe(1);
     expect(stdout).toMatch(/^6BApk +incomplete +\d+/m);
     expect(stderr).toMatch(/Interrupted after (one page|\d+ pages); what was read is kept\./);

@@ -6,7 +6,7 @@ describe('verify', () => {
     const line = await testbed({ level: 'command', service: {} });
     await line.run('sync');
     const { stdout: before } = await line.run('changes');
-    const { status, stdout, stderr } = await line.run('verify');
+    const { status, stdout, stderr } = await line.run('verify', '--verbose');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatchInlineSnapshot(`
       "account  outcome  in source  in mirror  differ
@@ -27,7 +27,7 @@ describe('verify', () => {
     vendorService.vanish(gone!);
     vendorService.create({ vendor_name: 'New', language: 'en', currency_code: 'EUR' });
 
-    const { status, stdout, stderr } = await line.run('verify', '--account', '6BApk');
+    const { status, stdout, stderr } = await line.run('verify', '--account', '6BApk', '--verbose');
     expect(status).toBe(1);
     expect(stdout).toMatchInlineSnapshot(`
       "account  outcome    in source  in mirror  differ
@@ -67,7 +67,7 @@ describe('verify', () => {
       level: 'command',
       service: { vendors: 30, account: ['6BApk'] },
     });
-    const { status, stdout } = await line.run('verify', '--account', '6BApk');
+    const { status, stdout } = await line.run('verify', '--account', '6BApk', '--verbose');
     expect(status).toBe(1);
     expect(stdout.match(/only in source/g)).toHaveLength(20);
     expect(stdout).toMatch(/… and \d+ more; --json lists all of them\./);

@@ -27,6 +27,7 @@ async function serve(routes: readonly HttpRoute[], options: Partial<HttpServerOp
     name: 'the test',
     host: '127.0.0.1',
     port: 0,
+    portSetting: '--port of the test',
     clock: systemClock,
     onFault,
     ...options,
@@ -245,7 +246,7 @@ describe('starting and stopping', () => {
     expect(failure).toBeInstanceOf(MirrorError);
     expect(failure).toMatchObject({
       code: 'port_taken',
-      message: `the test cannot listen on 127.0.0.1:${port}: another program listens there.`,
+      message: `the test cannot listen on 127.0.0.1:${port}: another program listens there. To choose another port: --port of the test.`,
     });
   });
 
@@ -254,6 +255,7 @@ describe('starting and stopping', () => {
       name: 'x',
       host: '127.0.0.1',
       port: 0,
+      portSetting: 'x',
       clock: systemClock,
       routes: [],
       onFault: () => undefined,
@@ -343,6 +345,7 @@ describe('L38 a host that cannot be listened on', () => {
       name: 'the listener',
       host,
       port: 0,
+      portSetting: 'listener.port',
       routes: [],
       clock: systemClock,
       onFault: () => undefined,

@@ -14,7 +14,7 @@ async function said(
 ): Promise<string> {
   const clock = virtualClock();
   const stderr = collector(columns);
-  const progress = progressOf('6BApk', { stderr: stderr.stream, clock, env });
+  const progress = progressOf('6BApk', { stderr: stderr.stream, clock, env }, false);
   for (const [ms, step] of steps) {
     await clock.advance(ms);
     progress.show(step);
