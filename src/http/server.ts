@@ -4,7 +4,8 @@
  * HTTP/1.0 and 1.1 only: a request line in HTTP/1 syntax that names HTTP/0.9 or HTTP/2.0 is refused, although the parser would accept it.
  */
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
@@ -107,7 +108,7 @@ export class HttpServer implements Service {
     this.#isStopping = false;
     this.#app = createApp(this.#options, this.#limits, () => this.#isStopping);
     try {
-      await this.#app.listen({ host, port });
+      await listenOn(this.#app, host, port);
     } catch (error) {
       throw portError(this.#options, error);
     }
@@ -122,8 +123,30 @@ export class HttpServer implements Service {
     onStop?.();
     const cancel = clock.timer(this.#limits.stopGrace, () => app.server.closeAllConnections());
     await app.close();
+    await closed(app.server);
     cancel();
   }
+}
+
+/**
+ * Listens without fastify on all addresses of IPv4: it would ask for the interfaces of the machine, to log them, which restrictions of a
+ * service manager may forbid.
+ */
+async function listenOn(app: FastifyInstance, host: string, port: number): Promise<void> {
+  if (host === '0.0.0.0') {
+    await app.ready();
+    app.server.listen({ host, port });
+    await once(app.server, 'listening');
+  } else await app.listen({ host, port });
+}
+
+/** Resolves when the server has ended its last connection, also where fastify did not let it listen. */
+async function closed(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const ended = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  await ended;
 }
 
 /** What is wrong with the host itself: only other settings help. */
