@@ -166,8 +166,16 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   if (compiled.checkpoints !== undefined) mirror.checkpointIn(compiled.checkpoints);
 
   await logAbandonedCallbacks(mirror, log);
+  const start = new StartOfDaemon(clock, lock);
   const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
-  const { accounts, receiving, services: lasting } = await daemonServices({ ...dependencies, installation, metrics });
+  const {
+    accounts,
+    receiving,
+    services: lasting,
+  } = await daemonServices({
+    ...{ ...dependencies, installation, metrics },
+    onClockJump: () => start.correct(),
+  });
 
   const listener = createListener({
     ...receiving,
@@ -178,7 +186,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
   const figures = new FiguresThread(compiled.figures, mirror.path);
   const health: HealthParts = {
-    ...{ version: dependencies.version, startedAt: clock.now(), settings, machine: dependencies.machine, clock },
+    ...{ version: dependencies.version, start, settings, machine: dependencies.machine, clock },
     ...{ mirror, secrets: installation.secrets, connections: installation.connections, accounts, listener },
   };
   const admin = createAdminServer({
@@ -273,6 +281,8 @@ interface DaemonServicesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Called when the wall clock has jumped. */
+  readonly onClockJump?: () => void;
   /** As those of `DaemonDependencies`. */
   readonly onRun: (accountId: string, report: RunReport) => void;
   readonly onAccount?: (accountId: string) => void;
@@ -322,6 +332,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
     onRefused: (id, outcome, detail) => refused.note(id, outcome, detail),
   };
   const onJump = (ms: number): void => {
+    options.onClockJump?.();
     const seconds = Math.round(ms / 1_000);
     log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
     accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
@@ -330,9 +341,37 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
   return { accounts, receiving, services: [accounts, refused, createClockJumpDetector(clock, onJump), maintenance] };
 }
 
+/**
+ * When the daemon began, by the wall clock as it is now: a machine may start with a clock of 1970 and learn the time later. It is moved only
+ * where the clock has jumped, so that it is one moment to those who count starts by it.
+ */
+class StartOfDaemon {
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #lock: Pick<SideLock, 'restamp'>;
+  readonly #began: number;
+  #at: number;
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>, lock: Pick<SideLock, 'restamp'>) {
+    this.#clock = clock;
+    this.#lock = lock;
+    this.#began = clock.monotonic();
+    this.#at = clock.now();
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** For other processes too, which read it from the lock. */
+  correct(): void {
+    this.#at = this.#clock.now() - (this.#clock.monotonic() - this.#began);
+    this.#lock.restamp(this.#at);
+  }
+}
+
 interface HealthParts {
   readonly version: string;
-  readonly startedAt: number;
+  readonly start: Pick<StartOfDaemon, 'at'>;
   readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'publish' | 'readFrom' | 'sandbox'>;
   readonly mirror: Pick<Store, 'path' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
   readonly secrets: Pick<Secrets, 'trouble'>;
@@ -347,7 +386,7 @@ interface HealthParts {
 
 /** What the operator's pages show, gathered from the mirror and from what runs. */
 export function healthSource(parts: HealthParts): HealthSource {
-  const { version, startedAt, settings, mirror, secrets, connections, accounts, listener, machine, clock } = parts;
+  const { version, start, settings, mirror, secrets, connections, accounts, listener, machine, clock } = parts;
   const { supervisors } = accounts;
   const settingsFile = settingsFileOf(settings);
   const awaitsDeliveries = settings.listener.publicUrl !== null;
@@ -375,7 +414,7 @@ export function healthSource(parts: HealthParts): HealthSource {
         version,
         database: mirror.path,
         isSandbox: settings.sandbox !== null,
-        startedAt,
+        startedAt: start.at,
         maxStaleness: settings.admin.maxStaleness,
         accounts: known,
         connections: connectionFacts(connections.names, (id) => connections.of(id), served, failures),

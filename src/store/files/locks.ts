@@ -16,6 +16,8 @@ import { resolvedPath } from './own-files.ts';
 import { statement } from '../sqlite/statement.ts';
 
 export interface SideLock {
+  /** The moment of the start by a clock that was set since, milliseconds since 1970. */
+  restamp(startedAt: number): void;
   release(): void;
 }
 
@@ -30,8 +32,9 @@ const probeWait = 50;
 export function takeSideLock(database: string, now: number): SideLock {
   const lock = lockFile(lockPathOf(database), probeWait);
   if (!lock) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
-  utimesSync(lockPathOf(database), now / 1_000, now / 1_000);
-  return { release: () => void lock.close() };
+  const restamp = (at: number): void => utimesSync(lockPathOf(database), at / 1_000, at / 1_000);
+  restamp(now);
+  return { restamp, release: () => void lock.close() };
 }
 
 /** Whether a daemon uses a database, including this process. Creates no file. @throws MirrorError of files. */

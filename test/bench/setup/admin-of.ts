@@ -34,7 +34,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
     settings: { ...defaultSettings.admin, port: 0, ...over.settings },
     source: healthSource({
       version: '0.0.0',
-      startedAt: systemClock.now(),
+      start: { at: systemClock.now() },
       settings: settingsIn('.', {
         listener: { publicUrl: 'https://mirror.example' },
         notify: (over.targets ?? []).map((name) => ({ name, url: 'https://hooks.example/inbox', secret })),

@@ -172,6 +172,23 @@ describe('doctor', () => {
     expect(stdout).toMatch(/refused +70 requests .*, the first 1 h ago, the last 1 min ago/);
   });
 
+  it('L79 reports copies for readers that cannot be written, and what to do; the others are in order', async () => {
+    const settings = `${freePorts}\npublish: [{ path: a.csv }, { path: b.csv, when: "0 6 * * *" }]`;
+    const line = await testbed({ level: 'command', service: {}, settings });
+    await line.run('sync', ...account);
+    expect((await diagnose(line)).of('copies for readers')).toMatchObject({ result: 'ok' });
+    const failed = { failing_since: '2026-11-20 11:00:00.000', failed_at: '2026-11-20 11:59:00.000', failures: 7 };
+    await line.fill({ _publications: [{ path: 'b.csv', ...failed, code: 'disk_full', error: 'The disk is full.' }] });
+    expect((await diagnose(line)).of('copies for readers')).toMatchObject({
+      result: 'warning',
+      message: 'b.csv could not be published since 2026-11-20 11:00:00 UTC: The disk is full.',
+      remedy: expect.stringContaining('Free space') as unknown,
+    });
+    const { stdout } = await line.run('status', ...account);
+    expect(stdout).toMatch(/Copies for readers\n.*a\.csv +not written yet; written after changes, last never/);
+    expect(stdout).toMatch(/b\.csv +failing; written at 0 6 \* \* \*, last never; failed 7 times since/);
+  });
+
   it('K33, K34 reports an event that could not be registered, and deliveries that name our callback', async () => {
     const address = 'http://127.0.0.1:1';
     const listener = `listener: { host: 127.0.0.1, port: 1, publicUrl: "${address}" }`;

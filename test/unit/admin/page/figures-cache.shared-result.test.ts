@@ -29,7 +29,7 @@ it('K24 an examination handles one account in each turn of the event loop', asyn
   let [looked, turns, most] = [0, 0, 0];
   const source = healthSource({
     version: '0',
-    startedAt: 0,
+    start: { at: 0 },
     settings: defaultSettings,
     mirror: {
       path: 'vendors.db',
