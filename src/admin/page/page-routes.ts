@@ -37,9 +37,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
   const search = async (request: HttpRequest, limit: number): Promise<Found | null> => {
     const wanted = (request.query.get('q') ?? '').trim().slice(0, 200);
     if (wanted === '') return null;
-    const { accounts } = await options.currentHealth();
-    const ids = accounts.slice(0, 50).map(({ facts }) => facts.account);
-    return findVendors(query, clock, { wanted, limit, accounts: ids, signal: request.signal });
+    return findVendors(query, clock, { wanted, limit, signal: request.signal });
   };
   return {
     '/': async (request) => pageAnswer(await overviews(request.query.get('account') ?? undefined), request),

@@ -2,7 +2,8 @@
 import type { Presence } from '../../domain/presence.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
-import { storedDetails } from '../../store/reports/vendor-detail.ts';
+import { accountIds } from '../../store/reports/known-accounts.ts';
+import { accountsWith, storedDetails } from '../../store/reports/vendor-detail.ts';
 import { vendorPage } from '../../store/reports/vendor-list.ts';
 import type { VendorKey } from '../../store/sqlite/schema.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
@@ -23,59 +24,73 @@ export interface Found {
   readonly hits: readonly Hit[];
   /** Whether there may be more than those. */
   readonly more: boolean;
+  /** Whether the mirror has several accounts, which use the same numbers and names. */
+  readonly several: boolean;
 }
 
 export interface Wanted {
   /** Part of a name, an address or an account number, or the whole number of a vendor. */
   readonly wanted: string;
   readonly limit: number;
-  /** Where a number is looked for. */
-  readonly accounts: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** Looks through all vendors, few in each turn of the event loop. @throws the signal's reason as soon as it is aborted. */
+/** Looks through all vendors of all accounts, few in each turn of the event loop. @throws the signal's reason as soon as it is aborted. */
 export async function findVendors(
   query: Query,
   clock: Pick<Clock, 'yield'>,
-  { wanted, limit, accounts, signal }: Wanted,
+  { wanted, limit, signal }: Wanted,
 ): Promise<Found> {
-  const hits = /^\d{1,15}$/.test(wanted) ? await numbered(query, Number(wanted), accounts) : [];
+  const { hits, isAll } = /^\d{1,15}$/.test(wanted)
+    ? await numbered(query, Number(wanted), limit)
+    : { hits: [], isAll: true };
+  const known = new Set(hits.map(nameOf));
   let after: VendorKey | null | undefined;
   do {
     const asked = { search: wanted, limit: limit - hits.length, after: after ?? undefined };
     const found = await vendorPage(query, clock, asked, signal);
-    hits.push(...found.vendors);
+    hits.push(...found.vendors.filter((vendor) => !known.has(nameOf(vendor))));
     after = found.next;
   } while (after && hits.length < limit);
-  return { hits, more: after !== null };
+  const several = await query((snapshot) => accountIds(snapshot).length > 1);
+  return { hits, more: !isAll || after !== null, several };
 }
 
-function numbered(query: Query, vendorid: number, accounts: readonly string[]): Promise<Hit[]> {
-  return query((snapshot) =>
-    accounts
+const nameOf = ({ account_id, vendorid }: VendorKey): string => `${account_id}:${vendorid}`;
+
+/** The vendors of that number, and whether they are all. */
+function numbered(query: Query, vendorid: number, limit: number): Promise<{ hits: Hit[]; isAll: boolean }> {
+  return query((snapshot) => {
+    const accounts = accountsWith(snapshot, vendorid);
+    const hits = accounts
+      .slice(0, limit)
       .flatMap((account) => storedDetails(snapshot, vendorid, account))
       .map(({ vendor, balances }) => ({
         ...vendor,
         outstanding: balances.filter(({ kind }) => kind === 'outstanding'),
-      })),
-  );
+      }));
+    return { hits, isAll: accounts.length <= limit };
+  });
 }
 
 /** What stands below the search box. */
-export function searchResults({ hits, more }: Found, root: string): Html {
+export function searchResults({ hits, more, several }: Found, root: string): Html {
   if (hits.length === 0) return html`<p>No vendor has this name, number or e-mail address.</p>`;
-  return html`<p>${counted(hits.length, 'vendor')}${more ? ', and there are more: type more letters' : ''}</p>
+  const count = counted(hits.length, 'vendor');
+  return html`<p>${more ? `The first ${count}; type more letters to find others` : count}</p>
     <ul class="hits">
-      ${hits.map((hit) => html`<li>${link(hit, root)}</li>`)}
+      ${hits.map((hit) => html`<li>${link(hit, root, several)}</li>`)}
     </ul>`;
 }
 
-function link({ account_id, vendorid, vendor_name, primary_contact_email, ...state }: Hit, root: string): Html {
+function link(hit: Hit, root: string, several: boolean): Html {
+  const { account_id, vendorid, vendor_name, primary_contact_email, ...state } = hit;
   const owed = state.outstanding.map(amountText).join('; ');
   return html`<a href="${root}vendors/${account_id}/${vendorid}">
     <b><bdi>${vendor_name ?? 'No name'}</bdi></b> <span class="sum">${owed}</span>
-    <small>${vendorid}${primary_contact_email ? html` · <bdi>${primary_contact_email}</bdi>` : null}</small>
+    <small
+      >${several ? `Account ${account_id} · ` : ''}${vendorid}${primary_contact_email ? html` · <bdi>${primary_contact_email}</bdi>` : null}</small
+    >
     <small class="sum">${stateWords(state)}</small>
   </a>`;
 }

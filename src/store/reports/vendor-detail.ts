@@ -32,6 +32,18 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
   });
 }
 
+/** The accounts that use that id. A search by id alone would read every row, so each account is looked into by its key. */
+export function accountsWith(sqlite: Sqlite, vendorid: number): string[] {
+  return statement<{ vendorid: number }, VendorKey>(
+    sqlite,
+    (at) => sql`
+      SELECT v.account_id FROM accounts a CROSS JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
+      ORDER BY v.account_id`,
+  )
+    .all({ vendorid })
+    .map(({ account_id }) => account_id);
+}
+
 /** The vendors of that id: of one account, or of each that uses it. */
 export function storedDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): StoredDetail[] {
   // By its full key where the account is known: a search by id alone reads every row.

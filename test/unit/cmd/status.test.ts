@@ -540,6 +540,25 @@ describe('status', () => {
     expect(stdout).toContain('6BApk: No callback is verified, so nothing is delivered. Run `vendor-mirror doctor`.');
   });
 
+  it('L85 does not show what is unknown as nothing before the first complete sweep, or where balances are unreadable', async () => {
+    const accounts = [{ account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' }];
+    await line.fill({ accounts });
+    const before = (await line.run('status', '--account', '6BApk')).stdout;
+    expect(before).toContain('What is owed to active vendors is not known.');
+    expect(before).not.toContain('Nothing is owed');
+    await line.fill({ vendors: [vendor(11)], balance_spans: [span(11, 'EUR', 100)] });
+    expect((await line.run('status', '--account', '6BApk')).stdout).toMatch(/^so far +vendors +outstanding/m);
+    const read = await testbed({ level: 'command' });
+    await read.fill({
+      accounts,
+      runs: [run(1)],
+      vendors: [vendor(11, { unreadable_fields: '["outstanding_balance"]' })],
+    });
+    const { stdout } = await read.run('status', '--account', '6BApk');
+    expect(stdout).toContain('What is owed to active vendors is not known.');
+    expect(stdout).toContain('The balances of 1 vendor cannot be read, and are left out.');
+  });
+
   it('adds amounts up exactly, beyond what a number holds', async () => {
     await line.fill({
       ...rows,

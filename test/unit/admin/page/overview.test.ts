@@ -51,6 +51,40 @@ describe('the first page', () => {
       expect(text).toContain(words);
   });
 
+  const none = { ...sampleFigures, money: [], owed: { rows: [], unknown: 0 } };
+
+  it('L85 does not show what is unknown as nothing: never mirrored, a first pull, a disk that is full meanwhile, unreadable balances', async () => {
+    const never = newAccount('6BApk');
+    const notSwept = { ...account(), freshness: { ...account().freshness, last_complete_sweep: null } };
+    const waiting = { ...notSwept, queue: { waiting: 47, parked: 0 } };
+    for (const facts_ of [never, notSwept, waiting]) {
+      const { text } = await shown([facts_], none);
+      expect(text).toContain('What is owed to active vendors is not known.');
+      expect(text).not.toContain('Nothing is owed');
+    }
+    expect((await shown([notSwept])).text).toContain('Owed to active vendors, so far');
+    expect((await shown([account()])).text).not.toContain('so far');
+    const unreadable = await shown([account()], { ...none, owed: { rows: [], unknown: 3 } });
+    expect(unreadable.text).toContain('What is owed to active vendors is not known.');
+    expect(unreadable.text).toContain('Left out, because they could not be read: the balances of 3 vendors.');
+    expect((await shown([account()], none)).text).toContain('Nothing is owed to active vendors.');
+  });
+
+  it('L77 names what is owed to vendors that are not active', async () => {
+    const amount = (value: number) => ({ value, minor: BigInt(value * 100) });
+    const row = { currency: 'EUR', vendors: 1, unreadable: 0, outstanding: amount(30), overdue: amount(0) };
+    const owed = {
+      rows: [
+        { ...row, state: 'archived' as const },
+        { ...row, state: 'deleted' as const, outstanding: amount(2_140_000_000), overdue: amount(7) },
+      ],
+      unknown: 0,
+    };
+    expect((await shown([account()], { ...none, owed })).text).toContain(
+      'Also owed: 30.00 EUR to archived vendors; 2,140,000,000.00 EUR (overdue 7.00) to deleted vendors',
+    );
+  });
+
   it('draws money over time and webhooks by hour and by day, with the same figures as tables', async () => {
     const { body } = await shown([account()]);
     const drawn = [...body.matchAll(/data-series="([^"]*)"/g)].map(
