@@ -12,7 +12,7 @@ import { newSettings, type NewServiceOptions } from './new-settings.ts';
 import { highestExit, shellWord, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printError, printJson, printNotice, printText } from './terminal/print.ts';
-import { isInteractive, prompt, readInput } from './terminal/prompt.ts';
+import { isInteractive, prompt, readInput, type PromptContext } from './terminal/prompt.ts';
 import { visible } from './terminal/text.ts';
 import { withInstallation } from './with-installation.ts';
 
@@ -58,19 +58,35 @@ function accountsOf(settings: Settings, name: string): string[] {
   return settings.accounts.filter((account) => connectionNameOf(settings, account) === name);
 }
 
-/** Waits for the browser where it comes back to this machine; otherwise the person, or standard input, brings the address. */
+/** What the browser was sent back with: to an address of this machine, or in the address that the person pastes, wherever their browser is. */
 async function answerOf(
   context: ProcessContext,
   { redirectUri }: OAuthSettings,
   { address, state }: AuthorizationRequest,
 ): Promise<URLSearchParams> {
   const redirect = new URL(redirectUri);
-  const open = `Open this address in a browser and allow access:\n\n  ${address.href}\n`;
-  if (redirect.protocol === 'http:' && isLoopback(redirect.hostname))
-    return awaitRedirect(redirect, state, context, () =>
-      printNotice(context, `${open}\nWaiting for the browser to come back to ${redirectUri} …`),
-    );
-  printNotice(context, open);
+  printNotice(context, `Open this address in a browser and allow access:\n\n  ${address.href}\n`);
+  if (redirect.protocol !== 'http:' || !isLoopback(redirect.hostname)) return pasted(context, state);
+  const over = new AbortController();
+  const { stdin, stderr, interrupted } = context;
+  const asked = { stdin, stderr, interrupted: AbortSignal.any([interrupted, over.signal]) };
+  const port = redirect.port || '80';
+  try {
+    return await awaitRedirect(redirect, state, context, async () => {
+      printNotice(
+        context,
+        `Waiting for the browser to come back to ${redirectUri} …\nIf it is on another machine, connect from there with \`ssh -L ${port}:127.0.0.1:${port}\`, or paste its address here.\n`,
+      );
+      const answer = await pasted(asked, state);
+      // Where nothing is piped in, only the browser answers.
+      return answer.get('code') === '' ? new Promise<never>(() => undefined) : answer;
+    });
+  } finally {
+    over.abort();
+  }
+}
+
+async function pasted(context: PromptContext, state: string): Promise<URLSearchParams> {
   const question = 'Then paste the address to which the browser was sent (or the code from it):';
   const text = isInteractive(context) ? await prompt(context, question, { hidden: true }) : await readInput(context);
   return queryOf(text.trim(), state);
@@ -168,14 +184,14 @@ const page = (text: string): string =>
 /**
  * The query with which the browser comes to `redirectUri`, an address of this machine. One of another state belongs to another login, and is
  * not waited for.
- * @param ready is called once it listens
+ * @param others is called once it listens, and resolves with the query where it comes in another way
  * @throws MirrorError `port_taken`, and the reason of the interruption.
  */
 async function awaitRedirect(
   redirectUri: URL,
   state: string,
   { clock, interrupted }: Pick<ProcessContext, 'clock' | 'interrupted'>,
-  ready: () => void,
+  others: () => Promise<URLSearchParams>,
 ): Promise<URLSearchParams> {
   const { HttpServer } = await import('../http/server.ts');
   let arrived: (query: URLSearchParams) => void = () => undefined;
@@ -211,8 +227,7 @@ async function awaitRedirect(
     interrupted.addEventListener('abort', leave, { once: true });
   });
   try {
-    ready();
-    return await Promise.race([answer, interruption]);
+    return await Promise.race([answer, interruption, others()]);
   } finally {
     interrupted.removeEventListener('abort', leave);
     await server.stop();

@@ -6,7 +6,8 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { visible } from './text.ts';
 
-type PromptContext = Pick<ProcessContext, 'stdin' | 'stderr' | 'interrupted'>;
+/** Where somebody is asked, and what ends the question. */
+export type PromptContext = Pick<ProcessContext, 'stdin' | 'stderr' | 'interrupted'>;
 
 /** Whether there is a terminal to ask on. */
 export function isInteractive({ stdin, stderr }: PromptContext): boolean {

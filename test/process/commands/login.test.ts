@@ -155,6 +155,27 @@ describe('login', () => {
     expect([status, stdout]).toEqual([0, expect.stringContaining('can be read')]);
   });
 
+  it.each([
+    ['the whole address', (address: string) => address],
+    ['its query', (address: string) => new URL(address).search],
+    ['the code alone', (address: string) => new URL(address).searchParams.get('code') ?? ''],
+  ])('L100 accepts %s where the browser is on another machine, and cannot come back', async (_, taken) => {
+    const at = await place();
+    const { child, end, login } = await started(at, 'Waiting for the browser');
+    expect(login.stderr()).toMatch(/`ssh -L (\d+):127\.0\.0\.1:\1`/);
+    child.stdin?.end(`${taken(await press(addressIn(login), 'allow'))}\n`);
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([0, expect.stringContaining('can be read')]);
+  });
+
+  it('L100 waits for the browser where standard input is empty', async () => {
+    const at = await place();
+    const { child, end, login } = await started(at, 'Waiting for the browser');
+    child.stdin?.end();
+    await fetch(await press(addressIn(login), 'allow'));
+    expect((await end).status).toBe(0);
+  });
+
   it('gets one of two grants of the same client, and leaves the other one alone', async () => {
     const redirect = 'https://mirror.example.com/oauth';
     const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
