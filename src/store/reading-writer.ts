@@ -5,6 +5,7 @@
  * `raw` is the JSON as received; fields that an answer leaves out, and that an earlier answer had, are carried over.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
+import { MirrorError } from '../domain/errors.ts';
 import { isAbsent, nextPresence, type AbsenceEvidence } from '../domain/presence.ts';
 import type { ReadStamp, Source, VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
@@ -99,6 +100,8 @@ export class ReadingWriter {
     const others = rows.map(({ vendorid }) => vendorid).filter((vendorid) => !known.has(vendorid));
     const stored = this.#rows.among(context.accountId, others);
     const forgotten = this.#forgotten.among(context.accountId, others);
+    if (known.size === 0 && stored.size >= fewest && this.#isOfOthers(page, stored, context))
+      throw ofAnotherAccount(page);
     const apply = (row: VendorRow): Verdict => {
       const changeContext = together ?? this.#changeContextOf(context);
       const key = keyIn(context, row);
@@ -124,6 +127,28 @@ export class ReadingWriter {
           this.#details.listed(keyIn(context, row), row.raw, details);
     if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
     return verdicts;
+  }
+
+  /**
+   * Whether a page shows other vendors under the numbers of those that are stored: a cache may answer with the page of another account.
+   * Neither is when a vendor was created edited, nor all names at once: where both differ in every vendor that is stored, these are others.
+   */
+  #isOfOthers(
+    { rows }: VendorPage,
+    stored: { has(vendorid: number): boolean },
+    { accountId }: ReadingContext,
+  ): boolean {
+    return rows.every((row) => {
+      if (!stored.has(row.vendorid)) return true;
+      const before = this.#rows.find(keyIn({ accountId }, row));
+      const said = before && parsed(row);
+      if (!said) return false;
+      const differs = (field: 'vendor_name' | 'created_at'): boolean => {
+        const [old, now] = [before[field], kept(said[field])];
+        return old !== null && now != null && old !== now;
+      };
+      return differs('created_at') && differs('vendor_name');
+    });
   }
 
   /** What applying the rows would change if all were accepted. Writes nothing. */
@@ -350,6 +375,26 @@ export class ReadingWriter {
 
 /** The state of a vendor that a reading shows, whatever it was before. */
 const shown = nextPresence({ presence: 'suspect', since: null }, { kind: 'shown' }, 0);
+
+/** So many stored vendors must differ before a page is taken for that of another account. */
+const fewest = 3;
+
+function ofAnotherAccount({ page }: VendorPage): MirrorError {
+  return new MirrorError(
+    'answer_unreadable',
+    `Page ${page} shows other vendors under the numbers of this account's: it may be of another account. Nothing of it was applied.`,
+  );
+}
+
+/** The vendor; undefined where the record is none, which is told when it is applied. */
+function parsed(row: VendorRow): Vendor | undefined {
+  try {
+    return row.vendor();
+  } catch (error) {
+    if (!isRecordError(error)) throw error;
+    return undefined;
+  }
+}
 
 const keyIn = (
   { accountId }: Pick<ReadingContext, 'accountId'>,

@@ -36,7 +36,7 @@ describe('rows of an older derivation', () => {
     expect(at.query('SELECT derivation FROM mirror_identity')).toEqual([{ derivation }]);
   });
 
-  it('L47 L13 lose values that no longer stand in the record, which is a version of the vendor', async () => {
+  it('L22 L47 L13 lose values that no longer stand in the record, which is a version of the vendor', async () => {
     const at = await testbed({ level: 'store' });
     await at.page(await at.ask(), sent(1, { vis_state: 3, is_1099: 'ja', outstanding_balance: {} }));
     // As it was while a value that is not understood counted as left out.

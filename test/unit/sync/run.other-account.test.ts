@@ -1,0 +1,88 @@
+/** Runs of an account whose requests are answered with the vendors of another. */
+import { describe, expect, it } from 'vitest';
+import { account } from '../../support/names.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+interface Page {
+  readonly response: { readonly result: { bill_vendors: Record<string, unknown>[] } };
+}
+
+/** What another account holds under the numbers of this one. */
+function ofOther(rows: readonly Record<string, unknown>[]): Record<string, unknown>[] {
+  return rows.map((row) => ({
+    ...row,
+    vendor_name: `Other ${String(row['vendorid'])}`,
+    created_at: '2019-01-02 03:04:05',
+    updated_at: '2025-06-07 08:09:10',
+  }));
+}
+
+/** An account of which these pages are of another one while `isWrong`. */
+async function mixed(
+  pages: readonly number[],
+  bend = ofOther,
+): Promise<{ at: Testbed<'account'>; begin: (on: boolean) => void }> {
+  let isWrong = false;
+  const at = await testbed({
+    level: 'account',
+    vendors: 60,
+    settings: { service: { paging: { perPage: 15, concurrency: 1 } } },
+    rewrite: (text, { pathname, searchParams }) => {
+      if (!isWrong || !pathname.endsWith('/bill_vendors') || !pages.includes(Number(searchParams.get('page'))))
+        return text;
+      const answer = JSON.parse(text) as Page;
+      const { result } = answer.response;
+      result.bill_vendors = bend(result.bill_vendors);
+      return JSON.stringify(answer);
+    },
+  });
+  expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  await at.clock.advance(3_600_000);
+  return { at, begin: (on) => void (isWrong = on) };
+}
+
+const held = (at: Testbed<'account'>): unknown[] =>
+  at.query('SELECT vendorid, vendor_name, created_at, presence FROM vendors ORDER BY 1');
+
+describe.each([[[2]], [[1]], [[1, 2, 3, 4]]])('pages %j of another account', (pages) => {
+  it('L22 change nothing, and the run fails', async () => {
+    const { at, begin } = await mixed(pages);
+    const before = held(at);
+    begin(true);
+    const run = await at.pull();
+    expect([run.outcome, run.error?.code]).toEqual(['failed', 'answer_unreadable']);
+    expect(run.error?.message).toContain('another account');
+    expect(held(at)).toEqual(before);
+    begin(false);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', updated: 0 });
+    expect(held(at)).toEqual(before);
+  });
+});
+
+describe('a page is not called that of another account', () => {
+  it.each<[string, (rows: readonly Record<string, unknown>[]) => Record<string, unknown>[]]>([
+    [
+      'all names',
+      (rows) =>
+        rows.map((row) => ({
+          ...row,
+          vendor_name: `${String(row['vendor_name'])} Inc.`,
+          updated_at: '2031-01-01 00:00:00',
+        })),
+    ],
+    ['the form of all times', (rows) => rows.map((row) => ({ ...row, created_at: '2019-01-02 03:04:05' }))],
+  ])('L22 because %s changed', async (_, bend) => {
+    const { at, begin } = await mixed([1, 2, 3, 4], bend);
+    begin(true);
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete' });
+    expect(run.updated).toBeGreaterThan(50);
+  });
+
+  it('L22 of an account of which all but one vendor are edited', async () => {
+    const { at, begin } = await mixed([2], (rows) => [rows[0]!, ...ofOther(rows.slice(1))]);
+    begin(true);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(at.sandbox.vendors(account).all().length).toBe(60);
+  });
+});
