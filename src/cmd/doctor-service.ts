@@ -104,24 +104,30 @@ async function paging({ client }: ServedAccount, first: VendorPage, signal: Abor
 async function readsByNumber(
   { settings }: Installation,
   { client }: ServedAccount,
-  { rows: [row] }: VendorPage,
+  { rows }: VendorPage,
   signal: AbortSignal,
 ): Promise<Checkup> {
   const check = 'reads by number';
   const { readOne } = settings.service;
   if (readOne === 'sweep') return fine(check, 'Not used: service.readOne is sweep.');
-  if (!row) return fine(check, 'There is no vendor to try it with.');
-  try {
-    await client.vendors.read(row.vendorid, { signal });
-    return fine(check, `The service answers for vendor ${row.vendorid}.`);
-  } catch (caught) {
-    const error = asMirrorError(caught);
-    if (!is(error, 'not_found', 'not_supported')) throw error;
-    const { exit } = error;
-    const message = `The service lists vendor ${row.vendorid}, but does not answer when it is read by number.`;
-    if (readOne === 'get') return problem(check, { message, hint: 'Set service.readOne to auto or sweep.', exit });
-    return warning(check, message, 'Nothing to do: vendors named by webhooks are read by a sweep.');
-  }
+  if (rows.length === 0) return fine(check, 'There is no vendor to try it with.');
+  // One may have been deleted since it was listed.
+  const tried = rows.slice(0, 3).map(({ vendorid }) => vendorid);
+  let refusal: MirrorError | undefined;
+  for (const vendorid of tried)
+    try {
+      await client.vendors.read(vendorid, { signal });
+      return fine(check, `The service answers for vendor ${vendorid}.`);
+    } catch (caught) {
+      const error = asMirrorError(caught);
+      if (!is(error, 'not_found', 'not_supported')) throw error;
+      refusal ??= error;
+    }
+  const which = tried.length === 1 ? `vendor ${tried.join()}` : `vendors ${tried.join(', ')}`;
+  const message = `The service lists ${which}, but does not answer when read by number.`;
+  const exit = refusal?.exit ?? exitStatus.unavailable;
+  if (readOne === 'get') return problem(check, { message, hint: 'Set service.readOne to auto or sweep.', exit });
+  return warning(check, message, 'Nothing to do: vendors named by webhooks are read by a sweep.');
 }
 
 async function gateways({ settings }: Installation, { client }: ServedAccount, signal: AbortSignal): Promise<Checkup> {
@@ -273,7 +279,11 @@ function total(_: ServedAccount, { total: counts, pages, rows }: VendorPage): Ch
 
 function stamps(_: ServedAccount, { rows, servedAt }: VendorPage): Checkup {
   const check = 'time stamps';
-  const newest = Math.max(...rows.map((row) => changed(row)));
+  const told = rows.map((row) => changed(row)).filter((moment) => !Number.isNaN(moment));
+  const newest = Math.max(...told);
+  const silent = rows.length - told.length;
+  const without =
+    silent === 0 ? '' : ` ${counted(silent, 'vendor')} of it ${silent === 1 ? 'does' : 'do'} not say when changed.`;
   if (servedAt === undefined)
     return fine(check, 'The service does not send its time, so timestamps cannot be compared with it.');
   if (!Number.isFinite(newest)) return fine(check, 'No vendor of the first page says when it was changed.');
@@ -281,11 +291,11 @@ function stamps(_: ServedAccount, { rows, servedAt }: VendorPage): Checkup {
   if (ahead <= stampTolerance)
     return fine(
       check,
-      `The newest one on the first page is ${inWords(-Math.min(ahead, 0))} old by the service's own clock.`,
+      `The newest one on the first page is ${inWords(-Math.min(ahead, 0))} old by the service's own clock.${without}`,
     );
   return warning(
     check,
-    `The newest one on the first page is ${inWords(ahead)} ahead of the service's own clock: timestamps may be in local time.`,
+    `The newest one on the first page is ${inWords(ahead)} ahead of the service's own clock: timestamps may be in local time.${without}`,
     'Nothing to do: the order of readings never depends on them.',
   );
 }
@@ -293,24 +303,34 @@ function stamps(_: ServedAccount, { rows, servedAt }: VendorPage): Checkup {
 /** Stamps have whole seconds, and so has a Date header; in milliseconds. */
 const stampTolerance = 5_000;
 
-async function fields({ client }: ServedAccount, { rows: [row] }: VendorPage, signal: AbortSignal): Promise<Checkup> {
+/** How many vendors of the first page are compared: an empty field may be left out of the answer about one. */
+const compared = 8;
+
+async function fields({ client }: ServedAccount, { rows }: VendorPage, signal: AbortSignal): Promise<Checkup> {
   const check = 'fields';
-  if (!row) return fine(check, 'There is no vendor to compare.');
-  try {
-    const single = await client.vendors.read(row.vendorid, { signal });
-    const [listed, alone] = [keysOf(row), keysOf(single.row)];
-    const missing = alone.filter((key) => !listed.includes(key));
-    return fine(
-      check,
-      missing.length === 0
-        ? 'Lists carry every field that a read by number does.'
-        : `Lists lack ${missing.join(', ')}, which a read by number carries.`,
-    );
-  } catch (error) {
-    const known = asMirrorError(error);
-    if (!isNotOffered(known)) throw known;
-    return fine(check, 'Vendors cannot be read by number, so there is nothing to compare with.');
-  }
+  if (rows.length === 0) return fine(check, 'There is no vendor to compare.');
+  const step = Math.max(1, Math.floor(rows.length / compared));
+  const sample = rows.filter((_, index) => index % step === 0).slice(0, compared);
+  const listed = new Set(rows.flatMap(keysOf));
+  const missing = new Set<string>();
+  let read = 0;
+  for (const { vendorid } of sample)
+    try {
+      const { row } = await client.vendors.read(vendorid, { signal });
+      for (const key of keysOf(row)) if (!listed.has(key)) missing.add(key);
+      read += 1;
+    } catch (error) {
+      const known = asMirrorError(error);
+      if (!isNotOffered(known)) throw known;
+    }
+  if (read === 0) return fine(check, 'Vendors cannot be read by number, so there is nothing to compare with.');
+  const by = `reads by number of ${counted(read, 'vendor')}`;
+  return fine(
+    check,
+    missing.size === 0
+      ? `Lists carry every field that ${by} showed.`
+      : `Lists lack ${[...missing].sort().join(', ')}, which ${by} showed.`,
+  );
 }
 
 function isNotOffered({ code }: MirrorError): boolean {

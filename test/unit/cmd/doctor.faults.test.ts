@@ -362,7 +362,7 @@ const faults: readonly Fault[] = [
     ...{
       check: 'reads by number',
       exit: 0,
-      says: 'does not answer when it is read by number',
+      says: 'does not answer when read by number',
       remedy: 'Nothing to do',
     },
   })),

@@ -57,7 +57,7 @@ describe('doctor', () => {
       ok       6BApk past the last page: The service answers with an empty page.
       ok       6BApk total: The service counts 30 vendors on 6 pages.
       ok       6BApk time stamps: The newest one on the first page is N years old by the service's own clock.
-      ok       6BApk fields: Lists carry every field that a read by number does.
+      ok       6BApk fields: Lists carry every field that reads by number of 5 vendors showed.
       ok       6BApk freshness: The lists were read N s ago.
       ok       6BApk refused deliveries: None was refused within a day and after the last that was accepted.
       ok       6BApk queue: No changed vendor was given up.
@@ -67,6 +67,50 @@ describe('doctor', () => {
       "
     `);
   });
+
+  it.each([
+    [0, 'The service answers for vendor 1007.'],
+    [1, 'The service answers for vendor 1006.'],
+  ])(
+    'L48 judges from several vendors: one that was deleted since, one without a time, one with a field (place %i)',
+    async (place, answers) => {
+      const world = await testbed({ level: 'sandbox', vendors: 30 });
+      const ids = world.sandbox
+        .vendors('6BApk')
+        .listed()
+        .slice(0, 5)
+        .map(({ vendorid }) => Number(vendorid));
+      const one = ids[place]!;
+      type Vendor = Record<string, unknown>;
+      const line = await testbed({
+        level: 'command',
+        service: world,
+        settings: freePorts,
+        fetch: async (input, init) => {
+          const answer = await fetch(input, init);
+          const path = new URL(String(input)).pathname;
+          if (path.endsWith(`/${one}`))
+            return new Response('{"response":{"errors":[{"errno":1012,"message":"not found"}]}}', {
+              status: 404,
+              headers: answer.headers,
+            });
+          if (!path.includes('bill_vendors')) return answer;
+          const document = (await answer.json()) as {
+            response: { result: { bill_vendors?: Vendor[]; bill_vendor?: Vendor } };
+          };
+          const { result } = document.response;
+          for (const vendor of result.bill_vendors ?? []) if (vendor['vendorid'] === one) delete vendor['updated_at'];
+          const { bill_vendor: single } = result;
+          if (single && single['vendorid'] === ids[3]) single['rare'] = 'x';
+          return Response.json(document, { headers: { date: answer.headers.get('date') ?? '' } });
+        },
+      });
+      const { stdout } = await line.run('doctor', ...account);
+      expect(stdout).toContain(answers);
+      expect(stdout).toContain('1 vendor of it does not say when changed.');
+      expect(stdout).toMatch(/Lists lack rare, which reads by number of 4 vendors showed\./);
+    },
+  );
 
   it('does not migrate a mirror of an older version, and checks the rest without it', async () => {
     const line = await testbed({ level: 'command', service: {}, settings: freePorts });
