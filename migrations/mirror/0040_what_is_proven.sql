@@ -117,7 +117,7 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
 -- Copies for readers (`publish`): what each file holds, by its place in the change feed, and since when it could not be written.
 CREATE TABLE _publications (
   path TEXT NOT NULL PRIMARY KEY,
-  place TEXT, -- null: to be written
+  place TEXT, -- null: never written
   definition TEXT,
   file_ms REAL,
   written_at TIMESTAMP,
@@ -131,7 +131,7 @@ CREATE TABLE _publications (
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
   ('_publications', '', 'table', NULL, 'Internal: copies for readers that a daemon keeps', NULL),
   ('_publications', 'path', 'table', 'TEXT', 'The file', 'copy.db'),
-  ('_publications', 'place', 'table', 'TEXT', 'End of the change feed when it was written, as epoch:seq; null: to be written again', NULL),
+  ('_publications', 'place', 'table', 'TEXT', 'End of the change feed when it was written, as epoch:seq; null if it never was', NULL),
   ('_publications', 'definition', 'table', 'TEXT', 'What was written: format, view and query of the settings, JSON', NULL),
   ('_publications', 'file_ms', 'table', 'REAL', 'Time of the file when it was written, milliseconds since 1970', '1795608000000.5'),
   ('_publications', 'written_at', 'table', 'TIMESTAMP', 'When it was last written, UTC; null if it never was', '2026-11-20 12:00:00.000'),

@@ -97,7 +97,7 @@ export function publicationReports(sqlite: Sqlite): PublicationReport[] {
   });
 }
 
-/** Forgets what the files hold, so that each is written again. Runs inside a transaction. */
+/** Takes the files for others than those that were written, so that each is written again. Runs inside a transaction. */
 export function writeAllAgain(sqlite: Sqlite): void {
-  statement<None>(sqlite, () => sql`UPDATE _publications SET place = NULL`).run({});
+  statement<None>(sqlite, () => sql`UPDATE _publications SET file_ms = -1`).run({});
 }

@@ -6,7 +6,7 @@ import { Publications } from '../../../src/app/publications.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { createLog } from '../../../src/domain/log.ts';
-import { publicationReports, type PublicationReport } from '../../../src/store/publications.ts';
+import { publicationReports, writeAllAgain, type PublicationReport } from '../../../src/store/publications.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
 import { row } from '../../support/testbed/store.ts';
 import { testbed } from '../../support/testbed.ts';
@@ -189,14 +189,16 @@ describe('L79 a copy that fails', () => {
       'was replaced, or the mirror was restored from an older copy',
       ({ folder }) => utimesSync(join(folder, 'a.csv'), 1, 1),
     ],
+    ['holds what `forget` removed since', ({ store }) => store.mirror.query((sqlite) => writeAllAgain(sqlite))],
     ['is made of another view now', () => undefined, { ...copy('a.csv'), view: 'payables' }],
     ['has another form now', () => undefined, { ...copy('a.csv'), format: 'json' }],
   ];
-  it.each(lost)('one that %s is written at the start; one that lacks nothing is not', async (_, lose, then) => {
+  it.each(lost)('one that %s is written at the start; one that lacks nothing is not', async (title, lose, then) => {
     const at = await kept();
     await (await at.start(copy('a.csv'), copy('b.csv'))).stop();
     await lose(at);
-    const isChange = (await at.report('b.csv'))?.behind_since !== null;
+    const forgets = title.includes('forget');
+    const isChange = forgets || (await at.report('b.csv'))?.behind_since !== null;
     await at.start(then ?? copy('a.csv'), copy('b.csv'));
     expect([at.count('a.csv'), at.count('b.csv')]).toEqual([2, isChange ? 2 : 1]);
     await at.clock.advance(3_600_000);
