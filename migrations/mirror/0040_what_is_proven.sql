@@ -309,6 +309,8 @@ CREATE TABLE _detail_fields (
 ) WITHOUT ROWID;
 -- How many listed vendors were read by id to find that out.
 ALTER TABLE accounts ADD COLUMN probed_vendors INTEGER NOT NULL DEFAULT 0;
+-- 1: each vendor has a place in the order in which they are read for what lists leave out.
+ALTER TABLE accounts ADD COLUMN reads_details INTEGER NOT NULL DEFAULT 0 CHECK (reads_details IN (0, 1));
 
 -- Fields that differed while `updated_at` did not: how often in succession in one vendor, and in which run last. After four times, such a
 -- difference in the field is no change.
@@ -339,6 +341,7 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('vendors', 'detail_seq', 'table', 'INTEGER', 'Internal: number of the last reading by id, where lists leave fields out; 0 if it is to be read first; null where no list is known to leave any out', NULL),
   ('vendors', 'details_at', 'table', 'TIMESTAMP', 'When the vendor was last read by its id, where lists leave fields out, UTC: 1970 if it never was; null where no list is known to leave any out', '2026-11-20 12:00:00.000'),
   ('accounts', 'probed_vendors', 'table', 'INTEGER', 'Internal: how many listed vendors were read by id to find out what lists leave out', '200'),
+  ('accounts', 'reads_details', 'table', 'INTEGER', 'Internal: 1: vendors are read by id in turn, for what lists leave out', '0'),
   ('_detail_fields', '', 'table', NULL, 'Internal: fields that lists leave out and reads by id carry', NULL),
   ('_detail_fields', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
   ('_detail_fields', 'field', 'table', 'TEXT', 'Name of the field', 'note'),

@@ -33,16 +33,17 @@ export class DetailRows {
   readonly #witnesses: Statement<OfAccount & { field: string }, { vendorids: string }>;
   readonly #note: Statement<OfAccount & { field: string; vendorids: string; learned_at: string | null }>;
   readonly #forget: Statement<OfAccount & { field: string }>;
+  readonly #stop: Statement<OfAccount>;
   readonly #due: Statement<VendorKey>;
   readonly #read: Statement<VendorKey & { read_seq: number; at: string }>;
 
   constructor(sqlite: Sqlite) {
-    this.#fields = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('_detail_fields')
-        .select('field')
-        .where('account_id', '=', at('account_id'))
-        .where('learned_at', 'is not', null),
+    this.#fields = statement(
+      sqlite,
+      (at) => sql`
+      SELECT field FROM _detail_fields
+      WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL
+        AND (SELECT reads_details FROM accounts a WHERE a.account_id = ${at('account_id')}) = 1`,
     );
     this.#witnesses = statement(
       sqlite,
@@ -63,6 +64,13 @@ export class DetailRows {
       DELETE FROM _detail_fields
       WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );
+    this.#stop = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE accounts SET reads_details = 0
+      WHERE account_id = ${at('account_id')} AND NOT EXISTS (
+        SELECT 1 FROM _detail_fields d WHERE d.account_id = accounts.account_id AND d.learned_at IS NOT NULL)`,
+    );
     this.#due = statement(sqlite, (at) =>
       ofVendor(
         mirrorSql
@@ -78,7 +86,7 @@ export class DetailRows {
     );
   }
 
-  /** Fields that lists leave out. */
+  /** Fields that lists leave out, once each vendor has its place in the order; none before. */
   fields(account_id: string): string[] {
     return this.#fields.all({ account_id }).map(({ field }) => field);
   }
@@ -91,8 +99,11 @@ export class DetailRows {
       if (!Object.hasOwn(row, field)) continue;
       const known = this.#witnessesOf(account_id, field);
       const others = known.filter((id) => id !== vendorid);
-      if (others.length === 0) this.#forget.run({ account_id, field });
-      else if (others.length < known.length)
+      if (others.length === 0) {
+        this.#forget.run({ account_id, field });
+        this.#stop.run({ account_id });
+      }
+      if (others.length > 0 && others.length < known.length)
         this.#note.run({ account_id, field, vendorids: JSON.stringify(others), learned_at: null });
     }
     this.#due.run(key);
@@ -148,6 +159,9 @@ export class Details {
   readonly #next: Statement<OfAccount & { limit: number }, { vendorid: number; detail_seq: number }>;
   readonly #enrol: Statement<OfAccount & { after: number }, { last: number | null }>;
   readonly #enrolUpTo: Statement<OfAccount & { after: number; last: number }>;
+  readonly #enrolOthers: Statement<OfAccount>;
+  readonly #begin: Statement<OfAccount>;
+  readonly #learned: Statement<OfAccount, { field: string }>;
   readonly #release: Statement<OfAccount>;
   readonly #probed: Statement<OfAccount, { probed: number }>;
   readonly #addProbed: Statement<OfAccount & { probed: number }>;
@@ -182,7 +196,22 @@ export class Details {
       sqlite,
       (at) => sql`
       UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
-      WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')} AND vendorid <= ${at('last')} AND detail_seq IS NULL`,
+      WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')} AND vendorid <= ${at('last')}`,
+    );
+    this.#enrolOthers = statement(
+      sqlite,
+      (at) => sql`
+      UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
+      WHERE account_id = ${at('account_id')} AND detail_seq IS NULL`,
+    );
+    this.#begin = statement(
+      sqlite,
+      (at) => sql`UPDATE accounts SET reads_details = 1 WHERE account_id = ${at('account_id')}`,
+    );
+    this.#learned = statement(
+      sqlite,
+      (at) => sql`
+      SELECT field FROM _detail_fields WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL ORDER BY field`,
     );
     this.#release = statement(
       sqlite,
@@ -213,9 +242,12 @@ export class Details {
     );
   }
 
-  /** Fields of an account that lists leave out. */
-  fields(accountId: string): Promise<string[]> {
-    return this.#database.read(() => this.#rows.fields(accountId));
+  /** Fields of an account that lists leave out, and whether each vendor has its place in the order in which they are read. */
+  learned(accountId: string): Promise<{ readonly fields: readonly string[]; readonly isEnrolled: boolean }> {
+    return this.#database.read(() => ({
+      fields: this.#learned.all({ account_id: accountId }).map(({ field }) => field),
+      isEnrolled: this.#rows.fields(accountId).length > 0,
+    }));
   }
 
   /** Whether a vendor showed that lists leave something out; too few may have. */
@@ -232,10 +264,9 @@ export class Details {
     );
   }
 
-  /** Has all vendors of an account read by id in time, which lists leave fields out of. */
+  /** Has all vendors of an account read by id in time, which lists leave fields out of. Until its end, nothing is claimed about any of them. */
   async enrol({ id, accountId }: Run, fields: readonly string[]): Promise<void> {
     const finding: Finding = { kind: 'field_drift', vendorid: null, fields: { only_by_id: fields } };
-    await this.#database.write(() => this.#findings.add(id, accountId, finding));
     for (let after = 0; ;) {
       const from = { account_id: accountId, after };
       const last = await this.#database.writeWithoutSync(() => {
@@ -243,10 +274,16 @@ export class Details {
         if (end !== null) this.#enrolUpTo.run({ ...from, last: end });
         return end;
       });
-      if (last === null) return;
+      if (last === null) break;
       after = last;
       await this.#clock.yield();
     }
+    await this.#database.write(() => {
+      // Vendors that came meanwhile.
+      this.#enrolOthers.run({ account_id: accountId });
+      this.#begin.run({ account_id: accountId });
+      this.#findings.add(id, accountId, finding);
+    });
   }
 
   /** How many listed vendors were read to find out whether lists leave anything out. */

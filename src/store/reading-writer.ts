@@ -176,9 +176,11 @@ export class ReadingWriter {
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
     this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
     // The answer to a write need not be what a read by id shows.
-    if (context.source === 'write') return verdict;
+    if (context.askedAt === undefined) return verdict;
     if (stored) this.#details.learn(key, stored, row.raw, timestamp(this.#clock.now()));
-    if (details.length > 0) this.#noteDetails(key, verdict, stamp, context.lag);
+    // An old copy may have answered.
+    if (details.length > 0 && ['created', 'updated', 'unchanged'].includes(verdict.kind))
+      this.#details.read(key, stamp.readSeq, timestamp(context.askedAt - context.lag));
     return verdict;
   }
 
@@ -190,13 +192,6 @@ export class ReadingWriter {
   /** A list answered a doubt about a vendor whose reads by id fail: what lists leave out stays in doubt. */
   doubtDetails(key: VendorKey): void {
     this.#details.doubted(key);
-  }
-
-  #noteDetails(key: VendorKey, { kind }: Verdict, { readSeq, begun }: ReadStamp, lag: number): void {
-    if (kind !== 'created' && kind !== 'updated' && kind !== 'unchanged') return;
-    // An old copy may have answered.
-    const known = this.#clock.now() - Math.max(0, this.#counter.moment() - begun) - lag;
-    this.#details.read(key, readSeq, timestamp(known));
   }
 
   /**
@@ -414,6 +409,8 @@ export interface ReadingContext {
   readonly lag: number;
   /** Of a sweep: whether a vendor may be read by id. */
   readonly readsById?: boolean;
+  /** Of a read by id: when its request left, milliseconds since 1970. */
+  readonly askedAt?: number;
   /** How much older than a reading, in milliseconds, the marks are that it answers; it answers none where this is left out. */
   readonly rest?: number;
 }

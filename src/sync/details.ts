@@ -2,21 +2,19 @@
  * Reads vendors by id for what lists leave out. After each complete run, some listed vendors are read to find out whether lists leave anything
  * out; where they do, first the vendors that are new or whose listed row changed are read, then some of all others, longest unread first.
  *
- * Where lists carry every field, this is twenty requests a run until as many vendors as are worth it were compared, and one from then on. All
- * of it takes only the spare part of the rate, and little time of a run; what is left over waits for the next one.
+ * Where lists carry every field, these are 200 requests once, and one after each further run. All of it takes only the spare part of the rate,
+ * and little time of a run; what is left over waits for the next one.
  */
 import { eachBounded } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { Run } from '../store/runs.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
+import type { Observation } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
 import type { SyncAccount } from './sync-account.ts';
 
-/**
- * Listed vendors that are read to find out: after each run until `enough` were read, or all, then after each run, and at once if a vendor
- * showed something.
- */
-const probes = { early: 20, later: 1, further: 60, enough: 200 };
+/** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
+const probes = { first: 200, later: 1, changed: 20 };
 
 /** Vendors that are read after one run: new and changed ones, and of all others. */
 const duePerRun = 2_000;
@@ -29,6 +27,8 @@ export interface DetailsOptions extends AttemptOptions {
   readonly run: Run;
   /** The vendors that the lists of the run showed. */
   readonly seen: IdSet;
+  /** Those of them that had changed, beside others. */
+  readonly news: Observation['news'];
 }
 
 /** Finds out what lists leave out, and reads it. A failure of the service ends it: the next run goes on. */
@@ -57,14 +57,14 @@ class DetailReader {
     const ids = [...seen];
     if (ids.length === 0) return;
     const before = await mirror.details.probed(accountId);
-    const some = (): Promise<number[]> => Promise.resolve(sample(ids, before, probes.early));
+    const some = (): Promise<number[]> => Promise.resolve(sample(ids, before, probes.first));
     if (!(await reader.isOffered(some, this.#options))) return;
-    const known = await mirror.details.fields(accountId);
-    if (known.length === 0) await this.#probe(ids, before);
-    const fields = known.length === 0 ? await mirror.details.fields(accountId) : known;
+    const known = await mirror.details.learned(accountId);
+    if (known.fields.length === 0) await this.#probe(ids, before);
+    const { fields, isEnrolled } = await mirror.details.learned(accountId);
     const [waits] = await mirror.details.next(accountId, 1);
     if (fields.length === 0) return waits && mirror.details.release(accountId);
-    if (known.length === 0) await mirror.details.enrol(run, fields);
+    if (!isEnrolled) await mirror.details.enrol(run, fields);
     const waiting = await mirror.details.next(accountId, duePerRun + othersPerRun);
     // Those that lists hide are read by id anyway, in a turn of their own.
     const hidden = waiting.filter(({ vendorid }) => !seen.has(vendorid)).map(({ vendorid }) => vendorid);
@@ -78,18 +78,17 @@ class DetailReader {
   /** Reads some listed vendors, so that the mirror can compare. Once enough were read, one that shows something is proof. */
   async #probe(ids: readonly number[], before: number): Promise<void> {
     const { mirror, accountId } = this.#account;
-    const enough = Math.min(probes.enough, ids.length);
-    if (before >= enough) await this.#read(sample(ids, this.#options.run.id, probes.later));
-    let probed = before;
-    const readEarly = async (count: number): Promise<void> => {
-      const { shown } = await this.#read(sample(ids, probed, count));
-      await mirror.details.addProbed(accountId, shown);
-      probed += shown;
-    };
-    if (probed < enough) await readEarly(probes.early);
-    if (!(await mirror.details.isSuspected(accountId))) return;
-    if (probed < enough) await readEarly(probes.further);
-    if (probed >= enough) await mirror.details.learnSuspected(accountId);
+    const enough = Math.min(probes.first, ids.length);
+    const isEnough = before >= enough;
+    const { run, news } = this.#options;
+    const changed = ids.filter((vendorid) => news.has(vendorid)).slice(0, probes.changed);
+    const probed = isEnough
+      ? [...sample(ids, run.id, probes.later), ...changed]
+      : sample(ids, before, probes.first - before);
+    const { shown } = await this.#read(probed);
+    if (!isEnough && shown > 0) await mirror.details.addProbed(accountId, shown);
+    if (before + shown >= enough && (await mirror.details.isSuspected(accountId)))
+      await mirror.details.learnSuspected(accountId);
   }
 
   /** @returns how many vendors reads showed, and those that they did not. */

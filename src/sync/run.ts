@@ -18,7 +18,7 @@ import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
 import { allSeen, lacksLists, learnShown, ShownStates, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
 import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';
-import { readDetails } from './details.ts';
+import { readDetails, type DetailsOptions } from './details.ts';
 import { observeHidden, RunCounter, sweepContext, type ObservationOptions } from './observation.ts';
 import {
   listRefuted,
@@ -78,7 +78,7 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
   const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
   if (outcome === 'complete' && seen) {
     const context = await sweepContext(account, { id: run.id, kind, trigger });
-    await readDetails(account, { run, seen, context, signal: options.signal, priority: 'spare' });
+    await readDetails(account, { run, ...seen, context, signal: options.signal, priority: 'spare' });
   }
   return { run, trigger, seconds, outcome, proof, counts, error, notes: [...notes, ...declined] };
 }
@@ -107,7 +107,7 @@ export interface RunResult {
   readonly freshness: Freshness | undefined;
   readonly error: MirrorError | undefined;
   /** The vendors that its lists showed; undefined where they are not complete. */
-  readonly seen: IdSet | undefined;
+  readonly seen: Pick<DetailsOptions, 'seen' | 'news'> | undefined;
 }
 
 /** So many lists of one run may be refuted. One that leaves out other vendors each time proves nothing. */
@@ -133,7 +133,7 @@ class SweepRun {
   readonly #refutedBy = new Set<number>();
   #proof: ProofKind | null = null;
   #moved: boolean | null = null;
-  #seen: IdSet | undefined;
+  #seen: RunResult['seen'];
 
   constructor(account: SyncAccount, options: PullOptions, run: Run) {
     this.#account = account;
@@ -184,7 +184,7 @@ class SweepRun {
       ({ swept, resolved, readsById, breaker } = await this.#walkAndResolve(leftOut, parked.length, options));
     }
     const { list, seen, unseen } = swept;
-    this.#seen = seen;
+    this.#seen = { seen, news: list.news };
     if (resolved.unconfirmed > 0) throw await breaker.trip(unseen.suspects.length);
     const { accepted } = await account.mirror.accountRegister.listCount(account.accountId);
     refuseUnlisted(resolved.unlisted.size, { shown: list.conclusion.shown, accepted }, account.sync.breaker);

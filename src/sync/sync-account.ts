@@ -198,10 +198,14 @@ export class VendorReader {
   ): Promise<ReadResult> {
     onRequest?.();
     let stamp: ReadStamp | undefined;
-    const onStamp = (taken: ReadStamp): void => void (stamp = taken);
+    let askedAt = 0;
+    const onStamp = (taken: ReadStamp): void => {
+      stamp = taken;
+      askedAt = this.#clock.now();
+    };
     try {
       const reading = await this.#vendors.read(vendorid, { priority, signal, onStamp, retryLimits });
-      const verdict = await this.#mirror.readings.applyReading(reading, context);
+      const verdict = await this.#mirror.readings.applyReading(reading, { ...context, askedAt });
       if (verdict.kind !== 'rejected') return { kind: 'record', verdict };
       return { kind: 'refused', error: new MirrorError('record_rejected', verdict.reason) };
     } catch (error) {

@@ -195,6 +195,7 @@ export interface AccountTable {
   withheld_absences: Generated<number>;
   unproven_absences: Generated<number>;
   probed_vendors: Generated<number>;
+  reads_details: Generated<number>;
 }
 
 interface ServiceKnowledgeTable {

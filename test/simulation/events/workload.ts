@@ -66,8 +66,13 @@ function happen(vendorService: VendorService, random: SeededRandom): void {
   else if (kind < 22) vendorService.delete(id);
   else if (kind < 26) vendorService.vanish(id);
   else if (kind < 34) vendorService.restore(id);
-  else if (kind < 40) vendorService.edit(id, { tax_defaults: [{ system_taxid: 36859, enabled: random.happens(0.5) }] });
-  else changeSomething(vendorService, random);
+  else if (kind < 40) {
+    const enabled = random.happens(0.5);
+    vendorService.edit(id, {
+      tax_defaults: [{ system_taxid: 36859, enabled }],
+      ...(enabled && { note: `Kind ${kind}` }),
+    });
+  } else changeSomething(vendorService, random);
 }
 
 /** The vendor that everybody works on: the same for the same `hot`, while it lives. */
@@ -77,8 +82,11 @@ function editHot(vendorService: VendorService, hot: number, random: SeededRandom
   if (!wire) return;
   const id = Number(wire['vendorid']);
   const kind = random.below(10);
-  if (kind < 6) vendorService.edit(id, { account_number: random.text(10, '0123456789') });
-  else if (kind < 8) vendorService.setBalance(id, 'outstanding', [oddMoney(random, 'USD')]);
+  if (kind < 6) {
+    const account_number = random.text(10, '0123456789');
+    // Another note each time, or none.
+    vendorService.edit(id, { account_number, note: kind === 0 ? null : `Note ${account_number}` });
+  } else if (kind < 8) vendorService.setBalance(id, 'outstanding', [oddMoney(random, 'USD')]);
   else if (kind < 9) vendorService.delete(id);
   else vendorService.restore(id);
 }

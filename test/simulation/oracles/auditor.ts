@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { parseInstant } from '../../../src/domain/clock.ts';
 import { DeliveryMoments } from './delivery-moments.ts';
+import type { EventLog } from './event-log.ts';
 import type { Follower } from './follower.ts';
 import type { DeliveryOracle } from './delivery-oracle.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -14,6 +15,7 @@ export interface AuditorOptions {
   readonly account: string;
   readonly plan: Plan;
   readonly follower: Follower;
+  readonly eventLog: EventLog;
   readonly view: View;
   readonly deliveryOracle: DeliveryOracle;
   readonly database: string;
@@ -127,6 +129,7 @@ export class Auditor {
     for (const inconsistency of inconsistencies(reader, this.#options.account, this.#known))
       broken('P5', inconsistency);
     this.#freshness(reader);
+    this.#details(reader);
   }
 
   #ask<Row>(file: string, sql: string, ...values: (string | number)[]): Row[] {
@@ -252,5 +255,40 @@ export class Auditor {
     );
     for (const gap of follower.behind(this.#moment(safe), new Set(suspects.map(({ vendorid }) => vendorid))))
       broken('P7', `“safe as of ${safe}”, and ${gap}`);
+  }
+
+  /** P7: of the notes, which lists leave out, it knows what it claims to know. */
+  #details(reader: Reader): void {
+    const { account, broken, eventLog, plan } = this.#options;
+    const [told] = reader.rows<{ details_as_of: string | null }>(
+      'SELECT details_as_of FROM freshness WHERE account_id = ?',
+      account,
+    );
+    const known = told?.details_as_of ?? '';
+    // Moments of a clock that was set are those of a clock that was wrong.
+    if (known === '' || known.startsWith('1970') || plan.jumps > 0) return;
+    const since = this.#moment(known);
+    for (const { vendorid, note } of reader.rows<{ vendorid: number; note: string | null }>(
+      `SELECT vendorid, note FROM vendors WHERE account_id = ? AND presence IN ('present', 'suspect')`,
+      account,
+    )) {
+      const notes = eventLog.notesSince(vendorid, since);
+      if (!notes.has(note))
+        broken(
+          'P7',
+          `“details as of ${known}”, and the note of ${vendorid} is ${String(note)}, not ${[...notes].join()}`,
+        );
+    }
+  }
+
+  /** Vendors whose note is not the service's; empty where nobody could know. */
+  wrongNotes(): number[] {
+    const { account, database, eventLog, plan, now } = this.#options;
+    if (plan.world.readOne !== 'yes') return [];
+    return this.#ask<{ vendorid: number; note: string | null }>(
+      database,
+      `SELECT vendorid, note FROM vendors WHERE account_id = ? AND presence = 'present' AND vis_state = 0`,
+      account,
+    ).flatMap(({ vendorid, note }) => (eventLog.notesSince(vendorid, now()).has(note) ? [] : vendorid));
   }
 }

@@ -13,8 +13,16 @@ export interface LogEntry {
   readonly key: string | undefined;
 }
 
+/** A vendor's note, as only a read by id shows it in most worlds. */
+interface Note {
+  /** From when on it was true, in milliseconds of the timeline. */
+  readonly at: number;
+  readonly text: string | null;
+}
+
 export class EventLog {
   readonly #entries = new Map<number, LogEntry[]>();
+  readonly #notes = new Map<number, Note[]>();
   readonly #timeline: Timeline;
   readonly #vendorService: VendorService;
   /** Vendors that were changed twice or more within one second. */
@@ -43,6 +51,13 @@ export class EventLog {
     return this.of(vendorid).findLastIndex((entry) => entry.at <= moment);
   }
 
+  /** Each note that was true of a vendor at a moment or later. */
+  notesSince(vendorid: number, moment: number): ReadonlySet<string | null> {
+    const notes = this.#notes.get(vendorid) ?? [];
+    const first = notes.findLastIndex(({ at }) => at <= moment);
+    return new Set(notes.slice(Math.max(0, first)).map(({ text }) => text));
+  }
+
   #write(vendorid: number, version: number): void {
     const at = this.#timeline.now;
     const entries = this.#entries.get(vendorid) ?? [];
@@ -55,13 +70,21 @@ export class EventLog {
       entries.push({ at, version, state: 'vanished', key: undefined });
       return;
     }
-    const key = contentKey(this.#vendorService.wire(record, 'list'));
+    const single = this.#vendorService.wire(record, 'single');
+    const notes = this.#notes.get(vendorid) ?? [];
+    this.#notes.set(vendorid, notes);
+    const text = (single['note'] ?? null) as string | null;
+    if (notes.length === 0 || notes.at(-1)!.text !== text) notes.push({ at, text });
+    const key = contentKey(single);
     // What cannot be seen is not a change.
     if (key !== before?.key) entries.push({ at, version, state: record.state, key });
   }
 }
 
-/** A record's content, its keys in the order in which the service sends them; without the note, which not every answer carries. */
+/**
+ * A record's content, its keys in the order in which the service sends them; without the note, which not every answer carries, and which has a
+ * history of its own.
+ */
 export function contentKey(wire: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...wire, note: undefined });
 }

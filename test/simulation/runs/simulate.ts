@@ -101,6 +101,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
     const auditor = new Auditor({
       ...seen,
       follower,
+      eventLog,
       deliveryOracle,
       database,
       secrets,

@@ -1,4 +1,5 @@
 /** Compares the mirror with the service, field by field, by a reading of the reference of its own. */
+import type { Sandbox } from '../../../src/sandbox/service.ts';
 import { account } from '../names.ts';
 import type { AccountTestbed } from '../testbed/account.ts';
 
@@ -54,12 +55,15 @@ export function differences(at: Pick<AccountTestbed, 'query'>, source: readonly 
   return found;
 }
 
+/** The service's own record of each vendor: as a read by id shows it, and only where there is none, as lists do. */
+export function recordsOf(sandbox: Sandbox): Wire[] {
+  const vendors = sandbox.vendors(account);
+  return sandbox.world.readOne === 'yes' ? vendors.all() : vendors.listed();
+}
+
 /** Whatever differs once all is quiet: vendors alive at the service, and those that only the mirror takes for active. */
 export function activeDifferences(at: Pick<AccountTestbed, 'query' | 'sandbox'>): string[] {
-  const alive = at.sandbox
-    .vendors(account)
-    .listed()
-    .filter((row) => Number(row['vis_state']) !== 1);
+  const alive = recordsOf(at.sandbox).filter((row) => Number(row['vis_state']) !== 1);
   const numbers = new Set(alive.map((row) => row['vendorid']));
   const tooMany = at
     .query<{ vendorid: number }>('SELECT vendorid FROM vendors WHERE presence = ? AND vis_state <> 1', 'present')

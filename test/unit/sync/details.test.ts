@@ -99,11 +99,8 @@ describe('fields that lists leave out', () => {
   it('L14 cost one request a run where there are none, and end where lists carry them again', async () => {
     const isLeft = { out: false };
     const { at, read, vendors } = await leavingOut(['note'], isLeft);
-    // All are compared, twenty a run.
-    for (const count of [20, 40]) {
-      await at.pull();
-      expect(new Set(read).size).toBe(count);
-    }
+    await at.pull();
+    expect(new Set(read).size).toBe(40);
     expect(at.query(freshness)).toEqual([{ details_as_of: null }]);
     read.length = 0;
     await at.pull();
@@ -127,7 +124,7 @@ describe('fields that lists leave out', () => {
         vendors: 100,
         noted: (index) => index % Math.floor(100 / count) === 7,
       });
-      for (let run = 0; run < 5; run++) await at.pull();
+      await at.pull();
       expect(at.query(fieldsKnown)).toEqual([{ field: 'note' }]);
       expect(wrong(at)).toEqual([]);
     },
