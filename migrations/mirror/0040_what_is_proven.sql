@@ -696,3 +696,18 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('runs', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.'),
   ('_request_failures', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.'),
   ('_connection_failures', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.');
+
+-- Who was paid under another name, account or address lately, and who changed it: what a fraud would change.
+CREATE VIEW contact_changes AS
+SELECT c.account_id, c.seq, c."at", c.vendorid, c.vendor_name, c.field, c."old", c."new", c.learned_by, d.user_id
+FROM vendor_changes c
+JOIN _vendor_versions v ON v.seq = c.seq
+LEFT JOIN deliveries d ON d.id = v.delivery_id
+WHERE c.field IN ('vendor_name', 'account_number', 'primary_contact_first_name', 'primary_contact_last_name', 'primary_contact_email',
+  'primary_contact', 'phone', 'street', 'street2', 'city', 'province', 'postal_code', 'country', 'website');
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example)
+SELECT 'contact_changes', column_name, kind, type, meaning, example FROM data_dictionary WHERE name = 'vendor_changes' AND column_name <> '';
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('contact_changes', '', 'view', NULL, 'Changes of a vendor''s name, account number, contact, telephone number or address: one row per changed field', NULL),
+  ('contact_changes', 'user_id', 'view', (SELECT type FROM data_dictionary WHERE name = 'deliveries' AND column_name = 'user_id'), 'The user that the webhook named which announced the change; null if none did, or it is no longer kept', NULL);

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
 import { askAsTools as ask, type Row } from '../../support/mirror/reporting-tools.ts';
+import {
+  ask as askFile,
+  fileClock,
+  newPath,
+  vendor,
+  version,
+  writeMirror,
+  type Row as FileRow,
+} from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 import type { Record_ } from '../../support/testbed/account.ts';
 
@@ -96,6 +105,47 @@ describe('the views for readers', () => {
         minor_digits: 2,
       },
     ]);
+  });
+
+  it('L83 contact_changes has what a fraud changes, with the user that the webhook named', async () => {
+    const path = newPath();
+    const changed = (seq: number, fields: readonly string[], raw: object, told: FileRow): FileRow =>
+      version(1, fields, { seq, raw: JSON.stringify(raw), ...told });
+    await writeMirror(path, fileClock, {
+      vendors: [vendor(1, { vendor_name: 'Shop' })],
+      deliveries: [
+        {
+          ...{ id: 9, account_id: account, object_id: 1, user_id: 55, name: 'bill_vendor.update', outcome: 'applied' },
+          received_at: '2026-11-20 10:00:00.000',
+        },
+      ],
+      vendor_versions: [
+        changed(1, [], { account_number: 'A1', city: 'Graz' }, { valid_to: '2026-11-20 10:00:00.000' }),
+        changed(
+          2,
+          ['account_number', 'note', 'outstanding_balance', 'updated_at'],
+          { account_number: 'B2', city: 'Graz' },
+          {
+            source: 'delivery',
+            delivery_id: 9,
+            valid_from: '2026-11-20 10:00:00.000',
+            valid_to: '2026-11-20 11:00:00.000',
+          },
+        ),
+        changed(
+          3,
+          ['city', 'vis_state'],
+          { account_number: 'B2', city: 'Wien' },
+          { source: 'reconcile', valid_from: '2026-11-20 11:00:00.000' },
+        ),
+      ],
+    });
+    expect(askFile(path, 'SELECT seq, field, old, new, learned_by, user_id FROM contact_changes ORDER BY seq')).toEqual(
+      [
+        { seq: 2, field: 'account_number', old: 'A1', new: 'B2', learned_by: 'delivery', user_id: 55 },
+        { seq: 3, field: 'city', old: 'Graz', new: 'Wien', learned_by: 'reconcile', user_id: null },
+      ],
+    );
   });
 
   it('vendor_changes has each changed field once, with old and new value', async () => {
