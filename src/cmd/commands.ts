@@ -111,13 +111,17 @@ function declareVerify(program: Command, lazy: LazyAction): void {
     .summary('compare the mirror with the service, field by field')
     .description(
       paragraphs(
-        'Reads all vendors of the service and compares them with the mirror, field by field. Changes no vendor.',
-        'Exits with 0 if they are equal, with 1 if they differ or the list could not be read completely.',
+        'Reads the whole list of the service, and 200 vendors by id, and compares them with the mirror, field by field. Changes no vendor.',
+        'Exits with 0 if they are equal, with 1 if they differ, the list could not be read completely, or fields that lists leave out were not compared for all vendors.',
         quietly,
       ),
     )
+    .option('--full', 'read all vendors by id')
     .option(...verbose)
-    .addHelpText('after', examples(['vendor-mirror verify && echo equal'], ['vendor-mirror verify --json']))
+    .addHelpText(
+      'after',
+      examples(['vendor-mirror verify && echo equal'], ['vendor-mirror verify --full'], ['vendor-mirror verify --json']),
+    )
     .action(lazy(async () => (await import('./verify.ts')).verify));
 }
 

@@ -1,6 +1,6 @@
-/** `verify`: the source walked and compared with the mirror, field by field; no vendor is written. */
-import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
-import type { VendorDifference, VerifyReport } from '../sync/compare.ts';
+/** `verify`: the source walked, some vendors read by id, and compared with the mirror, field by field; no vendor is written. */
+import { exitStatus, type ExitStatus } from '../domain/errors.ts';
+import { whatIsNotEqual, type VendorDifference, type VerifyReport } from '../sync/compare.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -17,6 +17,8 @@ interface AccountVerify extends VerifyReport {
 interface VerifyOptions {
   /** Print what was compared also where no terminal is. */
   readonly verbose?: boolean;
+  /** Read all vendors by id. */
+  readonly full?: boolean;
 }
 
 export const verify: CommandHandler<VerifyOptions> = async (call) => {
@@ -29,7 +31,12 @@ export const verify: CommandHandler<VerifyOptions> = async (call) => {
     for (const account of installation.accounts) {
       const progress = progressOf(account, context, quiet);
       const onProgress = progress.show.bind(progress);
-      const report = await installation.verify(account, { trigger: 'command', signal, onProgress });
+      const report = await installation.verify(account, {
+        trigger: 'command',
+        signal,
+        onProgress,
+        isFull: options.full === true,
+      });
       progress.end();
       ended.push({ account, ...report });
     }
@@ -47,12 +54,13 @@ function statusOf({ outcome, error }: AccountVerify): ExitStatus {
 function printDocument(context: ProcessContext, reports: readonly AccountVerify[]): void {
   printJson(context, {
     ok: reports.every(({ outcome }) => outcome === 'equal'),
-    accounts: reports.map(({ account, outcome, sourceTotal, mirrorTotal, differences, error }) => ({
+    accounts: reports.map(({ account, outcome, sourceTotal, mirrorTotal, differences, notCompared, error }) => ({
       account,
       outcome,
       source_total: sourceTotal,
       mirror_total: mirrorTotal,
       differences,
+      not_compared: notCompared ?? null,
       ...(error && { error: errorReport(context, error) }),
     })),
   });
@@ -81,11 +89,11 @@ async function printText(context: ProcessContext, reports: readonly AccountVerif
       reports,
     ),
   );
-  for (const { account, differences, error } of reports) {
+  for (const report of reports) {
+    const { account, differences } = report;
     if (differences.length > 0) print(context, `\n${await differencesText(context, account, differences)}`);
-    const count = differences.length === 1 ? 'One vendor differs.' : `${differences.length} vendors differ.`;
+    const error = report.error ?? whatIsNotEqual(report);
     if (error) printError(context, error, account);
-    else if (differences.length > 0) printError(context, new MirrorError('differences', count), account);
   }
 }
 

@@ -113,6 +113,7 @@ export const catalogue = {
   ),
   interrupted: entry(incomplete, true, 'What was read is kept; run it again.'),
   differences: entry(incomplete, false, 'Run `vendor-mirror reconcile`.'),
+  not_compared: entry(incomplete, false, 'Run `vendor-mirror verify --full`, which reads all vendors by id.'),
   not_taken: entry(incomplete, false, 'The mirror holds what the service answered; check the vendor in the service.'),
   unknown_vendor: entry(incomplete, false, 'Check the number and the account, or run `vendor-mirror sync`.'),
 

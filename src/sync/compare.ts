@@ -1,12 +1,19 @@
-/** Compares the service with the mirror, field by field; changes no vendor. */
+/**
+ * Compares the service with the mirror, field by field; changes no vendor. Lists are compared whole. Some vendors, or all, are read by id
+ * besides, because lists may leave fields out; where they are known to, the report says of how many vendors these fields were not compared, and
+ * calls nothing equal.
+ */
 import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { eachBounded } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import type { ReadStamp, VendorRow } from '../domain/reading.ts';
+import type { VendorRow } from '../domain/reading.ts';
+import { readRetryLimits } from '../domain/retry.ts';
 import { endingOf, nextOutcome } from '../domain/run.ts';
 import type { Verdict } from '../store/acceptance.ts';
+import type { Run } from '../store/runs.ts';
 import { lacksLists, ShownStates, sortUnseen } from './absences.ts';
 import { refuseShortfall } from './breaker.ts';
+import { sample } from './details.ts';
 import { hiddenWalks, RunCounter } from './observation.ts';
 import { interruptedError, type PullOptions } from './run.ts';
 import { sweep, type SweepPlan, type SweepProgress } from './sweep/sweep.ts';
@@ -19,15 +26,31 @@ export interface VendorDifference {
   readonly fields: readonly string[];
 }
 
+/** What nobody compared: fields that lists leave out, of vendors that were not read by id. */
+export interface NotCompared {
+  readonly fields: readonly string[];
+  readonly vendors: number;
+}
+
 export interface VerifyReport {
-  readonly outcome: 'equal' | 'different' | 'incomplete';
+  /** `partial`: what was compared is equal, and that is not all. */
+  readonly outcome: 'equal' | 'partial' | 'different' | 'incomplete';
   readonly sourceTotal: number;
   readonly mirrorTotal: number;
   readonly differences: readonly VendorDifference[];
+  readonly notCompared: NotCompared | undefined;
   readonly error: MirrorError | undefined;
 }
 
+/** How many vendors are read by id, unless all are. */
+const readsById = 200;
+
+/** After so many that are not answered, none of them by a record, no more are tried. */
+const maxRefusals = 3;
+
 export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
+  /** Reads all vendors by id. */
+  readonly isFull?: boolean;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
@@ -39,18 +62,25 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
   const counter = new RunCounter();
   let report: VerifyReport;
   try {
-    report = await compare(account, run.began, options, counter);
+    report = await compare(account, run, options, counter);
   } catch (caught) {
     const error = options.signal.aborted ? interruptedError(counter) : asMirrorError(caught);
-    report = { outcome: 'incomplete', sourceTotal: counter.counts.seen, mirrorTotal: 0, differences: [], error };
+    report = {
+      outcome: 'incomplete',
+      sourceTotal: counter.counts.seen,
+      mirrorTotal: 0,
+      differences: [],
+      notCompared: undefined,
+      error,
+    };
   }
-  const { outcome, error } = report;
+  const { error } = report;
   await mirror.runs.finishRun(run, {
     outcome: nextOutcome('running', endingOf('verify', error)),
     counts: counter.counts,
     proof: null,
     moved: null,
-    error: error?.message ?? (outcome === 'different' ? howManyDiffer(report.differences.length) : null),
+    error: error?.message ?? whatIsNotEqual(report)?.message ?? null,
     errorCode: error?.code ?? null,
     remedy: error?.remedy,
     safeAsOf: null,
@@ -61,7 +91,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
 
 async function compare(
   account: SyncAccount,
-  began: ReadStamp,
+  run: Run,
   options: VerifyOptions,
   counter: RunCounter,
 ): Promise<VerifyReport> {
@@ -113,7 +143,7 @@ async function compare(
     ),
     dayBegan: '',
     since: 0,
-    began,
+    began: run.began,
     lag: sync.lag,
   });
   const elsewhere = seen.size - listed + unseen.hidden.length;
@@ -122,21 +152,61 @@ async function compare(
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
   counter.set({ suspects: unseen.suspects.length });
   // Lists may lag: differences are checked by reading the vendor, where the service offers that.
+  const read = new Set<number>();
   await eachBounded([...found.keys()], account.concurrency, async (vendorid) => {
     const row = await record(account, vendorid, options.signal, counter);
-    if (row) await check([row]);
+    if (!row) return;
+    await check([row]);
+    read.add(vendorid);
   });
+  await readSome(account, [...seen], { run, read, check, counter, options });
+  const { fields } = await mirror.details.learned(accountId);
+  const unread = [...seen].filter((vendorid) => !read.has(vendorid)).length;
+  const notCompared = fields.length > 0 && unread > 0 ? { fields, vendors: unread } : undefined;
   for (const [vendorid, fields] of await mirror.vendors.unreadable(accountId))
     if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'unreadable', fields });
   const differences = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
   return {
-    outcome: differences.length === 0 ? 'equal' : 'different',
+    outcome: differences.length > 0 ? 'different' : notCompared ? 'partial' : 'equal',
     sourceTotal: seen.size,
     // Deleted vendors that lists hide cannot be compared.
     mirrorTotal: unseen.present - unseen.hidden.length,
     differences,
+    notCompared,
     error: undefined,
   };
+}
+
+interface ReadSome {
+  readonly run: Run;
+  /** Vendors that were read by id, and those that are read now. */
+  readonly read: Set<number>;
+  readonly check: (rows: readonly VendorRow[]) => Promise<unknown>;
+  readonly counter: RunCounter;
+  readonly options: VerifyOptions;
+}
+
+/** Compares listed vendors with reads by id, others in each run. One that is refused is not compared; so are all where none is answered. */
+async function readSome(
+  { vendors, reader, concurrency }: SyncAccount,
+  listed: readonly number[],
+  { run, read, check, counter, options: { signal, isFull } }: ReadSome,
+): Promise<void> {
+  if (!reader.mayRead) return;
+  let refusals = 0;
+  const wanted = isFull ? listed : sample(listed, run.id * readsById, readsById);
+  await eachBounded(wanted, concurrency, async (vendorid) => {
+    if (read.has(vendorid) || (read.size === 0 && refusals >= maxRefusals)) return;
+    counter.addRequest();
+    try {
+      const { row } = await vendors.read(vendorid, { signal, priority: 'background', retryLimits: readRetryLimits });
+      await check([row]);
+      read.add(vendorid);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof MirrorError)) throw error;
+      refusals += 1;
+    }
+  });
 }
 
 async function record(
@@ -155,6 +225,13 @@ async function record(
   }
 }
 
-function howManyDiffer(count: number): string {
-  return count === 1 ? 'One vendor differs.' : `${count} vendors differ.`;
+/** What a person is told of a comparison that ended, and found not all to be equal. */
+export function whatIsNotEqual({ differences, notCompared }: VerifyReport): MirrorError | undefined {
+  const { length } = differences;
+  if (length > 0)
+    return new MirrorError('differences', length === 1 ? 'One vendor differs.' : `${length} vendors differ.`);
+  if (!notCompared) return undefined;
+  const { fields, vendors } = notCompared;
+  const whose = vendors === 1 ? 'one vendor' : `${vendors} vendors`;
+  return new MirrorError('not_compared', `Not compared: ${fields.join(', ')} of ${whose}. All else is equal.`);
 }

@@ -52,6 +52,7 @@ describe('verify', () => {
           outcome: 'different',
           source_total: 12,
           mirror_total: 12,
+          not_compared: null,
           differences: [
             { vendorid: edited, kind: 'different', fields: expect.arrayContaining(['city', 'phone']) as string[] },
             { vendorid: gone, kind: 'only_in_mirror', fields: ['presence'] },
@@ -60,6 +61,18 @@ describe('verify', () => {
         },
       ],
     });
+  });
+
+  it('L14 says what it did not compare, and exits with 1', async () => {
+    const sandbox = await testbed({ level: 'sandbox', vendors: 220, world: { listDeleted: 'shown' } });
+    const line = await testbed({ level: 'command', service: sandbox });
+    await line.run('sync', '--account', '6BApk');
+    const { status, stdout, stderr } = await line.run('verify', '--account', '6BApk');
+    expect(stdout).toMatch(/^6BApk +partial +220 +220 +0$/m);
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      'vendor-mirror: 6BApk: Not compared: note of 20 vendors. All else is equal.\n  Run `vendor-mirror verify --full`, which reads all vendors by id.\n',
+    );
   });
 
   it('shows twenty differences, and says how many more there are', async () => {
