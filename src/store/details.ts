@@ -149,6 +149,12 @@ function membersOf(raw: string): Record<string, unknown> {
   }
 }
 
+interface ReadBefore {
+  readonly vendorids: readonly number[];
+  /** Before any of them was read, milliseconds since 1970. */
+  readonly since: number;
+}
+
 /** Which vendors of an account are to be read by id for what lists leave out. */
 export class Details {
   readonly #database: Database;
@@ -264,8 +270,11 @@ export class Details {
     );
   }
 
-  /** Has all vendors of an account read by id in time, which lists leave fields out of. Until its end, nothing is claimed about any of them. */
-  async enrol({ id, accountId }: Run, fields: readonly string[]): Promise<void> {
+  /**
+   * Has all vendors of an account read by id in time, which lists leave fields out of. Until its end, nothing is claimed about any of them.
+   * @param read vendors that were read by id since the run began
+   */
+  async enrol({ id, accountId, began }: Run, fields: readonly string[], read: ReadBefore): Promise<void> {
     const finding: Finding = { kind: 'field_drift', vendorid: null, fields: { only_by_id: fields } };
     for (let after = 0; ;) {
       const from = { account_id: accountId, after };
@@ -281,6 +290,8 @@ export class Details {
     await this.#database.write(() => {
       // Vendors that came meanwhile.
       this.#enrolOthers.run({ account_id: accountId });
+      for (const vendorid of read.vendorids)
+        this.#rows.read({ account_id: accountId, vendorid }, began.readSeq, timestamp(read.since));
       this.#begin.run({ account_id: accountId });
       this.#findings.add(id, accountId, finding);
     });

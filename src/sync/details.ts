@@ -60,23 +60,25 @@ class DetailReader {
     const some = (): Promise<number[]> => Promise.resolve(sample(ids, before, probes.first));
     if (!(await reader.isOffered(some, this.#options))) return;
     const known = await mirror.details.learned(accountId);
-    if (known.fields.length === 0) await this.#probe(ids, before);
+    const since = this.#account.clock.now() - this.#options.context.lag;
+    const vendorids = known.fields.length === 0 ? await this.#probe(ids, before) : [];
     const { fields, isEnrolled } = await mirror.details.learned(accountId);
     const [waits] = await mirror.details.next(accountId, 1);
     if (fields.length === 0) return waits && mirror.details.release(accountId);
-    if (!isEnrolled) await mirror.details.enrol(run, fields);
+    if (!isEnrolled) await mirror.details.enrol(run, fields, { vendorids, since });
     const waiting = await mirror.details.next(accountId, duePerRun + othersPerRun);
     // Those that lists hide are read by id anyway, in a turn of their own.
     const hidden = waiting.filter(({ vendorid }) => !seen.has(vendorid)).map(({ vendorid }) => vendorid);
     const listed = waiting.filter(({ vendorid }) => seen.has(vendorid));
     const due = listed.filter(({ isDue }) => isDue).slice(0, duePerRun);
-    const others = listed.filter(({ isDue }) => !isDue).slice(0, othersPerRun);
+    const read = new Set(vendorids);
+    const others = listed.filter(({ isDue, vendorid }) => !isDue && !read.has(vendorid)).slice(0, othersPerRun);
     const { refused } = await this.#read([...due, ...others].map(({ vendorid }) => vendorid));
     if (refused.length + hidden.length > 0) await mirror.details.readInVain(run, [...refused, ...hidden]);
   }
 
-  /** Reads some listed vendors, so that the mirror can compare. Once enough were read, one that shows something is proof. */
-  async #probe(ids: readonly number[], before: number): Promise<void> {
+  /** Reads some listed vendors, so that the mirror can compare. Once enough were read, one that shows something is proof. @returns those that were shown */
+  async #probe(ids: readonly number[], before: number): Promise<readonly number[]> {
     const { mirror, accountId } = this.#account;
     const enough = Math.min(probes.first, ids.length);
     const isEnough = before >= enough;
@@ -86,22 +88,22 @@ class DetailReader {
       ? [...sample(ids, run.id, probes.later), ...changed]
       : sample(ids, before, probes.first - before);
     const { shown } = await this.#read(probed);
-    if (!isEnough && shown > 0) await mirror.details.addProbed(accountId, shown);
-    if (before + shown >= enough && (await mirror.details.isSuspected(accountId)))
+    if (!isEnough && shown.length > 0) await mirror.details.addProbed(accountId, shown.length);
+    if (before + shown.length >= enough && (await mirror.details.isSuspected(accountId)))
       await mirror.details.learnSuspected(accountId);
+    return shown;
   }
 
-  /** @returns how many vendors reads showed, and those that they did not. */
-  async #read(vendorids: readonly number[]): Promise<{ readonly shown: number; readonly refused: readonly number[] }> {
-    let shown = 0;
+  /** @returns the vendors that reads showed, and those that they did not. */
+  async #read(vendorids: readonly number[]): Promise<Record<'shown' | 'refused', readonly number[]>> {
+    const shown: number[] = [];
     const refused: number[] = [];
     await eachBounded(vendorids, this.#account.concurrency, async (vendorid) => {
       if (this.#account.clock.monotonic() >= this.#until) return;
       const found = await tryRead(this.#account, vendorid, this.#options);
       // The service as a whole fails: it is not asked for the others now.
       if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
-      if (found.kind === 'record') shown += 1;
-      else refused.push(vendorid);
+      (found.kind === 'record' ? shown : refused).push(vendorid);
     });
     return { shown, refused };
   }
