@@ -8,6 +8,7 @@
 import { eachBounded } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { Run } from '../store/runs.ts';
+import type { RunTrigger } from '../store/sqlite/schema.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
 import type { Observation } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
@@ -20,11 +21,15 @@ const probes = { first: 200, later: 1, changed: 20 };
 const duePerRun = 2_000;
 const othersPerRun = 200;
 
-/** How long one run reads, in milliseconds: other runs of the account wait for it. */
-const longest = 120_000;
+/** How long one run reads, in milliseconds: other runs of the account wait for it, or a person. */
+const longest = { others: 120_000, person: 20_000 };
+
+/** What a read by id that was accepted has for its verdict. */
+const accepted: ReadonlySet<string> = new Set(['created', 'updated', 'unchanged']);
 
 export interface DetailsOptions extends AttemptOptions {
   readonly run: Run;
+  readonly trigger: RunTrigger;
   /** The vendors that the lists of the run showed. */
   readonly seen: IdSet;
   /** Those of them that had changed, beside others. */
@@ -33,22 +38,26 @@ export interface DetailsOptions extends AttemptOptions {
 
 /** Finds out what lists leave out, and reads it. A failure of the service ends it: the next run goes on. */
 export async function readDetails(account: SyncAccount, options: DetailsOptions): Promise<void> {
+  const deadline = new AbortController();
+  const signal = AbortSignal.any([options.signal, deadline.signal]);
+  const ms = options.trigger === 'command' ? longest.person : longest.others;
+  const cancel = account.clock.timer(ms, () => deadline.abort(new Error('The next run goes on.')));
   try {
-    await new DetailReader(account, options).run();
+    await new DetailReader(account, { ...options, signal }).run();
   } catch (error) {
-    if (!(error instanceof MirrorError) && !options.signal.aborted) throw error;
+    if (!(error instanceof MirrorError) && !signal.aborted) throw error;
+  } finally {
+    cancel();
   }
 }
 
 class DetailReader {
   readonly #account: SyncAccount;
   readonly #options: DetailsOptions;
-  readonly #until: number;
 
   constructor(account: SyncAccount, options: DetailsOptions) {
     this.#account = account;
     this.#options = options;
-    this.#until = account.clock.monotonic() + longest;
   }
 
   async run(): Promise<void> {
@@ -99,11 +108,18 @@ class DetailReader {
     const shown: number[] = [];
     const refused: number[] = [];
     await eachBounded(vendorids, this.#account.concurrency, async (vendorid) => {
-      if (this.#account.clock.monotonic() >= this.#until) return;
-      const found = await tryRead(this.#account, vendorid, this.#options);
+      const { signal } = this.#options;
+      if (signal.aborted) return;
+      const found = await tryRead(this.#account, vendorid, this.#options).catch((error: unknown) => {
+        // What was read until then counts.
+        if (signal.aborted) return undefined;
+        throw error;
+      });
+      if (!found) return;
       // The service as a whole fails: it is not asked for the others now.
       if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
-      (found.kind === 'record' ? shown : refused).push(vendorid);
+      if (found.kind !== 'record') refused.push(vendorid);
+      else if (accepted.has(found.verdict.kind)) shown.push(vendorid);
     });
     return { shown, refused };
   }

@@ -78,7 +78,14 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
   const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
   if (outcome === 'complete' && seen) {
     const context = await sweepContext(account, { id: run.id, kind, trigger });
-    await readDetails(account, { run, ...seen, context, signal: options.signal, priority: 'spare' });
+    await readDetails(account, {
+      trigger,
+      run,
+      ...seen,
+      context,
+      signal: options.signal,
+      priority: 'spare',
+    });
   }
   return { run, trigger, seconds, outcome, proof, counts, error, notes: [...notes, ...declined] };
 }
