@@ -351,6 +351,8 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_freshness_types', 'details_as_of', 'table', 'TIMESTAMP', 'Fields that lists leave out are correct up to this time, UTC; null where no list is known to leave any out', NULL),
   ('freshness', 'details_as_of', 'view', 'TIMESTAMP', 'Fields that lists leave out, and only reads of single vendors carry, are correct up to this time, UTC: 1970 until each vendor was read once; null where no list is known to leave any out', NULL);
 
+UPDATE data_dictionary SET meaning = '1 if the vendor gets a form 1099, otherwise 0; null if the service did not show it, or not so that it can be read'
+WHERE column_name = 'is_1099';
 UPDATE data_dictionary SET meaning = 'Fields without a column of their own, and those that could not be read: name to JSON text; null if there are none'
 WHERE name = 'vendors' AND column_name = 'unknown_fields';
 UPDATE data_dictionary SET meaning = '0 active, 1 deleted, 2 archived; null if the service sent no state, or none of these'
