@@ -120,7 +120,11 @@ function declareVerify(program: Command, lazy: LazyAction): void {
     .option(...verbose)
     .addHelpText(
       'after',
-      examples(['vendor-mirror verify && echo equal'], ['vendor-mirror verify --full'], ['vendor-mirror verify --json']),
+      examples(
+        ['vendor-mirror verify && echo equal'],
+        ['vendor-mirror verify --full'],
+        ['vendor-mirror verify --json'],
+      ),
     )
     .action(lazy(async () => (await import('./verify.ts')).verify));
 }
