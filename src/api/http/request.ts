@@ -22,7 +22,7 @@ export interface FetchedAnswer {
 }
 
 /** The largest answer, in decoded bytes. */
-export const maxBody = 8 * 1024 * 1024;
+const maxBody = 8 * 1024 * 1024;
 
 /** The largest list, and the share of the memory that it may take; it is held twice while it is put together. */
 const maxList = 256 * 1024 * 1024;
