@@ -15,7 +15,8 @@ import { exportFormats, formatByEnding, type Publication } from './export-format
 export function pathInstead(value: string): string | undefined {
   if (value === '~' || /^~[^/]/.test(value)) return 'a path: only a leading ~/ means a home folder, that of this user';
   if (/(^|\/)\$/.test(value)) return 'a path: an environment variable is written ${NAME}';
-  if (/^:|^file:|^[a-z][a-z\d+.-]+:\/\//i.test(value)) return 'the path of a file: neither an address nor a name such as :memory:';
+  if (/^:|^file:|^[a-z][a-z\d+.-]+:\/\//i.test(value))
+    return 'the path of a file: neither an address nor a name such as :memory:';
   return undefined;
 }
 
