@@ -126,7 +126,7 @@ class DetailReader {
 }
 
 /** So many of the ids, spread evenly, as an endless walk that shows each of them before it repeats itself; from its step `from` on. */
-function sample(ids: readonly number[], from: number, count: number): number[] {
+export function sample(ids: readonly number[], from: number, count: number): number[] {
   const { length } = ids;
   let stride = Math.max(1, Math.round(length * 0.618));
   while (greatestCommonDivisor(stride, length) > 1) stride += 1;
