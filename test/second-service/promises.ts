@@ -114,8 +114,9 @@ function fieldsThatDiffer({ service }: Mirrored, mirror: Mirror, vendor: Vendor)
   const row = mirror.rows.get(id)!;
   const shown = service.rendering.whole(vendor);
   const isUnreadable = (field: string): boolean => id === service.odd.unreadableId && field === choices.unreadable;
-  // Without reads that work nobody can know what lists leave out.
-  const unknowable = choices.read !== 'yes' || id === service.odd.brokenId ? leftOutFields(choices) : [];
+  // Without reads that work nobody can know what lists leave out; some vendors that are listed cannot be read.
+  const isUnread = choices.read !== 'yes' || id === service.odd.brokenId || service.byId(id) === undefined;
+  const unknowable = isUnread ? leftOutFields(choices) : [];
   const found: string[] = [];
   const compare = (field: string, here: unknown, there: unknown): void => {
     if (unknowable.includes(field)) return;

@@ -17,8 +17,6 @@ const narrowed: Narrowed = {
   pastEnd: ['empty', 'the last page'],
   // L5, where the daemon waits for the end of a read
   broken: ['none', '410', '400', '500', 'html', 'cut', 'another', 'empty'],
-  // L14
-  leftOut: ['nothing'],
   // L19
   everDifferent: ['nothing'],
   // The program is given one token, which it cannot refresh.
