@@ -181,7 +181,8 @@ const faults: readonly Fault[] = [
     check: 'access',
     exit: 77,
     says: 'denied access',
-    remedy: 'Check the id of the account, 9Wrong, in the settings.',
+    remedy:
+      'If 9Wrong is not the id of the account, correct it in the settings. Give the person behind the token a role in the business',
   },
   ...(
     [
