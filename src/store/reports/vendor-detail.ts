@@ -34,7 +34,7 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
 
 /** The accounts that use that id. A search by id alone would read every row, so each account is looked into by its key. */
 export function accountsWith(sqlite: Sqlite, vendorid: number): string[] {
-  return statement<{ vendorid: number }, VendorKey>(
+  return statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
     sqlite,
     (at) => sql`
       SELECT v.account_id FROM accounts a CROSS JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}

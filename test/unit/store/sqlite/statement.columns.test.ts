@@ -16,6 +16,7 @@ import { Forgetter, storedFields } from '../../../../src/store/forget.ts';
 import { listDeliveries } from '../../../../src/store/deliveries.ts';
 import { listGateways } from '../../../../src/store/gateways.ts';
 import { openMirror } from '../../../../src/store/mirror.ts';
+import { publicationReports } from '../../../../src/store/publications.ts';
 import { AccountFigures } from '../../../../src/store/reports/account-figures.ts';
 import { connectionFailures } from '../../../../src/store/account-reports.ts';
 import { changePage, fieldChanges, readTimeline } from '../../../../src/store/reports/change-feed.ts';
@@ -26,7 +27,7 @@ import {
   knownConnection,
 } from '../../../../src/store/reports/known-accounts.ts';
 import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
-import { vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
+import { accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
 import { listVendors, vendorPage, vendorTotals } from '../../../../src/store/reports/vendor-list.ts';
 import { exportSecrets } from '../../../../src/store/secrets/sealed-backup.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
@@ -127,11 +128,13 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     connectionFailures(sqlite);
     listDeliveries(sqlite, {});
     listGateways(sqlite, undefined);
+    publicationReports(sqlite);
     rowQuery({ sqlite, path }, { view: 'vendors' });
     readTimeline(sqlite, { account_id, vendorid: 1 }, { before: undefined, limit: 1 });
     fieldChanges(sqlite, { account_id, vendorid: 1, from: 0, to: 1 });
     targetReports(sqlite);
     parkedVendors(sqlite, 1);
+    accountsWith(sqlite, 1);
     vendorDetails(sqlite, 1, undefined);
     listVendors(sqlite, { limit: 1 });
     vendorTotals(sqlite, {});
