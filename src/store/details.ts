@@ -19,6 +19,9 @@ import { ofVendor, mirrorSql, statement, type Statement } from './sqlite/stateme
 /** How many vendors must show that lists leave a field out, before many were asked. */
 const witnesses = 2;
 
+/** How often every vendor is read by id, in milliseconds; where vendors are many, less often. */
+const everyVendor = 86_400_000;
+
 /** Rows of one transaction: deliveries wait for its end. */
 const chunk = 500;
 
@@ -162,7 +165,10 @@ export class Details {
   readonly #findings: Findings;
   readonly #rows: DetailRows;
   readonly #suspected: Statement<OfAccount, { count: number }>;
-  readonly #next: Statement<OfAccount & { limit: number }, { vendorid: number; detail_seq: number }>;
+  readonly #next: Statement<
+    OfAccount & { limit: number; before: string; now: string },
+    { vendorid: number; detail_seq: number }
+  >;
   readonly #enrol: Statement<OfAccount & { after: number }, { last: number | null }>;
   readonly #enrolUpTo: Statement<OfAccount & { after: number; last: number }>;
   readonly #enrolOthers: Statement<OfAccount>;
@@ -189,6 +195,7 @@ export class Details {
       (at) => sql`
       SELECT vendorid, detail_seq FROM vendors
       WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL AND presence IN ('present', 'suspect')
+        AND (detail_seq = 0 OR details_at < ${at('before')} OR details_at > ${at('now')})
       ORDER BY detail_seq LIMIT +${at('limit')}`,
     );
     this.#enrol = statement(
@@ -261,11 +268,12 @@ export class Details {
     return (await this.#database.read(() => this.#suspected.get({ account_id: accountId })?.count ?? 0)) > 0;
   }
 
-  /** The vendors that were read by id longest ago, those first that are new or changed; `isDue` for the latter. */
+  /** The vendors that were not read by id for a day, longest ago first, after those that are new or changed; `isDue` for the latter. */
   next(accountId: string, limit: number): Promise<{ vendorid: number; isDue: boolean }[]> {
+    const now = this.#clock.now();
     return this.#database.read(() =>
       this.#next
-        .all({ account_id: accountId, limit })
+        .all({ account_id: accountId, limit, before: timestamp(now - everyVendor), now: timestamp(now) })
         .map(({ vendorid, detail_seq }) => ({ vendorid, isDue: detail_seq === 0 })),
     );
   }

@@ -1,6 +1,7 @@
 /**
  * Reads vendors by id for what lists leave out. After each complete run, some listed vendors are read to find out whether lists leave anything
- * out; where they do, first the vendors that are new or whose listed row changed are read, then some of all others, longest unread first.
+ * out; where they do, first the vendors that are new or whose listed row changed are read, then those of all others
+ * that were not for a day, longest unread first.
  *
  * Where lists carry every field, these are 200 requests once, and one after each further run. All of it takes only the spare part of the rate,
  * and little time of a run; what is left over waits for the next one.
@@ -22,7 +23,7 @@ const duePerRun = 2_000;
 const othersPerRun = 200;
 
 /** How long one run reads, in milliseconds: other runs of the account wait for it, or a person. */
-const longest = { others: 120_000, person: 20_000 };
+const longest = { others: 120_000, person: 3_000 };
 
 /** What a read by id that was accepted has for its verdict. */
 const accepted: ReadonlySet<string> = new Set(['created', 'updated', 'unchanged']);
@@ -72,8 +73,7 @@ class DetailReader {
     const since = this.#account.clock.now() - this.#options.context.lag;
     const vendorids = known.fields.length === 0 ? await this.#probe(ids, before) : [];
     const { fields, isEnrolled } = await mirror.details.learned(accountId);
-    const [waits] = await mirror.details.next(accountId, 1);
-    if (fields.length === 0) return waits && mirror.details.release(accountId);
+    if (fields.length === 0) return isEnrolled ? mirror.details.release(accountId) : undefined;
     if (!isEnrolled) await mirror.details.enrol(run, fields, { vendorids, since });
     const waiting = await mirror.details.next(accountId, duePerRun + othersPerRun);
     // Those that lists hide are read by id anyway, in a turn of their own.

@@ -92,7 +92,11 @@ describe('a running daemon refuses', () => {
 
 it('E7 C1 C3 a genuine delivery replayed ten thousand times costs a few reads and changes nothing', async () => {
   const { at, delivery } = await toldOnce();
-  const vendors = at.query('SELECT * FROM vendors');
+  // When a vendor was read by id moves with each read.
+  const [{ columns } = { columns: '' }] = at.query<{ columns: string }>(
+    `SELECT group_concat(name) AS columns FROM pragma_table_info('vendors') WHERE name NOT IN ('read_seq', 'detail_seq', 'details_at')`,
+  );
+  const vendors = at.query(`SELECT ${columns} FROM vendors`);
   const answers: Record<number, number> = {};
   for (let round = 0; round < 100; round += 1) {
     const statuses = await Promise.all(Array.from({ length: 100 }, () => at.deliver(delivery)));
@@ -103,9 +107,7 @@ it('E7 C1 C3 a genuine delivery replayed ten thousand times costs a few reads an
   await at.clock.pass(60_000);
   expect(answers).toEqual({ 200: 10_000 });
   expect(at.requests.filter((line) => line.includes('/bill_vendors/')).length).toBeLessThanOrEqual(6);
-  expect(at.query('SELECT * FROM vendors')).toEqual(
-    vendors.map((row) => ({ ...(row as object), read_seq: expect.anything() as unknown })),
-  );
+  expect(at.query(`SELECT ${columns} FROM vendors`)).toEqual(vendors);
   expect(at.query('SELECT outcome, count(*) AS n FROM deliveries GROUP BY 1')).toEqual([
     { outcome: 'applied', n: 1 },
     { outcome: 'unchanged', n: 10_000 },

@@ -134,6 +134,7 @@ describe('a token that expires during a pull', () => {
     const at = await testbed({
       level: 'account',
       vendors: 60,
+      world: ['noteInList=yes'],
       token: 'first-token',
       settings: { service: { ...settings.service, auth: { accessTokenFile: tokenFile } } },
     });
