@@ -142,5 +142,7 @@ it('L84 a first start that is killed while it makes up its history leaves nothin
   await daemon.swept();
   expect(await daemon.end()).toBe(0);
   expect(existsSync(`${at.database}.history`)).toBe(false);
-  expect((await at.run('verify')).status).toBe(0);
+  // Lists leave the note out: only reads by id compare it, of more vendors than are read without `--full`.
+  const { status, stdout } = await at.run('verify', '--full', '--json');
+  expect([status, JSON.parse(stdout)]).toMatchObject([0, { accounts: [{ outcome: 'equal', not_compared: null }] }]);
 });
