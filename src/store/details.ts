@@ -174,6 +174,7 @@ export class Details {
   readonly #enrolOthers: Statement<OfAccount>;
   readonly #begin: Statement<OfAccount>;
   readonly #learned: Statement<OfAccount, { field: string }>;
+  readonly #placed: Statement<OfAccount>;
   readonly #release: Statement<OfAccount>;
   readonly #probed: Statement<OfAccount, { probed: number }>;
   readonly #addProbed: Statement<OfAccount & { probed: number }>;
@@ -225,6 +226,10 @@ export class Details {
       sqlite,
       (at) => sql`
       SELECT field FROM _detail_fields WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL ORDER BY field`,
+    );
+    this.#placed = statement(
+      sqlite,
+      (at) => sql`SELECT 1 FROM vendors WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL LIMIT 1`,
     );
     this.#release = statement(
       sqlite,
@@ -328,8 +333,10 @@ export class Details {
     });
   }
 
-  /** Lists carry every field again. */
-  release(accountId: string): Promise<void> {
-    return this.#database.write(() => void this.#release.run({ account_id: accountId }));
+  /** Lists carry every field again, if they ever left one out. */
+  async release(accountId: string): Promise<void> {
+    const account = { account_id: accountId };
+    if (await this.#database.read(() => this.#placed.get(account)))
+      await this.#database.write(() => void this.#release.run(account));
   }
 }

@@ -73,7 +73,7 @@ class DetailReader {
     const since = this.#account.clock.now() - this.#options.context.lag;
     const vendorids = known.fields.length === 0 ? await this.#probe(ids, before) : [];
     const { fields, isEnrolled } = await mirror.details.learned(accountId);
-    if (fields.length === 0) return isEnrolled ? mirror.details.release(accountId) : undefined;
+    if (fields.length === 0) return mirror.details.release(accountId);
     if (!isEnrolled) await mirror.details.enrol(run, fields, { vendorids, since });
     const waiting = await mirror.details.next(accountId, duePerRun + othersPerRun);
     // Those that lists hide are read by id anyway, in a turn of their own.
