@@ -108,9 +108,10 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'trusted wherever updated_at is not older',
     promise: 'P3',
-    seed: 12,
-    knobs: 'slow=lists latency=12000 changes=20 hot=yes bursts=30 vendors=20 rows=100 minutes=22',
+    seed: 5,
+    knobs: 'slow=lists latency=4000 changes=20 hot=yes bursts=30 vendors=12 rows=3 minutes=22 noteInList=yes',
     replacements: [
+      noLaggingCopies,
       replacing('store/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
         const { before, after } = contradiction.difference;
         return (after.updated_at ?? '') >= (before.updated_at ?? '') ? 'accepted' : acceptance(contradiction);
