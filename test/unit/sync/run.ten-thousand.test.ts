@@ -2,12 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { testbed } from '../../support/testbed.ts';
 import { activeDifferences } from '../../support/mirror/differences.ts';
 
-/** Every value of every axis that a list can meet, several at once; each alone, on a shorter list, in worlds.test.ts. */
+/** What lists leave out is read in the course of a day: details.test.ts. Every value of every other axis that a list can meet, several at once; each alone, on a shorter list, in worlds.test.ts. */
 const worlds = [
-  [],
+  ['noteInList=yes'],
   ['perPage=ignored', 'order=newest', 'readOne=404', 'listDeleted=shown', 'visState=text', 'pastEnd=last'],
   ['perPage=honoured', 'order=updated', 'readOne=405', 'total=counts_hidden', 'listLag=2', 'readLag=2'],
-  ['order=updated_newest', 'visStateFilter=ignored', 'balances=object', 'readDeleted=404', 'pastEnd=404'],
+  [
+    'order=updated_newest',
+    'visStateFilter=ignored',
+    'balances=object',
+    'readDeleted=404',
+    'pastEnd=404',
+    'noteInList=yes',
+  ],
   ['order=shuffled', 'serviceTime=local', 'noteInList=yes'],
 ];
 
