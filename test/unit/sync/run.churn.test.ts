@@ -106,7 +106,7 @@ describe('pulls while vendors are created, deleted and edited', () => {
         'SELECT safe_as_of AS safe FROM freshness',
       );
       const claimed = safe !== null && Date.parse(`${safe}Z`) >= before - 60_000;
-      const isOpen = !claimed && story.world.some((word) => word.startsWith("readOne=40"));
+      const isOpen = !claimed && story.world.some((word) => word.startsWith('readOne=40'));
       const wrong = activeDifferences(story.at);
       expect(isOpen ? wrong.filter((difference) => !difference.endsWith('not at the service')) : wrong, where).toEqual(
         [],
