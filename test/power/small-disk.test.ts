@@ -22,52 +22,49 @@ const refused =
     ? undefined
     : 'this user may not mount a disk';
 
-/** The place on a disk of one megabyte; `grow` makes it a large one. */
+/** The place on a disk of one and a half megabytes, half of which an empty mirror takes; `grow` makes it a large one. */
 function onSmallDisk(at: Testbed<'program'>): { grow: () => void } {
   const settings = join(at.folder, 'mirror.yaml');
   const kept = readFileSync(settings);
-  mount(at.folder, '1m');
+  mount(at.folder, '1536k');
   writeFileSync(settings, kept);
   return { grow: () => void execFileSync('mount', ['-o', 'remount,size=64m', at.folder]) };
 }
 
-describe.skipIf(isMissing(refused))(
-  `a disk of one megabyte${refused === undefined ? '' : ` (not here: ${refused})`}`,
-  () => {
-    it('F3 ends a pull with 74 and whole pages; with more room, the mirror equals the source', async () => {
-      const sandbox = await testbed({ level: 'sandbox', vendors: 400 });
-      const at = await testbed({ level: 'program', service: sandbox });
-      const disk = onSmallDisk(at);
-      const { status, stderr } = await at.run('sync', '--json');
-      expect([status, stderr]).toEqual([74, expect.stringContaining('disk is full')]);
-      expect(await inspect(at.folder, { acknowledged: [], isWhole: () => undefined })).toEqual([]);
-      disk.grow();
-      expect((await at.run('sync')).status).toBe(0);
-      expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
-    });
+describe.skipIf(isMissing(refused))(`a small disk${refused === undefined ? '' : ` (not here: ${refused})`}`, () => {
+  it('F3 ends a pull with 74 and whole pages; with more room, the mirror equals the source', async () => {
+    const sandbox = await testbed({ level: 'sandbox', vendors: 400 });
+    const at = await testbed({ level: 'program', service: sandbox });
+    const disk = onSmallDisk(at);
+    const { status, stderr } = await at.run('sync', '--json');
+    expect([status, stderr]).toEqual([74, expect.stringContaining('disk is full')]);
+    expect(await inspect(at.folder, { acknowledged: [], isWhole: () => undefined })).toEqual([]);
+    disk.grow();
+    expect((await at.run('sync')).status).toBe(0);
+    expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+  });
 
-    it('F3 C12 makes a daemon answer 503 and keep running; with more room, it accepts deliveries again', async () => {
-      const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
-      const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
-      const disk = onSmallDisk(at);
-      const path = await introduce(at);
-      const daemon = at.start('serve');
-      const { serving } = watch(daemon);
-      const address = `${await serving}${path}`;
-      const vendorOf = (number: number): number => 900_000 + number;
-      const send = (first: number, count: number) =>
-        deliver(address, { numbers: Array.from({ length: count }, (_, index) => first + index), lanes: 2, vendorOf });
-      const answers = await send(1, 2_000);
-      const refused = answers.filter(({ status }) => status === 503);
-      expect(answers.every(({ status }) => status === 200 || status === 503)).toBe(true);
-      expect([refused.length > 0, refused.length < 2_000]).toEqual([true, true]);
-      disk.grow();
-      answers.push(...(await send(5_001, 20)));
-      expect(answers.slice(-20).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
-      daemon.kill('SIGKILL');
-      await once(daemon, 'exit');
-      const acknowledged = answers.filter(({ status }) => status === 200).map(({ delivery }) => delivery);
-      expect(await inspect(at.folder, { acknowledged, isWhole: () => undefined })).toEqual([]);
-    });
-  },
-);
+  it('F3 C12 makes a daemon answer 503 and keep running; with more room, it accepts deliveries again', async () => {
+    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+    const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
+    const disk = onSmallDisk(at);
+    const path = await introduce(at);
+    const daemon = at.start('serve');
+    const { serving } = watch(daemon);
+    const address = `${await serving}${path}`;
+    const vendorOf = (number: number): number => 900_000 + number;
+    const send = (first: number, count: number) =>
+      deliver(address, { numbers: Array.from({ length: count }, (_, index) => first + index), lanes: 2, vendorOf });
+    const answers = await send(1, 2_000);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(answers.every(({ status }) => status === 200 || status === 503)).toBe(true);
+    expect([refused.length > 0, refused.length < 2_000]).toEqual([true, true]);
+    disk.grow();
+    answers.push(...(await send(5_001, 20)));
+    expect(answers.slice(-20).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    daemon.kill('SIGKILL');
+    await once(daemon, 'exit');
+    const acknowledged = answers.filter(({ status }) => status === 200).map(({ delivery }) => delivery);
+    expect(await inspect(at.folder, { acknowledged, isWhole: () => undefined })).toEqual([]);
+  });
+});

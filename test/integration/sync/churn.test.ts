@@ -51,7 +51,9 @@ it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
       expect(Math.abs(health!.loss_rate - rate)).toBeLessThan(sampling(rate));
 
     const { signal } = new AbortController();
-    const report = await at.beside((installation) => installation.verify(account, { trigger: 'command', signal }));
+    const report = await at.beside((installation) =>
+      installation.verify(account, { trigger: 'command', signal, isFull: true }),
+    );
     expect(report).toMatchObject({ outcome: 'equal', differences: [] });
   },
   300_000,
