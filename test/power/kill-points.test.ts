@@ -50,7 +50,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   it(
     `F2 F10 C5 at ${kills} operations of a daemon loses nothing, and the next pull completes the mirror`,
     async () => {
-      const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
+      const setup = tapSetup(await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 }));
       const quiet = await runDaemon(setup);
       const counts = countKinds(quiet.notes);
       const all = quiet.notes.length - counts.a;
@@ -76,7 +76,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   );
 
   it('F2 C5 between a commit and its answers loses nothing', async () => {
-    const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
+    const setup = tapSetup(await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 }));
     await twoAtATime([1, 2, 3, 7, 13, 20], async (nth) => {
       const kill = { kinds: 'a', nth };
       const life = await runDaemon(setup, { kill });
@@ -91,7 +91,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   it(
     'F2 D1 D5 D6 inside the handshake leaves one verified callback after the next start',
     async () => {
-      const { library } = tapSetup(await testbed({ level: 'sandbox', vendors: 100 }));
+      const { library } = tapSetup(await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 100 }));
       const isVerified = ({ sandbox, account }: EmbeddedSandbox) =>
         sandbox
           .callbacks(account)
@@ -99,7 +99,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
           .some(({ verified }) => verified);
       /** A first life until the callback is verified, unless it ends before. */
       const handshake = async (kill?: Trap) => {
-        const world = await testbed({ level: 'sandbox', vendors: 20 });
+        const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 20 });
         const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
         const log = join(temporaryFolder(), 'notes');
         const daemon = startTapped(at, ['serve'], { library, log, ...(kill && { kill }) });
@@ -134,7 +134,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   );
 
   it('F20 while a copy is written leaves the old copy or the new one', async () => {
-    const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 200 }));
+    const setup = tapSetup(await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 200 }));
     const at = await testbed({ level: 'program', service: setup.sandbox });
     expect((await at.run('sync')).status).toBe(0);
     const copy = join(at.folder, 'copy.db');

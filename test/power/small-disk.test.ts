@@ -33,7 +33,7 @@ function onSmallDisk(at: Testbed<'program'>): { grow: () => void } {
 
 describe.skipIf(isMissing(refused))(`a small disk${refused === undefined ? '' : ` (not here: ${refused})`}`, () => {
   it('F3 ends a pull with 74 and whole pages; with more room, the mirror equals the source', async () => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 400 });
+    const sandbox = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 400 });
     const at = await testbed({ level: 'program', service: sandbox });
     const disk = onSmallDisk(at);
     const { status, stderr } = await at.run('sync', '--json');
@@ -45,7 +45,7 @@ describe.skipIf(isMissing(refused))(`a small disk${refused === undefined ? '' : 
   });
 
   it('F3 C12 makes a daemon answer 503 and keep running; with more room, it accepts deliveries again', async () => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+    const sandbox = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 20 });
     const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
     const disk = onSmallDisk(at);
     const path = await introduce(at);

@@ -36,7 +36,7 @@ describe('a sync that is interrupted', () => {
     ['SIGTERM', 3],
     ['SIGTERM', 7],
   ] as const)('J1 A10 F2 %s after %i requests leaves whole pages and an honest run', async (signal, nth) => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: perPage * pages });
+    const sandbox = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: perPage * pages });
     const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
     const child = at.start('sync', '--json');
     const over = ended(child);
@@ -75,7 +75,7 @@ describe('an export of an endless query', () => {
   const query = `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`;
 
   async function underWay(): Promise<{ child: ChildProcess; over: ReturnType<typeof ended> }> {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 1 });
+    const sandbox = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 1 });
     const at = await testbed({ level: 'program', service: sandbox });
     expect((await at.run('sync')).status).toBe(0);
     const child = at.start('export', '-', '--format', 'ndjson', '--query', query);
@@ -108,7 +108,7 @@ describe('a copy of a large mirror', () => {
     readonly child: ChildProcess;
     readonly over: ReturnType<typeof ended>;
   }> {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 1 });
+    const sandbox = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 1 });
     const at = await testbed({ level: 'program', service: sandbox });
     expect((await at.run('sync')).status).toBe(0);
     const mirror = new Driver(at.database);

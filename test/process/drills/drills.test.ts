@@ -84,7 +84,7 @@ describe('a service whose lists hide deleted vendors', () => {
 });
 
 it('K3 balances and tax defaults twice in each record: exit 0, every vendor is there, and the finding field_drift says so', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 60 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 60 });
   const twice = (name: string, value: unknown): unknown =>
     Array.isArray(value) && /_balance$|^tax_defaults$/.test(name)
       ? [...(value as unknown[]), ...(value as unknown[])]
@@ -99,7 +99,7 @@ it('K3 balances and tax defaults twice in each record: exit 0, every vendor is t
 });
 
 it('K5 reads by id are out for a while: what was delivered meanwhile arrives, and each change costs reads by id again, no list', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 60 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 60 });
   let [isOut, refused] = [false, 0];
   const asked: string[] = [];
   const { baseUrl } = await httpProxy(world.baseUrl, {
@@ -156,7 +156,7 @@ it('K10 a service that sends the same code again: the callback is verified again
 });
 
 it('K13 a first sweep has used up its part of the rate for an hour: a change that is delivered meanwhile is visible all the same', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 900 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 900 });
   const at = await testbed({ level: 'program', service: world, listens: true, settings, rate: '40/1h' });
   const daemon = await at.serve();
   await until(() => world.sandbox.callbacks(world.account).all()[0]?.verified === true);
@@ -190,7 +190,7 @@ it.each<World['order']>(['id', 'updated_newest'])(
 );
 
 it('K15 the first list of all is empty by a fault: it is requested again, and every vendor is there', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 40 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 });
   world.sandbox.faults.next({ kind: 'empty_list', match: ({ path }) => isPage(path) });
   const at = await testbed({ level: 'program', service: world, settings });
   const { status, stdout } = await at.run('sync', '--json');
@@ -199,7 +199,7 @@ it('K15 the first list of all is empty by a fault: it is requested again, and ev
 });
 
 it('K18 the token is refused: the log says so at error, with what to do, and /api/status names it', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 10 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 10 });
   const at = await testbed({
     level: 'program',
     service: world,

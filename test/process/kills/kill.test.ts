@@ -52,7 +52,12 @@ function integrity(path: string): unknown {
 
 /** Kills one sync after the other on one file, and lets one through after each kill. */
 async function lane(first: number, step: number): Promise<void> {
-  const sandbox = await testbed({ level: 'sandbox', vendors: 150, seed: `kill ${first}` });
+  const sandbox = await testbed({
+    level: 'sandbox',
+    world: { noteInList: 'yes' },
+    vendors: 150,
+    seed: `kill ${first}`,
+  });
   // The service has no copies that lag, so that nothing must be waited for.
   const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
   const vendors = sandbox.sandbox.vendors(sandbox.account);

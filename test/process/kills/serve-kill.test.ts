@@ -22,6 +22,7 @@ const settings = 'sync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } 
 const troubled = () =>
   testbed({
     level: 'sandbox',
+    world: { noteInList: 'yes' },
     vendors: 100,
     seed: `daemon ${seed}`,
     faults: { '429': 0.025, '500': 0.025 },
@@ -80,7 +81,7 @@ it(
 );
 
 it('J1 a second signal ends it at once, whatever it still waits for', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 100 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 100 });
   const at = await testbed({ level: 'program', service: world, listens: true, settings });
   const daemon = await at.serve();
   // A stop waits a little for deliveries that are on their way.

@@ -8,7 +8,7 @@ const fields = ['vendor_name=Acme', 'language=en', 'currency_code=USD'].flatMap(
 
 describe('a creation whose process is killed', () => {
   it('K21 P9 after the service carried it out is not repeated by the next process', async () => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+    const sandbox = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 20 });
     const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     let posts = 0;
@@ -51,7 +51,7 @@ describe('an edit whose process is killed', () => {
     [[], 1],
     [['--again'], 2],
   ])('K45 P9 after the service carried it out is checked, and sent again only on request: %j', async (more, times) => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+    const sandbox = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 20 });
     const at = await testbed({
       level: 'program',
       service: sandbox,

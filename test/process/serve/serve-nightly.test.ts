@@ -11,7 +11,12 @@ const asleep = 100_000;
 
 describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
   it('J10 B6 is stopped and continued: it reconciles before it reports the mirror as fresh', async () => {
-    const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { lose: 1 } });
+    const world = await testbed({
+      level: 'sandbox',
+      world: { noteInList: 'yes' },
+      vendors: 100,
+      deliveries: { lose: 1 },
+    });
     const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
     const daemon = await at.serveUntilSwept();
     const vendorService = world.sandbox.vendors(world.account);
@@ -36,7 +41,7 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
   }, 300_000);
 
   it('F9 exits with 74 and says why when its file is moved away', async () => {
-    const world = await testbed({ level: 'sandbox', vendors: 100 });
+    const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 100 });
     const at = await testbed({ level: 'program', service: world, listens: true });
     const daemon = await at.serveUntilSwept();
     renameSync(at.database, `${at.database}.moved`);

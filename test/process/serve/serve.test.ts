@@ -36,7 +36,7 @@ async function living(world: EmbeddedSandbox, more = settings) {
 }
 
 it('F8 a second daemon on the same database is refused with 75; one-shot commands work beside the first', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 100 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 100 });
   const { at, daemon } = await living(world);
   const second = await at.run('serve');
   expect([second.status, second.stdout]).toEqual([75, '']);
@@ -51,7 +51,7 @@ it('F8 a second daemon on the same database is refused with 75; one-shot command
 });
 
 it('F8 a daemon whose lock was removed exits with 75 as soon as a second daemon works on its files; the second continues', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 100 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 100 });
   const { at, daemon } = await living(world);
   rmSync(`${at.database}.lock`);
   const elsewhere = join(at.folder, 'elsewhere.yaml');
@@ -93,7 +93,12 @@ it.each<[string, (at: Testbed<'program'>) => number]>([
 
 describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
   it('while it pulls ten thousand vendors: none waits for the pull to end', async () => {
-    const world = await testbed({ level: 'sandbox', vendors: 10_000, deliveries: { delay: [0, 0] } });
+    const world = await testbed({
+      level: 'sandbox',
+      world: { noteInList: 'yes' },
+      vendors: 10_000,
+      deliveries: { delay: [0, 0] },
+    });
     const at = await testbed({ level: 'program', service: world, listens: true, settings });
     const ids = idsAt(world);
     let pages = 0;
@@ -123,7 +128,12 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
   });
 
   it('while the service answers no request of its own: the answer waits for no request', async () => {
-    const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { delay: [0, 0] } });
+    const world = await testbed({
+      level: 'sandbox',
+      world: { noteInList: 'yes' },
+      vendors: 100,
+      deliveries: { delay: [0, 0] },
+    });
     const { at, daemon } = await living(world);
     for (let nth = 0; nth < 20; nth++) world.sandbox.faults.next({ kind: 'hang' });
     const told = taken(daemon, world, 20);
@@ -135,7 +145,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
   });
 
   it('C15 a burst of ten thousand for five vendors: each is acknowledged and journalled, and costs no read of its own', async () => {
-    const world = await testbed({ level: 'sandbox', vendors: 100 });
+    const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 100 });
     const { at, daemon } = await living(world);
     const callback = world.sandbox.callbacks(world.account).all()[0];
     if (!callback) throw new Error('There is no callback.');
@@ -158,6 +168,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
     let posts = 0;
     const world = await testbed({
       level: 'sandbox',
+      world: { noteInList: 'yes' },
       vendors: 100,
       deliveries: { delay: [0, 0] },
       fetch: (...post) => {
@@ -181,7 +192,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
 });
 
 it('F15 F20 a copy for readers is swapped in after a run that changed something, and opens without a journal beside it', async () => {
-  const world = await testbed({ level: 'sandbox', vendors: 100 });
+  const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 100 });
   const { at, daemon } = await living(
     world,
     `publish: [{ path: copy.db }]\nschedule: { reconcile: "* * * * * *" }\n${settings}`,

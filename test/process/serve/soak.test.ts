@@ -45,6 +45,7 @@ it.runIf(minutes > 0 && process.platform === 'linux')(
   async () => {
     const world = await testbed({
       level: 'sandbox',
+      world: { noteInList: 'yes' },
       vendors: 2_000,
       seed: `soak ${seed}`,
       faults: { '429': 0.025, '500': 0.025 },
