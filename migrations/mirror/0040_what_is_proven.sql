@@ -258,16 +258,6 @@ LEFT JOIN balance_spans s ON s.account_id = v.account_id AND s.vendorid = v.vend
   AND s.code = v.currency_code
 WHERE v.is_1099 = 1 AND v.presence IN ('present', 'suspect');
 
-CREATE VIEW payables AS
-SELECT v.account_id, v.vendorid, v.vendor_name,
-  CASE v.vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' ELSE 'unknown' END AS state,
-  s.code AS currency,
-  s.outstanding_amount AS outstanding, s.overdue_amount AS overdue,
-  s.outstanding_units AS outstanding_minor, s.overdue_units AS overdue_minor, s.minor_digits
-FROM vendors v
-JOIN balance_spans s ON s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL
-WHERE v.presence IN ('present', 'suspect');
-
 UPDATE data_dictionary SET meaning = '''present''; ''suspect'': one proof that it is not there, and nothing is concluded yet; ''missing'': two complete sweeps did not list it; ''gone'': not listed, or hidden, and the service answered that it does not exist'
 WHERE column_name = 'presence';
 UPDATE data_dictionary SET meaning = 'Vendors that are active and not absent' WHERE name = 'active_vendors' AND column_name = '';
@@ -475,7 +465,6 @@ SELECT account_id, vendorid, code, valid_from, valid_to, outstanding, outstandin
   outstanding_amount, overdue_amount, minor_digits, state
 FROM balance_spans;
 
-DROP VIEW payables;
 CREATE VIEW payables AS
 SELECT s.account_id, s.vendorid, v.vendor_name, s.state, s.code AS currency,
   s.outstanding_amount AS outstanding, s.overdue_amount AS overdue,

@@ -152,9 +152,12 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
+/** What says that the service refuses access. */
+export const accessRefusals = ['unauthenticated', 'access_denied', 'token_refresh_failed'] as const;
+
 /** Whether the service refuses access. Only a person can solve that, so it is reported at once, at level error. */
 export function isAccessRefused(code: ErrorCode): boolean {
-  return code === 'unauthenticated' || code === 'access_denied' || code === 'token_refresh_failed';
+  return (accessRefusals as readonly string[]).includes(code);
 }
 
 /** An expected failure. Its message says what happened, and never contains a secret. */

@@ -1,6 +1,6 @@
 /**
  * What each request to the service is for the mirror. Only what is necessary may fail a run. The service may decline anything else: an answer
- * says so, or the request alone keeps failing. Then it is "not honoured": remembered, found, and tried again after an hour, then each day.
+ * says so, or the request alone keeps failing. Then it is "not honoured": remembered, found, and tried again, at least once a day.
  *
  *   request                           is          without it
  *   --------------------------------  ----------  ---------------------------------------------------------------------------

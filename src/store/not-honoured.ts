@@ -31,17 +31,7 @@ export class NotHonoured implements OptionalMemory {
   readonly #counter: ReadingCounter;
   readonly #findings: Findings;
   readonly #ofAccount: Statement<{ account_id: string }, Declined>;
-  readonly #put: Statement<
-    OfRequest & {
-      now: string;
-      again_at: string;
-      since_ms: number;
-      again_ms: number;
-      failures: number;
-      code: string;
-      message: string;
-    }
-  >;
+  readonly #put: Statement<OfRequest & Omit<Declined, 'is_found'> & { now: string }>;
   readonly #remove: Statement<OfRequest>;
   readonly #found: Statement<{ account_id: string }>;
 

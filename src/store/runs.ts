@@ -1,7 +1,7 @@
 /** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
 import { sql, type RawBuilder } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import { accessRefusals, type ErrorCode } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import { nextOutcome, type EndedOutcome, type RunKind } from '../domain/run.ts';
 import type { ProcessLock } from './files/locks.ts';
@@ -370,8 +370,7 @@ export interface FailedSince {
 }
 
 export function failuresOfRuns(sqlite: Sqlite): Statement<OfAccount, FailedSince> {
-  // Those of `isAccessRefused`.
-  const refused = sql`error_code IN ('unauthenticated', 'access_denied', 'token_refresh_failed')`;
+  const refused = sql`error_code IN (${sql.join(accessRefusals)})`;
   const firstAfter = (accountId: RawBuilder<unknown>, isFailure: RawBuilder<unknown>, ends: RawBuilder<unknown>) => sql`
     (SELECT coalesce(finished_at, started_at) FROM runs
       WHERE account_id = ${accountId} AND outcome <> 'running' AND ${isFailure}
