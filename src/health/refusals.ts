@@ -30,9 +30,9 @@ const causes: Readonly<Record<string, Cause>> = {
     remedy: 'Let the proxy pass POST on as it is: a redirect makes another method of it.',
   },
   unknown_path: {
-    words: 'to an address of an earlier installation',
+    words: 'to an address that no callback of this installation has',
     remedy:
-      'A callback of lost secrets is still registered: find it by `vendor-mirror callbacks list --account ACCOUNT`, and delete it if it is yours.',
+      'A callback of lost secrets may still be registered: find it by `vendor-mirror callbacks list --account ACCOUNT`, and delete it if it is yours.',
   },
   unexpected_code: {
     words: 'with a verification code that nobody awaited',
