@@ -80,6 +80,23 @@ describe('fields that lists leave out', () => {
     expect(wrong(at)).toEqual([]);
   });
 
+  it('L14 are read again once a day, and within the day only of vendors that changed', async () => {
+    const { at, read, vendors } = await leavingOut(['note']);
+    await at.pull();
+    const changed = Number(vendors.all()[1]!['vendorid']);
+    for (let hour = 0; hour < 20; hour += 1) {
+      await at.clock.advance(3_600_000);
+      read.length = 0;
+      if (hour === 10) vendors.edit(changed, { city: 'Oslo' });
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(read).toEqual(hour === 10 ? [changed] : []);
+    }
+    await at.clock.advance(5 * 3_600_000);
+    read.length = 0;
+    await at.pull();
+    expect(new Set(read).size).toBe(39);
+  });
+
   it('L14 a day later are as old as that, and details_as_of says so until all were read again', async () => {
     const { at, vendors } = await leavingOut(['note']);
     await at.pull();
