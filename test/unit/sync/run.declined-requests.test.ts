@@ -1,5 +1,6 @@
 /** Services that decline what a run need not have: filters, page sizes, gateways. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { otherConnection } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -169,6 +170,19 @@ describe('L4 what is not honoured', () => {
       expect(await at.pull()).toMatchObject({ outcome: 'complete' });
       expect(failures()).toBe(expected);
     }
+  });
+
+  it('is found with the end of a run, or not at all', async () => {
+    const { at } = await openAt(['refuses=state']);
+    const other = otherConnection(at.database);
+    onTestFinished(() => void other.close());
+    other.exec(`CREATE TRIGGER no_end BEFORE UPDATE OF outcome ON runs WHEN NEW.outcome = 'complete'
+      BEGIN SELECT RAISE(ABORT, 'It cannot be stored.'); END`);
+    await expect(at.pull()).rejects.toThrow('It cannot be stored.');
+    expect(found(at)).toEqual([]);
+    other.exec('DROP TRIGGER no_end');
+    expect((await at.pull()).notes.join()).toContain('does not honour search[vis_state]');
+    expect(found(at)).toEqual(['search[vis_state]']);
   });
 
   it('is not believed of a service that is down, or that refuses the token or the account', async () => {
