@@ -3,7 +3,6 @@ import {
   AuthorizationResponseError,
   authorizationCodeGrantRequest,
   calculatePKCECodeChallenge,
-  processAuthorizationCodeResponse,
   validateAuthResponse,
 } from 'oauth4webapi';
 import type { Random } from '../../domain/clock.ts';
@@ -12,8 +11,10 @@ import type { ExchangeDependencies } from '../http/request.ts';
 import {
   clientAuth,
   clientOf,
+  errorName,
   pairOf,
   requestOptions,
+  scopesOf,
   serverOf,
   tokensOf,
   type OAuthSettings,
@@ -84,8 +85,8 @@ export async function redeem(
     request.verifier,
     requestOptions(settings, dependencies),
   );
-  const tokens = await tokensOf(response, 'the code', () => processAuthorizationCodeResponse(server, client, response));
-  return { pair: pairOf(tokens, begun), scopes: tokens.scope?.split(' ').filter((scope) => scope !== '') };
+  const tokens = await tokensOf(response, 'the code');
+  return { pair: pairOf(tokens, begun), scopes: scopesOf(tokens) };
 }
 
 function accepted(validate: () => URLSearchParams): URLSearchParams {
@@ -94,7 +95,7 @@ function accepted(validate: () => URLSearchParams): URLSearchParams {
     parameters = validate();
   } catch (error) {
     if (error instanceof AuthorizationResponseError) {
-      const reason = /^[a-z_]{1,40}$/.test(error.error) ? error.error : 'an unknown error';
+      const reason = errorName(error.error);
       throw new MirrorError('token_refresh_failed', `The service did not authorize vendor-mirror: ${reason}.`);
     }
     throw new MirrorError('usage', 'This is not the answer to this login: its state is missing or different.');

@@ -3,26 +3,23 @@
  *
  * Therefore only one refresh runs at a time, within the process through a shared promise and across processes through the lock of the token
  * store; a new pair is saved before it is used; and when a refresh token is refused, the token store and the settings are checked for a
- * newer one.
+ * newer one. Whatever else an answer of the token endpoint contains, its refresh token is saved: it is the only one that still works.
  */
 import {
   allowInsecureRequests,
   ClientSecretPost,
   customFetch,
-  processRefreshTokenResponse,
   refreshTokenGrantRequest,
-  ResponseBodyError,
   type AuthorizationServer,
   type Client,
   type ClientAuth,
   type TokenEndpointRequestOptions,
-  type TokenEndpointResponse,
 } from 'oauth4webapi';
 import { SingleFlight } from '../../domain/concurrency.ts';
-import { MirrorError } from '../../domain/errors.ts';
+import { MirrorError, withMessage } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 import { isLoopback, type AuthSettings } from '../../settings/parse.ts';
-import { exchange, type Answer, type ExchangeDependencies } from '../http/request.ts';
+import { exchange, neverArrived, type Answer, type ExchangeDependencies } from '../http/request.ts';
 import { CommandToken, FileToken, fixedToken, usableToken, type TokenSource } from './token-sources.ts';
 
 /** Stores the token pair, and lets one process at a time replace it. */
@@ -47,6 +44,8 @@ class OAuthTokens implements TokenSource {
   #unsaved: TokenPair | undefined;
   /** Refused refresh tokens, which are not tried again. */
   readonly #refused = new Set<string>();
+  /** The first failure of refresh tokens that were sent, and may be spent since. */
+  readonly #failures = new Map<string, string>();
   /** Why the refresh tokens that are known were refused. */
   #refusal: MirrorError | undefined;
 
@@ -84,6 +83,11 @@ class OAuthTokens implements TokenSource {
       const next = (this.#unsaved ??= await this.#grant(pair));
       await save(next);
       this.#unsaved = undefined;
+      if (!isUsable(next))
+        throw new MirrorError(
+          'answer_unreadable',
+          'The token endpoint answered without a usable access_token. Its refresh token is stored, and is used next.',
+        );
       return next;
     });
   }
@@ -96,9 +100,17 @@ class OAuthTokens implements TokenSource {
       try {
         return await refreshGrant(this.#settings, refresh, this.#dependencies);
       } catch (error) {
-        if (!(error instanceof MirrorError) || error.code !== 'token_refresh_failed') throw error;
+        if (!(error instanceof MirrorError)) throw error;
+        const first = this.#failures.get(refresh.reveal());
+        if (error.code !== 'token_refresh_failed') {
+          if (!neverArrived(error)) this.#failures.set(refresh.reveal(), first ?? error.message);
+          throw error;
+        }
         this.#refused.add(refresh.reveal());
-        failure ??= error;
+        failure ??=
+          first === undefined
+            ? error
+            : withMessage(error, `${error.message} It was sent before, without a usable answer: ${first}`);
         const newer = await this.#store.load();
         if (newer && newer.refresh.reveal() !== pair?.refresh.reveal() && this.#isFresh(newer)) return newer;
       }
@@ -127,10 +139,7 @@ async function refreshGrant(
     ...requestOptions(settings, dependencies),
     additionalParameters: { redirect_uri: settings.redirectUri },
   });
-  const tokens = await tokensOf(response, 'the refresh token', () =>
-    processRefreshTokenResponse(server, client, response),
-  );
-  return pairOf(tokens, begun, refresh);
+  return pairOf(await tokensOf(response, 'the refresh token'), begun, refresh);
 }
 
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
@@ -144,8 +153,12 @@ export interface TokenPair {
 
 /** Lifetime of an access token, in seconds, where the answer has none. */
 const defaultLifetime = 43_200;
-/** Shorter lifetimes are raised to this, in seconds: they would cause a refresh before every request. A 401 still renews. */
+/**
+ * Shorter lifetimes are raised, in seconds: they would cause a refresh before every request. Longer ones are cut, since their end may be beyond
+ * all dates. A 401 still renews.
+ */
 const minLifetime = 120;
+const maxLifetime = 366 * 86_400;
 
 export function serverOf({ tokenUrl }: OAuthSettings): AuthorizationServer {
   return { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
@@ -190,57 +203,99 @@ const remedies: Readonly<Record<string, string>> = {
   invalid_scope: 'Check scopes of service.auth.oauth: the application is not registered for all of them.',
 };
 
+/** What an answer of the token endpoint may contain; of any form, since one odd field must not cost the others. */
+interface TokenAnswer {
+  readonly access_token?: unknown;
+  readonly refresh_token?: unknown;
+  readonly expires_in?: unknown;
+  readonly scope?: unknown;
+  readonly error?: unknown;
+}
+
 /**
  * Reads the tokens of an answer. Errors contain nothing of the answer, which may hold tokens.
  * @param what what was sent, for messages: 'the refresh token', 'the code'
  * @throws MirrorError `token_refresh_failed` where it was refused, `service_unavailable`, `answer_unreadable`.
  */
-export async function tokensOf(
-  response: Response,
-  what: string,
-  process: () => Promise<TokenEndpointResponse>,
-): Promise<TokenEndpointResponse> {
+export async function tokensOf(response: Response, what: string): Promise<TokenAnswer> {
   const { status } = response;
   if (status === 429 || status >= 500)
     throw new MirrorError('service_unavailable', `The token endpoint answered with status ${status}.`, { status });
+  const answer = answerOf(await response.text());
+  if (response.ok && (textOf(answer.refresh_token) || textOf(answer.access_token))) return answer;
+  if (textOf(answer.error)) {
+    const reason = errorName(answer.error);
+    throw new MirrorError('token_refresh_failed', `The token endpoint refused ${what}: ${reason}.`, {
+      status,
+      remedy: remedies[reason],
+    });
+  }
+  if (status === 400 || status === 401 || status === 403)
+    throw new MirrorError('token_refresh_failed', `The token endpoint refused with status ${status}.`, { status });
+  throw new MirrorError('answer_unreadable', `The token endpoint answered with status ${status} and no usable tokens.`);
+}
+
+function answerOf(text: string): TokenAnswer {
   try {
-    return await process();
-  } catch (error) {
-    if (error instanceof ResponseBodyError) {
-      const reason = /^[a-z_]{1,40}$/.test(error.error) ? error.error : 'an unknown error';
-      throw new MirrorError('token_refresh_failed', `The token endpoint refused ${what}: ${reason}.`, {
-        status: error.status,
-        remedy: remedies[reason],
-      });
-    }
-    if (status === 400 || status === 401 || status === 403)
-      throw new MirrorError('token_refresh_failed', `The token endpoint refused with status ${status}.`, { status });
-    throw new MirrorError(
-      'answer_unreadable',
-      `The token endpoint answered with status ${status} and no usable tokens.`,
-    );
+    return (JSON.parse(text) ?? {}) as TokenAnswer;
+  } catch {
+    // The parser's own message would quote the answer.
+    return {};
   }
 }
 
+/** The text of a field; undefined for an empty one and for anything else. */
+function textOf(field: unknown): string | undefined {
+  const text = typeof field === 'string' ? field.trim() : '';
+  return text === '' ? undefined : text;
+}
+
+/** The name of an OAuth error, which is safe to show; any other text is not. */
+export function errorName(error: unknown): string {
+  return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? error : 'an unknown error';
+}
+
 /**
- * The token pair of an answer.
+ * The token pair of an answer; one without a usable access token has expired.
  * @param begun when it was requested, milliseconds since 1970
  * @param before the refresh token that stays valid where the answer has none
  */
-export function pairOf(tokens: TokenEndpointResponse, begun: number, before?: Secret): TokenPair {
-  const refresh = tokens.refresh_token === undefined ? before : new Secret(tokens.refresh_token);
+export function pairOf(tokens: TokenAnswer, begun: number, before?: Secret): TokenPair {
+  const named = textOf(tokens.refresh_token);
+  const refresh = named === undefined ? before : new Secret(named);
   if (refresh === undefined)
     throw new MirrorError(
       'token_refresh_failed',
       'The service returned an access token without a refresh token, so access would end within hours.',
     );
-  const lifetime = Math.max(tokens.expires_in ?? defaultLifetime, minLifetime);
-  return {
-    access: usableToken(tokens.access_token, 'The answer of the token endpoint'),
-    refresh,
-    // By this machine's clock: the service's created_at may be from another clock.
-    expiresAt: begun + lifetime * 1_000,
-  };
+  const access = accessOf(tokens);
+  // By this machine's clock: the service's created_at may be from another clock.
+  const expiresAt = access ? begun + lifetimeOf(tokens) * 1_000 : 0;
+  return { access: access ?? new Secret(''), refresh, expiresAt };
+}
+
+function isUsable({ access }: TokenPair): boolean {
+  return access.reveal() !== '';
+}
+
+function accessOf({ access_token }: TokenAnswer): Secret | undefined {
+  try {
+    return usableToken(textOf(access_token) ?? '', 'The answer of the token endpoint');
+  } catch {
+    return undefined;
+  }
+}
+
+/** In seconds, which may come as a number or as text. */
+function lifetimeOf({ expires_in }: TokenAnswer): number {
+  const seconds = typeof expires_in === 'number' ? expires_in : Number(textOf(expires_in));
+  return seconds > 0 ? Math.min(Math.max(seconds, minLifetime), maxLifetime) : defaultLifetime;
+}
+
+/** The granted scopes; undefined where the answer does not list them. */
+export function scopesOf({ scope }: TokenAnswer): string[] | undefined {
+  const named = Array.isArray(scope) ? scope.map(textOf) : textOf(scope)?.split(/\s+/);
+  return named?.filter((name) => name !== undefined);
 }
 
 /** The token source of a connection, shared by its accounts. The token store and the network are used for OAuth only. */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type OAuthSettings,
@@ -307,7 +308,7 @@ describe('OAuth tokens', () => {
     ['500', json({}, 500), 'service_unavailable'],
     ['429', json({}, 429), 'service_unavailable'],
     ['HTML', html(), 'answer_unreadable'],
-    ['a token that no header carries', json({ access_token: 'can\r\nary', token_type: 'bearer' }), 'unauthenticated'],
+    ['a token that no header carries', json({ access_token: 'can\r\nary', token_type: 'bearer' }), 'answer_unreadable'],
     ['no token', json({ token_type: 'bearer', refresh_token: 'canary' }), 'answer_unreadable'],
     ['a redirect', new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }), 'redirected'],
     ['invalid_client', json({ error: 'invalid_client' }, 401), 'token_refresh_failed'],
@@ -338,6 +339,108 @@ describe('OAuth tokens', () => {
     const tokens = source(tokenStore(), dependencies);
     for (let turn = 0; turn < 5; turn += 1) await tokens.current();
     expect(asked).toHaveLength(1);
+  });
+
+  /** Whatever JSON can hold, and what an endpoint may send in place of a lifetime, a list of scopes or a token. */
+  const anything = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom('', ' ', '3600', '-1', 'soon', -1, 0, 0.5, 9e15, 1e308, '9e15', 'canary.canary.canary', []),
+  );
+  const oddities = fc.record(
+    {
+      expires_in: anything,
+      scope: anything,
+      token_type: anything,
+      id_token: anything,
+      direct_buy_tokens: anything,
+      created_at: anything,
+      error: anything,
+    },
+    { requiredKeys: [] },
+  );
+  const statuses = fc.constantFrom(200, 201, 202, 203);
+  const types = fc.constantFrom('application/json', 'text/html', 'application/x-www-form-urlencoded', '');
+
+  /** An endpoint that answers each refresh with these answers in turn, and refuses all refresh tokens but the newest. */
+  function answering(
+    ...answers: readonly { body: string; status?: number; type?: string }[]
+  ): Parameters<typeof tokenSource>[2] {
+    let sent = 0;
+    return {
+      clock: virtualClock(),
+      timeout: 1_000,
+      fetch: () => {
+        const { body, status = 200, type = 'application/json' } = answers[sent] ?? answers.at(-1)!;
+        sent += 1;
+        return Promise.resolve(new Response(body, { status, headers: { 'content-type': type } }));
+      },
+    };
+  }
+
+  it('L39 are stored and used, whatever else the answer contains', async () => {
+    await fc.assert(
+      fc.asyncProperty(oddities, statuses, types, async (odd, status, type) => {
+        const body = JSON.stringify({ ...odd, access_token: 'access-1', refresh_token: 'refresh-1' });
+        const kept = tokenStore();
+        const dependencies = answering({ body, status, type });
+        const tokens = source(kept, dependencies);
+        expect(await revealed(tokens.current())).toBe('access-1');
+        expect(kept.held?.refresh.reveal()).toBe('refresh-1');
+        const lifetime = kept.held!.expiresAt - dependencies.clock.now();
+        expect(lifetime).toBeGreaterThanOrEqual(120_000);
+        expect(lifetime).toBeLessThanOrEqual(366 * 24 * hour);
+      }),
+    );
+  });
+
+  it('L39 without a usable access token: the new refresh token is stored, and is the next that is sent', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc
+          .oneof(fc.jsonValue(), fc.constant('can\r\nary'))
+          .filter((value) => typeof value !== 'string' || /\s/.test(value.trim())),
+        oddities,
+        async (access_token, odd) => {
+          const kept = tokenStore();
+          const good = JSON.stringify({ access_token: 'access-2', refresh_token: 'refresh-2' });
+          const dependencies = answering(
+            { body: JSON.stringify({ ...odd, access_token, refresh_token: 'refresh-1' }) },
+            { body: good },
+          );
+          const tokens = source(kept, dependencies);
+          await expect(tokens.current()).rejects.toMatchObject({
+            code: 'answer_unreadable',
+            message:
+              'The token endpoint answered without a usable access_token. Its refresh token is stored, and is used next.',
+          });
+          expect(kept.log).toEqual(['saved refresh-1']);
+          expect(await revealed(tokens.current())).toBe('access-2');
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['HTML', () => html(), 'The token endpoint answered with status 200 and no usable tokens.'],
+    [
+      'half an answer',
+      () => json('{"access_token":"can'),
+      'The token endpoint answered with status 200 and no usable tokens.',
+    ],
+    ['500', () => json({}, 500), 'The token endpoint answered with status 500.'],
+  ])('L39 are refused after %s was the answer to the same refresh token: both are named', async (_, first, cause) => {
+    let sent = 0;
+    const tokens = source(tokenStore(), {
+      clock: virtualClock(),
+      timeout: 1_000,
+      fetch: () => Promise.resolve(sent++ === 0 ? first() : json(fixture('token-refresh-invalid-grant'), 400)),
+    });
+    await expect(tokens.current()).rejects.toThrow(cause);
+    for (let again = 0; again < 2; again += 1)
+      await expect(tokens.current()).rejects.toMatchObject({
+        code: 'token_refresh_failed',
+        message: `The token endpoint refused the refresh token: invalid_grant. It was sent before, without a usable answer: ${cause}`,
+      });
   });
 
   it('keep their refresh token if the answer contains no new one', async () => {
