@@ -5,10 +5,10 @@
  *
  * HTTP proxies set in the environment are not used, because the proxy would resolve the name.
  */
-import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { Addresses, eachAttempt, type Resolve } from './addresses.ts';
 
 export interface PostRequest {
   readonly url: URL;
@@ -16,6 +16,8 @@ export interface PostRequest {
   readonly reach: 'loopback' | 'public';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Milliseconds after which `signal` ends the request. */
+  readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
@@ -31,24 +33,17 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
-/** Resolves all addresses of a name, like `dns.lookup`. */
-export type Resolve = (
-  name: string,
-  options: { readonly all: true },
-  found: (error: Error | null, addresses: LookupAddress[]) => void,
-) => void;
-
 /** Bytes of an answer that are read at most, so that its connection can be reused. */
 const maxRead = 16 * 1024;
 
 /** Sends POSTs over kept connections. */
 export class Poster {
-  readonly #resolve: Resolve;
+  readonly #addresses: Addresses;
   /** By reach: a kept connection leads to an address that was checked for its reach only. */
   readonly #agents = { loopback: agents(), public: agents() };
 
-  constructor(resolve: Resolve = systemLookup) {
-    this.#resolve = resolve;
+  constructor(resolve?: Resolve) {
+    this.#addresses = new Addresses(resolve);
   }
 
   /** A field, because senders get it without the poster. */
@@ -65,12 +60,13 @@ export class Poster {
 
   #attempt(request: PostRequest, isAgain: boolean): Promise<number> {
     return new Promise((done, failed) => {
-      const { url, reach, headers, body, signal } = request;
+      const { url, reach, headers, body, timeout, signal } = request;
       const isSecure = url.protocol === 'https:';
       const outgoing = (isSecure ? https : http).request(url, {
         method: 'POST',
         headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-        lookup: guardedLookup(this.#resolve, reach),
+        lookup: guardedLookup(this.#addresses.all, reach),
+        ...eachAttempt(timeout),
         agent: isAgain ? false : this.#agents[reach][isSecure ? 'https' : 'http'],
         signal,
       });
@@ -80,6 +76,7 @@ export class Poster {
         else if (!isAgain && outgoing.reusedSocket && wasClosed(error)) done(this.#attempt(request, true));
         else failed(error ?? new Error('The connection was closed.'));
       };
+      outgoing.on('socket', (socket) => this.#addresses.note(url.hostname, socket));
       outgoing.on('error', end);
       outgoing.on('response', (answer) => {
         status = answer.statusCode ?? 0;

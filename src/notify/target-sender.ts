@@ -241,6 +241,7 @@ async function deliver(
         'webhook-signature': signatures(target, id, sentAt, body),
       },
       body,
+      timeout: target.timeout,
       signal: AbortSignal.any([late.signal, signal]),
     });
     return outcomeOf(target, status);

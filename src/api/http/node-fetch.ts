@@ -8,12 +8,14 @@
  */
 import http, { type Agent, type AgentOptions, type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import type { Socket, TcpNetConnectOpts } from 'node:net';
 import { pipeline, type Duplex } from 'node:stream';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { getProxyForUrl } from 'proxy-from-env';
 import { parseInstant } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { Addresses, eachAttempt } from '../../http/addresses.ts';
 import { isLoopback } from '../../settings/shape.ts';
 import { ProxyFault, TunnelRefused, type Fetch, type FetchedAnswer, type FetchRequest } from './request.ts';
 
@@ -36,9 +38,11 @@ interface Route {
   readonly kept: http.Agent;
   /** Makes a connection for each request. */
   readonly single: http.Agent | false;
-  /** The host and port of the proxy on the way. */
-  readonly proxy?: string;
+  readonly proxy?: URL;
 }
+
+/** How connections are made. */
+type ConnectionOf = Pick<TcpNetConnectOpts, 'lookup' | 'autoSelectFamilyAttemptTimeout'>;
 
 /**
  * A `Fetch` with its own connections. It resolves when the headers have arrived; the signal of the request aborts it until the body has
@@ -49,38 +53,50 @@ export function nodeFetch(proxyOf: ProxyOf = () => undefined): Fetch {
     'http:': { kept: new http.Agent(pool), single: false },
     'https:': { kept: new https.Agent(pool), single: false },
   } satisfies Record<string, Route>;
+  const addresses = new Addresses();
+  /** By proxy and time limit. */
   const proxied = new Map<string, Promise<Route>>();
 
-  const routeTo = async (url: URL): Promise<Route> => {
+  const connectionOf = (timeout: number): ConnectionOf => ({
+    lookup: addresses.lookup,
+    ...eachAttempt(timeout),
+  });
+
+  const routeTo = async (url: URL, timeout: number): Promise<Route> => {
     const proxy = proxyOf(url);
     if (!proxy) return direct[url.protocol === 'https:' ? 'https:' : 'http:'];
-    const tunnels = proxied.get(proxy.href) ?? tunnelsThrough(proxy, pool);
-    proxied.set(proxy.href, tunnels);
-    return { ...(await tunnels), proxy: proxy.host };
+    const key = `${timeout} ${proxy.href}`;
+    const tunnels = proxied.get(key) ?? tunnelsThrough(proxy, pool, connectionOf(timeout));
+    proxied.set(key, tunnels);
+    return { ...(await tunnels), proxy };
   };
 
   const attempt = (url: URL, request: FetchRequest, route: Route, isAgain: boolean): Promise<FetchedAnswer> =>
     new Promise((resolve, reject) => {
-      const { method, body, signal } = request;
+      const { method, body, timeout, signal } = request;
       // Requests that must not be sent twice get a new connection, which the service cannot have closed yet.
       const keeps = method === 'GET' && !isAgain;
       const outgoing = (url.protocol === 'https:' ? https : http).request(url, {
         method,
         headers: headersOf(request),
         agent: keeps ? route.kept : route.single,
+        ...connectionOf(timeout),
         signal,
       });
+      const { proxy } = route;
+      if (proxy) outgoing.on('proxy', ({ socket }: { socket: Socket }) => addresses.note(proxy.hostname, socket));
+      else outgoing.on('socket', (socket) => addresses.note(url.hostname, socket));
       outgoing.on('error', (error) => {
         if (keeps && outgoing.reusedSocket && wasClosed(error) && !signal.aborted)
           resolve(attempt(url, request, route, true));
-        else reject(route.proxy === undefined ? error : new ProxyFault(route.proxy, error));
+        else reject(proxy ? new ProxyFault(proxy.host, error) : error);
       });
       needTunnel(outgoing);
       outgoing.on('response', (incoming) => resolve(answerOf(incoming)));
       outgoing.end(body);
     });
 
-  return async (url, request) => attempt(url, request, await routeTo(url), false);
+  return async (url, request) => attempt(url, request, await routeTo(url, request.timeout), false);
 }
 
 function headersOf({ headers, body }: FetchRequest): Record<string, string> {
@@ -149,15 +165,19 @@ export const environmentProxy: ProxyOf = (url) => {
  * Agents that connect through a proxy: one that keeps its connections as `pool` says, and one that does not. User and password of the proxy
  * become a header alone, because the package may log its address.
  */
-export async function tunnelsThrough(proxy: URL, pool: AgentOptions): Promise<{ kept: Agent; single: Agent }> {
+async function tunnelsThrough(
+  proxy: URL,
+  pool: AgentOptions,
+  connection: ConnectionOf,
+): Promise<{ kept: Agent; single: Agent }> {
   const { HttpsProxyAgent } = await import('https-proxy-agent');
   const address = new URL(proxy);
   address.username = address.password = '';
   const login = [proxy.username, proxy.password].map(unescaped).join(':');
   const headers = login === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
   return {
-    kept: new HttpsProxyAgent(address, { ...pool, headers }),
-    single: new HttpsProxyAgent(address, { headers }),
+    kept: new HttpsProxyAgent(address, { ...pool, ...connection, headers }),
+    single: new HttpsProxyAgent(address, { ...connection, headers }),
   };
 }
 
@@ -171,7 +191,7 @@ function unescaped(text: string): string {
 }
 
 /** Ends a request for which a proxy gives no tunnel: the proxy's answer would be taken for one of the service. */
-export function needTunnel(request: ClientRequest): void {
+function needTunnel(request: ClientRequest): void {
   request.once('proxyConnect', ({ statusCode }: IncomingMessage) => {
     if (statusCode !== 200) request.destroy(new TunnelRefused(statusCode));
   });
@@ -192,6 +212,7 @@ export function certificateEnd(url: URL, options: ConnectionOptions = {}): Promi
       host,
       port: Number(url.port || 443),
       servername: /[^\d.:]/.test(host) ? host : '',
+      ...eachAttempt(handshakeTimeout),
       ...options,
     });
     const end = (moment?: number): void => {

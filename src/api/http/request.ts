@@ -11,6 +11,8 @@ export interface FetchRequest {
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly redirect: 'manual';
+  /** Milliseconds after which `signal` ends the request where no headers have come. */
+  readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
@@ -86,6 +88,7 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
       headers: { ...request.headers },
       ...(request.body !== undefined && { body: request.body }),
       redirect: 'manual',
+      timeout: dependencies.timeout,
       signal: stopper.signal,
     });
     const response = await Promise.race([answered, stopped]);
@@ -226,8 +229,11 @@ export function unreachable(host: string, error: unknown): MirrorError {
   const code = networkCode(error);
   const proxy = error instanceof ProxyFault ? error.proxy : undefined;
   const where = proxy === undefined ? host : `${host} through the proxy ${proxy}`;
-  return new MirrorError('service_unreachable', `Could not reach ${where}: ${wordsFor(code)}.`, {
-    cause: new NetworkFault(code, proxy),
+  const attempts = attemptsOf(error);
+  const each = attempts.map(({ address, code }) => `${address}: ${wordsFor(code)}`).join('; ');
+  return new MirrorError('service_unreachable', `Could not reach ${where}: ${each || wordsFor(code)}.`, {
+    // Where each address was tried, there was no connection.
+    cause: new NetworkFault(code, proxy, attempts.length > 0),
     remedy: remedyFor(code, proxy),
   });
 }
@@ -266,11 +272,13 @@ class NetworkFault extends Error {
   override readonly name = 'NetworkFault';
   readonly code: string;
   readonly proxy: string | undefined;
+  readonly isUnconnected: boolean;
 
-  constructor(code: string, proxy: string | undefined) {
+  constructor(code: string, proxy: string | undefined, isUnconnected: boolean) {
     super(code || 'unknown');
     this.code = code;
     this.proxy = proxy;
+    this.isUnconnected = isUnconnected;
   }
 }
 
@@ -278,8 +286,20 @@ class NetworkFault extends Error {
 export function neverArrived(error: MirrorError): boolean {
   return (
     error.cause instanceof NetworkFault &&
-    (error.cause.code in beforeConnection || tunnelRefused.test(error.cause.code))
+    (error.cause.isUnconnected || error.cause.code in beforeConnection || tunnelRefused.test(error.cause.code))
   );
+}
+
+/** What became of each address of a name that has several. */
+function attemptsOf(error: unknown): { readonly address: string; readonly code: string }[] {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+    if (at instanceof AggregateError)
+      return at.errors.flatMap((one: unknown) =>
+        one instanceof Error && 'address' in one && typeof one.address === 'string'
+          ? [{ address: one.address, code: networkCode(one) }]
+          : [],
+      );
+  return [];
 }
 
 /** The code of the innermost cause. fetch wraps its errors, and several addresses give an AggregateError. */

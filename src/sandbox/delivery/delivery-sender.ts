@@ -150,7 +150,14 @@ function callbackKey({ account, callbackId }: OutgoingDelivery): string {
 /** What of the global `fetch` is used. */
 export type Fetch = (
   url: URL,
-  request: { method: 'POST'; headers: Record<string, string>; body: string; redirect: 'manual'; signal: AbortSignal },
+  request: {
+    method: 'POST';
+    headers: Record<string, string>;
+    body: string;
+    redirect: 'manual';
+    timeout: number;
+    signal: AbortSignal;
+  },
 ) => Promise<{ readonly status: number }>;
 
 /** Posts with the given fetch; the answer's body is not read. */
@@ -164,6 +171,7 @@ export function fetchPost(fetch: Fetch, clock: Clock): Post {
         headers,
         body,
         redirect: 'manual',
+        timeout: timeoutMs,
         signal: AbortSignal.any([late.signal, signal]),
       });
       return { status };

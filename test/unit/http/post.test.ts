@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AddressRefused, Poster, type Post, type PostRequest, type Resolve } from '../../../src/http/post.ts';
+import { AddressRefused, Poster, type Post, type PostRequest } from '../../../src/http/post.ts';
+import type { Resolve } from '../../../src/http/addresses.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -49,7 +50,7 @@ function resolving(...answers: string[][]): Resolve & { asked: number } {
   return resolve;
 }
 
-const usual = { headers: { 'webhook-id': 'one' }, body: '{"ü":1}', signal: new AbortController().signal } as const;
+const usual = { headers: { 'webhook-id': 'one' }, body: '{"ü":1}', timeout: 10_000, signal: new AbortController().signal } as const;
 const own = (url: URL, over: Partial<PostRequest> = {}): PostRequest => ({ ...usual, url, reach: 'loopback', ...over });
 const away = (url: string): PostRequest => ({ ...usual, url: new URL(url), reach: 'public' });
 

@@ -24,3 +24,14 @@ it.each<[string, RegExp]>([
 ])('L40 a connection that failed with %s: every command names its remedy', (code, remedy) => {
   expect(unreachable('api.example.com', coded(code)).hint).toMatch(remedy);
 });
+
+it('L37 a name whose addresses all failed: each is named with its cause, and a creation never arrived', () => {
+  const failed = (address: string, code: string): Error => Object.assign(coded(code), { address, port: 443 });
+  const attempts = [failed('192.0.2.1', 'ETIMEDOUT'), failed('2001:db8::1', 'ENETUNREACH')];
+  const error = unreachable('api.example.com', Object.assign(new AggregateError(attempts), { code: 'ETIMEDOUT' }));
+  expect(error.message).toBe(
+    'Could not reach api.example.com: 192.0.2.1: the connection timed out; 2001:db8::1: there is no network.',
+  );
+  expect(neverArrived(error)).toBe(true);
+  expect(neverArrived(unreachable('api.example.com', coded('ETIMEDOUT')))).toBe(false);
+});
