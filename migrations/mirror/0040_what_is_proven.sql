@@ -688,6 +688,18 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_request_failures', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.'),
   ('_connection_failures', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', 'Check the port, and whether a firewall or proxy blocks it.');
 
+-- A refused registration is tried again after a wait that grows; with another address, which stands here without its path token, at once.
+ALTER TABLE _registration_refusals ADD COLUMN remedy TEXT;
+ALTER TABLE _registration_refusals ADD COLUMN uri TEXT;
+ALTER TABLE _registration_refusals ADD COLUMN attempts INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE _registration_refusals ADD COLUMN retry_at TIMESTAMP;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_registration_refusals', 'remedy', 'table', 'TEXT', 'What to do about the error; null where its code says all that is known', NULL),
+  ('_registration_refusals', 'uri', 'table', 'TEXT', 'The address that was to be registered, without its path token', 'https://mirror.example.com/webhooks/6BApk/'),
+  ('_registration_refusals', 'attempts', 'table', 'INTEGER', 'How often it was refused since refused_at', '3'),
+  ('_registration_refusals', 'retry_at', 'table', 'TIMESTAMP', 'When it is tried again at the earliest, UTC; null where with the next check', '2026-11-20 12:04:00.000');
+
 -- Who was paid under another name, account or address lately, and who changed it: what a fraud would change.
 CREATE VIEW contact_changes AS
 SELECT c.account_id, c.seq, c."at", c.vendorid, c.vendor_name, c.field, c."old", c."new", c.learned_by, d.user_id

@@ -324,6 +324,12 @@ function createGauges(registry: Registry): (health: Health) => void {
     labelNames: ['connection', 'code'],
     registers,
   });
+  const problems = new Gauge({
+    name: 'vendor_mirror_problem',
+    help: 'Always 1, for each problem of an account; the label code names it as /api/status does.',
+    labelNames: ['account', 'code'],
+    registers,
+  });
   const version = new Gauge({
     name: 'vendor_mirror_info',
     help: 'Always 1; the label has the version.',
@@ -340,8 +346,10 @@ function createGauges(registry: Registry): (health: Health) => void {
       if (failing) connectionsFailing.set({ connection, code: failing.code }, since(failing.first_at, health.now) ?? 0);
     lastRunFailed.reset();
     requestsFailing.reset();
-    for (const { facts, error } of labelled) {
+    problems.reset();
+    for (const { facts, error, problems: found } of labelled) {
       const { account, failing } = facts;
+      for (const { code } of found) problems.set({ account, code }, 1);
       if (error) lastRunFailed.set({ account, code: error.code ?? error.run.outcome }, 1);
       if (failing) requestsFailing.set({ account, code: failing.code }, since(failing.first_at, health.now) ?? 0);
     }

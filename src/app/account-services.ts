@@ -97,8 +97,14 @@ export class AccountServices implements Service {
     await this.#changes;
   }
 
+  /** Checks all callbacks because a person asks for it. */
   checkCallbacks(): void {
-    for (const id of this.activeIds) void this.active(id)?.subscriptions.check();
+    for (const id of this.activeIds)
+      this.active(id)
+        ?.subscriptions.checkAnew()
+        .catch((error: unknown) =>
+          this.#options.log.error({ account: id, err: asMirrorError(error) }, 'the callback could not be checked'),
+        );
   }
 
   /** Reconciles all accounts but paused ones, which are swept when they are resumed. `why` is a sentence. */

@@ -11,7 +11,7 @@ import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { silentLog } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
-import { containsToken } from '../webhook/address.ts';
+import { callbackAddress, containsToken } from '../webhook/address.ts';
 import { OwnCallbacks } from '../webhook/own-callbacks.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import type { Call, CommandHandler } from './process/command.ts';
@@ -47,7 +47,8 @@ export const callbacksList: CommandHandler<ListOptions> = async (call) => {
 };
 
 export const callbacksRegister: CommandHandler = async (call) => {
-  const [event = '', uri = ''] = call.args;
+  const [event = '', uri] = call.args;
+  if (uri === undefined) return registerOwn(call, event);
   return change(
     call,
     ({ callbacks, signal }) => callbacks.register(event, uri, { signal }),
@@ -55,6 +56,29 @@ export const callbacksRegister: CommandHandler = async (call) => {
       `The service sends a code to that address; \`vendor-mirror callbacks verify ${callbackid}\` sends it back.`,
   );
 };
+
+/** Registers what a daemon would register by itself; it takes the code that comes. */
+async function registerOwn(call: Call, event: string): Promise<ExitStatus> {
+  return change(
+    call,
+    async ({ installation, account, callbacks, signal }) => {
+      const { mirror, secrets, settings } = installation;
+      const { verifiers } = secrets;
+      const { publicUrl } = settings.listener;
+      if (publicUrl === null)
+        throw new MirrorError('usage', 'listener.publicUrl is not set, so this installation has no address: give one.');
+      await verifiers.forgetRegistrations(account);
+      await mirror.callbacks.endWaits(account);
+      // Before the request is sent, because the code may arrive before the answer.
+      await verifiers.expect(account, event, null);
+      const address = callbackAddress(publicUrl, account, await verifiers.pathToken(account));
+      const callback = await callbacks.register(event, address, { signal });
+      await verifiers.expect(account, event, callback.callbackid);
+      return callback;
+    },
+    () => 'The service sends a code to the listener; a running daemon sends it back.',
+  );
+}
 
 export const callbacksVerify: CommandHandler = async (call) => {
   const callbackid = Number(call.args[0]);
@@ -95,6 +119,8 @@ export const callbacksDelete: CommandHandler = async (call) => {
 };
 
 interface Changing {
+  readonly installation: Installation;
+  readonly account: string;
   readonly callbacks: CallbacksApi;
   readonly signal: AbortSignal;
   /** What we hold about a callback, if it is ours. */
@@ -114,7 +140,7 @@ async function change(
   const callback = await withInstallation(call, settings, async (installation) => {
     const { callbacks } = installation.account(account).client;
     const own: Changing['own'] = (callbackid) => ownCallback(installation, account, callbackid, signal);
-    const left = await work({ callbacks, signal, own });
+    const left = await work({ installation, account, callbacks, signal, own });
     return left && shownCallback(left, (await isOwn(installation, account))(left));
   });
   if (options.json) printJson(context, { ok: true, account, callback: callback ?? null });

@@ -13,6 +13,7 @@ import { asMirrorError, exitStatus, MirrorError, type ErrorCode } from '../domai
 import { isDeclined } from '../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, type Callback } from '../domain/vendor.ts';
+import { registrationRemedy } from '../health/judge.ts';
 import { addressPrefix } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
 import { accessRemedy, certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
@@ -50,7 +51,7 @@ export async function* serviceCheckups(
   yield await attempt('paging', () => paging(account, first, signal));
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
   yield await attempt('gateways', () => gateways(installation, account, signal));
-  yield await attempt('callbacks', () => callbackCheckup(installation, account, signal));
+  yield await attempt('callbacks', () => callbackCheckup(context, installation, account));
   const objects = await callbackIdCheckup(installation, accountId);
   if (objects) yield objects;
   if (isFirst) yield* traitCheckups(account, first, signal);
@@ -359,11 +360,11 @@ const check = 'callbacks';
 
 /** `doctor` on the callbacks of an account: whether one of ours is verified, leads here, and is understood. */
 async function callbackCheckup(
+  context: ProcessContext,
   installation: Installation,
   { accountId, client }: ServedAccount,
-  signal: AbortSignal,
 ): Promise<Checkup> {
-  const listed = await client.callbacks.list({}, { signal });
+  const listed = await client.callbacks.list({}, { signal: context.interrupted });
   const own = listed.filter(await isOwn(installation, accountId));
   const { publicUrl } = installation.settings.listener;
   if (publicUrl === null) return fine(check, `The token can read ${counted(listed.length, 'callback')}.`);
@@ -372,7 +373,7 @@ async function callbackCheckup(
     return warning(
       check,
       `${refusal.event} could not be registered: ${refusal.message}`,
-      'Give the token the scope of that event, or remove it from listener.events; a running daemon tries again with each reconciliation.',
+      registrationRemedy(refusal, context.clock.now()),
     );
   const here = own.filter(({ uri }) => uri.startsWith(addressPrefix(publicUrl, accountId)));
   if (here.some(({ verified }) => verified)) return fine(check, 'The callback of this installation is verified.');

@@ -180,8 +180,13 @@ export function declareCallbacks(program: Command, lazy: LazyAction): void {
     .command('register')
     .summary('register a callback')
     .argument('<event>', 'such as bill_vendor or invoice.create; a noun alone means all its events', eventName)
-    .argument('<uri>', 'the address that receives the webhooks', webAddress)
-    .description('Registers a callback. The service sends a verification code to the address.')
+    .argument('[uri]', "the address that receives the webhooks; by default this installation's own", webAddress)
+    .description(
+      paragraphs(
+        'Registers a callback. The service sends a verification code to the address.',
+        'Without an address it is the callback that the daemon keeps, which verifies it: this ends the wait after registrations that were refused or did not last.',
+      ),
+    )
     .addHelpText('after', examples(['vendor-mirror callbacks register invoice.create https://hooks.example.com/inbox']))
     .action(lazy(async () => (await import('./callbacks.ts')).callbacksRegister));
   callbacks

@@ -22,7 +22,7 @@
  *   absences_waiting     fair   many vendors are no longer listed, and a person must say whether they are gone
  *   token_sees_less      fair   vendors can no longer be read while the service still counts them: nothing is concluded
  *   absences_unproven    fair   an earlier version called vendors absent by less than is required now
- *   callback_unverified  fair   no callback is verified, so nothing is delivered
+ *   callback_unverified  fair   no callback is verified, so nothing is delivered; says why none is registered, where that is known
  *   deliveries_refused   fair   deliveries come and are refused, and none was accepted after them
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
  *   vendors_undecided    fair   vendors that no list shows could not be read, or are left out for ever though reads by id show them
@@ -38,11 +38,17 @@
 import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
+import { isAboutVendors } from '../domain/events.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import { refusalRemedy, refusalWords, unsolvedRefusals } from './refusals.ts';
-import type { ConnectionFailure, RequestFailureReport, AccountState } from '../store/account-reports.ts';
+import type {
+  ConnectionFailure,
+  ReportedRefusal,
+  RequestFailureReport,
+  AccountState,
+} from '../store/account-reports.ts';
 
 /** Where a running daemon's facts come from. */
 export interface HealthSource {
@@ -483,12 +489,25 @@ const absencesUnproven: Rule = ({ facts: { account, unprovenAbsences: vendors } 
   );
 };
 
-const callbackUnverified: Rule = ({ facts, deliveries }) => {
+const callbackUnverified: Rule = ({ facts, deliveries, now }) => {
   const isUnregistered = deliveries.state === 'unregistered' && facts.freshness.last_complete_sweep !== null;
   if (!isUnregistered && facts.freshness.callback_verified !== 0) return undefined;
-  const message = 'No callback is verified, so nothing is delivered.';
-  return problem('callback_unverified', 'fair', message, 'Run `vendor-mirror doctor`.');
+  const none = 'No callback is verified, so nothing is delivered.';
+  const refusal = facts.refusals.find(({ event }) => isAboutVendors(event));
+  if (!refusal) return problem('callback_unverified', 'fair', none, 'Run `vendor-mirror doctor`.');
+  const message = `${none} ${refusal.event} could not be registered: ${refusal.message}`;
+  return problem('callback_unverified', 'fair', message, registrationRemedy(refusal, now), refusal.refused_at);
 };
+
+/** What to do about a registration that the service refused, and when it is tried again. */
+export function registrationRemedy({ code, remedy, retry_at }: ReportedRefusal, now: number): string {
+  const scope = 'Give the token the scope of that event, or remove it from listener.events.';
+  const known =
+    remedy ?? (code === 'access_denied' ? scope : code in catalogue ? catalogue[code as ErrorCode].hint : '');
+  const left = (parseInstant(retry_at ?? '') ?? 0) - now;
+  const when = left > 0 ? `in ${inWords(left)}` : 'with the next check';
+  return `${known} A running daemon tries again ${when}, or at once on SIGHUP.`.trimStart();
+}
 
 const deliveriesRefused: Rule = ({ facts: { account, refused, lastDelivery }, now }) => {
   const unsolved = unsolvedRefusals(refused, lastDelivery, now);

@@ -125,7 +125,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const refusals = statement<OfAccount, ReportedRefusal>(
     sqlite,
     (at) => sql`
-      SELECT event, refused_at, code, message FROM _registration_refusals
+      SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
       WHERE account_id = ${at('accountId')} ORDER BY event`,
   );
   const absences = statement<OfAccount, Pick<AccountSummary, 'withheldAbsences' | 'unprovenAbsences'>>(

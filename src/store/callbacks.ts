@@ -6,8 +6,8 @@ import type { Database } from './sqlite/database.ts';
 import type { CallbackTable, RegistrationRefusalTable } from './sqlite/schema.ts';
 import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
-/** A refused registration: its event, and the error that refused it. */
-type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;
+/** A refused registration: its event, the error that refused it, how often since when, and when it is tried again. */
+export type RegistrationRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 
 type Shown = Omit<CallbackTable, 'account_id'>;
 
@@ -28,6 +28,8 @@ function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_a
   );
 }
 
+const ofRefusal = ['refused_at', 'code', 'message', 'remedy', 'uri', 'attempts', 'retry_at'] as const;
+
 export class Callbacks {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -39,6 +41,7 @@ export class Callbacks {
   readonly #refused: Statement<{ account_id: string }, RegistrationRefusal>;
   readonly #forgive: Statement<{ account_id: string; event: string }>;
   readonly #refuse: Statement<RegistrationRefusalTable>;
+  readonly #endWaits: Statement<{ account_id: string }>;
 
   constructor(database: Database, clock: Clock) {
     this.#database = database;
@@ -70,7 +73,9 @@ export class Callbacks {
     );
     this.#refused = statement(
       sqlite,
-      (at) => sql`SELECT event, code, message FROM _registration_refusals WHERE account_id = ${at('account_id')}`,
+      (at) => sql`
+        SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
+        WHERE account_id = ${at('account_id')} ORDER BY event`,
     );
     this.#forgive = statement(
       sqlite,
@@ -80,10 +85,12 @@ export class Callbacks {
     this.#refuse = statement(sqlite, (at) =>
       mirrorSql
         .insertInto('_registration_refusals')
-        .values(columns(at, ['account_id', 'event', 'refused_at', 'code', 'message']))
-        .onConflict((conflict) =>
-          conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ['code', 'message'])),
-        ),
+        .values({ ...columns(at, ['account_id', 'event']), ...columns(at, ofRefusal) })
+        .onConflict((conflict) => conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ofRefusal))),
+    );
+    this.#endWaits = statement(
+      sqlite,
+      (at) => sql`UPDATE _registration_refusals SET retry_at = NULL WHERE account_id = ${at('account_id')}`,
     );
   }
 
@@ -129,9 +136,12 @@ export class Callbacks {
       const events = new Set(refusals.map(({ event }) => event));
       for (const { event } of this.#refused.all({ account_id }))
         if (!events.has(event)) this.#forgive.run({ account_id, event });
-      const refused_at = timestamp(this.#clock.now());
-      for (const { event, code, message } of refusals)
-        this.#refuse.run({ account_id, event, refused_at, code, message });
+      for (const refusal of refusals) this.#refuse.run({ account_id, ...refusal });
     });
+  }
+
+  /** What was refused is tried again with the next check. */
+  endWaits(account_id: string): Promise<void> {
+    return this.#database.write(() => void this.#endWaits.run({ account_id }));
   }
 }

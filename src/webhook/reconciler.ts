@@ -1,18 +1,22 @@
 /**
  * Brings an account's callbacks into the wanted state: each event has exactly one callback that leads here, and it is verified.
  *
- * At most three registrations a day are made for each event of an account.
+ * A registration that the service refuses is tried again after a minute, then after waits that double up to an hour; meanwhile its cause is
+ * kept. One that is made and does not last, because somebody deletes it or its codes are wrong, is made three times a day, and then after waits that begin
+ * with an hour and double. A wait is for one address, and ends where a person asks for it (`SubscriptionManager.checkAnew`).
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
-import type { Clock } from '../domain/clock.ts';
+import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ArrivalSignal } from '../domain/concurrency.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { asMirrorError, catalogue, MirrorError, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
+import type { RegistrationRefusal } from '../store/callbacks.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
+import { withoutToken } from './address.ts';
 import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
 
 export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
@@ -22,6 +26,7 @@ export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   readonly signal: AbortSignal;
   /** Requests new codes even for verified callbacks. */
   readonly renew: boolean;
+  readonly clock: Clock;
   readonly log: Log;
   /** Stores the events that the service refuses to register, for status reports. */
   readonly mirror: Pick<Store, 'callbacks'>;
@@ -35,6 +40,21 @@ const verbs = ['create', 'update', 'delete'];
 /** Whether the service refused this event; it may accept others. */
 function isRefusal({ code }: MirrorError): boolean {
   return code === 'rejected' || code === 'access_denied';
+}
+
+/** Waits before a refused registration is tried again: the first one, doubled each time, and the longest, in milliseconds. */
+const firstPause = 60_000;
+const maxPause = 3_600_000;
+
+/** A registration that was refused before and is not tried yet. */
+class Waiting extends MirrorError {
+  readonly refusal: RegistrationRefusal;
+
+  constructor(refusal: RegistrationRefusal) {
+    const { code, message, remedy } = refusal;
+    super(code in catalogue ? (code as ErrorCode) : 'rejected', message, { remedy: remedy ?? undefined });
+    this.refusal = refusal;
+  }
 }
 
 /** After this many wrong codes the service may have locked the callback: a new one is registered in its place. */
@@ -55,6 +75,8 @@ class CallbackReconciler {
   readonly #kept = new Set<number>();
   /** Errors of events that could not be registered. */
   readonly #refusals = new Map<string, MirrorError>();
+  /** What was refused before this check. */
+  #refusedBefore: readonly RegistrationRefusal[] = [];
   /** Callbacks that were verified in this check. */
   #newlyVerified = 0;
 
@@ -64,7 +86,8 @@ class CallbackReconciler {
   }
 
   async run(): Promise<boolean> {
-    const { events, onVendorsChecked, signal } = this.#options;
+    const { accountId, events, mirror, onVendorsChecked, signal } = this.#options;
+    this.#refusedBefore = await mirror.callbacks.refusals(accountId);
     await this.#ownCallbacks.refresh(signal);
     try {
       const verified = await this.#ensureAll(events.filter(isAboutVendors));
@@ -96,6 +119,8 @@ class CallbackReconciler {
         const error = asMirrorError(caught);
         if (signal.aborted) throw error;
         this.#refusals.set(event, error);
+        verified = false;
+        if (error instanceof Waiting) continue;
         log.warn({ account: accountId, event, code: error.code }, `the callback for ${event} could not be registered`);
         if (!isRefusal(error)) {
           await this.#recordRefusals();
@@ -114,13 +139,39 @@ class CallbackReconciler {
 
   /** Saves the refused events, without the path token, which the service's message may repeat. */
   async #recordRefusals(): Promise<void> {
-    const { accountId, mirror, pathToken } = this.#options;
-    const refusals = [...this.#refusals].map(([event, { code, message }]) => ({
-      event,
-      code,
-      message: message.replaceAll(pathToken.reveal(), '…'),
-    }));
+    const { accountId, mirror } = this.#options;
+    const refusals = [...this.#refusals].map(([event, error]) =>
+      error instanceof Waiting ? error.refusal : this.#refused(event, error),
+    );
     await mirror.callbacks.replaceRefusals(accountId, refusals);
+  }
+
+  #refused(event: string, { code, message, remedy, retryAfter = 0 }: MirrorError): RegistrationRefusal {
+    const { clock, pathToken } = this.#options;
+    const now = clock.now();
+    const uri = withoutToken(this.#ownCallbacks.address);
+    const before = this.#refusedBefore.find((refusal) => refusal.event === event && refusal.uri === uri);
+    const attempts = (before?.attempts ?? 0) + 1;
+    const pause = Math.max(retryAfter, Math.min(maxPause, firstPause * 2 ** (attempts - 1)));
+    return {
+      ...{ event, code, uri, attempts },
+      message: message.replaceAll(pathToken.reveal(), '…'),
+      remedy: remedy ?? null,
+      refused_at: before?.refused_at ?? timestamp(now),
+      retry_at: timestamp(now + pause),
+    };
+  }
+
+  /** Why this event is not registered now: the refusal of it, or of what was asked for in its place. */
+  #waitingFor(event: string): Waiting | undefined {
+    const now = this.#options.clock.now();
+    const uri = withoutToken(this.#ownCallbacks.address);
+    const refusal = this.#refusedBefore.find(
+      (refused) => (event === refused.event || event.startsWith(`${refused.event}.`)) && refused.uri === uri,
+    );
+    const left = (parseInstant(refusal?.retry_at ?? '') ?? now) - now;
+    // A longer one is of a clock that was set back since.
+    return refusal && left > 0 && left <= maxWait ? new Waiting(refusal) : undefined;
   }
 
   /** Makes sure that an event has a verified callback: one for the event, or, where the service refuses the noun, one for each verb. */
@@ -186,9 +237,11 @@ class CallbackReconciler {
   }
 
   async #register(event: string, instead?: Callback): Promise<boolean | MirrorError> {
-    const { accountId, callbacks, verification, signal, verifiers } = this.#options;
-    if (!(await verifiers.mayRegister(accountId, event)))
-      throw new MirrorError('rate_limited', `${event} was registered several times today; the next try is tomorrow.`);
+    const { accountId, callbacks, clock, verification, signal, verifiers } = this.#options;
+    const waiting = this.#waitingFor(event);
+    if (waiting) throw waiting;
+    const until = await verifiers.register(accountId, event, this.#ownCallbacks.address);
+    if (until !== undefined) throw tooOften(event, until - clock.now());
     if (instead) await this.#remove(instead);
     // Saved before the request is sent: the code may arrive before the answer, and the answer may be lost.
     await verifiers.expect(accountId, event, null);
@@ -208,9 +261,12 @@ class CallbackReconciler {
   /** The callback may exist already, or have been registered although the answer was lost: the list shows it. */
   async #registeredAfterAll(event: string, failure: MirrorError): Promise<boolean | MirrorError> {
     const { accountId, signal, verifiers } = this.#options;
+    // Another failure leaves open whether it was made.
+    if (!failure.mayBeDone) await verifiers.withdraw(accountId, event);
     await this.#ownCallbacks.refresh(signal);
     const [listed] = await this.#ownCallbacks.forEvent(event);
     if (listed) return this.#verify(listed);
+    if (failure.mayBeDone) await verifiers.withdraw(accountId, event);
     await verifiers.expectNone(accountId, event);
     if (failure.code !== 'rejected') throw failure;
     return failure;
@@ -243,6 +299,21 @@ class CallbackReconciler {
     }
     await this.#ownCallbacks.forget(callbackid);
   }
+}
+
+/** The longest wait: between two registrations that did not last. */
+const maxWait = 86_400_000;
+
+function tooOften(event: string, wait: number): MirrorError {
+  return new MirrorError(
+    'rate_limited',
+    `${event} was registered several times within a day, and its callback did not last: it was deleted, or not verified.`,
+    {
+      retryAfter: wait,
+      remedy:
+        'Find out who deletes it (`vendor-mirror callbacks list`), or why no code arrives (`vendor-mirror doctor`). Then SIGHUP makes the daemon try again at once.',
+    },
+  );
 }
 
 export interface VerificationOptions {

@@ -80,6 +80,16 @@ export class SubscriptionManager implements Service {
     return this.#checks.run(() => this.#check(publicUrl));
   }
 
+  /** The same, because a person asks for it: what was refused or registered too often before is tried again now. */
+  async checkAnew(): Promise<Subscription> {
+    const { accountId, mirror, publicUrl, verifiers } = this.#options;
+    if (publicUrl === null) return 'idle';
+    await this.#checks.idle();
+    await mirror.callbacks.endWaits(accountId);
+    await verifiers.forgetRegistrations(accountId);
+    return this.check();
+  }
+
   /** Like `check`, but waits only until the callbacks for vendors are processed. */
   async checkVendors(): Promise<void> {
     void this.check();

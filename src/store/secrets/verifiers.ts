@@ -6,7 +6,7 @@
  * callback as verified. What becomes of a code, and when it is a key: `domain/verifier.ts`.
  */
 import { sql } from 'kysely';
-import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
+import { parseInstant, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/secret.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
 import { shortLockWait, type Database } from '../sqlite/database.ts';
@@ -138,9 +138,22 @@ export class Verifiers {
     return this.#database.write(() => this.#end(account_id, callbackid));
   }
 
-  /** Records a registration before it is sent. @returns false where there were too many of this event within a day. */
-  mayRegister(account_id: string, event: string): Promise<boolean> {
-    return this.#database.write(() => this.#awaited.register({ account_id, event }, this.#clock.now()));
+  /**
+   * Records a registration before it is sent. @returns the wall time in milliseconds since 1970 before which it may not be sent, because
+   * there were several of this event at this address within a day; undefined where it may.
+   */
+  register(account_id: string, event: string, uri: string): Promise<number | undefined> {
+    return this.#database.write(() => this.#awaited.register({ account_id, event, uri }, this.#clock.now()));
+  }
+
+  /** Records that the service did not make the last registration of this event. */
+  withdraw(account_id: string, event: string): Promise<void> {
+    return this.#database.write(() => this.#awaited.withdraw({ account_id, event }));
+  }
+
+  /** Registrations of before no longer count: a person wants them tried again. */
+  forgetRegistrations(account_id: string): Promise<void> {
+    return this.#database.write(() => this.#awaited.forgetRegistrations({ account_id }));
   }
 
   /** The orders of keys that were found, of all accounts, the newest first. */
@@ -251,7 +264,10 @@ interface OfEvent {
   account_id: string;
   event: string;
 }
-const registrationsADay = 3;
+
+/** So many registrations within a day follow at once; before the next one is a wait, twice as long each time, in milliseconds. */
+const registrationsAtOnce = 3;
+const firstWait = 3_600_000;
 
 /** Each method runs inside a transaction. */
 class AwaitedCodes {
@@ -259,9 +275,11 @@ class AwaitedCodes {
   readonly #awaited: Statement<{ account_id: string }, { callbackid: number | null }>;
   readonly #arrived: Statement<OfEvent>;
   readonly #gone: Statement<{ account_id: string; callbackid: number }>;
-  readonly #forget: Statement<{ before: string }>;
-  readonly #count: Statement<OfEvent, { registrations: number }>;
-  readonly #register: Statement<OfEvent & { registered_at: string }>;
+  readonly #forget: Statement<{ before: string; now: string }>;
+  readonly #count: Statement<OfEvent & { uri: string }, { registrations: number; last: string | null }>;
+  readonly #register: Statement<OfEvent & { registered_at: string; uri: string }>;
+  readonly #withdraw: Statement<OfEvent>;
+  readonly #forgetAll: Statement<{ account_id: string }>;
 
   constructor(sqlite: Sqlite) {
     this.#expect = statement(sqlite, (at) =>
@@ -285,16 +303,27 @@ class AwaitedCodes {
       (at) => sql`
         DELETE FROM awaited_codes WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
     );
-    this.#forget = statement(sqlite, (at) => sql`DELETE FROM registrations WHERE registered_at <= ${at('before')}`);
+    // Those of the future are of a clock that was set back since.
+    this.#forget = statement(
+      sqlite,
+      (at) => sql`DELETE FROM registrations WHERE registered_at <= ${at('before')} OR registered_at > ${at('now')}`,
+    );
     this.#count = statement(
       sqlite,
       (at) => sql`
-        SELECT count(*) AS registrations FROM registrations
-        WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
+        SELECT count(*) AS registrations, max(registered_at) AS last FROM registrations
+        WHERE account_id = ${at('account_id')} AND event = ${at('event')} AND uri = ${at('uri')}`,
     );
     this.#register = statement(sqlite, (at) =>
-      secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at'])),
+      secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at', 'uri'])),
     );
+    this.#withdraw = statement(
+      sqlite,
+      (at) => sql`
+        DELETE FROM registrations WHERE rowid = (
+          SELECT max(rowid) FROM registrations WHERE account_id = ${at('account_id')} AND event = ${at('event')})`,
+    );
+    this.#forgetAll = statement(sqlite, (at) => sql`DELETE FROM registrations WHERE account_id = ${at('account_id')}`);
   }
 
   expect(of: OfEvent & { callbackid: number | null }, now: number): void {
@@ -322,12 +351,24 @@ class AwaitedCodes {
     this.#gone.run({ account_id, callbackid });
   }
 
-  /** Records a registration. @returns false where there were too many of this event within a day. */
-  register(of: OfEvent, now: number): boolean {
-    this.#forget.run({ before: timestamp(now - day) });
-    if ((this.#count.get(of)?.registrations ?? 0) >= registrationsADay) return false;
+  /** Records a registration, unless it has to wait. @returns until when. */
+  register(of: OfEvent & { uri: string }, now: number): number | undefined {
+    this.#forget.run({ before: timestamp(now - day), now: timestamp(now) });
+    const { registrations = 0, last = null } = this.#count.get(of) ?? {};
+    const wait = firstWait * 2 ** (registrations - registrationsAtOnce);
+    const until =
+      (parseInstant(last ?? '') ?? -Infinity) + (registrations < registrationsAtOnce ? 0 : Math.min(day, wait));
+    if (until > now) return until;
     this.#register.run({ ...of, registered_at: timestamp(now) });
-    return true;
+    return undefined;
+  }
+
+  withdraw(of: OfEvent): void {
+    this.#withdraw.run(of);
+  }
+
+  forgetRegistrations(of: { account_id: string }): void {
+    this.#forgetAll.run(of);
   }
 }
 

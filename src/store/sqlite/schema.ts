@@ -406,6 +406,10 @@ export interface RegistrationRefusalTable {
   refused_at: string;
   code: string;
   message: string;
+  remedy: string | null;
+  uri: string | null;
+  attempts: number;
+  retry_at: string | null;
 }
 
 /** A file of `publish`, and what it holds. */
@@ -486,7 +490,7 @@ export interface SecretTables {
   path_tokens: { account_id: string; path_token: string };
   verifiers: VerifierTable;
   awaited_codes: { account_id: string; event: string; callbackid: number | null; asked_at: string };
-  registrations: { account_id: string; event: string; registered_at: string };
+  registrations: { account_id: string; event: string; registered_at: string; uri: string | null };
   key_orders: { id: Generated<number>; names: string };
   oauth_tokens: {
     client: string;

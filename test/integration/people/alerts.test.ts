@@ -53,6 +53,16 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
     (name) => (name === 'vendor_mirror_disk_free_bytes' ? '50e9-50e6x480' : undefined),
   ],
   [
+    'L93 the service does not register the callback',
+    'VendorMirrorCallbackUnverified',
+    facts([account({ callbacks: [], freshness: { ...account().freshness, callback_verified: null } })]),
+  ],
+  [
+    'L97 the callback is not verified',
+    'VendorMirrorCallbackUnverified',
+    facts([account({ freshness: { ...account().freshness, callback_verified: 0 } })]),
+  ],
+  [
     'L23 webhooks are refused',
     'VendorMirrorDeliveriesRefused',
     facts([
@@ -123,7 +133,7 @@ async function series(given: HealthFacts, course: Course = () => undefined): Pro
   });
 }
 
-describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79 among them)', () => {
+describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79, L93 among them)', () => {
   const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
 
   function promtool(tests: readonly object[]): void {

@@ -46,6 +46,28 @@ const known = async (): Promise<unknown> => {
 };
 
 describe('callbacks', () => {
+  it('L93 without an address is registered the one that a daemon keeps, whatever was refused before', async () => {
+    const settings = 'listener: { publicUrl: https://mirror.example.com }';
+    line = await testbed({ level: 'command', service: sandbox, settings });
+    const { token } = await ownCallback();
+    sandbox.sandbox.callbacks('6BApk').remove(2001);
+    const { status, stdout, stderr } = await line.run('callbacks', 'register', 'bill_vendor', ...account);
+    expect([status, stderr]).toEqual([
+      0,
+      'The service sends a code to the listener; a running daemon sends it back.\n',
+    ]);
+    expect(stdout).not.toContain(token);
+    expect(sandbox.sandbox.callbacks('6BApk').all()).toMatchObject([
+      { event: 'bill_vendor', uri: `https://mirror.example.com/webhooks/6BApk/${token}` },
+    ]);
+    expect(secret('select callbackid from awaited_codes where event = ?', 'bill_vendor')).toBe(2002);
+  });
+
+  it('L93 without an address is refused where the settings name none', async () => {
+    const { status, stderr } = await line.run('callbacks', 'register', 'bill_vendor', ...account);
+    expect([status, stderr]).toEqual([64, expect.stringContaining('listener.publicUrl is not set') as unknown]);
+  });
+
   it('K12 of an account that the settings no longer name do not count, which the next command says once', async () => {
     line = await testbed({
       level: 'command',

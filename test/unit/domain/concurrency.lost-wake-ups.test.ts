@@ -302,6 +302,7 @@ const callbacks =
         callbacks: {
           knownCallbacks: () => answer(() => []),
           replaceCallbacks: () => answer(() => undefined),
+          refusals: () => answer(() => []),
           replaceRefusals: () => answer(() => undefined),
         },
       } as unknown as Pick<Store, 'callbacks'>,

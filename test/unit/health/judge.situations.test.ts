@@ -185,6 +185,22 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     correct('callback_unverified', '`vendor-mirror doctor`'),
   ],
   [
+    'L93 no callback is registered, because the service refused it',
+    of({
+      ...{ callbacks: [], freshness: { ...freshness, callback_verified: null } },
+      refusals: [
+        {
+          ...{ event: 'bill_vendor', code: 'access_denied', message: 'Not for this token.', remedy: null, uri: null },
+          ...{ refused_at: before(hour), attempts: 6, retry_at: before(-20 * minute) },
+        },
+      ],
+    }),
+    correct(
+      'callback_unverified',
+      'Not for this token. Give the token the scope of that event, or remove it from listener.events. A running daemon tries again in 20 min, or at once on SIGHUP.',
+    ),
+  ],
+  [
     'deliveries are silent',
     of({ missedSince: 3, lastDelivery: before(hour) }),
     correct('deliveries_silent', '`vendor-mirror doctor`'),
@@ -304,7 +320,7 @@ async function statusOf(given: HealthFacts): Promise<string> {
   return text();
 }
 
-describe('L44 L23 L61 L79 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
+describe('L44 L23 L61 L79 L93 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
   it.each(situations)(
     '%s',
     async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, remedy }) => {

@@ -213,10 +213,22 @@ it('K28 callbacks of an account that is no longer served lose their verification
 
 it('K28 refused events belong to one account, and are forgotten for that account only', async () => {
   const { callbacks } = at.one.mirror;
-  const refusal = { event: 'bill_vendor', code: 'rejected', message: 'No such event.' } as const;
+  const refusal = {
+    ...{
+      event: 'bill_vendor',
+      code: 'rejected',
+      message: 'No such event.',
+      remedy: null,
+      uri: 'https://mirror.example/',
+    },
+    ...{ refused_at: '2026-11-20 12:00:00.000', attempts: 3, retry_at: '2026-11-20 12:04:00.000' },
+  };
   await callbacks.replaceRefusals(account, [refusal]);
   expect([await callbacks.refusals(account), await callbacks.refusals(other)]).toEqual([[refusal], []]);
   await callbacks.replaceRefusals(other, [refusal]);
   await callbacks.replaceRefusals(other, []);
+  await callbacks.endWaits(other);
   expect([await callbacks.refusals(account), await callbacks.refusals(other)]).toEqual([[refusal], []]);
+  await callbacks.endWaits(account);
+  expect(await callbacks.refusals(account)).toEqual([{ ...refusal, retry_at: null }]);
 });

@@ -130,6 +130,7 @@ describe('a refused registration', () => {
     expect(refusals()).toMatchObject([{ event: 'invoice.create', code: 'rejected' }]);
     expect(JSON.stringify(refusals())).not.toContain(place.address.slice(place.address.lastIndexOf('/') + 1));
     refused = false;
+    await place.clock.advance(60_000);
     expect(await place.subscriptions.check()).toBe('verified');
     expect([refusals(), listed(place).length, place.verified]).toEqual([[], 3, [account]]);
   });

@@ -155,7 +155,7 @@ describe('a subscription repairs itself', () => {
     expect(await place.subscriptions.check()).toBe('verified');
   });
 
-  it('D11 with at most three registrations a day: there is no fourth, and the next day there is', async () => {
+  it('D11 with three registrations at once: there is no fourth, and the next day there is', async () => {
     const place = await testbed({ level: 'webhook' });
     for (let count = 0; count < 5; count += 1) {
       await place.subscriptions.check();

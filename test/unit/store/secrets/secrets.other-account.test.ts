@@ -45,7 +45,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
     `'again', 9, 'proven', ${before}, NULL, 1`,
   ],
   awaited_codes: [`'bill_vendor', 7, ${before}`, `'bill', 8, ${before}`],
-  registrations: [`'bill_vendor', ${before}`, `'bill_vendor', ${before}`, `'bill_vendor', ${before}`],
+  registrations: Array.from({ length: 3 }, () => `'bill_vendor', ${before}, 'https://mirror.example/webhooks/x'`),
   oauth_tokens: [`'access', 'refresh', ${later}, 'process x', 100000`],
   notified: [`'0123456789abcdef:7'`],
 };
@@ -97,7 +97,9 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly Opera
     // Orders are the service's, and serve all accounts.
     keyOrders: [ofVerifiers((at) => at.keyOrders())],
     keepKeyOrder: [ofVerifiers((at) => at.keepKeyOrder(['name', 'account_id']))],
-    mayRegister: [ofVerifiers((at) => at.mayRegister(own, 'bill_vendor'))],
+    register: [ofVerifiers((at) => at.register(own, 'bill_vendor', 'https://mirror.example/webhooks/x'))],
+    withdraw: [ofVerifiers((at) => at.withdraw(own, 'bill_vendor'))],
+    forgetRegistrations: [ofVerifiers((at) => at.forgetRegistrations(own))],
   },
   TokenStore: {
     load: [ofTokens((at) => at.load())],

@@ -154,17 +154,28 @@ describe('verifiers', () => {
   });
 });
 
-it('D11 at most three registrations a day are made for each event', async () => {
+it('D11, L93 three registrations of an event at an address follow at once, the next after an hour, then two; others do not count', async () => {
   const { verifiers, clock } = await safe();
-  const tries = async (event: string) => {
-    const allowed = [];
-    for (let count = 0; count < 4; count += 1) allowed.push(await verifiers.mayRegister('a', event));
-    return allowed;
+  const hour = 3_600_000;
+  const tries = async (event: string, uri: string) => {
+    const waits = [];
+    for (let count = 0; count < 4; count += 1) {
+      const until = await verifiers.register('a', event, uri);
+      waits.push(until === undefined ? 0 : until - clock.now());
+    }
+    return waits;
   };
-  expect(await tries('bill_vendor')).toEqual([true, true, true, false]);
-  expect(await tries('bill')).toEqual([true, true, true, false]);
-  await clock.advance(86_400_001);
-  expect(await tries('bill_vendor')).toEqual([true, true, true, false]);
+  expect(await tries('bill_vendor', 'https://one/')).toEqual([0, 0, 0, hour]);
+  expect(await tries('bill', 'https://one/')).toEqual([0, 0, 0, hour]);
+  expect(await tries('bill_vendor', 'https://two/')).toEqual([0, 0, 0, hour]);
+  await verifiers.withdraw('a', 'bill_vendor');
+  expect(await tries('bill_vendor', 'https://two/')).toEqual([0, hour, hour, hour]);
+  await clock.advance(hour);
+  expect(await tries('bill_vendor', 'https://two/')).toEqual([0, 2 * hour, 2 * hour, 2 * hour]);
+  await verifiers.forgetRegistrations('a');
+  expect(await tries('bill_vendor', 'https://two/')).toEqual([0, 0, 0, hour]);
+  await clock.advance(24 * hour);
+  expect(await tries('bill_vendor', 'https://two/')).toEqual([0, 0, 0, hour]);
 });
 
 it('L28 the newest eight orders of keys are kept, once each, and survive a restart', async () => {
