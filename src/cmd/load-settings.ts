@@ -22,12 +22,17 @@ import { printNotice } from './terminal/print.ts';
  * `database_locked`.
  */
 export function loadSettings(call: Call): Settings {
+  const settings = settingsOfLogin(call);
+  refuseNoAccounts(settings);
+  return settings;
+}
+
+/** The same, also where there is no account yet. */
+export function settingsOfLogin(call: Call): Settings {
   const { account } = call.options;
   const inFile = settingsOfFile(call);
   const settings = withKept(inFile, keptAccountsAt(inFile.database));
-  if (account !== undefined) return restricted(settings, account);
-  refuseNoAccounts(settings);
-  return settings;
+  return account === undefined ? settings : restricted(settings, account);
 }
 
 /** What the settings file says, alone. @throws MirrorError `settings_unreadable`, `settings_invalid`. */
@@ -52,7 +57,7 @@ function refuseNoAccounts({ accounts, database }: Settings): void {
   if (accounts.length > 0) return;
   throw new MirrorError(
     'settings_invalid',
-    `There is no account to mirror: \`accounts\` in the settings names none, and none was added to ${database}. List them there, such as ["6BApk"], or run \`vendor-mirror accounts add ID\`.`,
+    `There is no account to mirror: \`accounts\` in the settings names none, and none was added to ${database}. List them there, such as ["6BApk"], or run \`vendor-mirror accounts add ID\`; where access is got by OAuth, \`vendor-mirror login\` lists those that the token sees.`,
   );
 }
 

@@ -3,13 +3,14 @@
  */
 import type { AuthorizationRequest, Authorized } from '../api/auth/authorization.ts';
 import type { OAuthSettings } from '../api/auth/oauth-tokens.ts';
+import { accountsSeen, type SeenAccount } from '../api/identity.ts';
 import type { Installation } from '../app/installation.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';
 import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
-import { loadSettings } from './load-settings.ts';
+import { settingsOfLogin } from './load-settings.ts';
 import { newSettings, type NewServiceOptions } from './new-settings.ts';
-import { highestExit, shellWord, type Call, type CommandHandler } from './process/command.ts';
+import { highestExit, shellWord, withSettings, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printError, printJson, printNotice, printText } from './terminal/print.ts';
 import { isInteractive, prompt, readInput, type PromptContext } from './terminal/prompt.ts';
@@ -25,7 +26,7 @@ interface Access {
 export const login: CommandHandler<NewServiceOptions> = async (call) => {
   const { context, options } = call;
   const created = await newSettings(call);
-  const settings = created?.settings ?? loadSettings(call);
+  const settings = created?.settings ?? settingsOfLogin(call);
   const { name, oauth } = oauthConnection(settings, call.args[0]);
   // `logout` needs none of it.
   const { authorizationRequest, redeem } = await import('../api/auth/authorization.ts');
@@ -37,10 +38,13 @@ export const login: CommandHandler<NewServiceOptions> = async (call) => {
     await installation.connections.keepGrant(name, authorized.pair);
     const wrote = created?.write() ?? [];
     const access = await accessOf(installation, accountsOf(settings, name), call);
-    if (options.json) printJson(context, { ...document(name, authorized, access), wrote });
+    const seen = settings.accounts.length === 0 ? await seenBy(settings, authorized, context) : undefined;
+    if (options.json) printJson(context, { ...document(name, authorized, access), ...seenDocument(seen), wrote });
     else {
       for (const path of wrote) printText(context, `Wrote ${visible(path)}.`);
       report(context, name, authorized, access);
+      if (seen) offer(context, name, seen, created?.name);
+      else if (access.length === 0) printText(context, 'No account uses this connection yet.');
       if (created) printText(context, nextSteps(created.name));
     }
     return highestExit(access.map(({ error }) => error?.exit ?? exitStatus.done));
@@ -51,6 +55,48 @@ export const login: CommandHandler<NewServiceOptions> = async (call) => {
 function nextSteps(name: string): string {
   const option = `-c ${shellWord(name)}`;
   return `Next, \`vendor-mirror doctor ${option}\` checks everything, and \`vendor-mirror serve ${option}\` mirrors it.`;
+}
+
+/** The accounts that the new token sees, or why they are not known. */
+function seenBy(
+  { service }: Settings,
+  { pair }: Authorized,
+  { clock, fetch }: ProcessContext,
+): Promise<readonly SeenAccount[] | MirrorError> {
+  return accountsSeen(service.baseUrl ?? '', pair.access, { clock, fetch, timeout: service.timeout }).catch(
+    asMirrorError,
+  );
+}
+
+function seenDocument(seen: readonly SeenAccount[] | MirrorError | undefined): object {
+  if (seen === undefined) return {};
+  return seen instanceof MirrorError ? { seen: null, seen_error: seen.message } : { seen };
+}
+
+/** What to mirror, where nothing is mirrored yet. */
+function offer(
+  context: ProcessContext,
+  connection: string,
+  seen: readonly SeenAccount[] | MirrorError,
+  settingsName: string | undefined,
+): void {
+  const option = connection === defaultConnection ? '' : ` --connection ${connection}`;
+  const command = (id: string): string =>
+    settingsName === undefined
+      ? withSettings(context, `\`vendor-mirror accounts add ${id}${option}\``)
+      : `\`vendor-mirror accounts add ${id}${option} -c ${shellWord(settingsName)}\``;
+  if (!(seen instanceof MirrorError) && seen.length > 0) {
+    printText(context, 'The settings name no account. The token sees:');
+    for (const { account, business } of seen)
+      printText(context, `  ${visible(account)}${business === null ? '' : `  ${visible(business)}`}`);
+    printText(context, `Mirror one with ${command(visible(seen[0]?.account ?? 'ID'))}.`);
+    return;
+  }
+  const why = seen instanceof MirrorError ? seen.message : 'The service names none.';
+  printText(
+    context,
+    `The settings name no account, and which the token sees is not known: ${why} Asking needs the scope user:profile:read. If you know the id of the account, mirror it with ${command('ID')}.`,
+  );
 }
 
 /** Accounts of the settings that a connection gives access to. */
@@ -131,11 +177,10 @@ function report(context: ProcessContext, connection: string, { scopes }: Authori
   for (const { account, error } of access)
     if (error) printError(context, error, `the account ${account} cannot be read`);
     else printText(context, `The account ${account} can be read.`);
-  if (access.length === 0) printText(context, 'No account uses this connection yet.');
 }
 
 export const logout: CommandHandler = async (call) => {
-  const settings = loadSettings(call);
+  const settings = settingsOfLogin(call);
   const { name } = oauthConnection(settings, call.args[0]);
   const forgotten = await withInstallation(call, settings, ({ connections }) => connections.forgetGrant(name));
   if (call.options.json) printJson(call.context, { ok: true, connection: name, forgotten });

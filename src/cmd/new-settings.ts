@@ -69,9 +69,8 @@ export async function newSettings({
   const missing = [
     ...(baseUrl === undefined ? ['--base-url'] : []),
     ...(clientId === undefined ? ['--client-id'] : []),
-    ...(account === undefined ? ['--account'] : []),
   ];
-  if (baseUrl === undefined || clientId === undefined || account === undefined)
+  if (baseUrl === undefined || clientId === undefined)
     throw new MirrorError('usage', `For a new settings file, ${missing.join(' and ')} must be given too.`);
   const secret = await clientSecret(context, file, options.clientSecretFile);
   const text = settingsText(file, secret.path, { ...options, baseUrl, clientId, account });
@@ -92,7 +91,7 @@ function refuseNone({ env, machineSettings }: ProcessContext, { config, sandbox 
   if (config !== undefined || sandbox || env['VENDOR_MIRROR_CONFIG'] || existsSync(machineSettings)) return;
   throw new MirrorError(
     'usage',
-    `No settings file is named (-c FILE). With --base-url, --client-id and --account, login writes a new one, ${usualName}.`,
+    `No settings file is named (-c FILE). With --base-url and --client-id, login writes a new one, ${usualName}.`,
   );
 }
 
@@ -114,7 +113,11 @@ async function clientSecret(context: ProcessContext, file: string, given: string
   return { path, typed };
 }
 
-type Named = NewServiceOptions & { readonly baseUrl: string; readonly clientId: string; readonly account: string };
+type Named = NewServiceOptions & {
+  readonly baseUrl: string;
+  readonly clientId: string;
+  readonly account: string | undefined;
+};
 
 /** Paths are whole, so that they mean the same wherever a command is run. */
 function settingsText(file: string, secretPath: string, options: Named): string {
@@ -128,7 +131,7 @@ function settingsText(file: string, secretPath: string, options: Named): string 
   } = options;
   const quoted = (text: string): string => JSON.stringify(text);
   return `# Written by \`vendor-mirror login\`. Everything else has a default.
-accounts: [${quoted(options.account)}]
+accounts: [${options.account === undefined ? '' : quoted(options.account)}]
 database: ${quoted(join(folder, 'vendors.db'))}
 secrets: ${quoted(join(folder, 'secrets.db'))}
 service:

@@ -39,7 +39,10 @@ export class Addresses {
   /** Fields, because connections get them without the object. */
   readonly all: Resolve = (name, options, found) =>
     this.#resolve(name, options, (error, addresses) => {
-      if (error) return found(error, []);
+      if (error) {
+        found(error, []);
+        return;
+      }
       const reached = this.#reached.get(name);
       const [first, others] = [true, false].map((is) =>
         addresses.filter(({ address }) => (address === reached) === is),

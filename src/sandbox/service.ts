@@ -21,6 +21,7 @@ import { type FaultKind, defaultWorld, type World } from './core/worlds.ts';
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults.ts';
 import { answerGateways, answerVendors } from './endpoints/vendor-endpoints.ts';
 import type { Memory } from './core/memory.ts';
+import { answerIdentity, identityPath } from './endpoints/identity-endpoint.ts';
 import { answerManual, isManualPath } from './endpoints/manual-endpoints.ts';
 import { DeliverySender, type Attempt, type Post } from './delivery/delivery-sender.ts';
 import {
@@ -211,6 +212,7 @@ export class Sandbox {
     if (request.path === authorizePath)
       return answerAuthorize(request, this.access, this.#terms, this.#clock.now(), this.#random);
     if (isManualPath(request.path)) return this.#answerManual(request);
+    if (request.path === identityPath) return this.#answerIdentity(request);
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
     if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));
     const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
@@ -220,6 +222,17 @@ export class Sandbox {
     const reply =
       metered?.allowed === false ? tooMany(target.area) : await this.#reply(request, target, account, grant);
     return { ...reply, headers: Object.assign({}, metered?.headers, reply.headers) };
+  }
+
+  #answerIdentity(request: SandboxRequest): Reply {
+    const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
+    if (!grant) return unauthenticated('accounting');
+    try {
+      return answerIdentity(request.method, grant, [...this.#accounts.keys()], this.world);
+    } catch (error) {
+      if (error instanceof Refusal) return refusalReply(error, 'auth', this.world);
+      throw error;
+    }
   }
 
   #answerManual(request: SandboxRequest): Reply {

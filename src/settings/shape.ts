@@ -84,11 +84,19 @@ export type AuthSettings = z.infer<typeof auth>;
 
 const idForm = 'an account id: up to 64 letters, digits, - and _';
 const accountForm = `${idForm}; or {id, connection}`;
-const accountId = z.string({ error: accountForm }).regex(/^[A-Za-z0-9_-]{1,64}$/, accountForm);
+const placeholder = /^(?:your|my|the)?[_-]?account[_-]?(?:id)?$/i;
+const accountId = z
+  .string({ error: accountForm })
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, accountForm)
+  .refine(
+    (id) => !placeholder.test(id),
+    'the id of your account instead of this placeholder; `vendor-mirror login` lists those that a token sees, where `accounts` is []',
+  );
 
 /** What an account id should be; undefined where the text is one. */
 export function accountIdInstead(text: string): string | undefined {
-  return accountId.safeParse(text).success ? undefined : idForm;
+  const problem = accountId.safeParse(text).error?.issues[0]?.message;
+  return problem === accountForm ? idForm : problem;
 }
 
 const connectionForm = 'the name of a connection: up to 32 letters, digits, - and _';

@@ -80,14 +80,15 @@ export interface IssuedCode {
   readonly expires: number;
 }
 
+export const profileRead = 'user:profile:read';
 export const vendorsRead = 'user:bill_vendors:read';
 export const vendorsWrite = 'user:bill_vendors:write';
 export const gatewaysRead = 'user:online_payments:read';
 export const gatewaysWrite = 'user:online_payments:write';
 
-/** Every scope of the reference. */
+/** Every scope of the service. */
 export const allScopes: readonly string[] = [
-  ...new Set([vendorsRead, vendorsWrite, gatewaysRead, gatewaysWrite, ...eventScopes]),
+  ...new Set([profileRead, vendorsRead, vendorsWrite, gatewaysRead, gatewaysWrite, ...eventScopes]),
 ];
 
 export class Access {

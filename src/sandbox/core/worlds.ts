@@ -175,6 +175,11 @@ const axes = {
   ),
   brokenRows: choice('rows without an id, of another integration, among callbacks and gateways', 'none', 'one'),
   callbackTime: choice('form of updated_at of a callback', 'iso', 'plain'),
+  accountIds: choice(
+    'where `/auth/api/v1/users/me` tells the ids of accounts; with `roles` that of each business is null',
+    'businesses',
+    'roles',
+  ),
 } as const;
 
 type Axes = typeof axes;

@@ -7,6 +7,7 @@ import { until, watched, type DaemonProcess } from '../../support/testbed/daemon
 import { program } from '../../support/testbed/build.ts';
 import { ended, freePort } from '../../support/testbed/program.ts';
 import { testbed } from '../../support/testbed.ts';
+import type { SandboxTestbedOptions } from '../../support/testbed/sandbox.ts';
 
 const authOf = (baseUrl: string, redirectUri: string): string =>
   `{ oauth: { authorizeUrl: "${baseUrl}/auth/oauth/authorize", tokenUrl: "${baseUrl}/auth/oauth/token", clientId: mirror, clientSecret: hush, redirectUri: "${redirectUri}" } }`;
@@ -19,8 +20,8 @@ async function place(redirect?: string) {
 }
 
 /** A folder without settings, beside a service that has somebody to log in. */
-async function nothing() {
-  const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
+async function nothing(options: SandboxTestbedOptions = {}) {
+  const sandbox = await testbed({ level: 'sandbox', vendors: 5, ...options });
   const at = await testbed({ level: 'program', service: sandbox });
   const secret = join(at.folder, 'client-secret');
   writeFileSync(secret, 'hush\n');
@@ -121,8 +122,7 @@ describe('login', () => {
         ['-c', join(at.folder, 'mirror.yaml'), ...at.named, '--account', '6BApk'],
         'exists, and login never changes a settings file',
       ],
-      [['-c', at.file, ...at.named], 'For a new settings file, --account must be given too.'],
-      [['-c', at.file, '--client-id', 'mirror'], '--base-url and --account must be given too'],
+      [['-c', at.file, '--client-id', 'mirror'], 'For a new settings file, --base-url must be given too.'],
       [['-c', at.file, ...at.named.slice(0, 4), '--account', '6BApk'], 'use --client-secret-file FILE'],
       [['main', '-c', at.file, ...at.named, '--account', '6BApk'], 'leave main out'],
       [['--sandbox', ...at.named, '--account', '6BApk'], '--base-url and --sandbox cannot be used together'],
@@ -134,6 +134,42 @@ describe('login', () => {
     expect(existsSync(at.file)).toBe(false);
     const bare = spawnSync(process.execPath, [program, 'login'], { cwd: at.folder, encoding: 'utf8', env: {} });
     expect([bare.status, bare.stderr]).toEqual([64, expect.stringContaining('login writes a new one, mirror.yaml')]);
+  });
+
+  it.each(['businesses', 'roles'] as const)(
+    'L43 without an account lists those that the token sees (told by %s), and the command that adds one, after which doctor is content',
+    async (accountIds) => {
+      const at = await nothing({ world: { accountIds } });
+      const child = at.start('login', '-c', at.file, ...at.named);
+      const end = ended(child);
+      const login = watched(child);
+      await login.logged('Waiting for the browser');
+      await fetch(await press(addressIn(login), 'allow'));
+      const { status, stdout } = await end;
+      expect([status, stdout]).toEqual([
+        0,
+        expect.stringContaining(
+          `The settings name no account. The token sees:\n  6BApk${accountIds === 'roles' ? '' : '  Business 6BApk'}\n`,
+        ),
+      ]);
+      const [, command = ''] = /Mirror one with `vendor-mirror (accounts add 6BApk -c \S+)`/.exec(stdout) ?? [];
+      expect(await at.run(...command.split(' '))).toMatchObject({ status: 0 });
+      const doctor = await at.run('doctor', '-c', at.file, '--json');
+      const { checks } = JSON.parse(doctor.stdout) as { checks: { check: string; result: string }[] };
+      expect(checks.filter(({ result }) => result === 'failure')).toEqual([]);
+    },
+  );
+
+  it('L43 without an account and the scope to list them says which scope that is, and how to go on', async () => {
+    const at = await nothing({ scopes: ['user:bill_vendors:read'] });
+    const child = at.start('login', '-c', at.file, ...at.named);
+    const end = ended(child);
+    const login = watched(child);
+    await login.logged('Waiting for the browser');
+    await fetch(await press(addressIn(login), 'allow'));
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([0, expect.stringContaining('needs the scope user:profile:read')]);
+    expect(stdout).toContain('`vendor-mirror accounts add ID -c');
   });
 
   it('writes nothing if the person refuses', async () => {

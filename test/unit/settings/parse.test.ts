@@ -243,3 +243,11 @@ describe('publish', () => {
     expect(() => publish(text)).toThrow(problem);
   });
 });
+
+it.each(['YOUR_ACCOUNT_ID', 'your-account', 'ACCOUNT_ID', 'AccountId'])(
+  'L43 %s is a placeholder, and no account id',
+  (id) => {
+    expect(problems({ ...usual, accounts: [id] })).toContain('the id of your account instead of this placeholder');
+    expect(problems({ ...usual, accounts: [`${id}7`] })).toBe('nothing');
+  },
+);
