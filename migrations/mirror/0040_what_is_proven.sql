@@ -700,6 +700,12 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_registration_refusals', 'attempts', 'table', 'INTEGER', 'How often it was refused since refused_at', '3'),
   ('_registration_refusals', 'retry_at', 'table', 'TIMESTAMP', 'When it is tried again at the earliest, UTC; null where with the next check', '2026-11-20 12:04:00.000');
 
+-- A code that came and was accepted proves that what the service sends arrives: changes that were missed before are no longer held against it.
+ALTER TABLE accounts ADD COLUMN callback_proven_at TIMESTAMP;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('accounts', 'callback_proven_at', 'table', 'TIMESTAMP', 'When a callback was verified last, UTC; null where none was', '2026-11-20 12:00:00.000');
+
 -- Who was paid under another name, account or address lately, and who changed it: what a fraud would change.
 CREATE VIEW contact_changes AS
 SELECT c.account_id, c.seq, c."at", c.vendorid, c.vendor_name, c.field, c."old", c."new", c.learned_by, d.user_id

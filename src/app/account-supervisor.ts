@@ -293,11 +293,12 @@ export class AccountSupervisor {
     if (silentFor === undefined) return;
     const { missedSince } = received;
     const minutes = Math.round(silentFor / 60_000);
+    // A renewal that is not due yet, or did not succeed, is no news: what is wrong is told by the check.
+    if ((await this.subscriptions.resendIfSilent()) !== 'renewed') return;
     log.warn(
       { account: account.accountId, missed: missedSince, minutes },
-      `sweeps found ${missedSince} changes that no delivery announced, and no delivery came for ${minutes} minutes: the callback is renewed`,
+      `sweeps found ${missedSince} changes that no delivery announced, and no delivery came for ${minutes} minutes: the callback was renewed`,
     );
-    await this.subscriptions.resendIfSilent();
   }
 }
 

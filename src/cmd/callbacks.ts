@@ -8,6 +8,7 @@
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Installation } from '../app/installation.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { isAboutVendors } from '../domain/events.ts';
 import { silentLog } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
@@ -236,6 +237,7 @@ async function ownCallback(
     unverified: () => see(false),
     async proven(code) {
       await verifiers.prove(account, callback.event, callbackid, code);
+      if (isAboutVendors(callback.event)) await mirror.callbacks.proven(account);
       await see(true);
     },
     async deleted() {

@@ -654,7 +654,7 @@ const recent = 24 * 3_600_000;
 
 type DeliveryFacts = Pick<
   AccountFacts,
-  'awaitsDeliveries' | 'callbacks' | 'freshness' | 'lastDelivery' | 'missedSince' | 'refused'
+  'awaitsDeliveries' | 'callbacks' | 'freshness' | 'lastDelivery' | 'provenAt' | 'missedSince' | 'refused'
 >;
 
 /** The silence is unusual from this many unannounced changes, and this many milliseconds without a delivery. */
@@ -662,20 +662,21 @@ const unusualMisses = 3;
 const unusualSilence = 15 * 60_000;
 
 /**
- * For how long no delivery has come, in milliseconds; undefined where that is not unusual. Counted from `since` where none ever came. The
- * callback may be disabled without showing it.
+ * For how long neither a delivery nor a code that was right has come, in milliseconds; undefined where that is not unusual. Counted from
+ * `since` where none ever came. The callback may be disabled without showing it.
  */
 export function unusuallySilentFor(
-  { lastDelivery, missedSince }: Pick<AccountFacts, 'lastDelivery' | 'missedSince'>,
+  { lastDelivery, provenAt, missedSince }: Pick<AccountFacts, 'lastDelivery' | 'provenAt' | 'missedSince'>,
   now: number,
   since: number,
 ): number | undefined {
-  const silentFor = now - (parseInstant(lastDelivery ?? '') ?? since);
+  const heard = [lastDelivery, provenAt].map((moment) => parseInstant(moment ?? '') ?? since);
+  const silentFor = now - Math.max(...heard);
   return missedSince >= unusualMisses && silentFor >= unusualSilence ? silentFor : undefined;
 }
 
 export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHealth {
-  const { awaitsDeliveries, callbacks, freshness, lastDelivery, missedSince, refused } = facts;
+  const { awaitsDeliveries, callbacks, freshness, lastDelivery, provenAt, missedSince, refused } = facts;
   const receiving = (tone: Tone, words: string): DeliveryHealth => ({ state: 'receiving', tone, words });
   if (!awaitsDeliveries)
     return { state: 'off', tone: 'fair', words: 'Off: listener.publicUrl is not set, so only sweeps find changes' };
@@ -689,7 +690,9 @@ export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHeal
   const silentFor = lastDelivery === null ? Infinity : now - (parseInstant(lastDelivery) ?? 0);
   // Right after a delivery, that of a change which a sweep found may still be on its way.
   if (missedSince > 0 && silentFor >= unusualSilence) {
-    const since = lastDelivery === null ? 'no delivery ever arrived, and' : 'since the last delivery';
+    const isRenewed = lastDelivery !== null && (provenAt ?? '') > lastDelivery;
+    const last = `since the ${isRenewed ? 'callback was renewed' : 'last delivery'}`;
+    const since = lastDelivery === null ? 'no delivery ever arrived, and' : last;
     const found = missedSince === 1 ? '1 change' : `${missedSince.toLocaleString('en')} changes`;
     return receiving('fair', `Doubtful: ${since} sweeps found ${found} that should have been announced`);
   }

@@ -237,6 +237,7 @@ export function unknownState(account: string): AccountState {
     unprovenAbsences: 0,
     oldestMark: null,
     lastDelivery: null,
+    provenAt: null,
     missedSince: 0,
     parkedFor: [],
     undecided: [],
@@ -282,7 +283,9 @@ export interface ReceivedDeliveries {
   readonly oldestMark: string | null;
   /** When the last signed delivery came; null if none ever did. */
   readonly lastDelivery: string | null;
-  /** Changes that sweeps found since and no delivery announced; at most 1,000. */
+  /** When a callback was verified last; null if none was. */
+  readonly provenAt: string | null;
+  /** Changes that sweeps found since the later of both and no delivery announced; at most 1,000. */
   readonly missedSince: number;
 }
 
@@ -303,6 +306,10 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
     sqlite,
     (at) => sql`SELECT max(received_at) AS at FROM deliveries WHERE account_id = ${at('accountId')}`,
   );
+  const proven = statement<OfAccount, Moment>(
+    sqlite,
+    (at) => sql`SELECT callback_proven_at AS at FROM accounts WHERE account_id = ${at('accountId')}`,
+  );
   const missed = statement<OfAccount & { after: string; most: number }, { count: number }>(
     sqlite,
     (at) => sql`
@@ -314,9 +321,11 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
   );
   return (accountId) => {
     const lastDelivery = last.get({ accountId })?.at ?? null;
-    const found = missed.get({ accountId, after: lastDelivery ?? '', most: maxMissed });
+    const provenAt = proven.get({ accountId })?.at ?? null;
+    const after = [lastDelivery ?? '', provenAt ?? ''].sort()[1] ?? '';
+    const found = missed.get({ accountId, after, most: maxMissed });
     const oldestMark = oldest.get({ accountId })?.at ?? null;
-    return withoutBlobs({ oldestMark, lastDelivery, missedSince: found?.count ?? 0 });
+    return withoutBlobs({ oldestMark, lastDelivery, provenAt, missedSince: found?.count ?? 0 });
   };
 }
 

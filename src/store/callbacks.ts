@@ -41,6 +41,7 @@ export class Callbacks {
   readonly #refused: Statement<{ account_id: string }, RegistrationRefusal>;
   readonly #forgive: Statement<{ account_id: string; event: string }>;
   readonly #refuse: Statement<RegistrationRefusalTable>;
+  readonly #prove: Statement<{ account_id: string; at: string }>;
   readonly #endWaits: Statement<{ account_id: string }>;
 
   constructor(database: Database, clock: Clock) {
@@ -87,6 +88,10 @@ export class Callbacks {
         .insertInto('_registration_refusals')
         .values({ ...columns(at, ['account_id', 'event']), ...columns(at, ofRefusal) })
         .onConflict((conflict) => conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ofRefusal))),
+    );
+    this.#prove = statement(
+      sqlite,
+      (at) => sql`UPDATE accounts SET callback_proven_at = ${at('at')} WHERE account_id = ${at('account_id')}`,
     );
     this.#endWaits = statement(
       sqlite,
@@ -138,6 +143,11 @@ export class Callbacks {
         if (!events.has(event)) this.#forgive.run({ account_id, event });
       for (const refusal of refusals) this.#refuse.run({ account_id, ...refusal });
     });
+  }
+
+  /** A callback for vendors has just been verified: what the service sends arrives. */
+  proven(account_id: string): Promise<void> {
+    return this.#database.write(() => void this.#prove.run({ account_id, at: timestamp(this.#clock.now()) }));
   }
 
   /** What was refused is tried again with the next check. */

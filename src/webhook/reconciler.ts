@@ -207,7 +207,7 @@ class CallbackReconciler {
       return true;
     }
     if (!right && (await verification.tryCodes(callback, this.#ownCallbacks, signal)))
-      return this.#keepVerified(callbackid);
+      return this.#keepVerified(callback);
     if (verification.wrongCodes(callbackid) >= maxWrongCodes) {
       const replaced = await this.#register(event, callback);
       if (typeof replaced === 'boolean') return replaced;
@@ -274,10 +274,12 @@ class CallbackReconciler {
 
   async #awaitCode(callback: Callback): Promise<boolean> {
     const verified = await this.#options.verification.awaitCode(callback, this.#ownCallbacks, this.#options.signal);
-    return verified && this.#keepVerified(callback.callbackid);
+    return verified && (await this.#keepVerified(callback));
   }
 
-  #keepVerified(callbackid: number): true {
+  async #keepVerified({ callbackid, event }: Callback): Promise<true> {
+    const { accountId, mirror } = this.#options;
+    if (isAboutVendors(event)) await mirror.callbacks.proven(accountId);
     this.#kept.add(callbackid);
     this.#newlyVerified += 1;
     return true;
@@ -341,6 +343,8 @@ export class Verification {
   readonly #wrong = new Map<number, number>();
   /** The number of arrivals when codes were last looked up. */
   seenArrivals = 0;
+  /** How many codes were right. */
+  proofs = 0;
 
   constructor(options: VerificationOptions) {
     this.#options = options;
@@ -394,6 +398,7 @@ export class Verification {
       await ownCallbacks.refresh(signal);
       if (!ownCallbacks.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
       await verifiers.prove(accountId, event, callbackid, code);
+      this.proofs += 1;
       this.#wrong.delete(callbackid);
       this.#requested.delete(callbackid);
       return true;

@@ -99,15 +99,18 @@ export class SubscriptionManager implements Service {
   /**
    * Requests new codes although all callbacks look right, because no deliveries arrive: a callback may be disabled without showing it. The
    * time between two renewals doubles while they do not help.
+   * @returns the state of the subscription; `renewed` where one was due, and a new code was verified.
    */
-  resendIfSilent(): Promise<Subscription> {
+  async resendIfSilent(): Promise<Subscription | 'renewed'> {
     const now = this.#options.clock.monotonic();
     const { at, pause } = this.#renewed ?? { at: -Infinity, pause: firstPause };
     if (now - at >= pause) {
       this.#renewed = { at: now, pause: now - at > maxPause ? firstPause : Math.min(maxPause, pause * 2) };
       this.#isRenewalDue = true;
     }
-    return this.check();
+    const before = this.#verification.proofs;
+    const subscription = await this.check();
+    return subscription === 'verified' && this.#verification.proofs > before ? 'renewed' : subscription;
   }
 
   /** A verification code has arrived and is on disk. */

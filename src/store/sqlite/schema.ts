@@ -196,6 +196,7 @@ export interface AccountTable {
   unproven_absences: Generated<number>;
   probed_vendors: Generated<number>;
   reads_details: Generated<number>;
+  callback_proven_at: Generated<string | null>;
 }
 
 interface ServiceKnowledgeTable {

@@ -1,6 +1,7 @@
 /** A daemon that no longer receives deliveries repairs its callback without help. */
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { judgeDeliveries } from '../../../src/health/judge.ts';
 import { account } from '../../support/names.ts';
 import { isFresh, someVendor } from '../../support/testbed/daemon.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
@@ -48,8 +49,28 @@ describe('deliveries arrive again', () => {
     expect(await hears(at)).toBe(false);
     await untilHears(at, 5 * quarter);
     expect(at.log.map(({ msg }) => msg)).toContainEqual(
-      expect.stringMatching(/no delivery announced.*the callback is renewed/),
+      expect.stringMatching(/no delivery announced.*the callback was renewed/),
     );
+  });
+
+  it('L96 in an account where nobody edits any more: the renewal ends the silence, and is logged once', async () => {
+    const at = await testbed({ level: 'daemon', world: ['disabled=silent'] });
+    const isSilent = async (): Promise<boolean> => {
+      const { accounts } = await at.clock.during(at.daemon.health.facts());
+      return accounts.some((facts) => judgeDeliveries(facts, at.clock.now()).state === 'silent');
+    };
+    at.sandbox.callbacks(account).disable(at.clock.now(), callback(at));
+    for (const { vendorid } of at.sandbox.vendors(account).all().slice(0, 5))
+      at.sandbox.vendors(account).edit(Number(vendorid), { city: 'Unheard' });
+    await at.clock.until('the silence is noticed', isSilent, 3 * quarter);
+    await at.clock.until('it is renewed', async () => !(await isSilent()), 3 * quarter);
+    const states: boolean[] = [];
+    for (let passed = 0; passed < 24; passed += 1) {
+      await at.clock.advance(quarter);
+      states.push(await isSilent());
+    }
+    expect(states).not.toContain(true);
+    expect(at.log.filter(({ msg }) => /the callback (is|was) renewed/.test(msg))).toHaveLength(1);
   });
 
   it('D6 after the callback was deleted at the service', async () => {

@@ -136,6 +136,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     oldestMark: before(9 * second),
     lastDelivery: before(5 * second),
     days,
+    provenAt: null,
     missedSince: 0,
     parkedFor: [],
     undecided: [],

@@ -303,6 +303,7 @@ const callbacks =
           knownCallbacks: () => answer(() => []),
           replaceCallbacks: () => answer(() => undefined),
           refusals: () => answer(() => []),
+          proven: () => answer(() => undefined),
           replaceRefusals: () => answer(() => undefined),
         },
       } as unknown as Pick<Store, 'callbacks'>,

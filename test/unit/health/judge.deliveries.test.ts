@@ -13,6 +13,7 @@ const healthy: Facts = {
   callbacks: [callback],
   freshness,
   lastDelivery: '2026-11-25 11:30:00.000',
+  provenAt: null,
   missedSince: 0,
   refused: [],
 };

@@ -10,5 +10,12 @@ it.each([
   ['a delivery came 14 minutes ago', 3, '2026-11-20 11:46:00.000', undefined],
   ['no delivery ever arrived, since the program began', 3, null, minutes(60)],
 ])('where %s, silence is reported only if it is unusual', (_, missedSince, lastDelivery, silentFor) => {
-  expect(unusuallySilentFor({ missedSince, lastDelivery }, now, now - minutes(60))).toBe(silentFor);
+  expect(unusuallySilentFor({ missedSince, lastDelivery, provenAt: null }, now, now - minutes(60))).toBe(silentFor);
+});
+
+it('L96 a callback that was verified since answers the doubt, until new changes are missed', () => {
+  const missed = { missedSince: 3, lastDelivery: '2026-11-20 09:00:00.000' };
+  const silentFor = (provenAt: string) => unusuallySilentFor({ ...missed, provenAt }, now, now);
+  expect(silentFor('2026-11-20 11:50:00.000')).toBeUndefined();
+  expect(silentFor('2026-11-20 11:40:00.000')).toBe(minutes(20));
 });

@@ -160,7 +160,7 @@ describe('signatures after a change of verifier', () => {
       sandbox: { deliveries: { delay: [60_000, 60_000] } },
     });
     const heard = announce(place);
-    expect(await place.subscriptions.resendIfSilent()).toBe('verified');
+    expect(await place.subscriptions.resendIfSilent()).toBe('renewed');
     await place.clock.advance(60_000);
     expect(await heard).toBe(200);
   });
@@ -171,7 +171,7 @@ describe('signatures after a change of verifier', () => {
     book.verify(0, book.renew(0, book.get(2001)!), book.get(2001)!.verifier);
     for (let count = 0; count < 7; count += 1) expect(await announce(place)).toBe(401);
     expect(place.called.silences).toBe(1);
-    expect([await place.subscriptions.resendIfSilent(), await announce(place)]).toEqual(['verified', 200]);
+    expect([await place.subscriptions.resendIfSilent(), await announce(place)]).toEqual(['renewed', 200]);
     expect(place.verified).toEqual([account]);
   });
 });
