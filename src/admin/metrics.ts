@@ -324,9 +324,15 @@ function createGauges(registry: Registry): (health: Health) => void {
     labelNames: ['connection', 'code'],
     registers,
   });
+  const refused = new Gauge({
+    name: 'vendor_mirror_connection_refused_accounts',
+    help: 'Accounts of a connection to which the service refuses access.',
+    labelNames: ['connection'],
+    registers,
+  });
   const problems = new Gauge({
     name: 'vendor_mirror_problem',
-    help: 'Always 1, for each problem of an account; the label code names it as /api/status does.',
+    help: 'Always 1, for each problem; the label code names it as /api/status does, and account is empty where it is of no single account.',
     labelNames: ['account', 'code'],
     registers,
   });
@@ -347,6 +353,11 @@ function createGauges(registry: Registry): (health: Health) => void {
     lastRunFailed.reset();
     requestsFailing.reset();
     problems.reset();
+    for (const { code } of [...health.process, ...health.installation]) problems.set({ account: '', code }, 1);
+    refused.reset();
+    for (const { connection } of health.facts.connections) refused.set({ connection }, 0);
+    for (const { facts, problems: found } of served(health.accounts))
+      if (found.some(({ code }) => code === 'access_refused')) refused.inc({ connection: facts.connection });
     for (const { facts, error, problems: found } of labelled) {
       const { account, failing } = facts;
       for (const { code } of found) problems.set({ account, code }, 1);

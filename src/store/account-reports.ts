@@ -65,6 +65,8 @@ export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 /** What is stored of an account or found by an index: no sums of money, which need a scan of all vendors. */
 interface AccountSummary extends FailedSince {
   readonly account: string;
+  /** The grant that gives access to it. */
+  readonly connection: string;
   readonly counts: readonly VendorCount[];
   readonly freshness: Omit<FreshnessView, 'account_id'>;
   /** By how many milliseconds this machine's clock is ahead of the service's; null where it is not known to be wrong. */
@@ -88,6 +90,8 @@ interface AccountSummary extends FailedSince {
   readonly unprovenAbsences: number;
 }
 
+const noAccount = { connection: 'default', accepted_unreadable: 0 };
+
 /** Prepares summaries of accounts with their `latest` runs; a summary is undefined for an unknown account. */
 export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: string) => AccountSummary | undefined {
   const freshness = statement<OfAccount, FreshnessView>(
@@ -97,9 +101,9 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const clock = statement<None, { clock_ahead_ms: number | null }>(sqlite, () =>
     mirrorSql.selectFrom('reading_counter').select('clock_ahead_ms'),
   );
-  const accepted = statement<OfAccount, { accepted_unreadable: number }>(
+  const registered = statement<OfAccount, { connection: string; accepted_unreadable: number }>(
     sqlite,
-    (at) => sql`SELECT accepted_unreadable FROM accounts WHERE account_id = ${at('accountId')}`,
+    (at) => sql`SELECT connection, accepted_unreadable FROM accounts WHERE account_id = ${at('accountId')}`,
   );
   const counts = countVendors(sqlite);
   const queue = measureQueue(sqlite);
@@ -138,14 +142,16 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
     const fresh = freshness.get({ accountId });
     if (!fresh) return undefined;
     const { account_id, ...rest } = fresh;
+    const { connection, accepted_unreadable } = registered.get({ accountId }) ?? noAccount;
     const shown = runs.all({ accountId, latest }).map(withoutBlobs);
     const [newest] = shown;
     return {
       account: account_id,
+      connection,
       counts: counts.all({ accountId }),
       freshness: withoutBlobs(rest),
       clockAheadMs: clock.get({})?.clock_ahead_ms ?? null,
-      acceptedUnreadable: accepted.get({ accountId })?.accepted_unreadable ?? 0,
+      acceptedUnreadable: accepted_unreadable,
       queue: queue.get({ accountId }) ?? { waiting: 0, parked: 0 },
       sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
       failing: withoutBlobs(failing.get({ accountId })) ?? null,
@@ -208,6 +214,7 @@ export interface AccountState extends AccountSummary, ReceivedDeliveries {
 export function unknownState(account: string): AccountState {
   return {
     account,
+    connection: noAccount.connection,
     counts: [],
     freshness: {
       last_complete_sweep: null,

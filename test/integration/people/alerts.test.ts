@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { HealthFacts } from '../../../src/health/judge.ts';
+import { judge, type HealthFacts, type ProblemCode } from '../../../src/health/judge.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { folder, missingPrometheus, prometheus } from '../../support/admin/prometheus.ts';
-import { able, account, before, facts, published, run, target } from '../../support/admin/sample.ts';
+import { able, account, before, facts, newAccount, noon, published, run, target } from '../../support/admin/sample.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
 
@@ -31,6 +31,58 @@ const ended = (error_code: string, more: Parameters<typeof account>[0] = {}): He
   facts([account({ runs: [run(9, { outcome: 'failed', error: 'It failed.', error_code })], ...more })]);
 const old = { ...account().freshness, listed_as_of: before(90_000_000) };
 
+/** Refused at each run, all by one dead token. */
+const refusedAccounts = Array.from({ length: 60 }, (_, index) =>
+  account({
+    ...{ account: `a${index}`, freshness: old, oldestMark: before(7_200_000) },
+    runs: [run(9, { outcome: 'failed', error: 'It failed.', error_code: 'unauthenticated' })],
+  }),
+);
+const dead = {
+  requests: 2,
+  first_at: before(7_200_000),
+  last_at: before(1),
+  code: 'token_refresh_failed',
+  message: 'No.',
+};
+const refusedRun = [run(9, { outcome: 'failed', error: 'It failed.', error_code: 'answer_too_large' })];
+const unclear = { ...account().freshness, listed_as_of: null, safe_as_of: null };
+
+/** The alert of each problem that a judgement may find; null where none is due, and why. */
+const alertOf: Readonly<Record<ProblemCode, string | null>> = {
+  listener_closed: 'VendorMirrorNotReady',
+  cannot_store: 'VendorMirrorNotReady',
+  not_served: null, // a person removed it
+  paused: null, // a person paused it
+  access_refused: 'VendorMirrorTokenDead',
+  connection_refused: 'VendorMirrorTokenDead',
+  service_failing: 'VendorMirrorServiceDown',
+  first_pull: null, // it is under way
+  never_mirrored: 'VendorMirrorStale',
+  clock_wrong: 'VendorMirrorStale',
+  clock_set_back: 'VendorMirrorStale',
+  stale: 'VendorMirrorStale',
+  in_doubt: 'VendorMirrorStale',
+  last_run: null, // the next one may be complete; if none is, the mirror becomes stale
+  absences_waiting: 'VendorMirrorBreakerWaiting',
+  token_sees_less: 'VendorMirrorNotAllKnown',
+  absences_unproven: 'VendorMirrorNotAllKnown',
+  vendors_undecided: 'VendorMirrorNotAllKnown',
+  values_unreadable: 'VendorMirrorNotAllKnown',
+  callback_unverified: 'VendorMirrorCallbackUnverified',
+  deliveries_refused: 'VendorMirrorDeliveriesRefused',
+  deliveries_silent: 'VendorMirrorWebhookSilent',
+  vendors_parked: 'VendorMirrorQueueStuck',
+  queue_stuck: 'VendorMirrorQueueStuck',
+  no_daemon: null, // nobody is there to be scraped: VendorMirrorDown
+  receiver_gone: 'VendorMirrorNotifyStuck',
+  receiver_failing: 'VendorMirrorNotifyStuck',
+  changes_given_up: 'VendorMirrorNotifyStuck',
+  receiver_unknown: null, // a person removed it, and nothing is sent to it
+  publication_failing: 'VendorMirrorPublicationFailing',
+  publication_late: 'VendorMirrorPublicationFailing',
+};
+
 /** Each drill: what the program knows of the day, and the one alert that must fire. */
 const drills: readonly [title: string, alert: string, given: HealthFacts, course?: Course][] = [
   ['the daemon is down', 'VendorMirrorDown', facts([account()]), (name) => (name === 'up' ? '0x240' : undefined)],
@@ -41,6 +93,62 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
       ...facts(),
       ability: { ...able, trouble: { code: 'file_unwritable', message: 'The mirror cannot be written.' } },
     },
+  ],
+  [
+    'L97 the listener is closed, on a small disk',
+    'VendorMirrorNotReady',
+    { ...facts(), ability: { ...able, listening: false, diskFreeBytes: 2e9 } },
+  ],
+  [
+    'L97 the disk is so full that deliveries are refused, and the mirror grows old',
+    'VendorMirrorNotReady',
+    {
+      ...facts([account({ freshness: old, oldestMark: before(7_200_000) })]),
+      ability: { ...able, diskFreeBytes: 2 ** 20, trouble: { code: 'disk_full', message: 'The disk is full.' } },
+    },
+  ],
+  ['L97 one dead token gives no access to sixty accounts', 'VendorMirrorTokenDead', facts(refusedAccounts)],
+  [
+    'L97 one of two connections gives no access, and its accounts were not read since',
+    'VendorMirrorTokenDead',
+    {
+      ...facts(),
+      connections: [
+        { connection: 'default', accounts: 1, failing: null },
+        { connection: 'other', accounts: 1, failing: { ...dead, connection: 'other' } },
+      ],
+    },
+  ],
+  ['L97 the first run failed', 'VendorMirrorStale', facts([{ ...newAccount('6BApk'), runs: refusedRun }])],
+  ['L97 the clock is wrong', 'VendorMirrorStale', facts([account({ freshness: unclear, clockAheadMs: 7_200_000 })])],
+  ['L97 the clock was set back', 'VendorMirrorStale', facts([account({ freshness: unclear })])],
+  ['L97 the machine slept', 'VendorMirrorStale', facts([account({ doubt: 'The machine slept for 6 h.' })])],
+  [
+    'L97 absences wait for a person',
+    'VendorMirrorBreakerWaiting',
+    facts([account({ findings: [{ kind: 'breaker', count: 1 }] })]),
+  ],
+  ['L97 the token may see less', 'VendorMirrorNotAllKnown', facts([account({ withheldAbsences: 4 })])],
+  ['L97 absences are not proven', 'VendorMirrorNotAllKnown', facts([account({ unprovenAbsences: 2 })])],
+  [
+    'L97 a vendor cannot be read',
+    'VendorMirrorNotAllKnown',
+    facts([
+      account({
+        freshness: { ...account().freshness, undecided: 1 },
+        undecided: [{ vendorid: 1006, since: before(3_600_000), code: 'service_unavailable', error: 'It failed.' }],
+      }),
+    ]),
+  ],
+  [
+    'L97 values cannot be read',
+    'VendorMirrorNotAllKnown',
+    facts([account({ unreadable: [{ field: 'phone', vendors: 3 }] })]),
+  ],
+  [
+    'L97 vendors are parked',
+    'VendorMirrorQueueStuck',
+    facts([account({ queue: { waiting: 0, parked: 2 }, oldestMark: before(7_200_000) })]),
   ],
   ['the service is down', 'VendorMirrorServiceDown', failing('service_unreachable')],
   ['the token is dead', 'VendorMirrorTokenDead', ended('unauthenticated', { freshness: old })],
@@ -133,7 +241,7 @@ async function series(given: HealthFacts, course: Course = () => undefined): Pro
   });
 }
 
-describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79, L93 among them)', () => {
+describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79, L93, L97 among them)', () => {
   const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
 
   function promtool(tests: readonly object[]): void {
@@ -161,6 +269,34 @@ describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79,
       exp_samples: [{ labels: `{alertname="${alertname}"}`, value: 1 }],
     };
     promtool([{ interval: '1m', input_series: await series(given, course), promql_expr_test: [expectation] }]);
+  });
+
+  it('L97 fire within five minutes where deliveries cannot be stored', async () => {
+    const given = {
+      ...facts(),
+      ability: {
+        ...able,
+        diskFreeBytes: 2 ** 20,
+        trouble: { code: 'disk_full' as const, message: 'The disk is full.' },
+      },
+    };
+    const exp_samples = [{ labels: '{alertname="VendorMirrorNotReady"}', value: 1 }];
+    const expectation = { expr: firing, eval_time: '5m', exp_samples };
+    promtool([{ interval: '1m', input_series: await series(given), promql_expr_test: [expectation] }]);
+  });
+
+  it('L97 have a drill for each problem that needs one, and none for another', () => {
+    const drilled = new Set<string>();
+    for (const [title, alert, given] of drills) {
+      const { process, installation, accounts } = judge(given, noon);
+      const found = [...process, ...installation, ...accounts.flatMap(({ problems }) => problems)];
+      const due = found.map(({ code }) => code).filter((code) => alertOf[code] === alert);
+      for (const code of due) drilled.add(code);
+      if (found.length > 0 && !title.includes('disk'))
+        expect([title, due.length > 0 || alert.endsWith('Waiting')]).toEqual([title, true]);
+    }
+    const needed = Object.entries(alertOf).flatMap(([code, alert]) => (alert === null ? [] : [code]));
+    expect([...drilled].sort()).toEqual(needed.sort());
   });
 
   it('have a drill each, and a paragraph in the runbook', () => {

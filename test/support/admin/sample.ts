@@ -62,6 +62,7 @@ export const days: WebhookDays = losses.map((loss_rate, index) => ({
 export function account(change: Partial<AccountFacts> = {}): AccountFacts {
   return {
     account: '6BApk',
+    connection: 'default',
     counts: [
       { vis_state: 0, presence: 'present', vendors: 1_602 },
       { vis_state: 1, presence: 'present', vendors: 51 },

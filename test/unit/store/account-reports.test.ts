@@ -23,6 +23,7 @@ describe('reports on accounts', () => {
     expect(await reportsOn({})).toEqual([
       {
         account: '6BApk',
+        connection: 'default',
         counts: [],
         totals: { rows: [], unknown: 0 },
         freshness: unknownState('6BApk').freshness,
