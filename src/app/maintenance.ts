@@ -1,4 +1,4 @@
-/** What a daemon does now and then: removes old rows, checks the files, and notices jumps of the clock. */
+/** What a daemon does now and then: removes old rows, checks the files and copies their journals into them, and notices jumps of the clock. */
 import { sleptThrough, type Clock } from '../domain/clock.ts';
 import { background, repeatedly } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
@@ -11,15 +11,15 @@ import type { Store } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 
 interface MaintenanceOptions {
-  readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs'>;
-  readonly secrets: Pick<Secrets, 'assertOurs'>;
+  readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs' | 'copyJournal'>;
+  readonly secrets: Pick<Secrets, 'assertOurs' | 'copyJournal'>;
   readonly retention: Settings['retention'];
   readonly serviceTime: Pick<ServiceTime, 'isProven'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How often the file is checked and old rows are removed, in milliseconds. */
+/** How often the files are checked, their journals copied into them, and old rows are removed, in milliseconds. */
 const checkEvery = 60_000;
 const pruneEvery = 3_600_000;
 
@@ -54,6 +54,12 @@ export function createMaintenance({
     warned = large;
   };
 
+  /** Whoever copies, syncs or mounts a file alone, without its journal, gets what it was a minute ago. */
+  const copyJournals = async (): Promise<void> => {
+    await mirror.copyJournal();
+    await secrets.copyJournal();
+  };
+
   const prune = async (signal: AbortSignal): Promise<void> => {
     // By a clock that is years ahead for a moment, everything would be old.
     if (!serviceTime.isProven) return;
@@ -78,6 +84,7 @@ export function createMaintenance({
   return background('the maintenance', (signal) =>
     Promise.all([
       repeatedly(clock, checkEvery, signal, () => attempt(checkFiles)),
+      repeatedly(clock, checkEvery, signal, () => attempt(copyJournals)),
       repeatedly(clock, pruneEvery, signal, () => attempt(() => prune(signal))),
     ]),
   );

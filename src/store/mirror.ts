@@ -274,6 +274,11 @@ export class Store {
     return begun;
   }
 
+  /** As `Database.copyJournal`. */
+  copyJournal(): Promise<void> {
+    return this.#database.copyJournal();
+  }
+
   /** Moves checkpoints to a thread; `program` is its compiled path. */
   checkpointIn(program: string): void {
     this.#database.delegateCheckpoints(new Journal(this.#database, new CheckpointThread(program, this.path)));

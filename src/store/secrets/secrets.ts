@@ -90,6 +90,11 @@ export class Secrets {
     await this.#database.requireClaim(secretsClaim(sqlite, epoch));
   }
 
+  /** As `Database.copyJournal`. */
+  copyJournal(): Promise<void> {
+    return this.#database.copyJournal();
+  }
+
   /** As `Database.assertOurs`. */
   assertOurs(): void {
     this.#database.assertOurs();

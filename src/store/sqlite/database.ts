@@ -177,6 +177,11 @@ export class Database {
     this.#isClaimCopied = done.busy === 0 && done.log === done.checkpointed;
   }
 
+  /** Copies the journal into the file, as far as no reader holds it, so that the file alone is not far behind. */
+  copyJournal(): Promise<void> {
+    return this.#checkpoints?.copyAll() ?? this.checkpoint();
+  }
+
   /**
    * Checks that the file at the path is the one that was opened, with the claim in it; otherwise it is no longer trusted.
    * @throws MirrorError `database_unusable`, `already_running`.
@@ -311,6 +316,8 @@ export interface Checkpoints {
   committed(): void;
   /** Resolves when the journal has room. */
   waitForRoom(): Promise<void>;
+  /** Copies the whole journal, as far as no reader holds it. */
+  copyAll(): Promise<void>;
   /** Resolves when no checkpoint runs any more. */
   stop(): Promise<void>;
 }

@@ -71,6 +71,11 @@ export class Journal implements Checkpoints {
     return this.#pause;
   }
 
+  async copyAll(): Promise<void> {
+    const { log, checkpointed } = this.#extent();
+    if (!this.#ended && checkpointed < log) await this.#catchUp();
+  }
+
   async stop(): Promise<void> {
     this.#ended = true;
     await this.#thread.stop();

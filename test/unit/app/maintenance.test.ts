@@ -5,6 +5,8 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 
 const megabyte = 2 ** 20;
 
+const copyJournal = (): Promise<void> => Promise.resolve();
+
 async function* nothing(): AsyncGenerator<number, void, void> {
   // Nothing is old.
 }
@@ -14,8 +16,8 @@ it('F5 a journal that a reader keeps from being reused is logged once, and again
   const lines: string[] = [];
   const sizes = { databaseBytes: megabyte, walBytes: 0, freeBytes: megabyte };
   const maintenance = createMaintenance({
-    mirror: { sizes: () => sizes, assertOurs: () => undefined, prune: nothing },
-    secrets: { assertOurs: () => undefined },
+    mirror: { sizes: () => sizes, assertOurs: () => undefined, copyJournal, prune: nothing },
+    secrets: { assertOurs: () => undefined, copyJournal },
     retention: { deliveries: null, versions: null },
     serviceTime: { isProven: true },
     clock,

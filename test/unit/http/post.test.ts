@@ -50,7 +50,12 @@ function resolving(...answers: string[][]): Resolve & { asked: number } {
   return resolve;
 }
 
-const usual = { headers: { 'webhook-id': 'one' }, body: '{"ü":1}', timeout: 10_000, signal: new AbortController().signal } as const;
+const usual = {
+  headers: { 'webhook-id': 'one' },
+  body: '{"ü":1}',
+  timeout: 10_000,
+  signal: new AbortController().signal,
+} as const;
 const own = (url: URL, over: Partial<PostRequest> = {}): PostRequest => ({ ...usual, url, reach: 'loopback', ...over });
 const away = (url: string): PostRequest => ({ ...usual, url: new URL(url), reach: 'public' });
 
