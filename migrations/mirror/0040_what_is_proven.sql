@@ -720,3 +720,22 @@ SELECT 'contact_changes', column_name, kind, type, meaning, example FROM data_di
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
   ('contact_changes', '', 'view', NULL, 'Changes of a vendor''s name, account number, contact, telephone number or address: one row per changed field', NULL),
   ('contact_changes', 'user_id', 'view', (SELECT type FROM data_dictionary WHERE name = 'deliveries' AND column_name = 'user_id'), 'The user that the webhook named which announced the change; null if none did, or it is no longer kept', NULL);
+
+-- The rate belongs to a connection and is shared by its accounts.
+ALTER TABLE _requests RENAME TO _requests_of_accounts;
+CREATE TABLE _requests (
+  connection TEXT NOT NULL,
+  "window" TEXT NOT NULL CHECK ("window" IN ('all', 'post', 'callbacks')),
+  read_seq INTEGER NOT NULL,
+  counts_until_ms INTEGER NOT NULL, -- mirror time
+  process TEXT, -- which sent it and waits for its answer; null once that has come
+  PRIMARY KEY (connection, "window", read_seq)
+) WITHOUT ROWID;
+INSERT INTO _requests SELECT 'default', 'all', read_seq, counts_until_ms, process FROM _requests_of_accounts;
+INSERT INTO _requests SELECT 'default', 'callbacks', read_seq, counts_until_ms, process FROM _requests_of_accounts WHERE family = 'events';
+DROP TABLE _requests_of_accounts;
+
+DELETE FROM data_dictionary WHERE name = '_requests' AND column_name IN ('account_id', 'family');
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_requests', 'connection', 'table', 'TEXT', 'Connection of the settings, by whose token it was sent', 'default'),
+  ('_requests', 'window', 'table', 'TEXT', 'The limit that it counts against: ''all'', ''post'' or ''callbacks''', 'all');

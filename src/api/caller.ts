@@ -4,7 +4,7 @@
  * A creation is repeated only after 429, after 503 with `Retry-After`, or if no connection was made; otherwise the error says that the
  * vendor may have been created.
  */
-import { parseInstant, sleep, type Clock, type Random } from '../domain/clock.ts';
+import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { MirrorError, withMessage, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
@@ -15,12 +15,12 @@ import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
 import type { ServiceTime } from '../domain/service-time.ts';
 import type { ServiceSettings } from '../settings/parse.ts';
 import type { TokenSource } from './auth/token-sources.ts';
-import type { Priority, RateLimiter } from './http/rate-limiter.ts';
+import type { ConnectionRate, LimitedWindow, Priority } from './http/rate-limiter.ts';
 import { exchange, neverArrived, type Answer, type Exchange, type Fetch } from './http/request.ts';
-import { retried, retryAfter } from './http/retry.ts';
+import { retried, retryAfter, untilReset } from './http/retry.ts';
 import { parseDocument, refusal, type Answered } from './wire/document.ts';
 
-/** Groups of paths. Vendors and gateways of an account share one rate limiter, callbacks have their own. */
+/** Groups of paths. */
 export type Family = 'vendors' | 'gateways' | 'callbacks';
 
 /** One attempt after it ended, for metrics. `status` is 'error' where no answer came. */
@@ -38,6 +38,8 @@ export interface ApiDependencies {
   readonly log: Log;
   readonly reserveRequest: ReserveRequest;
   readonly tokens: TokenSource;
+  /** The rate that the account shares with all others of its connection, which may change. */
+  readonly rate: () => ConnectionRate;
   /** Remembers what the service does not honour; default: nothing is remembered. */
   readonly optionalMemory?: OptionalMemory;
   /** Awaited after each successful answer, before its data is used. @throws MirrorError where it must not be used. */
@@ -52,7 +54,7 @@ export interface ApiDependencies {
   readonly retryLimits?: RetryLimits;
 }
 
-export type ApiSettings = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & {
+export type ApiSettings = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout'> & {
   readonly baseUrl: string;
   /** Vendor fields to remove from every answer. */
   readonly exclude?: readonly string[];
@@ -88,21 +90,15 @@ export interface Call {
  */
 export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;
 
-export function caller(
-  accountId: string,
-  service: ApiSettings,
-  limiters: Readonly<Record<Family, RateLimiter>>,
-  dependencies: ApiDependencies,
-): Caller {
+export function caller(accountId: string, service: ApiSettings, dependencies: ApiDependencies): Caller {
   return async (call, read) => {
-    const limiter = limiters[call.family];
     let wasSent = false;
     let renewed = false;
 
     const attempt = async (number: number): Promise<ReturnType<typeof read>> => {
       const send = (token: Secret): Promise<ReturnType<typeof read>> =>
         sendOnce(
-          { accountId, call, token, service, limiter, dependencies, again: number > 1, onSend: () => (wasSent = true) },
+          { accountId, call, token, service, dependencies, again: number > 1, onSend: () => (wasSent = true) },
           read,
         );
       wasSent = false;
@@ -191,7 +187,6 @@ export interface Attempt {
   readonly call: Call;
   readonly token: Secret;
   readonly service: ApiSettings;
-  readonly limiter: RateLimiter;
   readonly dependencies: ApiDependencies;
   /** Whether this is a repetition: a removal that finds nothing then succeeded before. */
   readonly again: boolean;
@@ -201,48 +196,62 @@ export interface Attempt {
 
 /** Sends the call once and reads its answer. @throws MirrorError whose message contains neither the token nor the call's secret. */
 export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
-  const { call, limiter, dependencies, token } = attempt;
+  const { call, dependencies, token } = attempt;
+  const rate = dependencies.rate();
+  const windows = rate.windowsOf(call);
   try {
-    const { answer, stamp } = await limiter.run(
-      async () => {
-        const reserved = await reservation(attempt);
-        call.onStamp?.(reserved.stamp);
-        // An aborted request may still reach the service.
-        let late = attempt.service.timeout;
-        try {
-          const answer = await send(attempt);
-          late = 0;
-          return { stamp: reserved.stamp, answer };
-        } finally {
-          reserved.end(late);
-        }
-      },
-      call.priority,
-      call.signal,
-    );
-    slowDown(answer, limiter, dependencies.clock);
+    const reserved = await placeIn(windows, rate.connection, attempt);
+    let answer: Answer;
+    // An aborted request may still reach the service.
+    let late = attempt.service.timeout;
+    try {
+      call.onStamp?.(reserved.stamp);
+      answer = await send(attempt);
+      late = 0;
+    } finally {
+      reserved.end(late);
+      for (const { limiter } of windows) limiter.leave();
+    }
+    slowDown(answer, windows, dependencies.clock);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
     const bytes = removed ? new Uint8Array() : accepted(answer, dependencies.clock);
-    return read({ bytes, stamp, servedAt: servedAt(answer) });
+    return read({ bytes, stamp: reserved.stamp, servedAt: servedAt(answer) });
   } catch (error) {
     throw error instanceof MirrorError ? withoutSecrets(error, [token, call.secret]) : error;
   }
 }
 
-/** Waits for a place in the rate limit that all processes share. */
-async function reservation({ accountId, call, limiter, dependencies, service }: Attempt): Promise<Reservation> {
-  const demand = {
-    accountId,
-    family: call.family === 'callbacks' ? 'events' : 'accounting',
-    requests: limiter.limitOf(call.priority),
+/**
+ * Waits for a place in each window: in its turn among the requests of this process, and then in the rate that all processes share. Where that
+ * is used up, the request takes its turn again.
+ */
+async function placeIn(
+  windows: readonly LimitedWindow[],
+  connection: string,
+  { accountId, call, dependencies, service }: Attempt,
+): Promise<Reservation> {
+  const { priority = 'prompt', signal } = call;
+  const bounds = windows.map(({ window, limiter }) => ({
+    window,
+    requests: limiter.limitOf(priority),
     per: limiter.rate.per,
-    // One timeout to the headers, and one to the end of the body.
-    longest: 2 * service.timeout,
-  } as const;
+  }));
+  // One timeout to the headers, and one to the end of the body.
+  const demand = { connection, bounds, longest: 2 * service.timeout };
   for (;;) {
-    const reserved = await dependencies.reserveRequest(demand);
-    if ('stamp' in reserved) return reserved;
-    await sleep(dependencies.clock, reserved.wait, call.signal);
+    const entered: LimitedWindow[] = [];
+    let reserved: Reservation | undefined;
+    try {
+      for (const window of windows) {
+        await window.limiter.enter({ account: accountId, priority }, signal);
+        entered.push(window);
+      }
+      const answer = await dependencies.reserveRequest(demand);
+      if ('stamp' in answer) return (reserved = answer);
+      windows.find(({ window }) => window === answer.window)?.limiter.pause(answer.wait, priority);
+    } finally {
+      if (!reserved) for (const { limiter } of entered) limiter.leave({ unsent: true });
+    }
   }
 }
 
@@ -321,10 +330,16 @@ function withRetryAfter(error: MirrorError, wait: number | undefined): MirrorErr
   return wait === undefined ? error : withMessage(error, error.message, wait);
 }
 
-/** When the service reports that the limit is used up, all calls of the limiter wait. */
-function slowDown({ status, headers }: Answer, limiter: RateLimiter, clock: Clock): void {
-  if (status === 429 && headers.get('x-ratelimit-remaining') === '0')
-    limiter.pause(retryAfter(headers, clock.now()) ?? Infinity);
+/**
+ * When the service reports that a limit is used up, maybe by other programs of the same person, all requests of the narrowest window wait.
+ * `Retry-After` stands on every answer, and counts only where the service refused.
+ */
+function slowDown({ status, headers }: Answer, windows: readonly LimitedWindow[], clock: Clock): void {
+  if (headers.get('x-ratelimit-remaining')?.trim() !== '0') return;
+  const now = clock.now();
+  const isRefused = status === 429 || status === 503;
+  const wait = (isRefused ? retryAfter(headers, now) : undefined) ?? untilReset(headers, now);
+  windows[0]?.limiter.pause(wait ?? (isRefused ? Infinity : 0));
 }
 
 function withoutSecrets(error: MirrorError, secrets: readonly (Secret | undefined)[]): MirrorError {

@@ -8,6 +8,7 @@
  */
 import { tokenSource, type TokenPair } from '../api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../api/auth/token-sources.ts';
+import { ConnectionRate } from '../api/http/rate-limiter.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';
 import type { Clock } from '../domain/clock.ts';
 import { asMirrorError, isAccessRefused, MirrorError, withMessage } from '../domain/errors.ts';
@@ -30,7 +31,7 @@ export function serviceAddress({ service: { baseUrl }, connections }: Settings):
 
 interface ConnectionsOptions extends ExchangeDependencies {
   /** The connections by name, and the connection of each account. */
-  readonly settings: Pick<Settings, 'connections' | 'connectionOf'>;
+  readonly settings: Pick<Settings, 'connections' | 'connectionOf' | 'service'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
   readonly process: TokenStoreProcess['process'];
   readonly failures: Pick<RequestFailures, 'add' | 'forget'>;
@@ -44,6 +45,7 @@ export class Connections {
   readonly #sources = new Map<string, { readonly from: AuthSettings; readonly source: TokenSource }>();
   /** Connections that give no access, with the error code that was logged last. */
   readonly #failing = new Map<string, MirrorError['code']>();
+  readonly #rates = new Map<string, ConnectionRate>();
   #settings: ConnectionsOptions['settings'];
 
   constructor(options: ConnectionsOptions) {
@@ -88,6 +90,19 @@ export class Connections {
         return inConnection(name, error);
       },
     };
+  }
+
+  /** The rate of an account: that of its connection, or of the first one that uses the same token. */
+  rate(accountId: string): ConnectionRate {
+    const { connections, service } = this.#settings;
+    const own = connections.get(this.of(accountId));
+    const same = own && [...connections].find(([, auth]) => isSameGrant(auth, own));
+    const name = same?.[0] ?? this.of(accountId);
+    const known = this.#rates.get(name);
+    if (known) return known;
+    const rate = new ConnectionRate(name, service.rateLimit, this.#options.clock);
+    this.#rates.set(name, rate);
+    return rate;
   }
 
   /** A request about an account was answered. Never fails. */
@@ -153,6 +168,15 @@ export class Connections {
     if (isAccessRefused(error.code)) log.error(facts, message);
     else log.warn(facts, message);
   }
+}
+
+/** Whether two connections use the same token, as far as the settings show. */
+function isSameGrant(one: AuthSettings, other: AuthSettings): boolean {
+  if ('accessToken' in one && 'accessToken' in other) return one.accessToken.reveal() === other.accessToken.reveal();
+  if ('accessTokenFile' in one && 'accessTokenFile' in other) return one.accessTokenFile === other.accessTokenFile;
+  if ('accessTokenCommand' in one && 'accessTokenCommand' in other)
+    return String(one.accessTokenCommand) === String(other.accessTokenCommand);
+  return one === other;
 }
 
 /** A connection, as the settings name it. */

@@ -96,8 +96,10 @@ export class Installation {
     this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
     const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
-    this.#open = (id) =>
-      this.#connected(id, connect(service, id, { ...api, tokens: this.connections.tokens(id) }), dependencies);
+    this.#open = (id) => {
+      const ofConnection = { tokens: this.connections.tokens(id), rate: () => this.connections.rate(id) };
+      return this.#connected(id, connect(service, id, { ...api, ...ofConnection }), dependencies);
+    };
     this.#opened = new Map(settings.accounts.map((id) => [id, this.#open(id)]));
   }
 
@@ -164,7 +166,7 @@ export class Installation {
     await Promise.all([this.secrets.close(), this.mirror.close()]);
   }
 
-  #api({ clock, random, fetch, log, ...more }: InstallationDependencies): Omit<ApiDependencies, 'tokens'> {
+  #api({ clock, random, fetch, log, ...more }: InstallationDependencies): Omit<ApiDependencies, 'tokens' | 'rate'> {
     return {
       clock,
       random,

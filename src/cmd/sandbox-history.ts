@@ -128,7 +128,7 @@ async function live({ settings, options, context }: Parts, draft: Draft): Promis
 const unlimited = { requests: 1_000_000, per: 1 };
 
 function draftSettings(settings: Settings, { database, secrets }: Draft): Settings {
-  const rateLimit = { vendors: unlimited, callbacks: unlimited };
+  const rateLimit = { all: unlimited, post: unlimited, callbacks: unlimited };
   const service = { ...settings.service, baseUrl, rateLimit };
   const connections = new Map([[defaultConnection, { accessToken: new Secret(sandboxToken) }]]);
   return { ...settings, database, secrets, service, connections };

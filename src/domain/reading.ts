@@ -48,27 +48,33 @@ export interface VendorPage {
 
 /** The rate limit that all processes of a mirror share, also across restarts: each request reserves a place before it is sent. */
 
-/** The limit that a request counts against, and how much of it may be used. */
-export interface RateDemand {
-  readonly accountId: string;
-  /** Groups of paths that the service limits separately. */
-  readonly family: 'accounting' | 'events';
-  /** At most this many requests within any `per` milliseconds. */
+/** What a rate is counted of: all requests of a connection, its POSTs, or its requests for callbacks. */
+export type RateWindow = 'all' | 'post' | 'callbacks';
+
+/** At most this many requests within any `per` milliseconds. */
+export interface RateBound {
+  readonly window: RateWindow;
   readonly requests: number;
   readonly per: number;
+}
+
+/** The limits that a request counts against, and how much of each may be used. */
+export interface RateDemand {
+  readonly connection: string;
+  readonly bounds: readonly RateBound[];
   /** The longest time that the request can take, in milliseconds. */
   readonly longest: number;
 }
 
-/** A reserved place. It counts until `per` milliseconds after the service may last have seen the request. */
+/** A reserved place. It counts until a whole period after the service may last have seen the request. */
 export interface Reservation {
   readonly stamp: ReadStamp;
   /** The request has ended. `late` is how many more milliseconds it may still take to reach the service. */
   end(late: number): void;
 }
 
-/** A reservation, or the milliseconds after which to try again. */
-export type ReservationOrWait = Reservation | { readonly wait: number };
+/** A reservation, or the milliseconds after which to try again, and the window that is full. */
+export type ReservationOrWait = Reservation | { readonly wait: number; readonly window: RateWindow };
 
 /** Reserves a place for a request. */
 export type ReserveRequest = (demand: RateDemand) => Promise<ReservationOrWait>;

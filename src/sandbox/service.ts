@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { Access, requireAccount, unauthenticated } from './core/access.ts';
-import { Account, type AccountEvent, type GatewayBook, usualLimits, type RateLimits } from './account/account.ts';
+import { Account, type AccountEvent, type GatewayBook } from './account/account.ts';
 import { promptPlan, type DeliveryPlan } from './delivery/event-dispatcher.ts';
 import {
   allowedMethods,
@@ -18,6 +18,7 @@ import type { CallbackBook } from './delivery/callback-book.ts';
 import { seededRandom, seedOf, type SeededRandom } from './core/random.ts';
 import { changeByItself } from './account/churn.ts';
 import { type FaultKind, defaultWorld, type World } from './core/worlds.ts';
+import { RateMeters, usualLimits, type RateLimits } from './core/rate-meters.ts';
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults.ts';
 import { answerGateways, answerVendors } from './endpoints/vendor-endpoints.ts';
 import type { Memory } from './core/memory.ts';
@@ -77,6 +78,8 @@ export class Sandbox {
   readonly faults: Faults;
   readonly world: World;
   readonly #clock: Clock;
+  /** None without limits. */
+  readonly #meters: RateMeters | undefined;
   readonly #random: SeededRandom;
   readonly #terms: TokenTerms;
   readonly #sender: DeliverySender;
@@ -99,6 +102,7 @@ export class Sandbox {
     const world = { ...chosen, records: memory?.records ?? chosen.records };
     this.world = world;
     this.#clock = outside.clock;
+    this.#meters = options.rateLimits === null ? undefined : new RateMeters(options.rateLimits ?? usualLimits, world);
     this.#random = seededRandom(fresh('service'));
     this.faults = new Faults(options.faults ?? {}, seededRandom(fresh('faults')));
     this.#sender = new DeliverySender(outside.clock, outside.post, world, (account, callbackId) =>
@@ -113,7 +117,6 @@ export class Sandbox {
       memory,
       life,
       plan: { ...promptPlan, ...options.deliveries },
-      rateLimits: options.rateLimits === null ? undefined : (options.rateLimits ?? usualLimits),
       onChange: (account: string, vendorid: number, version: number) => {
         for (const listener of this.#changeListeners) listener({ account, vendorid, version });
       },
@@ -215,10 +218,12 @@ export class Sandbox {
     if (request.path === identityPath) return this.#answerIdentity(request);
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
     if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));
-    const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
+    const token = headerOf(request, 'authorization');
+    const now = this.#clock.now();
+    const grant = this.access.of(token, now);
     if (!grant) return unauthenticated(target.area);
     const account = this.#accounts.get(target.account);
-    const metered = account?.meters?.[target.area].count(this.#clock.now());
+    const metered = account && this.#meters?.count({ ...target, token: token ?? '', method: request.method }, now);
     const reply =
       metered?.allowed === false ? tooMany(target.area) : await this.#reply(request, target, account, grant);
     return { ...reply, headers: Object.assign({}, metered?.headers, reply.headers) };

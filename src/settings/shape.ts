@@ -279,7 +279,16 @@ export const settingsShape = z.strictObject({
     gateways: z.enum(['auto', 'never'], { error: 'auto or never' }),
     signatureHeader: headerName,
     timeout: duration.refine((ms) => ms >= 100 && ms <= 600_000, 'a duration from 100ms to 10m'),
-    rateLimit: z.strictObject({ vendors: rate, callbacks: rate }),
+    rateLimit: z.strictObject({
+      all: rate,
+      post: rate,
+      callbacks: rate,
+      vendors: z
+        .never({
+          error: 'written as `all`: one rate for all requests of a connection, whatever account and kind they are of',
+        })
+        .optional(),
+    }),
   }),
   listener: z.strictObject({
     host: text,

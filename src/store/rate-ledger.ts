@@ -1,7 +1,7 @@
 /**
  * Usage of the rate limits by all processes of a mirror, also before a restart. A row is written before its request is sent, in the
- * transaction that numbers it, and counts until a whole period after its answer came. That end is written with the account's next request,
- * or a second later where several wait; until then the row counts as if the request took the longest time that it may.
+ * transaction that numbers it, and counts until a whole period after its answer came, in each window that its request counts against. That end is written
+ * with the connection's next request, or a second later where several wait; until then the row counts as if the request took the longest time that it may.
  *
  * Each request takes its number and its place in the rate in a transaction of its own. Several in one were tried for long pulls: an
  * unchanged one took a twentieth less processor time, one with changes a fifteenth more, because fewer pages shared a commit. An answer
@@ -9,7 +9,14 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { sleptThrough, type Clock } from '../domain/clock.ts';
-import type { RateDemand, ReadStamp, Reservation, ReservationOrWait } from '../domain/reading.ts';
+import type {
+  RateBound,
+  RateDemand,
+  ReadStamp,
+  Reservation,
+  ReservationOrWait,
+  RateWindow,
+} from '../domain/reading.ts';
 import type { ProcessLock } from './files/locks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
@@ -40,7 +47,7 @@ export class RateLedger {
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #rows: RequestRows;
-  /** The last count, by account and family. */
+  /** The last count, by connection and window. */
   readonly #counted = new Map<string, Usage>();
   readonly #ends = new RequestEnds();
   readonly #closing = new AbortController();
@@ -65,7 +72,7 @@ export class RateLedger {
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
     const takenAt = this.#clock.monotonic();
     // Needs no sync: everything the request brings is written after it.
-    const taken = await this.#writeWithEnds(this.#ends.of(scopeOf(demand)), () => this.#take(demand));
+    const taken = await this.#writeWithEnds(this.#ends.of(demand.connection), () => this.#take(demand));
     return 'stamp' in taken ? this.#reservation(demand, taken.stamp, takenAt) : taken;
   }
 
@@ -87,9 +94,12 @@ export class RateLedger {
       stamp,
       end: (late) => {
         const took = Math.ceil(this.#clock.monotonic() - takenAt);
-        const counts_until_ms = stamp.begun + took + late + demand.per;
-        const unwritten = this.#ends.add({ ...scopeOf(demand), read_seq: stamp.readSeq, counts_until_ms });
-        if (unwritten > demand.requests * heldShare) void this.#writeSoon();
+        const { connection } = demand;
+        for (const { window, requests, per } of demand.bounds) {
+          const counts_until_ms = stamp.begun + took + late + per;
+          const unwritten = this.#ends.add({ connection, window, read_seq: stamp.readSeq, counts_until_ms });
+          if (unwritten > requests * heldShare) void this.#writeSoon();
+        }
       },
     };
   }
@@ -113,24 +123,34 @@ export class RateLedger {
     return result;
   }
 
-  #take(demand: RateDemand): { stamp: ReadStamp } | { wait: number } {
-    const { requests, per, longest } = demand;
-    const scope = scopeOf(demand);
+  #take({ connection, bounds, longest }: RateDemand): { stamp: ReadStamp } | { wait: number; window: RateWindow } {
     const { stamp, sinceRestart } = this.#counter.advance();
-    const now = stamp.begun;
-    // The last writes before a power cut may be lost, so nothing is sent for one period after a restart.
-    if (sinceRestart < per) return { wait: per - sinceRestart };
-    const key = scopeKey(scope);
-    if (isToCount(this.#counted.get(key), stamp.readSeq, requests)) {
-      this.#rows.removeOver(scope, now);
-      this.#removeOfDead(scope, now);
-      const { used, next } = this.#rows.usage(scope, now);
-      this.#counted.set(key, { used, readSeq: stamp.readSeq });
-      if (used >= requests) return { wait: Math.min(maxWait, (next ?? Infinity) - now) };
+    for (const bound of bounds) {
+      const { window, per } = bound;
+      // The last writes before a power cut may be lost, so nothing is sent for one period after a restart.
+      if (sinceRestart < per) return { wait: per - sinceRestart, window };
+      const wait = this.#waitFor(connection, bound, stamp);
+      if (wait !== undefined) return { wait, window };
     }
-    const counts_until_ms = now + longest + per;
-    this.#rows.add({ ...scope, read_seq: stamp.readSeq, counts_until_ms, process: this.#process.name });
+    const process = this.#process.name;
+    for (const { window, per } of bounds) {
+      const counts_until_ms = stamp.begun + longest + per;
+      this.#rows.add({ connection, window, read_seq: stamp.readSeq, counts_until_ms, process });
+    }
     return { stamp };
+  }
+
+  /** Milliseconds after which a place may be free; undefined where one is. */
+  #waitFor(connection: string, { window, requests }: RateBound, stamp: ReadStamp): number | undefined {
+    const scope = { connection, window };
+    const key = scopeKey(scope);
+    const now = stamp.begun;
+    if (!isToCount(this.#counted.get(key), stamp.readSeq, requests)) return undefined;
+    this.#rows.removeOver(scope, now);
+    this.#removeOfDead(scope, now);
+    const { used, next } = this.#rows.usage(scope, now);
+    this.#counted.set(key, { used, readSeq: stamp.readSeq });
+    return used < requests ? undefined : Math.min(maxWait, (next ?? Infinity) - now);
   }
 
   /** Overdue requests still count while their process lives: it may be suspended. */
@@ -151,7 +171,7 @@ function isToCount(last: Usage | undefined, readSeq: number, requests: number): 
 }
 
 /** What a rate limit is for. */
-type RequestScope = Pick<RequestTable, 'account_id' | 'family'>;
+type RequestScope = Pick<RequestTable, 'connection' | 'window'>;
 
 type RequestKey = RequestScope & Pick<RequestTable, 'read_seq'>;
 
@@ -176,10 +196,10 @@ class RequestRows {
     this.#add = statement(sqlite, (at) =>
       mirrorSql
         .insertInto('_requests')
-        .values(columns(at, ['account_id', 'family', 'read_seq', 'counts_until_ms', 'process'])),
+        .values(columns(at, ['connection', 'window', 'read_seq', 'counts_until_ms', 'process'])),
     );
     const isOf = (at: At<RequestScope>): RawBuilder<unknown> =>
-      sql`account_id = ${at('account_id')} AND family = ${at('family')}`;
+      sql`connection = ${at('connection')} AND "window" = ${at('window')}`;
     this.#removeOver = statement(
       sqlite,
       (at) => sql`DELETE FROM _requests WHERE ${isOf(at)} AND counts_until_ms <= ${at('now')} AND process IS NULL`,
@@ -234,36 +254,31 @@ class RequestRows {
   }
 }
 
-function scopeOf({ accountId, family }: Pick<RateDemand, 'accountId' | 'family'>): RequestScope {
-  return { account_id: accountId, family };
+function scopeKey({ connection, window }: RequestScope): string {
+  return `${connection} ${window}`;
 }
 
-function scopeKey({ account_id, family }: RequestScope): string {
-  return `${account_id} ${family}`;
-}
-
-/** Ends of requests that are not in the file yet, by account and family. */
+/** Ends of requests that are not in the file yet, by connection. */
 class RequestEnds {
-  readonly #byScope = new Map<string, Set<RequestEnd>>();
+  readonly #byConnection = new Map<string, Set<RequestEnd>>();
 
-  /** @returns how many of its account and family there are now. */
+  /** @returns how many of its window there are now. */
   add(end: RequestEnd): number {
-    const key = scopeKey(end);
-    const ends = this.#byScope.get(key) ?? new Set();
-    this.#byScope.set(key, ends.add(end));
-    return ends.size;
+    const ends = this.#byConnection.get(end.connection) ?? new Set();
+    this.#byConnection.set(end.connection, ends.add(end));
+    return [...ends].filter(({ window }) => window === end.window).length;
   }
 
-  of(scope: RequestScope): readonly RequestEnd[] {
-    return [...(this.#byScope.get(scopeKey(scope)) ?? [])];
+  of(connection: string): readonly RequestEnd[] {
+    return [...(this.#byConnection.get(connection) ?? [])];
   }
 
   all(): readonly RequestEnd[] {
-    return [...this.#byScope.values()].flatMap((ends) => [...ends]);
+    return [...this.#byConnection.values()].flatMap((ends) => [...ends]);
   }
 
   /** These are in the file now. */
   written(ends: readonly RequestEnd[]): void {
-    for (const end of ends) this.#byScope.get(scopeKey(end))?.delete(end);
+    for (const end of ends) this.#byConnection.get(end.connection)?.delete(end);
   }
 }

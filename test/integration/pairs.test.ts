@@ -8,6 +8,7 @@ import { silentLog } from '../../src/domain/log.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { PostRequest } from '../../src/http/post.ts';
 import { createNotifier } from '../../src/notify/target-sender.ts';
+import { ConnectionRate } from '../../src/api/http/rate-limiter.ts';
 import { openMirror } from '../../src/store/mirror.ts';
 import { delivery, knownVerifier, signed } from '../support/deliveries/signed-delivery.ts';
 import { migrations, namedProcess, newPath } from '../support/mirror-file.ts';
@@ -32,10 +33,10 @@ it.each([
     onTestFinished(() => mirror.close());
     const sent: number[] = [];
     const limit = { requests: 1, per: period };
+    const rate = new ConnectionRate('default', { all: limit, post: limit, callbacks: limit }, clock);
     const { callbacks } = connect(
       {
         ...{ ...defaultSettings.service, baseUrl: 'https://service.example', timeout },
-        rateLimit: { vendors: limit, callbacks: limit },
       },
       account,
       {
@@ -53,6 +54,7 @@ it.each([
         },
         reserveRequest: mirror.reserveRequest,
         tokens: fixedToken(new Secret('token')),
+        rate: () => rate,
       },
     );
     const [first, second] = [new AbortController(), new AbortController()];

@@ -91,6 +91,17 @@ export function retryAfter(headers: Pick<Headers, 'get'>, now: number): number |
   return clamp(until - (parseInstant(headers.get('date') ?? '') ?? now));
 }
 
+/**
+ * Milliseconds until the moment of an `X-RateLimit-Reset` header, in seconds since 1970, by the answer's own `Date` header where there is
+ * one; undefined where it is missing, invalid or past.
+ */
+export function untilReset(headers: Pick<Headers, 'get'>, now: number): number | undefined {
+  const text = headers.get('x-ratelimit-reset')?.trim() ?? '';
+  if (!/^\d+(\.\d+)?$/.test(text)) return undefined;
+  const wait = Number(text) * 1_000 - (parseInstant(headers.get('date') ?? '') ?? now);
+  return wait > 0 ? wait : undefined;
+}
+
 function clamp(ms: number): number {
   return Math.min(longest, Math.max(shortest, ms));
 }

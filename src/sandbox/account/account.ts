@@ -28,7 +28,6 @@ export interface AccountDependencies {
   /** How often the sandbox was started. */
   readonly life: number;
   readonly plan: DeliveryPlan;
-  readonly rateLimits: RateLimits | undefined;
   readonly onChange: (account: string, ...change: Parameters<OnChange>) => void;
   readonly onEvent: (event: AccountEvent) => void;
 }
@@ -52,14 +51,12 @@ export class Account {
   readonly callbacks: CallbackBook;
   /** The `per_page` of the first list that was asked for, where only that is honoured. */
   firstSize: string | null | undefined;
-  /** One for vendors and gateways, one for callbacks; none without limits. */
-  readonly meters: { readonly accounting: RateMeter; readonly events: RateMeter } | undefined;
   readonly #dispatcher: EventDispatcher;
   readonly #sender: Sender;
   readonly #dependencies: AccountDependencies;
 
   constructor(id: string, dependencies: AccountDependencies) {
-    const { world, clock, sender, rateLimits } = dependencies;
+    const { world, clock, sender } = dependencies;
     const seed = seedOf(dependencies.seed, id);
     const random = (what: string) => seededRandom(seedOf(seed, what));
     const fresh = (what: string) =>
@@ -102,10 +99,6 @@ export class Account {
       (event, vendorid) => this.announce(event, vendorid),
       (vendorid, version) => dependencies.onChange(id, vendorid, version),
     );
-    this.meters = rateLimits && {
-      accounting: new RateMeter(rateLimits.vendors, rateLimits.windowSeconds, world.rateWindow),
-      events: new RateMeter(rateLimits.callbacks, rateLimits.windowSeconds, world.rateWindow),
-    };
   }
 
   announce(event: string, objectId: number): void {
@@ -175,57 +168,5 @@ export class GatewayBook {
     this.#removed.set(sgid, gateway);
     this.#memory.write({ kind: 'gateway', account: this.#account, key: sgid, value: null });
     return true;
-  }
-}
-
-/** Counts requests against a limit for each account and family. */
-export interface RateLimits {
-  readonly vendors: number;
-  readonly callbacks: number;
-  readonly windowSeconds: number;
-}
-
-export const usualLimits: RateLimits = { vendors: 600, callbacks: 20, windowSeconds: 60 };
-
-/** One family's requests of one account. */
-class RateMeter {
-  readonly #limit: number;
-  readonly #window: number;
-  readonly #sliding: boolean;
-  /** When the counted requests came, in milliseconds; a refused one is not counted. */
-  #times: number[] = [];
-
-  constructor(limit: number, windowSeconds: number, kind: World['rateWindow']) {
-    this.#limit = limit;
-    this.#window = windowSeconds * 1_000;
-    this.#sliding = kind === 'sliding';
-  }
-
-  /** Counts one request. Its headers stand on every answer, on success too. */
-  count(now: number): { allowed: boolean; headers: Record<string, string> } {
-    this.#forget(now);
-    const allowed = this.#times.length < this.#limit;
-    if (allowed) this.#times.push(now);
-    const reset = (this.#times[0] ?? now) + this.#window;
-    return {
-      allowed,
-      headers: {
-        'x-ratelimit-limit': String(this.#limit),
-        'x-ratelimit-remaining': String(this.#limit - this.#times.length),
-        'x-ratelimit-reset': String(Math.ceil(reset / 1_000)),
-        'retry-after': String(Math.max(1, Math.ceil((reset - now) / 1_000))),
-      },
-    };
-  }
-
-  /** A fixed window ends as a whole, a sliding one with each request. */
-  #forget(now: number): void {
-    const expired = (time: number | undefined): boolean => time !== undefined && time <= now - this.#window;
-    if (!this.#sliding) {
-      if (expired(this.#times[0])) this.#times = [];
-      return;
-    }
-    const firstKept = this.#times.findIndex((time) => !expired(time));
-    this.#times.splice(0, firstKept === -1 ? this.#times.length : firstKept);
   }
 }

@@ -115,6 +115,11 @@ const axes = {
     'in200',
     'object200',
   ),
+  rateScope: choice(
+    'whose requests the rate limits count: those of a token, or those of each account, vendors and callbacks apart',
+    'token',
+    'account',
+  ),
   rateWindow: choice('how the minute of the rate limit is counted', 'fixed', 'sliding'),
   deleteEvent: choice('events of a soft delete', 'update', 'delete', 'both', 'none'),
   archiveEvent: choice('event of archiving', 'update', 'delete', 'none'),

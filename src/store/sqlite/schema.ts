@@ -1,7 +1,7 @@
 /** Every table and view, column by column, as statements see them. The migrations define them. */
 import type { Generated } from 'kysely';
 import type { Presence } from '../../domain/presence.ts';
-import type { Source } from '../../domain/reading.ts';
+import type { RateWindow, Source } from '../../domain/reading.ts';
 import type { MarkReason } from '../../domain/retry.ts';
 import type { RunKind, RunOutcome } from '../../domain/run.ts';
 import type { CodeState } from '../../domain/verifier.ts';
@@ -159,8 +159,8 @@ export interface WebhookHealthView {
 }
 
 export interface RequestTable {
-  account_id: string;
-  family: 'accounting' | 'events';
+  connection: string;
+  window: RateWindow;
   read_seq: number;
   counts_until_ms: number;
   process: string | null;

@@ -35,7 +35,7 @@ export function settingsText({ baseUrl, folder, perPage, accounts = [account] }:
       auth: { accessToken: token },
       paging: { perPage, concurrency: 4 },
       readOne: 'get',
-      rateLimit: { vendors: '1000000/1s', callbacks: '1000000/1s' },
+      rateLimit: { all: '1000000/1s', post: '1000000/1s', callbacks: '1000000/1s' },
     },
     sync: { lag: '0ms', secondLook: '1h' },
   });

@@ -7,6 +7,8 @@ import { testbed } from '../../support/testbed.ts';
 import type { VirtualClock } from '../../support/virtual-clock.ts';
 
 const minute = 60_000;
+/** The first requests about thirty accounts of one connection otherwise take more than a minute. */
+const rateLimit = { all: '10000/60s', post: '10000/60s', callbacks: '10000/60s' };
 const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);
 
 /** Never answers requests about these accounts. */
@@ -27,8 +29,9 @@ it.each([
       started: false,
       accounts,
       vendors: 3,
+      rateLimits: null,
       answer: hangs(silent),
-      settings: { schedule: { reconcile: '* * * * *', pull: '0 3 * * *', timezone: 'UTC' } },
+      settings: { service: { rateLimit }, schedule: { reconcile: '* * * * *', pull: '0 3 * * *', timezone: 'UTC' } },
     });
     await at.start();
     await at.clock.pass(10 * minute);
@@ -59,6 +62,7 @@ it('K17 of many accounts whose pages are slow but come, no more are swept at onc
     started: false,
     accounts,
     vendors: 40,
+    rateLimits: null,
     async answer({ pathname }) {
       const [, id] = /account\/(\w+)\/.*\/bill_vendors$/.exec(pathname) ?? [];
       if (id === undefined) return undefined;
@@ -68,7 +72,7 @@ it('K17 of many accounts whose pages are slow but come, no more are swept at onc
       sweeping.delete(id);
       return undefined;
     },
-    settings: { service: { paging: { perPage: 5, concurrency: 1 } } },
+    settings: { service: { rateLimit, paging: { perPage: 5, concurrency: 1 } } },
   });
   answering.push(at.clock);
   await at.start();

@@ -24,7 +24,7 @@ it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
         service: {
           baseUrl: 'https://service.example',
           auth: { accessToken: 'a-token' },
-          rateLimit: { vendors: '100000/60s', callbacks: '20/60s' },
+          rateLimit: { all: '100000/60s' },
         },
         schedule: { reconcile: '* * * * *' },
       },

@@ -76,7 +76,7 @@ export function settingsOf(plan: Plan, folder: string): Settings {
       ...service,
       paging: { ...service.paging, perPage: plan.rows, concurrency: plan.concurrency },
       extraWalks: plan.extraWalks,
-      rateLimit: { ...service.rateLimit, vendors: { requests: plan.vendorsRate, per: 60_000 } },
+      rateLimit: { ...service.rateLimit, all: { requests: plan.vendorsRate, per: 60_000 } },
     },
     sync: { ...sync, breaker: { ...sync.breaker, vendors: plan.breaker } },
   };

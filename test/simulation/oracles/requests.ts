@@ -10,31 +10,23 @@ const callbacksRate = 20;
 /** More than any honest need of so few vendors and minutes. */
 const bound = 20_000;
 
-/** When something of a family was asked for on each account, in order, by whichever process: a restart forgets nothing. */
-function timesOf(arrivals: readonly Arrival[], family: string): number[][] {
-  const times = new Map<string, number[]>();
-  for (const { at, path } of arrivals) {
-    const target = targetOf(path);
-    if (target?.area !== family) continue;
-    const list = times.get(target.account);
-    if (list) list.push(at);
-    else times.set(target.account, [at]);
-  }
-  return [...times.values()].map((list) => list.sort((a, b) => a - b));
+/** When anything, or something of one resource, was asked for, in order, of any account and by whichever process. */
+function timesOf(arrivals: readonly Arrival[], resource?: string): number[] {
+  const counted = arrivals.filter(({ path }) => resource === undefined || targetOf(path)?.resource === resource);
+  return counted.map(({ at }) => at).sort((a, b) => a - b);
 }
 
 /** Broken promises, each with its words. */
 export function wrongRequests(arrivals: readonly Arrival[], sandbox: Sandbox, plan: Plan): [string, string][] {
   const wrong: [string, string][] = [];
   if (arrivals.length > bound * plan.accounts) wrong.push(['P8', `${arrivals.length} requests were sent`]);
-  for (const [family, rate] of [
-    ['accounting', plan.vendorsRate],
-    ['events', callbacksRate],
-  ] as const)
-    for (const times of timesOf(arrivals, family)) {
-      const burst = times.findIndex((at, index) => index >= rate && at - times[index - rate]! < minute);
-      if (burst >= 0) wrong.push(['P8', `more than ${rate} ${family} requests within a minute, at ${times[burst]!}`]);
-    }
+  for (const [what, rate, times] of [
+    ['requests', plan.vendorsRate, timesOf(arrivals)],
+    ['requests for callbacks', callbacksRate, timesOf(arrivals, 'callbacks')],
+  ] as const) {
+    const burst = times.findIndex((at, index) => index >= rate && at - times[index - rate]! < minute);
+    if (burst >= 0) wrong.push(['P8', `more than ${rate} ${what} within a minute, at ${times[burst]!}`]);
+  }
   const foreign = sandbox
     .callbacks(sharedAccount)
     .all()

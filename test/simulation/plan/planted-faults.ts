@@ -53,7 +53,7 @@ const noLaggingCopies = replacing('store/lagging-copies.ts', 'LaggingCopies.judg
 /** Requests are still numbered, and take no place in the rate that processes share. */
 const noSharedRate = replacing('store/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
   return function (demand) {
-    return reserve.call(this, { ...demand, requests: Infinity });
+    return reserve.call(this, { ...demand, bounds: demand.bounds.map((bound) => ({ ...bound, requests: Infinity })) });
   };
 });
 
@@ -81,15 +81,8 @@ export const plantedFaults: readonly SimulatedFault[] = [
       noLaggingCopies,
       replacing('api/caller.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
         const answered = await sendOnce(attempt, (found) => found);
-        const { accountId, dependencies } = attempt;
-        const turn = {
-          accountId,
-          family: 'accounting',
-          requests: Infinity,
-          per: 0,
-          longest: 0,
-        } as const;
-        const now = await dependencies.reserveRequest(turn);
+        const { reserveRequest } = attempt.dependencies;
+        const now = await reserveRequest({ connection: 'of nobody', bounds: [], longest: 0 });
         return read('stamp' in now ? { ...answered, stamp: now.stamp } : answered);
       }),
     ],

@@ -76,7 +76,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
       token,
       vendors: plan.vendors,
       world: plan.world,
-      rateLimits: { vendors: plan.vendorsRate, callbacks: 20, windowSeconds: 60 },
+      rateLimits: { all: plan.vendorsRate, callbacks: 20, windowSeconds: 60 },
       deliveries: { delay: [200, 3_000] },
     },
     {

@@ -1,19 +1,26 @@
 /** A mirror that several processes have open, which share its rate limits. */
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
-import type { RateDemand } from '../../../src/domain/reading.ts';
+import type { RateWindow, ReservationOrWait } from '../../../src/domain/reading.ts';
 import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { migrations, namedProcess } from '../mirror-file.ts';
 
 export const period = 60_000;
 
-export const demand: RateDemand = {
-  accountId: 'one',
-  family: 'accounting',
-  requests: 5,
-  per: period,
-  longest: 10_000,
-};
+/** What a request demands of one window. */
+export interface Asked {
+  readonly connection: string;
+  readonly window: RateWindow;
+  readonly requests: number;
+}
+
+export const asked: Asked = { connection: 'one', window: 'all', requests: 5 };
+export const longest = 10_000;
+
+export function reserve(mirror: Store, more: Partial<Asked> = {}): Promise<ReservationOrWait> {
+  const { connection, ...bound } = { ...asked, ...more };
+  return mirror.reserveRequest({ connection, bounds: [{ ...bound, per: period }], longest });
+}
 
 /** Processes that live. */
 export const alive = new Set<string>();

@@ -1,9 +1,10 @@
 /** A service whose answers are written down beforehand, and a client that talks to it with a clock and random numbers of the test. */
-import type { ApiDependencies, ApiSettings, AttemptFacts } from '../../../src/api/caller.ts';
+import type { AttemptFacts } from '../../../src/api/caller.ts';
 import type { ServiceClient } from '../../../src/api/client.ts';
+import { defaultSettings } from '../settings.ts';
 import { constantRandom } from '../random.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
-import { connectTo, freeReservations } from './connect-to.ts';
+import { connectTo, freeReservations, type Changes } from './connect-to.ts';
 import { network, intercept, type Sent } from './intercept.ts';
 
 const baseUrl = 'https://api.service.example';
@@ -23,7 +24,7 @@ export interface ScriptedService {
 /** A client whose n-th request gets the n-th answer; the last one stays. */
 export function scriptedService(
   answers: readonly Scripted[],
-  changes: Partial<ApiDependencies & ApiSettings> = {},
+  changes: Changes = {},
   account = '6BApk',
 ): ScriptedService {
   const clock = virtualClock({ auto: true, deadline: 600_000 });
@@ -40,7 +41,7 @@ export function scriptedService(
     { baseUrl, account, token },
     {
       timeout: 600_000,
-      rateLimit: { vendors: { requests: 600, per: 60_000 }, callbacks: { requests: 20, per: 60_000 } },
+      rateLimit: defaultSettings.service.rateLimit,
       clock,
       random: constantRandom(),
       fetch: (...request) => clock.busy(network(...request)),

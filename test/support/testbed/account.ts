@@ -100,7 +100,7 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
     accounts,
     ...options.settings,
     service: {
-      rateLimit: { vendors: '1000000/1s', callbacks: '1000000/1s' },
+      rateLimit: { all: '1000000/1s', post: '1000000/1s', callbacks: '1000000/1s' },
       ...(options.settings?.['service'] as object | undefined),
     },
   });

@@ -81,7 +81,7 @@ service:
   baseUrl: ${service.baseUrl}
   auth: ${auth}
   paging: { perPage: 15 }
-  rateLimit: { vendors: ${rate} }
+  rateLimit: { all: ${rate} }
 ${options.listens ? ports : ''}
 ${settings.includes('schedule:') ? '' : seldom}
 ${settings}`,

@@ -1,6 +1,7 @@
 /** Files, listener and subscription manager of one installation, and the sandbox that talks to them over real sockets. The manager is made, and not started. */
 import { expect, onTestFinished } from 'vitest';
 import { connect } from '../../../src/api/client.ts';
+import { ConnectionRate } from '../../../src/api/http/rate-limiter.ts';
 import { fixedToken } from '../../../src/api/auth/token-sources.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { silentLog } from '../../../src/domain/log.ts';
@@ -59,12 +60,13 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
   if (!options.service) onTestFinished(() => service.stop());
   const requests: string[] = [];
   service.sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
+  const limit = { requests: 1_000, per: 60_000 };
+  const rate = new ConnectionRate('default', { all: limit, post: limit, callbacks: limit }, clock);
   const { callbacks } = connect(
     {
       ...defaultSettings.service,
       baseUrl: service.baseUrl,
       timeout: 90_000,
-      rateLimit: { vendors: { requests: 600, per: 60_000 }, callbacks: { requests: 1_000, per: 60_000 } },
     },
     account,
     {
@@ -77,6 +79,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       log: silentLog,
       reserveRequest: listener.mirror.reserveRequest,
       tokens: fixedToken(new Secret(service.token)),
+      rate: () => rate,
     },
   );
   const verified: string[] = [];

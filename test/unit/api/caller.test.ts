@@ -7,9 +7,11 @@ import { failureOf } from '../../support/failure.ts';
 import { scriptedService, token, type Scripted, type ScriptedService } from '../../support/network/scripted-service.ts';
 import { broken, fixture, html, json, one, page } from '../../support/network/service-answers.ts';
 import { constantRandom } from '../../support/random.ts';
+import { defaultSettings } from '../../support/settings.ts';
 
 const busy = (headers: Record<string, string> = {}): Response => json({}, 429, headers);
 const down = (headers: Record<string, string> = {}): Response => json({}, 503, headers);
+const oneVendor = { response: { result: { bill_vendor: { vendorid: 5 } } } };
 const newVendor = { vendor_name: 'Northwind', language: 'en', currency_code: 'USD' };
 
 describe('every request', () => {
@@ -68,7 +70,7 @@ describe('every request', () => {
 
   it('takes its number only when the rate limiter lets it pass', async () => {
     const { client, stamps } = scriptedService([one(5)], {
-      rateLimit: { vendors: { requests: 1, per: 10_000 }, callbacks: { requests: 1, per: 10_000 } },
+      rateLimit: { ...defaultSettings.service.rateLimit, all: { requests: 1, per: 10_000 } },
     });
     const [first, second] = await Promise.all([client.vendors.read(5), client.vendors.read(5)]);
     expect(stamps).toEqual([1, 2]);
@@ -152,6 +154,37 @@ describe('retries', () => {
     await client.vendors.read(5);
     await second;
     expect(sent.map(({ at }) => at)).toEqual([0, 20_000, 20_000]);
+  });
+
+  it.each([
+    ['until the reset', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1030' }, 30_000],
+    ['for at most a minute', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9000' }, 60_000],
+    ['not at all where something is left', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '1030' }, 0],
+    ['not at all where the reset is past', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '990' }, 0],
+    ['not at all for Retry-After alone', { 'x-ratelimit-remaining': '3', 'retry-after': '58' }, 0],
+  ])('L99 after an answer that says what is left, all calls wait %s', async (_, headers, wait) => {
+    const date = new Date(1_000_000).toUTCString();
+    const { client, sent } = scriptedService([json(oneVendor, 200, { ...headers, date }), one(5)]);
+    await client.vendors.read(5);
+    await client.vendors.read(5);
+    expect(sent.map(({ at }) => at)).toEqual([0, wait]);
+  });
+
+  it('L99 where POSTs are used up, only they wait; GETs go on', async () => {
+    const date = new Date(1_000_000).toUTCString();
+    const used = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1030', date };
+    const { client, sent } = scriptedService([
+      ({ method }) => (method === 'POST' ? json(oneVendor, 200, used) : json(oneVendor)),
+    ]);
+    const create = (): Promise<unknown> => client.vendors.create(newVendor);
+    await create();
+    await client.vendors.read(5);
+    await create();
+    expect(sent.map(({ method, at }) => [method, at])).toEqual([
+      ['POST', 0],
+      ['GET', 0],
+      ['POST', 30_000],
+    ]);
   });
 
   it.each<[string, () => Scripted]>([

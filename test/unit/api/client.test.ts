@@ -95,18 +95,18 @@ describe('the gateways of the client', () => {
     ]);
   });
 
-  it('share the rate limit of vendors; callbacks have their own', async () => {
+  it('share one rate limit, callbacks too, which also have their own', async () => {
     const rate = { requests: 1, per: 5_000 };
     const { client, sent } = scriptedService(
       [one(5), json(fixture('gateways-list')), json(fixture('callbacks-list'))],
       {
-        rateLimit: { vendors: rate, callbacks: rate },
+        rateLimit: { all: rate, post: rate, callbacks: rate },
       },
     );
     await client.vendors.read(5);
     await client.gateways.list();
     await client.callbacks.list();
-    expect(sent.map(({ at }) => at)).toEqual([0, 5_000, 5_000]);
+    expect(sent.map(({ at }) => at)).toEqual([0, 5_000, 10_000]);
   });
 });
 
@@ -169,7 +169,7 @@ describe('the callbacks of the client', () => {
     let number = 0;
     const endless = () => listing([callback((number += 1), 'bill_vendor')], number, 1e9);
     const rate = { requests: 1_000, per: 1_000 };
-    const { client } = scriptedService([endless], { rateLimit: { vendors: rate, callbacks: rate } });
+    const { client } = scriptedService([endless], { rateLimit: { all: rate, post: rate, callbacks: rate } });
     await expect(client.callbacks.list()).rejects.toMatchObject({ code: 'answer_too_large' });
     expect(number).toBe(100);
   });

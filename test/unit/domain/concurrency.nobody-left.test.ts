@@ -104,8 +104,14 @@ const permits: Kind = () => {
 const rate: Kind = () => {
   const clock = virtualClock();
   const shared = new RateLimiter({ requests: 3, per: 5_000 }, clock, 1);
-  const visit = (visitor: Visitor, number: number): Promise<void> =>
-    shared.run(() => visitor.works(), number % 3 === 0 ? 'background' : 'prompt', visitor.signal);
+  const visit = async (visitor: Visitor, number: number): Promise<void> => {
+    await shared.enter({ account: 'one', priority: number % 3 === 0 ? 'background' : 'prompt' }, visitor.signal);
+    try {
+      await visitor.works();
+    } finally {
+      shared.leave();
+    }
+  };
   return { clock, limit: 3, visit, rests: 5_000 };
 };
 

@@ -251,3 +251,15 @@ it.each(['YOUR_ACCOUNT_ID', 'your-account', 'ACCOUNT_ID', 'AccountId'])(
     expect(problems({ ...usual, accounts: [`${id}7`] })).toBe('nothing');
   },
 );
+
+it('L99 the rate of before, for each account, is refused with the one that takes its place', () => {
+  const { service } = usual;
+  expect(problems({ ...usual, service: { ...service, rateLimit: { vendors: '300/60s', callbacks: '20/60s' } } })).toBe(
+    'mirror.yaml has one problem:\n  line 8, service.rateLimit.vendors: should be written as `all`: one rate for all requests of a connection, whatever account and kind they are of',
+  );
+  expect(read({ ...usual, service: { ...service, rateLimit: { all: '300/60s' } } }).service.rateLimit).toEqual({
+    all: { requests: 300, per: 60_000 },
+    post: { requests: 225, per: 60_000 },
+    callbacks: { requests: 20, per: 60_000 },
+  });
+});

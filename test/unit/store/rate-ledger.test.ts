@@ -1,20 +1,20 @@
 /** One rate limit for all processes of a mirror, now and earlier. */
 import { expect, it, onTestFinished } from 'vitest';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import type { RateDemand, Reservation } from '../../../src/domain/reading.ts';
+import type { Reservation } from '../../../src/domain/reading.ts';
 import { ask, newPath } from '../../support/mirror-file.ts';
-import { alive, demand, openAs, period } from '../../support/mirror/rates.ts';
+import { alive, asked, longest, openAs, period, reserve, type Asked } from '../../support/mirror/rates.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import type { Store } from '../../../src/store/mirror.ts';
 
 /** Takes all reservations that there are. */
 async function takeAll(
   mirror: Store,
-  more: Partial<RateDemand> = {},
+  more: Partial<Asked> = {},
 ): Promise<{ reservations: Reservation[]; wait: number }> {
   const reservations: Reservation[] = [];
   for (;;) {
-    const reserved = await mirror.reserveRequest({ ...demand, ...more });
+    const reserved = await reserve(mirror, more);
     if (!('stamp' in reserved)) return { reservations, wait: reserved.wait };
     reservations.push(reserved);
   }
@@ -40,9 +40,9 @@ it('K30 two processes together never send more requests within a period than the
   expect((await takeAll(one)).reservations).toHaveLength(3);
   await clock.advance(1_000);
   expect((await takeAll(other)).reservations).toHaveLength(2);
-  // Accounts and families are counted apart.
-  expect((await takeAll(one, { accountId: 'two' })).reservations).toHaveLength(5);
-  expect((await takeAll(one, { family: 'events' })).reservations).toHaveLength(5);
+  // Connections and windows are counted apart.
+  expect((await takeAll(one, { connection: 'two' })).reservations).toHaveLength(5);
+  expect((await takeAll(one, { window: 'callbacks' })).reservations).toHaveLength(5);
 });
 
 it('K30 a restart keeps the used part of the rate, and nothing is stored for longer than it counts', async () => {
@@ -57,7 +57,7 @@ it('K30 a restart keeps the used part of the rate, and nothing is stored for lon
   expect((await takeAll(next)).reservations).toEqual([]);
   await clock.advance(period);
   expect((await takeAll(next)).reservations).toHaveLength(4);
-  await clock.advance(demand.longest);
+  await clock.advance(longest);
   expect((await takeAll(next)).reservations).toHaveLength(1);
   expect(ask(path, "SELECT count(*) AS rows FROM _requests WHERE process = 'first'")).toEqual([{ rows: 0 }]);
 });
@@ -89,15 +89,15 @@ it('K30 after a restart of the machine, which may have lost the last writes, one
   expect((await takeAll(next)).reservations).not.toEqual([]);
 });
 
-it('K30 the end of a request is written with the next one of its account, a second later where several wait, or when the file closes', async () => {
+it('K30 the end of a request is written with the next one of its connection, a second later where several wait, or when the file closes', async () => {
   const [path, clock] = [newPath(), virtualClock()];
   const mirror = await openAs(path, clock, 'one');
   const underWay = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests WHERE process IS NOT NULL');
-  const request = (more: Partial<RateDemand> = {}): Promise<Reservation> =>
-    mirror.reserveRequest({ ...demand, requests: 20, ...more }) as Promise<Reservation>;
+  const request = (more: Partial<Asked> = {}): Promise<Reservation> =>
+    reserve(mirror, { requests: 20, ...more }) as Promise<Reservation>;
   const [first, second, third] = [await request(), await request(), await request()];
   first.end(0);
-  await request({ accountId: 'two' });
+  await request({ connection: 'two' });
   expect(underWay()).toEqual([{ rows: 4 }]);
   await request();
   expect(underWay()).toEqual([{ rows: 4 }]);
@@ -107,7 +107,7 @@ it('K30 the end of a request is written with the next one of its account, a seco
   expect(underWay()).toEqual([{ rows: 4 }]);
   (await request()).end(0);
   expect(underWay()).toEqual([{ rows: 3 }]);
-  (await request({ accountId: 'two' })).end(0);
+  (await request({ connection: 'two' })).end(0);
   const many = await Promise.all([request(), request(), request()]);
   for (const one of many) one.end(0);
   expect(clock.pending()).toEqual([1_000]);
@@ -147,14 +147,14 @@ it('K30 a request whose end could not be stored frees its place once writing wor
   outside.exec('DROP TRIGGER full');
   expect((await takeAll(mirror)).reservations).toEqual([]);
   await clock.advance(period - 1_000);
-  expect((await takeAll(mirror)).reservations).toHaveLength(demand.requests);
+  expect((await takeAll(mirror)).reservations).toHaveLength(asked.requests);
 });
 
 it('K30 a caller waits seconds before it asks again while overdue requests hold every place', async () => {
   const [path, clock] = [newPath(), virtualClock({ auto: true })];
   const mirror = await openAs(path, clock, 'one');
   await takeAll(mirror);
-  await clock.advance(period + demand.longest + 1);
+  await clock.advance(period + longest + 1);
   expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 5_000 });
 });
 
@@ -204,7 +204,7 @@ it('K30 ended requests are removed from time to time even if the rate is far fro
   const rows = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests');
   for (let round = 0; round < 3; round++) {
     for (let nth = 0; nth < 500; nth++) {
-      const reserved = await mirror.reserveRequest({ ...demand, requests: 100_000 });
+      const reserved = await reserve(mirror, { requests: 100_000 });
       if ('stamp' in reserved) reserved.end(0);
     }
     await clock.advance(period);

@@ -237,7 +237,7 @@ describe('fields that lists leave out', () => {
     const asked: { at: number; single: boolean }[] = [];
     const { at } = await leavingOut(['note'], undefined, {
       vendors: 300,
-      service: { rateLimit: { vendors: '60/1m' }, paging: { perPage: 100 } },
+      service: { rateLimit: { all: '60/1m' }, paging: { perPage: 100 } },
       onRequest: ({ clock }) => void asked.push({ at: clock.monotonic(), single: false }),
     });
     const began = at.clock.monotonic();

@@ -1,9 +1,24 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RateLimiter } from '../../../../src/api/http/rate-limiter.ts';
+import { RateLimiter, type Turn } from '../../../../src/api/http/rate-limiter.ts';
 import { sleep } from '../../../../src/domain/clock.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
+
+/** Sends as soon as the limit allows. */
+async function run<T>(
+  limiter: RateLimiter,
+  send: () => Promise<T>,
+  { account = 'one', priority = 'prompt' }: Partial<Turn> = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  await limiter.enter({ account, priority }, signal);
+  try {
+    return await send();
+  } finally {
+    limiter.leave();
+  }
+}
 
 describe('the rate limiter', () => {
   it('admits as many requests as the rate allows and the rest a period later, in the order of arrival', async () => {
@@ -12,7 +27,7 @@ describe('the rate limiter', () => {
     const left: [number, number][] = [];
     await Promise.all(
       [1, 2, 3, 4, 5, 6, 7].map((name) =>
-        limiter.run(() => {
+        run(limiter, () => {
           left.push([name, clock.monotonic()]);
           return Promise.resolve();
         }),
@@ -57,7 +72,7 @@ describe('the rate limiter', () => {
               await sleep(clock, after);
               if (fails) throw new Error('reset');
             };
-            running.push(limiter.run(send, 'prompt', controller.signal).catch(() => undefined));
+            running.push(run(limiter, send, {}, controller.signal).catch(() => undefined));
           }
           await Promise.all(running);
           arrived.sort((a, b) => a - b);
@@ -72,33 +87,33 @@ describe('the rate limiter', () => {
   it('removes an aborted caller from the queue with its reason, without using up the rate', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter({ requests: 1, per: 1_000 }, clock);
-    await limiter.run(() => Promise.resolve());
+    await run(limiter, () => Promise.resolve());
     const controller = new AbortController();
     const reason = new Error('stop');
-    const waiting = limiter.run(() => Promise.resolve('never'), 'prompt', controller.signal);
-    const next = limiter.run(() => Promise.resolve('next'));
+    const waiting = run(limiter, () => Promise.resolve('never'), {}, controller.signal);
+    const next = run(limiter, () => Promise.resolve('next'));
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     await clock.advance(1_000);
     await expect(next).resolves.toBe('next');
-    await expect(limiter.run(() => Promise.resolve(), 'prompt', controller.signal)).rejects.toBe(reason);
+    await expect(run(limiter, () => Promise.resolve(), {}, controller.signal)).rejects.toBe(reason);
   });
 
   it('listens no more to the signal of a caller that it admitted', async () => {
     const { signal } = new AbortController();
-    await new RateLimiter({ requests: 1, per: 1_000 }, virtualClock()).run(() => Promise.resolve(), 'prompt', signal);
+    await run(new RateLimiter({ requests: 1, per: 1_000 }, virtualClock()), () => Promise.resolve(), {}, signal);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('pauses all callers when told to, but not for longer than a period', async () => {
+  it('pauses all callers when told to, but not for longer than a minute', async () => {
     const clock = virtualClock({ auto: true });
     const limiter = new RateLimiter({ requests: 5, per: 1_000 }, clock);
     limiter.pause(300);
-    await limiter.run(() => Promise.resolve());
+    await run(limiter, () => Promise.resolve());
     expect(clock.monotonic()).toBe(300);
     limiter.pause(Infinity);
-    await limiter.run(() => Promise.resolve());
-    expect(clock.monotonic()).toBe(1_300);
+    await run(limiter, () => Promise.resolve());
+    expect(clock.monotonic()).toBe(60_300);
   });
 
   it('K13 keeps part of the rate for prompt requests, and sends them before background requests', async () => {
@@ -109,8 +124,10 @@ describe('the rate limiter', () => {
       left.push([name, clock.monotonic()]);
       return Promise.resolve();
     };
-    const background = [1, 2, 3, 4, 5].map((nth) => limiter.run(send(`background ${nth}`), 'background'));
-    const prompt = [1, 2].map((nth) => limiter.run(send(`prompt ${nth}`)));
+    const background = [1, 2, 3, 4, 5].map((nth) =>
+      run(limiter, send(`background ${nth}`), { priority: 'background' }),
+    );
+    const prompt = [1, 2].map((nth) => run(limiter, send(`prompt ${nth}`)));
     await Promise.all([...background, ...prompt]);
     expect(left).toEqual([
       ['background 1', 0],
@@ -120,6 +137,34 @@ describe('the rate limiter', () => {
       ['prompt 2', 1_000],
       ['background 4', 1_000],
       ['background 5', 1_000],
+    ]);
+  });
+
+  it('L99 serves accounts in turn, however many requests of one wait', async () => {
+    const clock = virtualClock({ auto: true });
+    const limiter = new RateLimiter({ requests: 2, per: 1_000 }, clock);
+    const left: string[] = [];
+    const send = (account: string): Promise<void> =>
+      run(limiter, () => Promise.resolve(void left.push(account)), { account, priority: 'background' });
+    await Promise.all(['a', 'a', 'a', 'a', 'a', 'b', 'b', 'c'].map(send));
+    expect(left.join('')).toBe('aaabcaba');
+  });
+
+  it('L99 a place that was not used is free at once, and a priority that has to wait lets higher ones pass', async () => {
+    const clock = virtualClock({ auto: true });
+    const limiter = new RateLimiter({ requests: 1, per: 1_000 }, clock);
+    await limiter.enter({ account: 'a', priority: 'background' });
+    limiter.leave({ unsent: true });
+    limiter.pause(300, 'background');
+    const left: [string, number][] = [];
+    const send = (priority: Turn['priority']) => (): Promise<void> =>
+      Promise.resolve(void left.push([priority, clock.monotonic()]));
+    const spare = run(limiter, send('spare'), { priority: 'spare' });
+    await run(limiter, send('prompt'));
+    await spare;
+    expect(left).toEqual([
+      ['prompt', 0],
+      ['spare', 1_000],
     ]);
   });
 });

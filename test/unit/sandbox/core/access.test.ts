@@ -106,10 +106,33 @@ describe('worlds of errors', () => {
 });
 
 describe('rate limits', () => {
-  const rateLimits = { vendors: 3, callbacks: 1, windowSeconds: 60 };
+  const rateLimits = { all: 3, callbacks: 1, windowSeconds: 60 };
 
-  it('are counted for each account and family separately', async () => {
-    const { get } = await testbed({ level: 'service', accounts: [account, 'other'], rateLimits });
+  it('L99 world rateScope=token: are counted for all requests of a token, and those of callbacks and POSTs once more', async () => {
+    const limits = { all: 5, post: 2, callbacks: 1, windowSeconds: 60 };
+    const { get, ask, sandbox } = await testbed({
+      level: 'service',
+      accounts: [account, 'other'],
+      rateLimits: limits,
+    });
+    const other = vendorsPath.replace(account, 'other');
+    const posted = async (): Promise<number> => (await ask('POST', other, vendor)).status;
+    expect([(await get(callbacksPath)).status, (await get(callbacksPath)).status]).toEqual([200, 429]);
+    expect([await posted(), await posted(), await posted()]).toEqual([200, 200, 429]);
+    expect([(await get(vendorsPath)).status, (await get(gatewaysPath)).status]).toEqual([200, 200]);
+    expect([(await get(vendorsPath)).status, (await get(other)).status]).toEqual([429, 429]);
+    sandbox.access.grant('of-somebody-else');
+    const answer = await ask('GET', other, undefined, { authorization: 'Bearer of-somebody-else' });
+    expect(answer.status).toBe(200);
+  });
+
+  it('world rateScope=account: are counted for each account and family separately', async () => {
+    const { get } = await testbed({
+      level: 'service',
+      accounts: [account, 'other'],
+      world: ['rateScope=account'],
+      rateLimits,
+    });
     const other = vendorsPath.replace(account, 'other');
     for (const path of [vendorsPath, gatewaysPath, vendorsPath, other, callbacksPath])
       expect((await get(path)).status).toBe(200);

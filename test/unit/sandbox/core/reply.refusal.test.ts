@@ -37,7 +37,7 @@ describe('errors are of the family of their path', () => {
   });
 
   it('429 of a rate that is used up', async () => {
-    const { get } = await testbed({ level: 'service', rateLimits: { vendors: 0, callbacks: 0, windowSeconds: 60 } });
+    const { get } = await testbed({ level: 'service', rateLimits: { all: 0, callbacks: 0, windowSeconds: 60 } });
     expect((await get(callbacksPath)).json).toEqual(events);
     expect((await get(vendorsPath)).json).toEqual(accounting);
   });
