@@ -113,6 +113,18 @@ describe('the documents', () => {
     expect(ask(path, 'SELECT name, column_name, kind, type FROM data_dictionary ORDER BY 1, 2')).toEqual(made);
   });
 
+  it('L83 gives a column one type in every table and view for readers', async () => {
+    const path = join(temporaryFolder(), 'vendors.db');
+    await writeMirror(path, systemClock, {});
+    const several = ask(
+      path,
+      `SELECT column_name, group_concat(DISTINCT iif(type = 'INT', 'INTEGER', type)) AS types
+       FROM data_dictionary WHERE column_name <> '' AND substr(name, 1, 1) <> '_'
+       GROUP BY column_name HAVING types LIKE '%,%'`,
+    );
+    expect(several).toEqual([]);
+  });
+
   it('names every switch of a world, its values and its default', () => {
     const entries = [...section('src/sandbox/README.md', 'Worlds').matchAll(/^- `(\w+)` \((.+?)\): (.+)$/gm)];
     expect(entries.map((entry) => entry.slice(1))).toEqual(

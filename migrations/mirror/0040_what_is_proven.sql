@@ -241,28 +241,9 @@ SELECT account_id, vendorid, vendor_name, account_number, primary_contact_first_
   language, note, created_at, updated_at, is_1099, vis_state, vis_state_source, presence, first_seen_at, changed_at, source
 FROM vendors WHERE vis_state = 0 AND presence IN ('present', 'suspect');
 
-CREATE VIEW contractors_1099 AS
-SELECT v.account_id, v.vendorid, v.vendor_name,
-  CASE v.vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' ELSE 'unknown' END AS state,
-  v.account_number, v.primary_contact_first_name, v.primary_contact_last_name,
-  v.primary_contact_email, v.primary_contact, v.phone, v.street, v.street2, v.city, v.province, v.postal_code, v.country, v.website,
-  v.currency_code, s.outstanding_amount AS outstanding, s.overdue_amount AS overdue,
-  (SELECT group_concat(t.amount || ' ' || t.code, '; ') FROM (SELECT b.amount, b.code FROM vendor_balances b
-    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = 'outstanding' ORDER BY b.code) t) AS outstanding_text,
-  (SELECT group_concat(t.amount || ' ' || t.code, '; ') FROM (SELECT b.amount, b.code FROM vendor_balances b
-    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = 'overdue' ORDER BY b.code) t) AS overdue_text,
-  v.language, v.note, v.created_at, v.updated_at, v.is_1099, v.vis_state, v.vis_state_source, v.presence, v.first_seen_at,
-  v.changed_at, v.source
-FROM vendors v
-LEFT JOIN balance_spans s ON s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL
-  AND s.code = v.currency_code
-WHERE v.is_1099 = 1 AND v.presence IN ('present', 'suspect');
-
 UPDATE data_dictionary SET meaning = '''present''; ''suspect'': one proof that it is not there, and nothing is concluded yet; ''missing'': two complete sweeps did not list it; ''gone'': not listed, or hidden, and the service answered that it does not exist'
 WHERE column_name = 'presence';
 UPDATE data_dictionary SET meaning = 'Vendors that are active and not absent' WHERE name = 'active_vendors' AND column_name = '';
-UPDATE data_dictionary SET meaning = 'Vendors that get a form 1099 and are not absent, one row each, with what is owed'
-WHERE name = 'contractors_1099' AND column_name = '';
 UPDATE data_dictionary
 SET meaning = 'What is owed: one row per vendor that is not absent and currency in which it has a balance; amounts are numbers'
 WHERE name = 'payables' AND column_name = '';
@@ -459,10 +440,12 @@ UPDATE balance_spans AS s SET
 DROP TABLE _states_before;
 CREATE INDEX balance_spans_open ON balance_spans (account_id, state, code) WHERE valid_to IS NULL;
 
+-- One name, one meaning, one type: amounts are numbers, as in payables.
 DROP VIEW balance_history;
 CREATE VIEW balance_history AS
-SELECT account_id, vendorid, code, valid_from, valid_to, outstanding, outstanding_minor, overdue, overdue_minor,
-  outstanding_amount, overdue_amount, minor_digits, state
+SELECT account_id, vendorid, code AS currency, valid_from, valid_to, state, outstanding_amount AS outstanding, overdue_amount AS overdue,
+  outstanding_units AS outstanding_minor, overdue_units AS overdue_minor, minor_digits,
+  outstanding AS outstanding_text, overdue AS overdue_text
 FROM balance_spans;
 
 CREATE VIEW payables AS
@@ -471,6 +454,24 @@ SELECT s.account_id, s.vendorid, v.vendor_name, s.state, s.code AS currency,
   s.outstanding_units AS outstanding_minor, s.overdue_units AS overdue_minor, s.minor_digits
 FROM balance_spans s JOIN vendors v ON v.account_id = s.account_id AND v.vendorid = s.vendorid
 WHERE s.valid_to IS NULL AND s.state IS NOT NULL;
+
+-- One row for each vendor and currency in which it has a balance, or one without a currency: sums over them are those of payables.
+DROP VIEW vendor_overview;
+CREATE VIEW vendor_overview AS
+SELECT v.account_id, v.vendorid, v.vendor_name,
+  CASE v.vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' ELSE 'unknown' END AS state,
+  p.currency, p.outstanding, p.overdue, v.vis_state, v.presence, v.is_1099, v.currency_code, v.language, v.account_number,
+  v.primary_contact_first_name, v.primary_contact_last_name, v.primary_contact_email, v.primary_contact, v.phone, v.street, v.street2,
+  v.city, v.province, v.postal_code, v.country, v.website, v.note, v.created_at, v.updated_at, v.first_seen_at, v.changed_at
+FROM vendors v LEFT JOIN payables p ON p.account_id = v.account_id AND p.vendorid = v.vendorid;
+
+CREATE VIEW contractors_1099 AS
+SELECT v.account_id, v.vendorid, v.vendor_name, p.currency, p.outstanding, p.overdue, v.account_number,
+  v.primary_contact_first_name, v.primary_contact_last_name, v.primary_contact_email, v.primary_contact, v.phone, v.street, v.street2,
+  v.city, v.province, v.postal_code, v.country, v.website, v.currency_code, v.language, v.note, v.created_at, v.updated_at, v.is_1099,
+  v.vis_state, v.vis_state_source, v.presence, v.first_seen_at, v.changed_at, v.source
+FROM active_vendors v LEFT JOIN payables p ON p.account_id = v.account_id AND p.vendorid = v.vendorid
+WHERE v.is_1099 = 1;
 
 -- The amounts of spans, to be added up: billions of minor units and the rest, so that no sum leaves the range of an integer. Amounts
 -- with more decimal places than their currency, or beyond that range, are `more`: the sum has them, and its minor units are null.
@@ -673,6 +674,27 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_owed_amounts', 'unreadable', 'view', 'TEXT', 'How many of the two amounts are not decimal numbers', '0');
 UPDATE data_dictionary SET meaning = 'The source of owed, balance_history and payables: one row per vendor and currency for each period in which neither amount nor the state of the vendor changed'
 WHERE name = 'balance_spans' AND column_name = '';
+DELETE FROM data_dictionary WHERE name = 'contractors_1099' AND column_name IN ('', 'state', 'outstanding', 'overdue', 'outstanding_text', 'overdue_text')
+  OR name = 'vendor_overview' AND column_name IN ('', 'outstanding_text', 'overdue_text')
+  OR name = 'balance_history' AND column_name IN ('code', 'outstanding_amount', 'overdue_amount', 'outstanding', 'overdue', 'outstanding_minor', 'overdue_minor');
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('contractors_1099', '', 'view', NULL, 'Active vendors that get a form 1099: one row for each currency in which one has a balance, or one without a currency', NULL),
+  ('vendor_overview', '', 'view', NULL, 'Vendors for a spreadsheet: one row for each vendor and currency in which it has a balance, or one without a currency', NULL),
+  ('vendor_overview', 'primary_contact', 'view', 'TEXT', 'Contact, if the service sends one', NULL);
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example)
+SELECT d.name, p.column_name, p.kind, p.type, p.meaning, p.example
+FROM data_dictionary p, (SELECT name FROM data_dictionary WHERE name IN ('contractors_1099', 'vendor_overview', 'balance_history') AND column_name = '') d
+WHERE p.name = 'payables' AND p.column_name IN ('currency', 'outstanding', 'overdue')
+  OR p.name = 'payables' AND p.column_name IN ('outstanding_minor', 'overdue_minor') AND d.name = 'balance_history';
+UPDATE data_dictionary SET meaning = meaning || '; null where the vendor has no balance, or is absent'
+WHERE name IN ('contractors_1099', 'vendor_overview') AND column_name IN ('currency', 'outstanding', 'overdue');
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('balance_history', 'outstanding_text', 'view', 'TEXT', 'Outstanding, exactly as sent; null if none was sent', '1200.00'),
+  ('balance_history', 'overdue_text', 'view', 'TEXT', 'Overdue, exactly as sent; null if none was sent', '200.00');
+UPDATE data_dictionary SET meaning = replace(meaning, 'amounts as in vendor_overview', 'amounts with their currency')
+WHERE name = 'vendor_changes' AND column_name = 'old';
+UPDATE data_dictionary SET meaning = 'One row per changed field, but for updated_at: old and new value, and when and how the change was learned'
+WHERE name = 'vendor_changes' AND column_name = '';
 UPDATE data_dictionary SET meaning = 'What was owed: one row per vendor and currency for each period in which neither amount nor the state of the vendor changed'
 WHERE name = 'balance_history' AND column_name = '';
 UPDATE data_dictionary SET meaning = 'What is owed to whom: one row per vendor that is not absent and currency in which it has a balance; amounts are numbers. Their sums are in owed'
@@ -705,6 +727,53 @@ ALTER TABLE accounts ADD COLUMN callback_proven_at TIMESTAMP;
 
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
   ('accounts', 'callback_proven_at', 'table', 'TIMESTAMP', 'When a callback was verified last, UTC; null where none was', '2026-11-20 12:00:00.000');
+
+-- One row per changed field, but for when the service last modified the record. Values are texts: states are words, amounts are followed
+-- by their currency, other lists the JSON that was sent.
+DROP VIEW vendor_changes;
+CREATE VIEW vendor_changes AS
+SELECT account_id, seq, "at", vendorid, vendor_name, field,
+  CASE field
+    WHEN 'presence' THEN old_presence
+    WHEN 'vis_state' THEN CASE old_vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' END
+    WHEN 'is_1099' THEN CASE CAST((old_raw ->> '$.is_1099') AS TEXT) WHEN '1' THEN 'true' WHEN '0' THEN 'false'
+      ELSE CAST((old_raw ->> '$.is_1099') AS TEXT) END
+    WHEN 'outstanding_balance' THEN (SELECT group_concat(trim(m.atom, '"') || ' ' || trim(c.atom, '"'), '; ')
+      FROM json_tree(old_raw, '$.outstanding_balance') m, json_tree(old_raw, '$.outstanding_balance') c
+      WHERE m.path = c.path AND m.key = 'amount' AND c.key = 'code' AND m.atom IS NOT NULL)
+    WHEN 'overdue_balance' THEN (SELECT group_concat(trim(m.atom, '"') || ' ' || trim(c.atom, '"'), '; ')
+      FROM json_tree(old_raw, '$.overdue_balance') m, json_tree(old_raw, '$.overdue_balance') c
+      WHERE m.path = c.path AND m.key = 'amount' AND c.key = 'code' AND m.atom IS NOT NULL)
+    ELSE CASE WHEN instr(field, '"') = 0 THEN CAST((old_raw ->> ('$."' || field || '"')) AS TEXT) END
+  END AS "old",
+  CASE field
+    WHEN 'presence' THEN presence
+    WHEN 'vis_state' THEN CASE vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' END
+    WHEN 'is_1099' THEN CASE CAST((raw ->> '$.is_1099') AS TEXT) WHEN '1' THEN 'true' WHEN '0' THEN 'false'
+      ELSE CAST((raw ->> '$.is_1099') AS TEXT) END
+    WHEN 'outstanding_balance' THEN (SELECT group_concat(trim(m.atom, '"') || ' ' || trim(c.atom, '"'), '; ')
+      FROM json_tree(raw, '$.outstanding_balance') m, json_tree(raw, '$.outstanding_balance') c
+      WHERE m.path = c.path AND m.key = 'amount' AND c.key = 'code' AND m.atom IS NOT NULL)
+    WHEN 'overdue_balance' THEN (SELECT group_concat(trim(m.atom, '"') || ' ' || trim(c.atom, '"'), '; ')
+      FROM json_tree(raw, '$.overdue_balance') m, json_tree(raw, '$.overdue_balance') c
+      WHERE m.path = c.path AND m.key = 'amount' AND c.key = 'code' AND m.atom IS NOT NULL)
+    ELSE CASE WHEN instr(field, '"') = 0 THEN CAST((raw ->> ('$."' || field || '"')) AS TEXT) END
+  END AS "new",
+  learned_by
+FROM (
+  SELECT v.account_id, v.seq, v.valid_from AS "at", v.vendorid, n.vendor_name, trim(f.value, '"') AS field, v.source AS learned_by,
+    v.raw, v.presence, v.vis_state,
+    (SELECT p.raw FROM vendor_versions p WHERE p.account_id = v.account_id AND p.vendorid = v.vendorid AND p.seq < v.seq
+      ORDER BY p.seq DESC LIMIT 1) AS old_raw,
+    (SELECT p.presence FROM vendor_versions p WHERE p.account_id = v.account_id AND p.vendorid = v.vendorid AND p.seq < v.seq
+      ORDER BY p.seq DESC LIMIT 1) AS old_presence,
+    (SELECT p.vis_state FROM vendor_versions p WHERE p.account_id = v.account_id AND p.vendorid = v.vendorid AND p.seq < v.seq
+      ORDER BY p.seq DESC LIMIT 1) AS old_vis_state
+  FROM vendor_versions v
+  JOIN vendors n ON n.account_id = v.account_id AND n.vendorid = v.vendorid,
+  json_each(v.changed_fields) f
+  WHERE trim(f.value, '"') <> 'updated_at'
+) AS changed;
 
 -- Who was paid under another name, account or address lately, and who changed it: what a fraud would change.
 CREATE VIEW contact_changes AS
@@ -739,3 +808,13 @@ DELETE FROM data_dictionary WHERE name = '_requests' AND column_name IN ('accoun
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
   ('_requests', 'connection', 'table', 'TEXT', 'Connection of the settings, by whose token it was sent', 'default'),
   ('_requests', 'window', 'table', 'TEXT', 'The limit that it counts against: ''all'', ''post'' or ''callbacks''', 'all');
+
+-- What is not for readers begins with an underscore.
+ALTER TABLE accounts RENAME TO _accounts;
+ALTER TABLE balance_spans RENAME TO _balance_spans;
+ALTER TABLE known_fields RENAME TO _known_fields;
+ALTER TABLE page_confirmations RENAME TO _page_confirmations;
+ALTER TABLE reading_counter RENAME TO _reading_counter;
+UPDATE data_dictionary SET name = '_' || name
+WHERE name IN ('accounts', 'balance_spans', 'known_fields', 'page_confirmations', 'reading_counter');
+UPDATE data_dictionary SET meaning = replace(meaning, 'balance_spans', '_balance_spans') WHERE instr(meaning, 'balance_spans') > 0;

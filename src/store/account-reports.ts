@@ -99,11 +99,11 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
     (at) => sql`SELECT * FROM freshness WHERE account_id = ${at('accountId')}`,
   );
   const clock = statement<None, { clock_ahead_ms: number | null }>(sqlite, () =>
-    mirrorSql.selectFrom('reading_counter').select('clock_ahead_ms'),
+    mirrorSql.selectFrom('_reading_counter').select('clock_ahead_ms'),
   );
   const registered = statement<OfAccount, { connection: string; accepted_unreadable: number }>(
     sqlite,
-    (at) => sql`SELECT connection, accepted_unreadable FROM accounts WHERE account_id = ${at('accountId')}`,
+    (at) => sql`SELECT connection, accepted_unreadable FROM _accounts WHERE account_id = ${at('accountId')}`,
   );
   const counts = countVendors(sqlite);
   const queue = measureQueue(sqlite);
@@ -135,7 +135,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const absences = statement<OfAccount, Pick<AccountSummary, 'withheldAbsences' | 'unprovenAbsences'>>(
     sqlite,
     (at) => sql`
-      SELECT withheld_absences AS withheldAbsences, unproven_absences AS unprovenAbsences FROM accounts
+      SELECT withheld_absences AS withheldAbsences, unproven_absences AS unprovenAbsences FROM _accounts
       WHERE account_id = ${at('accountId')}`,
   );
   return (accountId) => {
@@ -315,7 +315,7 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
   );
   const proven = statement<OfAccount, Moment>(
     sqlite,
-    (at) => sql`SELECT callback_proven_at AS at FROM accounts WHERE account_id = ${at('accountId')}`,
+    (at) => sql`SELECT callback_proven_at AS at FROM _accounts WHERE account_id = ${at('accountId')}`,
   );
   const missed = statement<OfAccount & { after: string; most: number }, { count: number }>(
     sqlite,

@@ -48,34 +48,34 @@ export class AccountRegister {
     this.#know = statement(
       sqlite,
       (at) => sql`
-      INSERT INTO accounts (account_id, added_at)
+      INSERT INTO _accounts (account_id, added_at)
       VALUES (${at('accountId')}, ${at('addedAt')}) ON CONFLICT DO NOTHING`,
     );
     this.#pause = statement(
       sqlite,
       (at) => sql`
-      UPDATE accounts SET paused_since = ${at('pausedSince')}
+      UPDATE _accounts SET paused_since = ${at('pausedSince')}
       WHERE account_id = ${at('accountId')} AND paused_since IS NULL`,
     );
     this.#resume = statement(
       sqlite,
       (at) => sql`
-      UPDATE accounts SET paused_since = NULL WHERE account_id = ${at('accountId')} AND paused_since IS NOT NULL`,
+      UPDATE _accounts SET paused_since = NULL WHERE account_id = ${at('accountId')} AND paused_since IS NOT NULL`,
     );
     this.#counts = statement<OfAccount, { accepted: number; miscounted: number }>(
       sqlite,
       (at) => sql`
-      SELECT accepted_unreadable AS accepted, miscounted FROM accounts WHERE account_id = ${at('accountId')}`,
+      SELECT accepted_unreadable AS accepted, miscounted FROM _accounts WHERE account_id = ${at('accountId')}`,
     );
     this.#accept = statement(
       sqlite,
       (at) => sql`
-      UPDATE accounts SET accepted_unreadable = ${at('accepted')}, accepted_at = ${at('acceptedAt')}
+      UPDATE _accounts SET accepted_unreadable = ${at('accepted')}, accepted_at = ${at('acceptedAt')}
       WHERE account_id = ${at('accountId')}`,
     );
     this.#miscount = statement(
       sqlite,
-      (at) => sql`UPDATE accounts SET miscounted = ${at('miscounted')} WHERE account_id = ${at('accountId')}`,
+      (at) => sql`UPDATE _accounts SET miscounted = ${at('miscounted')} WHERE account_id = ${at('accountId')}`,
     );
   }
 
@@ -151,7 +151,7 @@ export interface ListCount {
 }
 
 type AccountRow = Pick<
-  Selectable<MirrorTables['accounts']>,
+  Selectable<MirrorTables['_accounts']>,
   'account_id' | 'not_served_since' | 'settings_file' | 'connection'
 >;
 
@@ -165,17 +165,17 @@ export class AccountRows {
     this.#insert = statement(
       sqlite,
       (at) => sql`
-        INSERT INTO accounts (account_id, added_at) VALUES (${at('account_id')}, ${at('added_at')})
+        INSERT INTO _accounts (account_id, added_at) VALUES (${at('account_id')}, ${at('added_at')})
         ON CONFLICT DO NOTHING`,
     );
     this.#accounts = statement(
       sqlite,
-      () => sql`SELECT account_id, not_served_since, settings_file, connection FROM accounts ORDER BY account_id`,
+      () => sql`SELECT account_id, not_served_since, settings_file, connection FROM _accounts ORDER BY account_id`,
     );
     this.#setServed = statement(
       sqlite,
       (at) => sql`
-        UPDATE accounts SET not_served_since = ${at('not_served_since')}, settings_file = ${at('settings_file')},
+        UPDATE _accounts SET not_served_since = ${at('not_served_since')}, settings_file = ${at('settings_file')},
           connection = ${at('connection')}
         WHERE account_id = ${at('account_id')}`,
     );

@@ -63,7 +63,7 @@ export class Callbacks {
     this.#leftBehind = statement(
       sqlite,
       () => sql`
-        SELECT account_id, callbackid FROM callbacks JOIN accounts USING (account_id)
+        SELECT account_id, callbackid FROM callbacks JOIN _accounts USING (account_id)
         WHERE not_served_since IS NOT NULL ORDER BY account_id, callbackid`,
     );
     this.#unverify = statement(
@@ -91,7 +91,7 @@ export class Callbacks {
     );
     this.#prove = statement(
       sqlite,
-      (at) => sql`UPDATE accounts SET callback_proven_at = ${at('at')} WHERE account_id = ${at('account_id')}`,
+      (at) => sql`UPDATE _accounts SET callback_proven_at = ${at('at')} WHERE account_id = ${at('account_id')}`,
     );
     this.#endWaits = statement(
       sqlite,

@@ -46,7 +46,7 @@ export class DetailRows {
       (at) => sql`
       SELECT field FROM _detail_fields
       WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL
-        AND (SELECT reads_details FROM accounts a WHERE a.account_id = ${at('account_id')}) = 1`,
+        AND (SELECT reads_details FROM _accounts a WHERE a.account_id = ${at('account_id')}) = 1`,
     );
     this.#witnesses = statement(
       sqlite,
@@ -70,7 +70,7 @@ export class DetailRows {
     this.#stop = statement(
       sqlite,
       (at) => sql`
-      UPDATE accounts SET reads_details = 0
+      UPDATE _accounts SET reads_details = 0
       WHERE account_id = ${at('account_id')} AND NOT EXISTS (
         SELECT 1 FROM _detail_fields d WHERE d.account_id = accounts.account_id AND d.learned_at IS NOT NULL)`,
     );
@@ -220,7 +220,7 @@ export class Details {
     );
     this.#begin = statement(
       sqlite,
-      (at) => sql`UPDATE accounts SET reads_details = 1 WHERE account_id = ${at('account_id')}`,
+      (at) => sql`UPDATE _accounts SET reads_details = 1 WHERE account_id = ${at('account_id')}`,
     );
     this.#learned = statement(
       sqlite,
@@ -239,12 +239,12 @@ export class Details {
     );
     this.#probed = statement<OfAccount, { probed: number }>(
       sqlite,
-      (at) => sql`SELECT probed_vendors AS probed FROM accounts WHERE account_id = ${at('account_id')}`,
+      (at) => sql`SELECT probed_vendors AS probed FROM _accounts WHERE account_id = ${at('account_id')}`,
     );
     this.#addProbed = statement(
       sqlite,
       (at) => sql`
-      UPDATE accounts SET probed_vendors = probed_vendors + ${at('probed')} WHERE account_id = ${at('account_id')}`,
+      UPDATE _accounts SET probed_vendors = probed_vendors + ${at('probed')} WHERE account_id = ${at('account_id')}`,
     );
     this.#learnSuspected = statement(
       sqlite,

@@ -57,16 +57,16 @@ export class Findings {
       }),
     );
     this.#known = statement(sqlite, (at) =>
-      mirrorSql.selectFrom('known_fields').select('field').where('account_id', '=', at('account_id')),
+      mirrorSql.selectFrom('_known_fields').select('field').where('account_id', '=', at('account_id')),
     );
     this.#learn = statement(sqlite, (at) =>
       mirrorSql
-        .insertInto('known_fields')
+        .insertInto('_known_fields')
         .values({ account_id: at('account_id'), field: at('field'), first_seen_at: at('first_seen_at') })
         .onConflict((conflict) => conflict.doNothing()),
     );
     this.#forget = statement(sqlite, (at) =>
-      mirrorSql.deleteFrom('known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
+      mirrorSql.deleteFrom('_known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
     );
     this.#open = statement(sqlite, (at) =>
       ofVendor(mirrorSql.selectFrom('findings').select(['id', 'found_at']), at)

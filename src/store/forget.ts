@@ -125,7 +125,7 @@ function forgetFields(sqlite: Sqlite, names: ReadonlySet<string>, accountId?: st
 }
 
 function accountsIn(sqlite: Sqlite): string[] {
-  return statement<object, { account_id: string }>(sqlite, () => mirrorSql.selectFrom('accounts').select('account_id'))
+  return statement<object, { account_id: string }>(sqlite, () => mirrorSql.selectFrom('_accounts').select('account_id'))
     .all({})
     .map(({ account_id }) => account_id);
 }
@@ -239,11 +239,11 @@ function dropBalances(sqlite: Sqlite, account_id: string, field: BalanceField): 
   // Like a vendor without an amount.
   const nothing = { [kind]: null, [`${kind}_minor`]: null, [`${kind}_amount`]: 0, [`${kind}_units`]: 0 };
   statement<{ account_id: string }>(sqlite, (at) =>
-    mirrorSql.updateTable('balance_spans').set(nothing).where('account_id', '=', at('account_id')),
+    mirrorSql.updateTable('_balance_spans').set(nothing).where('account_id', '=', at('account_id')),
   ).run({ account_id });
   statement<{ account_id: string }>(sqlite, (at) =>
     mirrorSql
-      .deleteFrom('balance_spans')
+      .deleteFrom('_balance_spans')
       .where('account_id', '=', at('account_id'))
       .where('outstanding', 'is', null)
       .where('overdue', 'is', null),
@@ -254,7 +254,7 @@ function dropBalances(sqlite: Sqlite, account_id: string, field: BalanceField): 
 const ofVendors = [
   'vendor_balances',
   'vendor_tax_defaults',
-  'balance_spans',
+  '_balance_spans',
   '_vendor_versions',
   'findings',
   'dirty_vendors',

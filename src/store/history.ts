@@ -62,7 +62,7 @@ export class History {
       ).where('valid_to', 'is', null),
     );
     this.#addSpan = statement(sqlite, (at) =>
-      mirrorSql.insertInto('balance_spans').values({
+      mirrorSql.insertInto('_balance_spans').values({
         account_id: at('account_id'),
         vendorid: at('vendorid'),
         code: at('code'),
@@ -81,10 +81,10 @@ export class History {
       }),
     );
     this.#openSpans = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.selectFrom('balance_spans').selectAll(), at).where('valid_to', 'is', null),
+      ofVendor(mirrorSql.selectFrom('_balance_spans').selectAll(), at).where('valid_to', 'is', null),
     );
     this.#endSpan = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.updateTable('balance_spans').set({ valid_to: at('at') }), at)
+      ofVendor(mirrorSql.updateTable('_balance_spans').set({ valid_to: at('at') }), at)
         .where('code', '=', at('code'))
         .where('valid_to', 'is', null),
     );

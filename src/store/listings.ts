@@ -97,16 +97,16 @@ export class Listings {
         .where(sql<boolean>`vis_state IS NOT 0`),
     );
     this.#filtersShow = statement(sqlite, (at) =>
-      mirrorSql.selectFrom('accounts').select('filters_show').where('account_id', '=', at('account_id')),
+      mirrorSql.selectFrom('_accounts').select('filters_show').where('account_id', '=', at('account_id')),
     );
     this.#noteFilters = statement(sqlite, (at) =>
-      mirrorSql.updateTable('accounts').set({ filters_show: 1 }).where('account_id', '=', at('account_id')),
+      mirrorSql.updateTable('_accounts').set({ filters_show: 1 }).where('account_id', '=', at('account_id')),
     );
     this.#memory = statement(sqlite, (at) =>
-      mirrorSql.selectFrom('accounts').select(remembered).where('account_id', '=', at('account_id')),
+      mirrorSql.selectFrom('_accounts').select(remembered).where('account_id', '=', at('account_id')),
     );
     this.#remember = statement(sqlite, (at) =>
-      mirrorSql.updateTable('accounts').set(columns(at, remembered)).where('account_id', '=', at('account_id')),
+      mirrorSql.updateTable('_accounts').set(columns(at, remembered)).where('account_id', '=', at('account_id')),
     );
   }
 

@@ -34,7 +34,7 @@ export class Marks {
     // One sequence for all vendors: generations are never reused, so a late settle cannot remove a newer mark.
     this.#takeGenerations = statement(sqlite, (at) =>
       mirrorSql
-        .updateTable('reading_counter')
+        .updateTable('_reading_counter')
         .set({ generation: sql`generation + ${at('marks')}` })
         .returning('generation as last'),
     );

@@ -84,15 +84,15 @@ export class Confirmations {
   constructor(sqlite: Sqlite) {
     this.#insert = statement(sqlite, (at) =>
       mirrorSql
-        .insertInto('page_confirmations')
+        .insertInto('_page_confirmations')
         .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
         .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
     );
-    this.#prune = statement(sqlite, (at) => sql`DELETE FROM page_confirmations WHERE read_seq < ${at('read_seq')}`);
+    this.#prune = statement(sqlite, (at) => sql`DELETE FROM _page_confirmations WHERE read_seq < ${at('read_seq')}`);
     this.#later = statement(
       sqlite,
       (at) => sql`
-        SELECT read_seq FROM page_confirmations
+        SELECT read_seq FROM _page_confirmations
         WHERE account_id = ${at('account_id')} AND read_seq > ${at('read_seq')}
           AND ${at('vendorid')} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`,
     );

@@ -33,7 +33,7 @@ export class ReadingCounter {
     this.#setBacks = setBacks;
     this.#advance = statement(sqlite, (at) =>
       mirrorSql
-        .updateTable('reading_counter')
+        .updateTable('_reading_counter')
         .set({
           read_seq: sql`read_seq + 1`,
           ...mirrorTime(at('now')),
@@ -43,11 +43,11 @@ export class ReadingCounter {
     );
     this.#takeRun = statement(
       sqlite,
-      (at) => sql`UPDATE reading_counter SET run_id = max(run_id, ${at('newest')}) + 1 RETURNING run_id`,
+      (at) => sql`UPDATE _reading_counter SET run_id = max(run_id, ${at('newest')}) + 1 RETURNING run_id`,
     );
-    this.#current = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
+    this.#current = statement(sqlite, () => mirrorSql.selectFrom('_reading_counter').select(columns));
     this.#noteClock = statement(sqlite, (at) =>
-      mirrorSql.updateTable('reading_counter').set({ clock_ahead_ms: at('clock_ahead_ms') }),
+      mirrorSql.updateTable('_reading_counter').set({ clock_ahead_ms: at('clock_ahead_ms') }),
     );
   }
 

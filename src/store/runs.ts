@@ -155,7 +155,7 @@ export class Runs {
     this.#everyComplete = statement(
       sqlite,
       () => sql`
-    SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
+    SELECT a.account_id, r.started_at FROM _accounts a JOIN runs r ON r.id = (
       SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
     );
     this.#latest = statement<{ account_id: string }, Sweeping>(
@@ -300,12 +300,15 @@ class RunStarts {
     this.#setBacks = setBacks;
     this.#before = statement(sqlite, (at) =>
       mirrorSql
-        .selectFrom('accounts')
+        .selectFrom('_accounts')
         .leftJoin('runs', (join) =>
-          join.onRef('runs.account_id', '=', 'accounts.account_id').on('runs.began_seq', '<', at('read_seq')),
+          join.onRef('runs.account_id', '=', '_accounts.account_id').on('runs.began_seq', '<', at('read_seq')),
         )
-        .select((row) => [row.fn.coalesce('runs.started_at', 'accounts.added_at').as('began'), 'runs.began_seq as seq'])
-        .where('accounts.account_id', '=', at('account_id'))
+        .select((row) => [
+          row.fn.coalesce('runs.started_at', '_accounts.added_at').as('began'),
+          'runs.began_seq as seq',
+        ])
+        .where('_accounts.account_id', '=', at('account_id'))
         .orderBy('runs.id', 'desc')
         .limit(1),
     );
@@ -410,7 +413,7 @@ export function dropFreshness(sqlite: Sqlite): Statement<object> {
       UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
         SELECT (SELECT max(c.id) FROM runs c
           WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
-        FROM accounts a)`,
+        FROM _accounts a)`,
   );
 }
 

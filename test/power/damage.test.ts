@@ -201,11 +201,11 @@ describe('F9 a file that was replaced while it was open', () => {
     renameSync(path, `${path}.old`);
     const successor = await Database.open(options(path));
     await successor.write(() =>
-      successor.sqlite.exec("INSERT INTO accounts (account_id, added_at) VALUES ('later', '2026-11-21')"),
+      successor.sqlite.exec("INSERT INTO _accounts (account_id, added_at) VALUES ('later', '2026-11-21')"),
     );
     await database.close();
     expect(existsSync(`${path}-wal`)).toBe(true);
-    expect(otherConnection(path).prepare('SELECT account_id FROM accounts').pluck().all()).toEqual(['later']);
+    expect(otherConnection(path).prepare('SELECT account_id FROM _accounts').pluck().all()).toEqual(['later']);
     await successor.close();
   });
 });

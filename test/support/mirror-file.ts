@@ -190,7 +190,7 @@ export function balance(vendorid: number, kind: 'outstanding' | 'overdue', amoun
   return { account_id: '6BApk', vendorid, kind, amount, amount_minor: Math.round(Number(amount) * 100), code };
 }
 
-/** A row of `balance_spans` that is open, with an outstanding amount in minor units of a currency with two digits. */
+/** A row of `_balance_spans` that is open, with an outstanding amount in minor units of a currency with two digits. */
 export function span(vendorid: number, code: string, outstanding: number | bigint | null, told: Row = {}): Row {
   const number = outstanding === null ? null : Number(outstanding) / 100;
   return {

@@ -31,7 +31,7 @@ export interface Quarantine {
 }
 
 /** Table names by which a mirror is recognised; a damaged file may have lost some. */
-const ownTables = ['dirty_vendors', 'vendor_versions', '_vendor_versions', 'page_confirmations'];
+const ownTables = ['dirty_vendors', 'vendor_versions', '_vendor_versions', '_page_confirmations'];
 const enoughOfThem = 2;
 
 /** How long and how often to try while others hold the file, in milliseconds. */

@@ -21,7 +21,7 @@ export function accountsNotServed(
 ): Set<string> {
   const all = statement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
     sqlite,
-    () => sql`SELECT account_id, not_served_since, settings_file FROM accounts`,
+    () => sql`SELECT account_id, not_served_since, settings_file FROM _accounts`,
   );
   const named = new Set(accounts);
   const left = all
@@ -37,7 +37,7 @@ export function accountsNotServed(
 export function accountIds(sqlite: Sqlite): string[] {
   const all = statement<object, Pick<AccountTable, 'account_id'>>(
     sqlite,
-    () => sql`SELECT account_id FROM accounts ORDER BY account_id`,
+    () => sql`SELECT account_id FROM _accounts ORDER BY account_id`,
   );
   return all.all({}).map(({ account_id }) => account_id);
 }
@@ -58,7 +58,7 @@ function addedAccounts(sqlite: Sqlite): AccountOfConnection[] {
 function pausedAccounts(sqlite: Sqlite): Set<string> {
   const all = statement<object, { account_id: string }>(
     sqlite,
-    () => sql`SELECT account_id FROM accounts WHERE paused_since IS NOT NULL`,
+    () => sql`SELECT account_id FROM _accounts WHERE paused_since IS NOT NULL`,
   );
   return new Set(all.all({}).map(({ account_id }) => account_id));
 }
@@ -80,7 +80,7 @@ export function knownConnection(path: string, accountId: string): string | undef
   return readMirrorAt(path, (sqlite) => {
     const known = statement<{ accountId: string }, { connection: string }>(
       sqlite,
-      (at) => sql`SELECT connection FROM accounts WHERE account_id = ${at('accountId')}`,
+      (at) => sql`SELECT connection FROM _accounts WHERE account_id = ${at('accountId')}`,
     );
     return known.get({ accountId })?.connection;
   });

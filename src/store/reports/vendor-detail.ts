@@ -37,7 +37,7 @@ export function accountsWith(sqlite: Sqlite, vendorid: number): string[] {
   return statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
     sqlite,
     (at) => sql`
-      SELECT v.account_id FROM accounts a CROSS JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
+      SELECT v.account_id FROM _accounts a CROSS JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
       ORDER BY v.account_id`,
   )
     .all({ vendorid })

@@ -216,19 +216,19 @@ export interface ShownStateTable {
 
 /** The mirror file. */
 export interface MirrorTables {
-  accounts: AccountTable;
+  _accounts: AccountTable;
   _added_accounts: { account_id: string; connection: string; added_at: string };
   mirror_identity: IdentityTable;
   _service_knowledge: ServiceKnowledgeTable;
-  reading_counter: CounterTable;
+  _reading_counter: CounterTable;
   _clock_set_back: { read_seq: number; noticed_at: string };
   vendors: VendorTable;
   vendor_balances: BalanceTable;
   vendor_tax_defaults: TaxDefaultTable;
   vendor_versions: VersionTable;
   _vendor_versions: VersionRowTable;
-  balance_spans: BalanceSpanTable;
-  page_confirmations: { read_seq: number; account_id: string; vendorids: string };
+  _balance_spans: BalanceSpanTable;
+  _page_confirmations: { read_seq: number; account_id: string; vendorids: string };
   gateways: GatewayTable;
   callbacks: CallbackTable;
   deliveries: DeliveryTable;
@@ -255,7 +255,7 @@ export interface MirrorTables {
     wait_ms: number;
     age_ms: number;
   };
-  known_fields: { account_id: string; field: string; first_seen_at: string };
+  _known_fields: { account_id: string; field: string; first_seen_at: string };
   _detail_fields: DetailFieldTable;
   _unsteady_fields: UnsteadyFieldTable;
   payables: PayablesView;

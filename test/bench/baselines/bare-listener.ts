@@ -52,7 +52,7 @@ function deliveryWriter(sqlite: Sqlite): (forms: readonly Form[]) => void {
     "INSERT INTO deliveries (account_id, received_at, name, object_id, business_id, identity_id, user_id, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, 'pending')",
   );
   const generation = sqlite
-    .prepare<[], number>('UPDATE reading_counter SET generation = generation + 1 RETURNING generation')
+    .prepare<[], number>('UPDATE _reading_counter SET generation = generation + 1 RETURNING generation')
     .pluck();
   const mark = sqlite.prepare(
     "INSERT INTO dirty_vendors (account_id, vendorid, generation, marked_at, due_at, due_ms, reason) VALUES (?, ?, ?, ?, ?, ?, 'delivery') ON CONFLICT (account_id, vendorid) DO UPDATE SET generation = excluded.generation",

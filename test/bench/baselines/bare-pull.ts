@@ -20,7 +20,7 @@ async function pull(place: Place): Promise<void> {
   const sqlite = bareMirror(place.folder);
   const write = bareWriter(sqlite);
   const number = sqlite.prepare<[], { read_seq: number }>(
-    'UPDATE reading_counter SET read_seq = read_seq + 1 RETURNING read_seq',
+    'UPDATE _reading_counter SET read_seq = read_seq + 1 RETURNING read_seq',
   );
   const progress = sqlite.prepare('UPDATE runs SET pages = pages + ?, seen = seen + ?, created = created + ?');
   sqlite.exec(
@@ -69,7 +69,7 @@ function bareWriter(sqlite: Sqlite): Write {
     ...['source', 'run_id'],
   ]);
   const balance = insert('vendor_balances', ['account_id', 'vendorid', 'kind', 'code', 'amount', 'amount_minor']);
-  const span = insert('balance_spans', [
+  const span = insert('_balance_spans', [
     ...['account_id', 'vendorid', 'code', 'valid_from', 'outstanding', 'outstanding_minor', 'overdue', 'overdue_minor'],
     ...['outstanding_amount', 'outstanding_units', 'overdue_amount', 'overdue_units', 'minor_digits', 'state'],
   ]);

@@ -76,10 +76,10 @@ function changeOf(vendorid: number): string {
     INSERT INTO _vendor_versions (account_id, vendorid, valid_from, vis_state, vis_state_source, presence, changed_fields, source)
       VALUES ('${account}', ${vendorid}, ${now}, 0, 'reported', 'present', '["outstanding_balance"]', 'delivery');
     UPDATE vendor_balances SET amount_minor = amount_minor + 100 WHERE ${whose} AND kind = 'outstanding';
-    INSERT INTO balance_spans (account_id, vendorid, code, valid_from, outstanding, outstanding_minor, outstanding_units, outstanding_amount,
+    INSERT INTO _balance_spans (account_id, vendorid, code, valid_from, outstanding, outstanding_minor, outstanding_units, outstanding_amount,
         overdue, overdue_minor, overdue_units, overdue_amount, minor_digits, state)
       SELECT account_id, vendorid, code, ${now}, outstanding, outstanding_minor + 100, outstanding_units + 100, outstanding_amount + 1,
         overdue, overdue_minor, overdue_units, overdue_amount, minor_digits, state
-      FROM balance_spans WHERE ${whose} AND valid_to IS NULL;
-    UPDATE balance_spans SET valid_to = ${now} WHERE ${whose} AND valid_to IS NULL AND rowid <> last_insert_rowid();`;
+      FROM _balance_spans WHERE ${whose} AND valid_to IS NULL;
+    UPDATE _balance_spans SET valid_to = ${now} WHERE ${whose} AND valid_to IS NULL AND rowid <> last_insert_rowid();`;
 }

@@ -23,7 +23,7 @@ export async function fillMirror({ folder, vendors, deliveries, accounts }: Larg
   const back = (days: string): string => `strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (${days}) || ' days')`;
   sqlite.exec(`
     BEGIN;
-    ${count(accounts)} INSERT INTO accounts (account_id, added_at) SELECT 'a' || (n - 1), ${back('90')} FROM numbers;
+    ${count(accounts)} INSERT INTO _accounts (account_id, added_at) SELECT 'a' || (n - 1), ${back('90')} FROM numbers;
     ${count(vendors)} INSERT INTO vendors
       (account_id, vendorid, vendor_name, vis_state, first_seen_at, changed_at, source, read_seq, held_since_ms, raw)
       SELECT ${owner}, n, 'Vendor ' || n, n % 3, ${back('90')}, ${back('90')}, 'pull', 1, 0, '{}' FROM numbers;

@@ -46,7 +46,7 @@ export async function fillYear(path: string, migrations: string, vendors: number
   const names = oddNames.map((name, index) => `WHEN ${index} THEN '${name.replaceAll("'", "''")}'`).join(' ');
   sqlite.exec(`
     BEGIN;
-    INSERT INTO accounts (account_id, added_at) VALUES ('${account}', ${back('365')});
+    INSERT INTO _accounts (account_id, added_at) VALUES ('${account}', ${back('365')});
     ${count(vendors)} INSERT INTO vendors
       (account_id, vendorid, vendor_name, primary_contact_email, vis_state, first_seen_at, changed_at, source, read_seq, held_since_ms, raw)
       SELECT '${account}', n, CASE n - 1 ${names} ELSE 'Vendor ' || n END, 'office' || n || '@example.com', iif(n % 50 = 17, 2, 0),
@@ -55,9 +55,9 @@ export async function fillYear(path: string, migrations: string, vendors: number
       SELECT '${account}', n, 'outstanding', ${code}, (n % 900) || '.00', (n % 900) * 100 FROM numbers;
     ${count(vendors)} INSERT INTO vendor_balances (account_id, vendorid, kind, code, amount, amount_minor)
       SELECT '${account}', n, 'overdue', ${code}, (n % 90) || '.00', (n % 90) * 100 FROM numbers;
-    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, valid_to, ${amounts})
+    ${count(vendors)} INSERT INTO _balance_spans (account_id, vendorid, code, valid_from, valid_to, ${amounts})
       SELECT '${account}', n, ${code}, ${back('360 - n % 60')}, ${back('n % 300')}, ${valued('100 * (n % 500)', '100 * (n % 300)')} FROM numbers;
-    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, ${amounts})
+    ${count(vendors)} INSERT INTO _balance_spans (account_id, vendorid, code, valid_from, ${amounts})
       SELECT '${account}', n, ${code}, ${back('n % 300')}, ${valued('(n % 900) * 100', '(n % 90) * 100')} FROM numbers;
     ${count(vendors)} INSERT INTO _vendor_versions
       (account_id, vendorid, valid_from, valid_to, vis_state, vis_state_source, presence, changed_fields, source, raw)

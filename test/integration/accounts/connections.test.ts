@@ -35,7 +35,7 @@ it('K18 a connection whose token is refused is reported with the cause within on
     ],
     accounts: [{ ready: true }, { ready: true }, { ready: true }],
   });
-  expect(at.query('SELECT account_id, connection FROM accounts ORDER BY 1')).toEqual([
+  expect(at.query('SELECT account_id, connection FROM _accounts ORDER BY 1')).toEqual([
     { account_id: 'one', connection: 'main' },
     { account_id: 'own', connection: 'default' },
     { account_id: 'two', connection: 'main' },

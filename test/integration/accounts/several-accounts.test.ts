@@ -87,7 +87,7 @@ it('K24 the start of five hundred accounts commits no more often than that of on
     await at.start();
     const counted = write.mock.calls.length;
     write.mockRestore();
-    expect(at.query('SELECT account_id FROM accounts')).toHaveLength(ids.length);
+    expect(at.query('SELECT account_id FROM _accounts')).toHaveLength(ids.length);
     return counted;
   };
   const one = await commits(accounts.slice(0, 1));

@@ -38,7 +38,7 @@ describe('forget', () => {
     const ofVendor = before.filter((text) => text.startsWith(`<${one}/11|`));
     expect(new Set(ofVendor.map((text) => text.split(/[|.]/)[1]))).toEqual(
       new Set([
-        ...['name', 'vendors', '_vendor_versions', 'vendor_balances', 'vendor_tax_defaults', 'balance_spans'],
+        ...['name', 'vendors', '_vendor_versions', 'vendor_balances', 'vendor_tax_defaults', '_balance_spans'],
         ...['findings', 'dirty_vendors', 'deliveries', '_creations', '_edits', '_notify_queue'],
         ...['undecided_vendors', '_lagging_copies', '_unsteady_fields'],
       ]),
@@ -63,7 +63,7 @@ describe('forget', () => {
     expect((await line.run('forget', '--field', ...fields, '--account', one, '--yes')).status).toBe(0);
     expect(found(line.folder)).toEqual(
       before.filter((text) => {
-        const isForgotten = text.includes('|balance_spans.') || fields.some((field) => text.endsWith(`|${field}>`));
+        const isForgotten = text.includes('|_balance_spans.') || fields.some((field) => text.endsWith(`|${field}>`));
         return text.startsWith(`<${other}`) || !isForgotten;
       }),
     );
@@ -95,7 +95,7 @@ describe('accounts remove', () => {
     const without = (rows: unknown[]): unknown[] =>
       rows.filter((row) => (row as { account_id: string }).account_id !== one);
     const [mirror, ...more] = before;
-    const resumed = mirror!['accounts']!.map((row) => {
+    const resumed = mirror!['_accounts']!.map((row) => {
       const account = row as { account_id: string; paused_since: string | null };
       return account.account_id === one ? { ...account, paused_since: null } : account;
     });

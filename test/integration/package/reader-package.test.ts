@@ -33,7 +33,7 @@ async function installed(installDriver = fitting): Promise<string> {
   mkdirSync(join(folder, 'data'));
   await writeMirror(join(folder, 'data/vendors.db'), systemClock, {
     vendors: [vendor(1, { vendor_name: 'Huber GmbH' }), vendor(2)],
-    balance_spans: [span(1, 'EUR', 1_250)],
+    _balance_spans: [span(1, 'EUR', 1_250)],
     vendor_versions: [version(1, []), version(2, [])],
   });
   return folder;

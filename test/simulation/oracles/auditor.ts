@@ -81,7 +81,7 @@ export class Auditor {
   /** Vendors that nothing shows, and that are not called absent because the token may see less. */
   withheld(): number {
     const { account, database } = this.#options;
-    const sql = 'SELECT withheld_absences AS vendors FROM accounts WHERE account_id = ?';
+    const sql = 'SELECT withheld_absences AS vendors FROM _accounts WHERE account_id = ?';
     return this.#ask<{ vendors: number }>(database, sql, account)[0]?.vendors ?? 0;
   }
 
@@ -183,7 +183,7 @@ export class Auditor {
       account,
     );
     const pages = reader.rows<{ read_seq: number }>(
-      'SELECT read_seq FROM page_confirmations WHERE account_id = ?',
+      'SELECT read_seq FROM _page_confirmations WHERE account_id = ?',
       account,
     );
     // Only these can have been shown anything since the look before.

@@ -56,13 +56,13 @@ export const canary = (whose: string, where: string, field = '-'): string => `<$
 function fieldIn(table: string, column: string, kind: string): string | undefined {
   if (table === 'vendors') return vendorFields.find((field) => field === column);
   if (table === 'vendor_balances' && kind !== '-') return `${kind}_balance`;
-  if (table === 'balance_spans' && /^(outstanding|overdue)$/.test(column)) return `${column}_balance`;
+  if (table === '_balance_spans' && /^(outstanding|overdue)$/.test(column)) return `${column}_balance`;
   return table === 'vendor_tax_defaults' && column !== 'account_id' ? 'tax_defaults' : undefined;
 }
 
 /** What has one row, describes the file itself, or says that a vendor is forgotten. */
 const untouched =
-  /^(migrations|reading_counter|mirror_identity|owner|_feed_removed|_feed_epochs|_forgotten_vendors|data_dictionary|.*_types)$/;
+  /^(migrations|_reading_counter|mirror_identity|owner|_feed_removed|_feed_epochs|_forgotten_vendors|data_dictionary|.*_types)$/;
 
 const nameOf = (account: string, vendorid: number): string => canary(`${account}/${vendorid}`, 'name', 'vendor_name');
 

@@ -176,7 +176,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     await line.run('accounts', 'add', 'fifth');
     await line.run('accounts', 'pause', 'fifth');
     await line.run('accounts', 'remove', 'fifth');
-    expect(ask(line.database, "SELECT paused_since FROM accounts WHERE account_id = 'fifth'")).toEqual([
+    expect(ask(line.database, "SELECT paused_since FROM _accounts WHERE account_id = 'fifth'")).toEqual([
       { paused_since: null },
     ]);
   });

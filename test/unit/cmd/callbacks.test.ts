@@ -74,7 +74,7 @@ describe('callbacks', () => {
       service: { account: ['6BApk', 'third'] },
     });
     await line.fill({
-      accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
+      _accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
       callbacks: [
         { account_id: 'third', callbackid: 2001, event: 'bill_vendor', uri: 'https://x/', verified: 1, checked_at: '' },
       ],
@@ -111,7 +111,7 @@ describe('callbacks', () => {
       expect.stringContaining('do not name the account third'),
     ]);
     await line.fill({
-      accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
+      _accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
       callbacks: [{ ...callback, callbackid: 2001, checked_at: '2026-11-20 11:59:00.000' }],
     });
     expect((await line.run('status')).stdout).toContain(

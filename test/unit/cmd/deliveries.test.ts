@@ -33,7 +33,7 @@ let line: Testbed<'command'>;
 beforeEach(async () => {
   line = await testbed({ level: 'command' });
   await line.fill({
-    accounts: ['6BApk', 'other'].map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
+    _accounts: ['6BApk', 'other'].map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
     deliveries: [
       delivery(1),
       delivery(2, { object_id: 12, ...parked }),

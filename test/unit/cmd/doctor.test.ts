@@ -201,7 +201,7 @@ describe('doctor', () => {
     const line = await testbed({ level: 'command', service: {}, settings: freePorts });
     const [first_at, last_at] = [3_630_000, 61_000].map((ms) => timestamp(line.clock.now() - ms)) as [string, string];
     await line.fill({
-      accounts: [{ account_id: '6BApk', added_at: first_at }],
+      _accounts: [{ account_id: '6BApk', added_at: first_at }],
       _refusals: [
         { account_id: '6BApk', outcome, detail, refused: 70, recent: 60, first_at, recent_at: first_at, last_at },
       ],
@@ -238,7 +238,7 @@ describe('doctor', () => {
     const listener = `listener: { host: 127.0.0.1, port: 1, publicUrl: "${address}" }`;
     const line = await testbed({ level: 'command', service: {}, settings: listener });
     await line.fill({
-      accounts: [{ account_id: '6BApk', added_at: '2026-11-20 11:00:00.000' }],
+      _accounts: [{ account_id: '6BApk', added_at: '2026-11-20 11:00:00.000' }],
       callbacks: [
         {
           account_id: '6BApk',

@@ -14,7 +14,7 @@ const callback = {
   checked_at: '2026-11-20 11:59:00.000',
 };
 const rows = {
-  accounts: ['6BApk', 'other'].map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
+  _accounts: ['6BApk', 'other'].map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
   vendors: [vendor(11), vendor(12, other)],
   vendor_versions: [
     version(11, [], { valid_to: '2026-11-20 10:00:00.000' }),
@@ -22,7 +22,7 @@ const rows = {
     version(11, ['note'], { valid_from: '2026-11-20 10:00:00.000' }),
     version(12, ['note'], { ...other, raw: '{"note":"other"}' }),
   ],
-  balance_spans: [span(11, 'EUR', 100), span(12, 'EUR', 700, other)],
+  _balance_spans: [span(11, 'EUR', 100), span(12, 'EUR', 700, other)],
   runs: [run(1), run(2, other)],
   callbacks: [
     { account_id: '6BApk', callbackid: 1, ...callback },

@@ -62,10 +62,10 @@ describe('the history with which a sandbox begins', () => {
     expect(times?.first).toBe(begin);
     expect(times!.last <= end!).toBe(true);
     expect(
-      at.query(`SELECT * FROM balance_spans
+      at.query(`SELECT * FROM _balance_spans
         WHERE coalesce(overdue_minor, 0) > coalesce(outstanding_minor, 0) OR overdue_minor < 0 OR outstanding_minor > 10000000`),
     ).toEqual([]);
-    expect(at.query('SELECT 1 FROM balance_spans WHERE overdue_minor > 0').length).toBeGreaterThan(3);
+    expect(at.query('SELECT 1 FROM _balance_spans WHERE overdue_minor > 0').length).toBeGreaterThan(3);
     const days = at.query<{ deliveries: number }>('SELECT deliveries FROM webhook_health WHERE deliveries > 0');
     expect(days.length).toBeGreaterThan(options.history * 0.6);
     expect(at.query("SELECT 1 FROM deliveries WHERE outcome <> 'applied'")).toEqual([]);

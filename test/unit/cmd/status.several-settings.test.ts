@@ -6,7 +6,7 @@ import { ask } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const served = ({ database }: Testbed<'command'>): unknown[] =>
-  ask(database, 'SELECT account_id FROM accounts WHERE not_served_since IS NULL ORDER BY 1').map(
+  ask(database, 'SELECT account_id FROM _accounts WHERE not_served_since IS NULL ORDER BY 1').map(
     ({ account_id }) => account_id,
   );
 

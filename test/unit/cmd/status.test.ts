@@ -5,7 +5,7 @@ import { takeSideLock } from '../../../src/store/files/locks.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const rows: Rows = {
-  accounts: [{ account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' }],
+  _accounts: [{ account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' }],
   vendors: [
     vendor(11, {
       vendor_name: 'Müller & Söhne',
@@ -34,7 +34,7 @@ const rows: Rows = {
     balance(12, 'outstanding', '0.50', 'EUR'),
     balance(14, 'outstanding', '99.00', 'EUR'),
   ],
-  balance_spans: [
+  _balance_spans: [
     span(11, 'EUR', 120_050, { overdue_units: 100_000, overdue_amount: 1_000 }),
     span(11, 'USD', 700),
     span(12, 'EUR', 50),
@@ -314,7 +314,7 @@ describe('status', () => {
   it('shows what the mirror holds, how fresh it is, and the latest runs', async () => {
     await line.fill({
       ...rows,
-      accounts: [...(rows['accounts'] ?? []), { account_id: 'other', added_at: '2026-11-20 09:00:00.000' }],
+      _accounts: [...(rows['_accounts'] ?? []), { account_id: 'other', added_at: '2026-11-20 09:00:00.000' }],
     });
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout.replace(line.folder, '')).toMatchInlineSnapshot(`
@@ -542,15 +542,15 @@ describe('status', () => {
 
   it('L85 does not show what is unknown as nothing before the first complete sweep, or where balances are unreadable', async () => {
     const accounts = [{ account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' }];
-    await line.fill({ accounts });
+    await line.fill({ _accounts: accounts });
     const before = (await line.run('status', '--account', '6BApk')).stdout;
     expect(before).toContain('What is owed to active vendors is not known.');
     expect(before).not.toContain('Nothing is owed');
-    await line.fill({ vendors: [vendor(11)], balance_spans: [span(11, 'EUR', 100)] });
+    await line.fill({ vendors: [vendor(11)], _balance_spans: [span(11, 'EUR', 100)] });
     expect((await line.run('status', '--account', '6BApk')).stdout).toMatch(/^so far +vendors +outstanding/m);
     const read = await testbed({ level: 'command' });
     await read.fill({
-      accounts,
+      _accounts: accounts,
       runs: [run(1)],
       vendors: [vendor(11, { unreadable_fields: '["outstanding_balance"]' })],
     });
@@ -562,7 +562,7 @@ describe('status', () => {
   it('adds amounts up exactly, beyond what a number holds', async () => {
     await line.fill({
       ...rows,
-      balance_spans: [11, 12].map((vendorid) => span(vendorid, 'EUR', 9_000_000_000_000_000n)),
+      _balance_spans: [11, 12].map((vendorid) => span(vendorid, 'EUR', 9_000_000_000_000_000n)),
     });
     expect((await line.run('status')).stdout).toContain(' 180,000,000,000,000.00 EUR ');
   });

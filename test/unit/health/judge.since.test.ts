@@ -25,7 +25,7 @@ async function after(runs: readonly Ended[], failing?: { first: number; code: st
   const line = await testbed({ level: 'command' });
   const at = (ago: number): string => timestamp(line.clock.now() - ago);
   await line.fill({
-    accounts: [{ account_id: '6BApk', added_at: at(9 * day) }],
+    _accounts: [{ account_id: '6BApk', added_at: at(9 * day) }],
     runs: runs.map(({ ago, outcome, error_code }, index) => ({
       ...{ id: index + 1, account_id: '6BApk', kind: 'reconcile', trigger: 'schedule', began_seq: 1 },
       ...{ started_at: at(ago + 1_000), finished_at: at(ago), outcome },

@@ -165,7 +165,7 @@ describe('a mirror that is read', () => {
   it('shows what is owed, exactly also where a number would round it', async () => {
     const { mirror } = await filled({
       vendors: [vendor(1), vendor(2, { vis_state: 1 })],
-      balance_spans: [
+      _balance_spans: [
         span(1, 'EUR', 1250),
         span(2, 'USD', 0, { state: 'deleted', overdue_units: 9_007_199_254_740_993n, overdue_amount: 9.007e13 }),
       ],
@@ -185,7 +185,7 @@ describe('a mirror that is read', () => {
 
   it('shows how fresh each account is', async () => {
     const { mirror } = await filled({
-      accounts: [{ account_id: account, added_at: '2026-11-20 09:00:00.000' }],
+      _accounts: [{ account_id: account, added_at: '2026-11-20 09:00:00.000' }],
       runs: [run(1)],
     });
     expect(await mirror.freshness()).toMatchObject([

@@ -38,7 +38,7 @@ describe('the queries of the dashboard and of probes', () => {
       outcome: index === 1_999 ? 'pending' : 'applied',
     }));
     await writeMirror(path, clock, {
-      accounts: accounts.map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
+      _accounts: accounts.map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
       deliveries,
       vendors: Array.from({ length: 500 }, (_, index) => vendor(index + 1)),
       runs: [run(1), run(2)],
@@ -71,7 +71,7 @@ it('K24 use indexes for everything about an account, however many deliveries are
   const received_at = '2026-11-20 10:00:00.000';
   const settled = { account_id, object_id: 1, received_at, name: 'bill_vendor.update', outcome: 'applied' };
   await writeMirror(path, clock, {
-    accounts: [{ account_id, added_at: '2026-11-20 09:00:00.000' }],
+    _accounts: [{ account_id, added_at: '2026-11-20 09:00:00.000' }],
     deliveries: Array.from({ length: 2_000 }, () => settled),
     vendors: [vendor(1)],
     runs: [run(1), run(2)],

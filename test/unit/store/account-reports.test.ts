@@ -112,7 +112,7 @@ describe('reports on accounts', () => {
       fc.asyncProperty(fc.array(fc.option(minor), { minLength: 1, maxLength: 12 }), async (amounts) => {
         const [report] = await reportsOn({
           vendors: amounts.map((_, index) => vendor(index + 1)),
-          balance_spans: amounts.map((amount, index) => span(index + 1, 'USD', amount)),
+          _balance_spans: amounts.map((amount, index) => span(index + 1, 'USD', amount)),
         });
         const readable = amounts.filter((amount) => amount !== null);
         const sum = readable.reduce((total, amount) => total + amount, 0n);
@@ -135,7 +135,7 @@ describe('reports on accounts', () => {
   it('name the state of the vendors that are owed, and leave out absent ones', async () => {
     const [report] = await reportsOn({
       vendors: [vendor(1), vendor(2, { vis_state: 1 }), vendor(3, { vis_state: 2 }), vendor(4, { presence: 'gone' })],
-      balance_spans: ['active', 'deleted', 'archived', null].map((state, index) =>
+      _balance_spans: ['active', 'deleted', 'archived', null].map((state, index) =>
         span(index + 1, 'EUR', 100 * (index + 1), { state }),
       ),
     });

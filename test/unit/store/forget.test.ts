@@ -81,8 +81,8 @@ describe('forgotten fields', () => {
       at.query('SELECT 1 FROM vendors WHERE coalesce(phone, street) IS NOT NULL OR raw LIKE \'%"phone"%\''),
     ).toEqual([]);
     expect(at.query("SELECT kind FROM vendor_balances WHERE kind = 'outstanding'")).toEqual([]);
-    expect(at.query('SELECT 1 FROM balance_spans WHERE outstanding IS NOT NULL')).toEqual([]);
-    expect(at.query('SELECT 1 FROM balance_spans WHERE overdue IS NOT NULL').length).toBeGreaterThan(0);
+    expect(at.query('SELECT 1 FROM _balance_spans WHERE outstanding IS NOT NULL')).toEqual([]);
+    expect(at.query('SELECT 1 FROM _balance_spans WHERE overdue IS NOT NULL').length).toBeGreaterThan(0);
     expect(at.query('SELECT 1 FROM vendor_tax_defaults')).toEqual([]);
     expect(at.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
 
@@ -125,7 +125,7 @@ describe('a forgotten vendor', () => {
     expect(standing(name, oldPhone, newPhone, street)).toEqual([]);
     await mirror.close();
     const rows = () =>
-      ['vendors', 'vendor_versions', 'balance_spans', 'vendor_balances', 'findings', 'dirty_vendors'].filter(
+      ['vendors', 'vendor_versions', '_balance_spans', 'vendor_balances', 'findings', 'dirty_vendors'].filter(
         (table) => at.query(`SELECT 1 FROM ${table} WHERE vendorid = ?`, vendorid).length > 0,
       );
     expect(rows()).toEqual([]);

@@ -6,7 +6,7 @@ import { newPath, openDatabase } from '../../support/mirror-file.ts';
 it('K24 is removed once there are 10,000 later readings, for many readings at a time', async () => {
   const { sqlite } = await openDatabase(newPath());
   const confirmations = new Confirmations(sqlite);
-  const kept = (): unknown[] => sqlite.prepare('SELECT read_seq FROM page_confirmations').pluck().all();
+  const kept = (): unknown[] => sqlite.prepare('SELECT read_seq FROM _page_confirmations').pluck().all();
   for (const readSeq of [1, 400, 10_400, 11_399]) confirmations.add('one', readSeq, [7]);
   expect(kept()).toEqual([400, 10_400, 11_399]);
   expect(confirmations.hasLater({ account_id: 'one', vendorid: 7 }, 10_400)).toBe(true);

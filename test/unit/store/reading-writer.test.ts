@@ -50,7 +50,7 @@ describe('a page with a record that cannot be stored', () => {
     const at = await testbed({ level: 'store' });
     // The last thing that is written of a vendor fails, and takes the epoch back that its version began.
     at.damage(
-      "CREATE TRIGGER refused BEFORE INSERT ON balance_spans WHEN new.vendorid = 1 BEGIN SELECT raise(ABORT, 'refused'); END",
+      "CREATE TRIGGER refused BEFORE INSERT ON _balance_spans WHEN new.vendorid = 1 BEGIN SELECT raise(ABORT, 'refused'); END",
     );
     const owing = (vendorid: number): ReturnType<typeof row> => {
       const vendor = { ...row(vendorid, 'owing').vendor(), outstanding_balance: [{ amount: '1.00', code: 'USD' }] };

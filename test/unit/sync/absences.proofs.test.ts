@@ -264,7 +264,7 @@ describe('L12 a token that may see less', () => {
     await later(at);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
     expect(presences(at)).toEqual({ present: known });
-    expect(at.query('SELECT withheld_absences AS n FROM accounts')).toEqual([{ n: 0 }]);
+    expect(at.query('SELECT withheld_absences AS n FROM _accounts')).toEqual([{ n: 0 }]);
   });
 
   it('says so, and a person may approve that they are gone', async () => {

@@ -13,7 +13,7 @@ it.each([
   let now: number | null = skew;
   const at = await testbed({ level: 'account', skew: () => now });
   const freshness = (): unknown => at.query('SELECT safe_as_of, listed_as_of FROM freshness')[0];
-  const noted = (): unknown => at.query('SELECT clock_ahead_ms FROM reading_counter')[0]?.['clock_ahead_ms'];
+  const noted = (): unknown => at.query('SELECT clock_ahead_ms FROM _reading_counter')[0]?.['clock_ahead_ms'];
   expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   expect(freshness()).toEqual({ safe_as_of: null, listed_as_of: null });
   expect(Math.abs(Number(noted()) + skew)).toBeLessThan(1_000);

@@ -12,7 +12,7 @@ function read(at: Testbed<'account'>, vendorid: number): Promise<ReadResult> {
 }
 
 function lastTaken(at: Testbed<'account'>): number {
-  const [row] = at.query<{ read_seq: number }>('SELECT read_seq FROM reading_counter');
+  const [row] = at.query<{ read_seq: number }>('SELECT read_seq FROM _reading_counter');
   return row!.read_seq;
 }
 

@@ -9,7 +9,7 @@ const textOf = (body: string): string => body.replace(/<[^>]*>/g, ' ').replace(/
 
 async function searched(path: string, of = accounts): Promise<string> {
   const { ask } = await adminOverMirror({
-    accounts: of.map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
+    _accounts: of.map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
     vendors: [
       ...of.map((account_id) => vendor(7, { account_id, vendor_name: `Seven of ${account_id}` })),
       ...of.slice(-1).map((account_id) => vendor(9_007, { account_id, vendor_name: 'Far away' })),

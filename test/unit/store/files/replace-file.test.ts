@@ -12,7 +12,15 @@ import { Database } from '../../../../src/store/sqlite/database.ts';
 import { replaceFile } from '../../../../src/store/files/replace-file.ts';
 import { mirrorOptions } from '../../../../src/store/reader.ts';
 import { compiled } from '../../../support/source/compiled.ts';
-import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
+import {
+  balance,
+  span,
+  migrations,
+  readMirror,
+  temporaryFolder,
+  vendor,
+  writeMirror,
+} from '../../../support/mirror-file.ts';
 import { replaceBuiltin } from '../../../support/source/builtin.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
@@ -28,6 +36,7 @@ async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Ac
   await writeMirror(path, clock, {
     vendors: names.map((vendor_name, index) => vendor(index + 1, { vendor_name })),
     vendor_balances: [balance(1, 'outstanding', '5.00', 'USD'), balance(1, 'outstanding', '3.00', 'EUR')],
+    _balance_spans: [span(1, 'USD', 500), span(1, 'EUR', 300)],
   });
   return readMirror(path, clock);
 }
@@ -177,11 +186,13 @@ describe('a spreadsheet of the mirror', () => {
     const folder = temporaryFolder();
     const path = join(folder, 'overview.csv');
     await exportToFile(await mirrorIn(folder, ['Acme, Inc.']), path, {}, options);
-    const [heading, row, end] = readFileSync(path, 'utf8').split('\r\n');
-    expect(heading).toMatch(/^\ufeffaccount_id,vendorid,vendor_name,vis_state,/);
-    expect(row).toMatch(/^6BApk,1,"Acme, Inc\.",0,present,/);
-    expect(row).toContain('3.00 EUR; 5.00 USD');
-    expect(end).toBe('');
+    const [heading, ...rows] = readFileSync(path, 'utf8').split('\r\n');
+    expect(heading).toMatch(/^\ufeffaccount_id,vendorid,vendor_name,state,currency,outstanding,overdue,/);
+    expect(rows.sort()).toEqual([
+      '',
+      expect.stringMatching(/^6BApk,1,"Acme, Inc\.",active,EUR,3\.?0*,/),
+      expect.stringMatching(/^6BApk,1,"Acme, Inc\.",active,USD,5\.?0*,/),
+    ]);
   });
 
   it.each([

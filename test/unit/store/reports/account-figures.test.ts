@@ -42,7 +42,7 @@ describe('the figures of an account', () => {
   it('show what was owed at the end of each day, and what is owed now', async () => {
     const { money } = await figuresOf({
       vendors: [vendor(1), vendor(2)],
-      balance_spans: [
+      _balance_spans: [
         span(1, 'EUR', 999, from('17 09', '17 10')),
         span(1, 'EUR', 10_000, from('17 10', '19 08')),
         span(1, 'EUR', 7_000, { ...from('19 08'), ...late(500) }),
@@ -107,12 +107,12 @@ describe('the figures of an account', () => {
   it('add up active vendors only, again after each commit of another connection', async () => {
     const path = await mirrorOf({
       vendors: [vendor(1), vendor(2), { ...vendor(3), account_id: 'other' }],
-      balance_spans: [span(1, 'EUR', 100), span(2, 'EUR', 5_000), span(3, 'EUR', 70_000, { account_id: 'other' })],
+      _balance_spans: [span(1, 'EUR', 100), span(2, 'EUR', 5_000), span(3, 'EUR', 70_000, { account_id: 'other' })],
     });
     const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
     const other = otherConnection(path);
     const owedAfter = (change: string): OwedAmount | undefined => {
-      other.exec(`UPDATE balance_spans SET ${change}`);
+      other.exec(`UPDATE _balance_spans SET ${change}`);
       return figures.read('6BApk').money[0]?.outstanding;
     };
     expect(figures.read('6BApk').money[0]?.outstanding).toEqual(eur(5_100));
@@ -126,7 +126,7 @@ describe('the figures of an account', () => {
   it('count a vendor that is no longer active for the time it was', async () => {
     const { money, owed } = await figuresOf({
       vendors: [vendor(1), vendor(2, { vis_state: 1 })],
-      balance_spans: [
+      _balance_spans: [
         span(1, 'EUR', 100, from('17 09')),
         span(2, 'EUR', 5_000, from('17 09', '19 09')),
         span(2, 'EUR', 5_000, { ...from('19 09'), state: 'deleted' }),
@@ -189,7 +189,7 @@ describe('the figures of an account', () => {
 
 describe('the thread that computes figures', () => {
   it('reads the file beside its writer, and can end with open queries', async () => {
-    const path = await mirrorOf({ vendors: [vendor(1)], balance_spans: [span(1, 'EUR', 1_250)] });
+    const path = await mirrorOf({ vendors: [vendor(1)], _balance_spans: [span(1, 'EUR', 1_250)] });
     const thread = new FiguresThread(compiled.figures, path);
     onTestFinished(() => thread.stop());
     expect((await thread.read('6BApk')).money).toMatchObject([{ code: 'EUR', outstanding: eur(1_250) }]);

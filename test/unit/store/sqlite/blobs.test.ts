@@ -15,7 +15,7 @@ beforeEach(async () => {
     vendors: [vendor(11), vendor(12)],
     vendor_balances: [balance(11, 'outstanding', '5.00', 'USD')],
     vendor_tax_defaults: [{ account_id: '6BApk', vendorid: 11, taxid: 1 }],
-    accounts: [{ account_id: '6BApk', added_at: '2030-01-01 00:00:00.000' }],
+    _accounts: [{ account_id: '6BApk', added_at: '2030-01-01 00:00:00.000' }],
     gateways: [{ account_id: '6BApk', sgid: 1, id: 1, first_seen_at: '2030-01-01 00:00:00.000' }],
     callbacks: [{ account_id: '6BApk', callbackid: 1, event: 'x', uri: 'x', verified: 0, checked_at: 'x' }],
     deliveries: [{ account_id: '6BApk', received_at: 'x', name: 'x', outcome: 'pending' }],

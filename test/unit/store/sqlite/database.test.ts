@@ -199,7 +199,7 @@ describe('a locked file', () => {
       const epoch = await database.write(() => nextEpoch(database.sqlite));
       await database.requireClaim(mirrorClaim(database.sqlite, epoch));
       const add = (id: string): void =>
-        void database.sqlite.prepare("INSERT INTO accounts (account_id, added_at) VALUES (?, '2026')").run(id);
+        void database.sqlite.prepare("INSERT INTO _accounts (account_id, added_at) VALUES (?, '2026')").run(id);
       await database.write(() => add('before'));
       const other = otherConnection(path);
       other.exec('BEGIN IMMEDIATE');
@@ -209,7 +209,7 @@ describe('a locked file', () => {
       other.exec('UPDATE mirror_identity SET daemon_epoch = daemon_epoch + 1; COMMIT');
       await patient.advance(100);
       await refused;
-      expect(other.prepare('SELECT account_id FROM accounts').pluck().all()).toEqual(['before']);
+      expect(other.prepare('SELECT account_id FROM _accounts').pluck().all()).toEqual(['before']);
       expect(told).toHaveLength(1);
     },
   );

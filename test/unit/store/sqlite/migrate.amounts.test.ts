@@ -59,8 +59,8 @@ it('amounts of every currency and form in older files become the numbers that ar
     `SELECT s.outstanding AS amount, s.code, b.amount_minor AS balance, s.outstanding_minor AS span, s.outstanding_units AS units,
        s.outstanding_amount AS number, s.overdue_units + s.overdue_amount AS none, s.minor_digits AS digits, o.overdue_minor AS late,
        o.overdue_units AS late_units, o.overdue_amount AS late_number, o.outstanding_units + o.outstanding_amount AS none_too
-     FROM balance_spans s JOIN vendor_balances b USING (account_id, vendorid)
-     JOIN balance_spans o ON o.vendorid = s.vendorid + 1000 ORDER BY s.vendorid`,
+     FROM _balance_spans s JOIN vendor_balances b USING (account_id, vendorid)
+     JOIN _balance_spans o ON o.vendorid = s.vendorid + 1000 ORDER BY s.vendorid`,
   );
   expect(rows).toEqual(
     balances.map((balance) => {

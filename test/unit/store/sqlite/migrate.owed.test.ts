@@ -57,7 +57,7 @@ it('L77 spans of older files get the states that their vendor had, and the sums 
   const found = ask<{ vendorid: number; code: string; from: number; to: number | null; cents: number; state: string }>(
     path,
     `SELECT vendorid, code, CAST(substr(valid_from, 9, 2) AS INTEGER) AS "from", CAST(substr(valid_to, 9, 2) AS INTEGER) AS "to",
-       outstanding_units AS cents, state FROM balance_spans ORDER BY vendorid, code, valid_from`,
+       outstanding_units AS cents, state FROM _balance_spans ORDER BY vendorid, code, valid_from`,
   );
   expect(found.map((span) => Object.values(span))).toEqual([
     [1, 'EUR', 1, 4, 100, 'active'],

@@ -41,21 +41,19 @@ function tablesOf(file: string): string[] {
   return named.map(({ name }) => name).filter((name) => !renewed.includes(name));
 }
 
-/** Every row of a table, with the columns that are named, in an order of its own. */
+/** Every row of a table, with the columns that are named, in an order of its own. Later versions write `_` before some names. */
 function rowsOf(file: string, table: string, columns: readonly string[]): string[] {
   const list = columns.map((column) => `"${column}"`).join();
-  return (table === 'balance_spans' ? spansIn(file, list) : ask<Row>(file, `SELECT ${list} FROM "${table}"`))
+  const from = ask(file, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0 ? table : `_${table}`;
+  return (table === 'balance_spans' ? spansIn(file, list, from) : ask<Row>(file, `SELECT ${list} FROM "${from}"`))
     .map((row) => JSON.stringify(row))
     .sort();
 }
 
 /** Spans of the same amounts that follow each other are one: later versions end a span when the vendor's state changes. */
-function spansIn(file: string, list: string): Row[] {
+function spansIn(file: string, list: string, table: string): Row[] {
   const whole: Row[] = [];
-  for (const span of ask<Row>(
-    file,
-    `SELECT ${list} FROM balance_spans ORDER BY account_id, vendorid, code, valid_from`,
-  )) {
+  for (const span of ask<Row>(file, `SELECT ${list} FROM ${table} ORDER BY account_id, vendorid, code, valid_from`)) {
     const before = whole.at(-1);
     const continued = { ...span, valid_from: before?.['valid_from'], valid_to: span['valid_from'] };
     const isContinued = JSON.stringify(continued) === JSON.stringify(before);
