@@ -32,7 +32,7 @@ import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
-import { prepareFile } from '../store/sqlite/file-systems.ts';
+import { doubtfulFileSystem, localDisk, prepareFile } from '../store/sqlite/file-systems.ts';
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
 import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import type { RunReport } from '../sync/run.ts';
@@ -227,6 +227,8 @@ async function openAlone(
 ): Promise<OpenedInstallation & { readonly lock: SideLock }> {
   serviceAddress(settings);
   const path = prepareFile(settings.database, mirrorMode);
+  const doubt = doubtfulFileSystem(path);
+  if (doubt !== undefined) dependencies.log.warn(`${doubt} ${localDisk}`);
   const lock = takeSideLock(path, dependencies.clock.now());
   try {
     // A process that ends cleanly leaves none. SQLite applies it to whatever file is there now, also to a copy that was put back.

@@ -10,7 +10,7 @@ import { refuseOtherFiles } from '../store/files/identity.ts';
 import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
 import type { ParkedReason } from '../store/account-reports.ts';
-import { freeBytes, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
+import { doubtfulFileSystem, freeBytes, localDisk, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { openMirror } from './open-mirror.ts';
@@ -22,6 +22,7 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield await database(context, settings);
   yield secrets(settings);
   yield disk(settings);
+  yield* fileSystems(settings);
   yield await privacy(context, settings);
   yield* publications(context, settings);
 }
@@ -115,6 +116,14 @@ async function privacy(context: ProcessContext, settings: Settings): Promise<Che
       'Check the spelling; if the service has this field, ignore this warning.',
     );
   return fine(check, exclude.length > 0 ? `Excluded: ${exclude.join(', ')}.` : 'No field is excluded.');
+}
+
+/** What is doubtful about where the files are; refused places are reported with the files. */
+function* fileSystems({ database, secrets }: Settings): Generator<Checkup> {
+  for (const path of [database, secrets]) {
+    const doubt = existsSync(path) ? doubtfulFileSystem(path) : undefined;
+    if (doubt !== undefined) yield warning('file system', doubt, localDisk);
+  }
 }
 
 /** Less than this should be watched, in bytes. */

@@ -1,35 +1,59 @@
 /**
- * Where a database file lies: its folder, its permissions, free space, and network file systems, whose locks do not work between machines.
+ * Where a database file lies: its folder, its permissions, free space, and file systems that machines share, whose locks do not work between them.
  *
- * A mirror on NFS or SMB is refused, because their locks are not reliable; `export` and `publish` may write there. With less than 64 MB free
+ * A mirror or secrets there are refused; `export` and `publish` may write there. FUSE and virtiofs may be either: `serve` and `doctor` warn. With less than 64 MB free
  * beside the mirror, the daemon's sweeps wait, so that deliveries can still be stored; a `sync` started by a person runs.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 
-/** Numbers of file systems on Linux; those of other systems differ from all of these. */
-const networks = new Map([
+/** Numbers of file systems on Linux, of which several machines use one; those of other systems differ from all of these. */
+const shared = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
   [0xff534d42, 'CIFS'],
   [0xfe534d42, 'SMB 2'],
+  [0x01021997, '9p'],
+  [0x786f4256, 'vboxsf'],
+  [0x00c36400, 'Ceph'],
+  [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+  [0x73757245, 'Coda'],
+  [0x0bd00bd3, 'Lustre'],
+  [0x47504653, 'GPFS'],
 ]);
 
+/** FUSE and virtiofs: what is behind them may be this disk, or a folder of another machine. */
+const fuse = 0x65735546;
+
+/** What to do about a file system on which the journal of SQLite is not safe. */
+export const localDisk =
+  'Name a place on a local disk (`database` and `secrets`); in a container, on a named volume instead of a folder of the host.';
+
+/** Some machines return the number as a negative one. */
+const typeOf = (existing: string): number => statfsSync(existing).type >>> 0;
+
 /**
- * Refuses a place on a network file system.
+ * Refuses a place that several machines share.
  * @param place the path to name in the message
  * @param existing where it is looked for: the file itself, or the nearest folder that exists
  * @throws MirrorError `database_unusable`.
  */
-export function refuseNetwork(place: string, existing: string): void {
-  // Some machines return the number as a negative one.
-  const network = networks.get(statfsSync(existing).type >>> 0);
-  if (network !== undefined)
+export function refuseShared(place: string, existing: string): void {
+  const kind = shared.get(typeOf(existing));
+  if (kind !== undefined)
     throw new MirrorError(
       'database_unusable',
-      `${place} is on a network file system (${network}), whose locks are not reliable; name a place on a local disk.`,
+      `${place} is on a file system that machines share (${kind}), whose locks are not reliable.`,
+      { remedy: localDisk },
     );
+}
+
+/** What to warn of about the file system of a path that exists; undefined where nothing is doubtful. */
+export function doubtfulFileSystem(path: string): string | undefined {
+  if (typeOf(path) !== fuse) return undefined;
+  return `${path} is on FUSE or virtiofs. If that is a folder of another machine, such as of the host of a container, its programs must not open the file: they do not see the locks.`;
 }
 
 /** Below this free space, in bytes, the rest is reserved for deliveries. */
@@ -78,7 +102,7 @@ export function prepareFile(path: string, mode: number): string {
         'database_unusable',
         `${path} has a second name (a hard link), under which its journal would be missed.`,
       );
-    refuseNetwork(path, real);
+    refuseShared(path, real);
     return real;
   } catch (error) {
     if (error instanceof MirrorError) throw error;

@@ -1,5 +1,6 @@
 /** What goes wrong in SQLite: errors and what they mean for the file, and SQLite's own checks of it. */
 import { MirrorError } from '../../domain/errors.ts';
+import { localDisk } from './file-systems.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
 
 /** Whether another connection holds the lock. */
@@ -49,6 +50,12 @@ export function catalogued(error: unknown, path: string): unknown {
     new MirrorError(code, `${path}: ${what} (${error.code}).`, { cause: error });
   if (isBusy(error)) return say('database_locked', 'the database stayed locked by another program');
   if (error.code === 'SQLITE_FULL') return say('disk_full', 'the disk is full');
+  if (error.code.startsWith('SQLITE_IOERR_SHM'))
+    return new MirrorError(
+      'database_unusable',
+      `${path}: the file system gives no memory that connections share (${error.code}), which the journal needs.`,
+      { cause: error, remedy: localDisk },
+    );
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(error.code))
     return say('database_unusable', `the file cannot be used: ${error.message}`);
   if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is not an SQLite database');

@@ -1,7 +1,11 @@
-import { newPath, openingError } from '../../../support/mirror-file.ts';
+import { fileClock, migrations, newPath, openingError } from '../../../support/mirror-file.ts';
 import type * as fs from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { noSpaceForDelivery } from '../../../../src/store/sqlite/file-systems.ts';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { SqliteError } from '../../../../src/store/sqlite/driver.ts';
+import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
+import { catalogued } from '../../../../src/store/sqlite/sqlite-errors.ts';
+import { doubtfulFileSystem, noSpaceForDelivery } from '../../../../src/store/sqlite/file-systems.ts';
 
 /** What `statfs` says of every path; no test can mount a file system. */
 const kind = vi.hoisted(() => ({ type: 0 }));
@@ -16,11 +20,17 @@ describe('the file system of the mirror', () => {
     ['CIFS', 0xff534d42],
     ['CIFS', 0xff534d42 | 0],
     ['SMB 2', 0xfe534d42],
-  ])('F13 %s (%i) is refused, because its locks do not work', async (name, type) => {
+    ['9p', 0x01021997],
+    ['vboxsf', 0x786f4256],
+    ['Ceph', 0x00c36400],
+    ['AFS', 0x5346414f],
+    ['Lustre', 0x0bd00bd3],
+  ])('F13 L32 %s (%i) is refused, because its locks do not work', async (name, type) => {
     kind.type = type;
     expect(await openingError(newPath())).toMatchObject({
       code: 'database_unusable',
       message: expect.stringContaining(`(${name})`) as string,
+      hint: expect.stringContaining('named volume') as string,
     });
   });
 
@@ -42,5 +52,30 @@ it('K19 a disk with less than four megabytes is reported, because a delivery may
   expect(noSpaceForDelivery(4_096)).toMatchObject({
     code: 'disk_full',
     message: 'The disk that holds the mirror is full: 4096 bytes are free.',
+  });
+});
+
+it('L32 FUSE and virtiofs are doubtful, since what is behind them is not known; other file systems are not', () => {
+  kind.type = 0x65735546;
+  expect(doubtfulFileSystem('/')).toContain('must not open the file');
+  kind.type = 0xef53;
+  expect(doubtfulFileSystem('/')).toBeUndefined();
+});
+
+it.each(['SQLITE_IOERR_SHMMAP', 'SQLITE_IOERR_SHMOPEN', 'SQLITE_IOERR_SHMLOCK'])(
+  'L32 where the file system gives no shared memory (%s), the remedy is another place',
+  (code) => {
+    expect(catalogued(new SqliteError('disk I/O error', code), '/data/vendors.db')).toMatchObject({
+      code: 'database_unusable',
+      hint: expect.stringContaining('named volume') as string,
+    });
+  },
+);
+
+it('L32 a secrets file is refused there as well', async () => {
+  kind.type = 0x01021997;
+  const path = newPath();
+  await expect(openSecrets({ path, clock: fileClock, migrations, random: systemRandom })).rejects.toMatchObject({
+    code: 'database_unusable',
   });
 });
