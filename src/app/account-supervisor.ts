@@ -17,7 +17,7 @@ import { RunService, type RunRequest } from '../sync/run-service.ts';
 import { pull, pullGateways, type RunReport } from '../sync/run.ts';
 import { RequestedSweeps } from '../sync/sweep-requests.ts';
 import { Worker } from '../sync/worker.ts';
-import { SubscriptionManager } from '../webhook/subscription-manager.ts';
+import { SubscriptionManager, type SubscriptionManagerOptions } from '../webhook/subscription-manager.ts';
 import type { Installation, ServedAccount } from './installation.ts';
 import type { SweepPermits } from './sweep-permits.ts';
 
@@ -30,6 +30,8 @@ interface AccountSupervisorOptions {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** By what others are asked who they are, and the random name of this process. */
+  readonly asking: SubscriptionManagerOptions['asking'];
   /** Shared with all accounts. */
   readonly permits: SweepPermits;
   /** When the runs of all accounts are due. */
@@ -87,6 +89,7 @@ export class AccountSupervisor {
       verifiers: installation.secrets.verifiers,
       clock,
       log,
+      asking: options.asking,
       withPermit: (work, signal) => options.permits.during(() => whileFilesAreOurs(installation, work), signal),
       onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
     });

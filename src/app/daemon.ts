@@ -36,9 +36,8 @@ import { doubtfulFileSystem, localDisk, prepareFile } from '../store/sqlite/file
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
 import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import type { RunReport } from '../sync/run.ts';
-import type { PathTokens } from '../webhook/address.ts';
 import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
-import { createListener } from '../webhook/listener.ts';
+import { createListener, type ListenerOptions } from '../webhook/listener.ts';
 import { RefusalLog } from '../webhook/refusal-log.ts';
 import { AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
@@ -282,6 +281,7 @@ interface DaemonServicesOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
+  readonly fetch: InstallationDependencies['fetch'];
   readonly log: Log;
   /** Called when the wall clock has jumped. */
   readonly onClockJump?: () => void;
@@ -293,7 +293,7 @@ interface DaemonServicesOptions {
 interface DaemonServices {
   readonly accounts: AccountServices;
   /** What the listener needs. Deliveries for a paused account are stored, and handled when it is resumed. */
-  readonly receiving: DeliveryReceiverOptions & { readonly tokens: PathTokens };
+  readonly receiving: DeliveryReceiverOptions & Pick<ListenerOptions, 'tokens' | 'process'>;
   /** In the order in which they start. */
   readonly services: readonly Service[];
 }
@@ -303,7 +303,8 @@ const sweepsAtOnce = 4;
 
 /** What a daemon runs besides its servers: the accounts, the clock jump detector and maintenance. Nothing runs yet. */
 export async function daemonServices(options: DaemonServicesOptions): Promise<DaemonServices> {
-  const { installation, clock, log, onRun } = options;
+  const { installation, clock, fetch, log, onRun } = options;
+  const process = installation.mirror.process.name;
   const { mirror, secrets, settings, serviceTime } = installation;
   const { schedule, retention, service } = settings;
   const permits = new SweepPermits(sweepsAtOnce, clock);
@@ -314,6 +315,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       ...options,
       account: installation.account(id),
       permits,
+      asking: { fetch, clock, process },
       slots,
       isAlone: installation.accounts.length === 1,
       lastRun,
@@ -323,6 +325,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
   const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
   const receiving: DaemonServices['receiving'] = {
     tokens: accounts.tokens,
+    process,
     clock,
     log,
     mirror: mirror.deliveries,

@@ -140,7 +140,7 @@ async function change(
   const account = oneAccount(settings);
   const callback = await withInstallation(call, settings, async (installation) => {
     const { callbacks } = installation.account(account).client;
-    const own: Changing['own'] = (callbackid) => ownCallback(installation, account, callbackid, signal);
+    const own: Changing['own'] = (callbackid) => ownCallback(context, installation, account, callbackid);
     const left = await work({ installation, account, callbacks, signal, own });
     return left && shownCallback(left, (await isOwn(installation, account))(left));
   });
@@ -209,10 +209,10 @@ interface OwnCallback {
 
 /** What the files hold about a callback that the service lists; undefined if another program registered it. */
 async function ownCallback(
+  context: ProcessContext,
   installation: Installation,
   account: string,
   callbackid: number,
-  signal: AbortSignal,
 ): Promise<OwnCallback | undefined> {
   const { mirror, secrets, settings } = installation;
   const { verifiers } = secrets;
@@ -224,8 +224,9 @@ async function ownCallback(
     mirror,
     verifiers,
     log: silentLog,
+    asking: { fetch: context.fetch, clock: context.clock, process: '' },
   });
-  await ownCallbacks.refresh(signal);
+  await ownCallbacks.refresh(context.interrupted);
   const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);
   if (!callback) return undefined;
   const see = async (verified: boolean): Promise<void> => {

@@ -14,14 +14,12 @@ import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Settings } from '../settings/parse.ts';
 import { isDaemonAt } from '../store/files/locks.ts';
-import { challengeHeader, probePath, probeProof, proofHeader, proofOf, type PathTokens } from '../webhook/address.ts';
+import { challengeHeader, probePath, probeProof, proofHeader, type PathTokens } from '../webhook/address.ts';
+import { answererAt as askAnswererAt, answerTimeout } from '../webhook/answerer.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
 const check = 'public address';
-
-/** Milliseconds for an answer that is made of nothing. */
-const requestTimeout = 5_000;
 
 /** `tokens` are those of this installation; undefined where its secrets could not be opened. */
 export async function* listenerCheckups(
@@ -101,16 +99,11 @@ async function answererAt(
   tokens: PathTokens | undefined,
 ): Promise<'ours' | Other> {
   const [account = 'nobody', token] = [...(tokens ?? [])][0] ?? [];
-  const challenge = `${account}.${randomBytes(24).toString('base64url')}`;
-  const headers = { [challengeHeader]: challenge };
-  const request = { url: new URL(`${base}/healthz`), method: 'GET', headers, signal: interrupted };
   try {
-    const answer = await exchange(request, { fetch, clock, timeout: requestTimeout });
-    if (answer.status !== 200)
-      return other(
-        new MirrorError('service_unreachable', `${base}/healthz answers with ${answer.status} instead of 200.`),
-      );
-    if (token && answer.headers.get(proofHeader) === proofOf(token, challenge)) return 'ours';
+    const { status, isOurs } = await askAnswererAt(base, { account, token }, { fetch, clock, signal: interrupted });
+    if (status !== 200)
+      return other(new MirrorError('service_unreachable', `${base}/healthz answers with ${status} instead of 200.`));
+    if (isOurs) return 'ours';
     return {
       message: `${base} is answered by something other than the daemon of this installation.`,
       exit: exitStatus.unavailable,
@@ -163,7 +156,7 @@ async function deliveryPath(
   let answer: Answer;
   try {
     const request = { url, method: 'POST', headers, body, signal: interrupted };
-    answer = await exchange(request, { fetch, clock, timeout: requestTimeout });
+    answer = await exchange(request, { fetch, clock, timeout: answerTimeout });
   } catch (error) {
     return problem(pathCheck, asMirrorError(error));
   }

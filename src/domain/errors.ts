@@ -145,6 +145,11 @@ export const catalogue = {
 
   database_locked: entry(locked, true, 'Another program holds the database; end its transaction, or try again later.'),
   already_running: entry(locked, false, 'Another `vendor-mirror serve` uses this database; stop it first.'),
+  secrets_shared: entry(
+    locked,
+    false,
+    'If one of the two is a copy, such as a restored backup: stop it, delete its secrets file, and start it again; it makes new ones. Then `vendor-mirror callbacks delete` removes the callback that it left.',
+  ),
   secrets_taken: entry(locked, false, 'Each mirror needs its own secrets; name another file in `secrets`.'),
 
   bug: entry(bug, false, 'This is a bug in vendor-mirror; please report it with the lines above.'),

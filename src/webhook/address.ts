@@ -65,6 +65,9 @@ function digestOfToken(token: Secret): Buffer {
 export const challengeHeader = 'x-vendor-mirror-challenge';
 export const proofHeader = 'x-vendor-mirror-proof';
 
+/** Answer header beside the proof: a random name of the process that answered. */
+export const processHeader = 'x-vendor-mirror-process';
+
 /** The answer to a challenge by the installation that has this path token. */
 export function proofOf(token: Pick<Secret, 'reveal'>, challenge: string): string {
   return createHmac('sha256', token.reveal()).update(`vendor-mirror /healthz ${challenge}`).digest('base64url');

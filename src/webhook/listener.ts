@@ -7,6 +7,7 @@ import {
   answerToProbe,
   challengeHeader,
   isProbe,
+  processHeader,
   proofHeader,
   type PathTokens,
 } from './address.ts';
@@ -24,6 +25,8 @@ export interface ListenerOptions extends DeliveryReceiverOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly tokens: PathTokens;
+  /** A random name of this process. */
+  readonly process: string;
   /** Overrides of the default limits. */
   readonly limits?: Partial<HttpLimits>;
   /** Called for each request with its outcome, and the milliseconds it took after its body had arrived. */
@@ -74,7 +77,8 @@ export function createListener(options: ListenerOptions): HttpServer {
         path: '/healthz',
         handle({ headers }) {
           const proof = answerTo(headers[challengeHeader], tokens);
-          return Promise.resolve({ status: 200, body: 'ok\n', ...(proof && { headers: { [proofHeader]: proof } }) });
+          const proven = proof && { headers: { [proofHeader]: proof, [processHeader]: options.process } };
+          return Promise.resolve({ status: 200, body: 'ok\n', ...proven });
         },
       },
     ],

@@ -1,6 +1,9 @@
 /**
  * Decides which callbacks of an account are ours: those whose address contains our path token, and those that we recorded as registered
  * below our public address. No other callback is ever changed: another installation may own it.
+ *
+ * A copy of our secrets, such as a restored backup, has our path token too. So a callback with it that leads elsewhere is changed only where it is
+ * our own of an earlier public address: not where another process with these secrets answers there, nor where it was verified while we had one here.
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Log } from '../domain/log.ts';
@@ -8,6 +11,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
+import { answererAt, type AskingDependencies } from './answerer.ts';
 import { addressPrefix, callbackAddress, containsToken, withoutToken } from './address.ts';
 
 export interface OwnCallbacksOptions {
@@ -18,6 +22,8 @@ export interface OwnCallbacksOptions {
   readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
   readonly log: Log;
+  /** By what others are asked who they are, and the random name of this process. */
+  readonly asking: Omit<AskingDependencies, 'signal'> & { readonly process: string };
 }
 
 export class OwnCallbacks {
@@ -48,6 +54,38 @@ export class OwnCallbacks {
   /** Our listed callbacks, including those with other addresses. */
   all(): Callback[] {
     return [...this.#listed.values()];
+  }
+
+  /** Callbacks with our path token that another installation works with. */
+  async ofOthers(signal: AbortSignal): Promise<Callback[]> {
+    const elsewhere = this.all().filter((callback) => !this.leadsHere(callback));
+    const hadOneHere = this.#recorded?.some(({ uri }) => uri === withoutToken(this.address)) === true;
+    const found: Callback[] = [];
+    for (const callback of elsewhere) {
+      const { accountId, pathToken } = this.#options;
+      if (!containsToken(callback.uri, accountId, pathToken)) continue;
+      const isOurs = this.#recorded?.some(({ callbackid }) => callbackid === callback.callbackid) === true;
+      if ((hadOneHere && callback.verified && !isOurs) || (await this.#isAnswered(callback, signal)))
+        found.push(callback);
+    }
+    return found;
+  }
+
+  /** Whether another process with our secrets answers where a callback leads. */
+  async #isAnswered({ uri }: Callback, signal: AbortSignal): Promise<boolean> {
+    const { accountId, asking, pathToken } = this.#options;
+    const base = uri.slice(0, uri.lastIndexOf(`/webhooks/${accountId}/`));
+    try {
+      const { isOurs, process } = await answererAt(
+        base,
+        { account: accountId, token: pathToken },
+        { ...asking, signal },
+      );
+      return isOurs && process !== asking.process;
+    } catch {
+      signal.throwIfAborted();
+      return false;
+    }
   }
 
   /** Our callbacks for an event with the current address: verified ones first, then those with a stored key, then the oldest. */

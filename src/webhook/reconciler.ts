@@ -39,7 +39,7 @@ export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
 const verbs = ['create', 'update', 'delete'];
 /** Whether the service refused this event; it may accept others. */
 function isRefusal({ code }: MirrorError): boolean {
-  return code === 'rejected' || code === 'access_denied';
+  return code === 'rejected' || code === 'access_denied' || code === 'secrets_shared';
 }
 
 /** Waits before a refused registration is tried again: the first one, doubled each time, and the longest, in milliseconds. */
@@ -77,6 +77,8 @@ class CallbackReconciler {
   readonly #refusals = new Map<string, MirrorError>();
   /** What was refused before this check. */
   #refusedBefore: readonly RegistrationRefusal[] = [];
+  /** Callbacks that another installation with our secrets works with. */
+  #ofOthers: readonly Callback[] = [];
   /** Callbacks that were verified in this check. */
   #newlyVerified = 0;
 
@@ -89,10 +91,13 @@ class CallbackReconciler {
     const { accountId, events, mirror, onVendorsChecked, signal } = this.#options;
     this.#refusedBefore = await mirror.callbacks.refusals(accountId);
     await this.#ownCallbacks.refresh(signal);
+    this.#ofOthers = await this.#ownCallbacks.ofOthers(signal);
     try {
       const verified = await this.#ensureAll(events.filter(isAboutVendors));
       onVendorsChecked();
       const others = await this.#ensureAll(events.filter((event) => !isAboutVendors(event)));
+      const [other] = this.#ofOthers;
+      if (other && this.#refusals.size === 0) this.#refusals.set(other.event, secretsShared(other));
       await this.#recordRefusals();
       const [refusal] = this.#refusals.values();
       if (refusal) throw refusal;
@@ -167,7 +172,10 @@ class CallbackReconciler {
     const now = this.#options.clock.now();
     const uri = withoutToken(this.#ownCallbacks.address);
     const refusal = this.#refusedBefore.find(
-      (refused) => (event === refused.event || event.startsWith(`${refused.event}.`)) && refused.uri === uri,
+      (refused) =>
+        (event === refused.event || event.startsWith(`${refused.event}.`)) &&
+        refused.uri === uri &&
+        refused.code !== 'secrets_shared',
     );
     const left = (parseInstant(refusal?.retry_at ?? '') ?? now) - now;
     // A longer one is of a clock that was set back since.
@@ -191,6 +199,8 @@ class CallbackReconciler {
   async #subscribe(event: string): Promise<boolean | MirrorError> {
     const [listed] = await this.#ownCallbacks.forEvent(event);
     if (listed) return this.#verify(listed);
+    const [other] = this.#ofOthers;
+    if (other) throw secretsShared(other);
     const revived = await this.#revive(event);
     if (revived) return this.#awaitCode(revived);
     return this.#register(event);
@@ -285,7 +295,7 @@ class CallbackReconciler {
     return true;
   }
 
-  /** Removes duplicates, callbacks with earlier addresses, and records of vanished ones. */
+  /** Removes duplicates, our callbacks with earlier addresses, and records of vanished ones. */
   async #removeOthers(): Promise<void> {
     for (const { callbackid } of this.#ownCallbacks.vanished()) await this.#ownCallbacks.forget(callbackid);
     for (const callback of this.#ownCallbacks.all())
@@ -315,6 +325,14 @@ function tooOften(event: string, wait: number): MirrorError {
       remedy:
         'Find out who deletes it (`vendor-mirror callbacks list`), or why no code arrives (`vendor-mirror doctor`). Then SIGHUP makes the daemon try again at once.',
     },
+  );
+}
+
+function secretsShared({ callbackid, uri }: Callback): MirrorError {
+  const where = URL.canParse(uri) ? new URL(uri).origin : 'another address';
+  return new MirrorError(
+    'secrets_shared',
+    `Another installation has the secrets of this one, and its callback ${callbackid} leads to ${where}: nothing is registered here, or each would delete the callbacks of the other.`,
   );
 }
 

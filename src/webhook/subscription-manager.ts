@@ -10,7 +10,7 @@ import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
-import { OwnCallbacks } from './own-callbacks.ts';
+import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
 import { reconcileCallbacks, Verification } from './reconciler.ts';
 
 export interface SubscriptionManagerOptions {
@@ -24,6 +24,8 @@ export interface SubscriptionManagerOptions {
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;
+  /** By what others are asked who they are, and the random name of this process. */
+  readonly asking: OwnCallbacksOptions['asking'];
   /** Limits how many accounts call the service at once: waits for a permit, then does the work. @throws the signal's reason. */
   readonly withPermit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** Called when a callback has just been verified. A sweep should follow, because earlier changes were not delivered to anyone. */
@@ -119,7 +121,7 @@ export class SubscriptionManager implements Service {
     void this.check();
   }
 
-  /** Deletes what this installation registered; nothing is registered any more after it. @returns how many callbacks. @throws MirrorError of the service. */
+  /** Deletes what this installation registered, and nothing that a copy of it works with; nothing is registered any more after it. @returns how many callbacks. @throws MirrorError of the service. */
   async unregister(): Promise<number> {
     const { accountId, callbacks, publicUrl, verifiers } = this.#options;
     this.#isEnded = true;
@@ -131,7 +133,8 @@ export class SubscriptionManager implements Service {
       pathToken: await verifiers.pathToken(accountId),
     });
     await ownCallbacks.refresh(signal);
-    const ours = ownCallbacks.all();
+    const ofOthers = new Set(await ownCallbacks.ofOthers(signal));
+    const ours = ownCallbacks.all().filter((callback) => !ofOthers.has(callback));
     try {
       for (const { callbackid } of ours) {
         await callbacks.remove(callbackid, { signal });

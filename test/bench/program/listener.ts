@@ -32,6 +32,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     clock: systemClock,
     log: silentLog,
     tokens,
+    process: '',
     mirror: mirror.deliveries,
     verifiers: secrets.verifiers,
     signatureHeader: 'auto',

@@ -105,6 +105,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     metrics,
     clock,
     random,
+    fetch,
     log: silentLog,
     onRun: (_, report) => onRun(report),
   });

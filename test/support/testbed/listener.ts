@@ -65,6 +65,7 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
     clock,
     log,
     tokens,
+    process: folder,
     mirror: options.mirror?.(mirror) ?? mirror.deliveries,
     verifiers: secrets.verifiers,
     ...(options.limits && { limits: options.limits }),

@@ -9,7 +9,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { startEmbeddedSandbox, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { SandboxOptions } from '../../../src/sandbox/service.ts';
 import { oddWorld } from '../odd-world.ts';
-import { SubscriptionManager } from '../../../src/webhook/subscription-manager.ts';
+import { SubscriptionManager, type SubscriptionManagerOptions } from '../../../src/webhook/subscription-manager.ts';
 import { codeWait } from '../../../src/webhook/reconciler.ts';
 import { account } from '../names.ts';
 import { defaultSettings } from '../settings.ts';
@@ -27,7 +27,7 @@ export interface WebhookTestbed extends ListenerTestbed {
   /** Lets a check wait in vain for a code, once `count` requests have reached the service. */
   codeWaitAfter(count: number): Promise<void>;
   /** Another subscription manager on the same files, as after a restart, or with other settings. */
-  another(changes?: { publicUrl?: string | null; events?: readonly string[] }): SubscriptionManager;
+  another(changes?: Partial<Pick<SubscriptionManagerOptions, 'publicUrl' | 'events' | 'asking'>>): SubscriptionManager;
 }
 
 export interface WebhookOptions extends ListenerOptions {
@@ -93,6 +93,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       verifiers: listener.secrets.verifiers,
       clock,
       log: options.log ?? silentLog,
+      asking: { fetch: globalThis.fetch, clock, process: listener.folder },
       withPermit: (work) => work(),
       onVerified: (accountId) => verified.push(accountId),
       ...changes,

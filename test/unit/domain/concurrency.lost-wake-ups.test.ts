@@ -315,6 +315,7 @@ const callbacks =
         expectNone: () => answer(() => undefined),
         prove: () => answer(() => undefined),
       } as unknown as Verifiers,
+      asking: { fetch: () => Promise.reject(new Error('Nobody is asked.')), clock, process: '' },
       withPermit: (work) => work(),
       onVerified: () => undefined,
     });
