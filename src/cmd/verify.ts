@@ -1,6 +1,6 @@
 /** `verify`: the source walked, some vendors read by id, and compared with the mirror, field by field; no vendor is written. */
 import { exitStatus, type ExitStatus } from '../domain/errors.ts';
-import { whatIsNotEqual, type VendorDifference, type VerifyReport } from '../sync/compare.ts';
+import { whatIsNotEqual, type VendorDifference, type VendorInFlight, type VerifyReport } from '../sync/compare.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -54,15 +54,18 @@ function statusOf({ outcome, error }: AccountVerify): ExitStatus {
 function printDocument(context: ProcessContext, reports: readonly AccountVerify[]): void {
   printJson(context, {
     ok: reports.every(({ outcome }) => outcome === 'equal'),
-    accounts: reports.map(({ account, outcome, sourceTotal, mirrorTotal, differences, notCompared, error }) => ({
-      account,
-      outcome,
-      source_total: sourceTotal,
-      mirror_total: mirrorTotal,
-      differences,
-      not_compared: notCompared ?? null,
-      ...(error && { error: errorReport(context, error) }),
-    })),
+    accounts: reports.map(
+      ({ account, outcome, sourceTotal, mirrorTotal, differences, inFlight, notCompared, error }) => ({
+        account,
+        outcome,
+        source_total: sourceTotal,
+        mirror_total: mirrorTotal,
+        differences,
+        in_flight: inFlight,
+        not_compared: notCompared ?? null,
+        ...(error && { error: errorReport(context, error) }),
+      }),
+    ),
   });
 }
 
@@ -85,29 +88,33 @@ async function printText(context: ProcessContext, reports: readonly AccountVerif
           cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal),
         },
         { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
+        { title: 'in flight', right: true, cell: ({ inFlight, error }) => (error ? null : inFlight.length) },
       ],
       reports,
     ),
   );
   for (const report of reports) {
-    const { account, differences } = report;
-    if (differences.length > 0) print(context, `\n${await differencesText(context, account, differences)}`);
+    const { account, differences, inFlight } = report;
+    const shown = [...differences, ...inFlight];
+    if (shown.length > 0) print(context, `\n${await differencesText(context, account, shown)}`);
     const error = report.error ?? whatIsNotEqual(report);
     if (error) printError(context, error, account);
   }
 }
 
-const kinds: Readonly<Record<VendorDifference['kind'], string>> = {
+const kinds: Readonly<Record<(VendorDifference | VendorInFlight)['kind'], string>> = {
   only_in_source: 'only in source',
   only_in_mirror: 'only in mirror',
   different: 'different',
   unreadable: 'could not be read',
+  balance_only: 'balance moved since',
+  in_flight: 'changed just now',
 };
 
 async function differencesText(
   context: ProcessContext,
   account: string,
-  differences: readonly VendorDifference[],
+  differences: readonly (VendorDifference | VendorInFlight)[],
 ): Promise<string> {
   const rows = await table(
     context,

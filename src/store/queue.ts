@@ -51,6 +51,7 @@ export class Queue {
   readonly #older: Statement<{ account_id: string; upTo: number }, { vendorid: number; failed: number }>;
   readonly #aged: Statement<VendorKey, Mark & Age>;
   readonly #rejuvenate: Statement<VendorKey & { marked_at: string; marked_ms: number }>;
+  readonly #untried: Statement<{ account_id: string }, { vendorid: number }>;
   readonly #remove: Statement<VendorKey & { generation: number }>;
   readonly #change: Statement<VendorKey & Pick<DirtyVendorTable, 'generation' | (typeof changed)[number]>>;
 
@@ -90,6 +91,10 @@ export class Queue {
         SELECT vendorid, last_error IS NOT NULL AS failed FROM dirty_vendors
         WHERE account_id = ${at('account_id')} AND marked_ms <= ${at('upTo')}`,
     );
+    this.#untried = statement(
+      sqlite,
+      (at) => sql`SELECT vendorid FROM dirty_vendors WHERE account_id = ${at('account_id')} AND attempts = 0`,
+    );
     this.#aged = statement(
       sqlite,
       (at) => sql`
@@ -119,6 +124,12 @@ export class Queue {
   /** Due marks of an account, those that were not tried before and the oldest first; at most `limit`. */
   dueMarks(accountId: string, limit = Number.MAX_SAFE_INTEGER): Promise<Mark[]> {
     return this.#database.read(() => this.#due.all({ account_id: accountId, moment: this.#counter.moment(), limit }));
+  }
+
+  /** Vendors that will be read, and of which no reading has failed. */
+  async untried(accountId: string): Promise<number[]> {
+    const marks = await this.#database.read(() => this.#untried.all({ account_id: accountId }));
+    return marks.map(({ vendorid }) => vendorid);
   }
 
   /**

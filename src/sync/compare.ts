@@ -2,6 +2,10 @@
  * Compares the service with the mirror, field by field; changes no vendor. Lists are compared whole. Some vendors, or all, are read by id
  * besides, because lists may leave fields out; where they are known to, the report says of how many vendors these fields were not compared, and
  * calls nothing equal.
+ *
+ * The service changes meanwhile. A vendor that differs is read again, and compared with what the mirror holds then. What no sync could have
+ * avoided is told apart, and does not make the outcome "different": balances, which move without any event, and vendors that changed while
+ * they were compared or that a delivery has announced.
  */
 import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { eachBounded } from '../domain/concurrency.ts';
@@ -9,8 +13,9 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import { readRetryLimits } from '../domain/retry.ts';
 import { endingOf, nextOutcome } from '../domain/run.ts';
-import type { Verdict } from '../store/acceptance.ts';
+import type { Difference, Verdict } from '../store/acceptance.ts';
 import type { Run } from '../store/runs.ts';
+import { balanceFields } from '../domain/vendor.ts';
 import { lacksLists, ShownStates, sortUnseen } from './absences.ts';
 import { refuseShortfall } from './breaker.ts';
 import { sample } from './details.ts';
@@ -26,6 +31,13 @@ export interface VendorDifference {
   readonly fields: readonly string[];
 }
 
+/** A vendor that differs and will be equal by itself: by the next sweep in its balances alone, or by a reading that is due. */
+export interface VendorInFlight {
+  readonly vendorid: number;
+  readonly kind: 'balance_only' | 'in_flight';
+  readonly fields: readonly string[];
+}
+
 /** What nobody compared: fields that lists leave out, of vendors that were not read by id. */
 export interface NotCompared {
   readonly fields: readonly string[];
@@ -38,6 +50,7 @@ export interface VerifyReport {
   readonly sourceTotal: number;
   readonly mirrorTotal: number;
   readonly differences: readonly VendorDifference[];
+  readonly inFlight: readonly VendorInFlight[];
   readonly notCompared: NotCompared | undefined;
   readonly error: MirrorError | undefined;
 }
@@ -70,6 +83,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
       sourceTotal: counter.counts.seen,
       mirrorTotal: 0,
       differences: [],
+      inFlight: [],
       notCompared: undefined,
       error,
     };
@@ -97,20 +111,23 @@ async function compare(
 ): Promise<VerifyReport> {
   const { mirror, accountId, vendors, sync } = account;
   const found = new Map<number, VendorDifference>();
-  const note = (vendorid: number, verdict: Verdict | undefined): void => {
+  const moving = new Moving();
+  const note = (vendorid: number, verdict: Verdict | undefined, isListed: boolean): void => {
     if (verdict?.kind === 'created') found.set(vendorid, { vendorid, kind: 'only_in_source', fields: [] });
-    else if (verdict?.kind === 'updated') found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
-    else found.delete(vendorid);
+    else if (verdict?.kind === 'updated') {
+      moving.saw(vendorid, verdict, !isListed && !found.has(vendorid));
+      found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
+    } else found.delete(vendorid);
   };
-  const check = async (rows: readonly VendorRow[]): Promise<ReadonlyMap<number, Verdict>> => {
+  const check = async (rows: readonly VendorRow[], isListed = false): Promise<ReadonlyMap<number, Verdict>> => {
     const verdicts = await mirror.readings.compareRows(rows, accountId);
-    for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
+    for (const [vendorid, verdict] of verdicts) note(vendorid, verdict, isListed);
     return verdicts;
   };
   const plan: SweepPlan = {
     vendors,
     apply: async (page) => {
-      const verdicts = await check(page.rows);
+      const verdicts = await check(page.rows, true);
       counter.set({ pages: counter.counts.pages + 1 });
       return verdicts;
     },
@@ -165,16 +182,44 @@ async function compare(
   const notCompared = fields.length > 0 && unread > 0 ? { fields, vendors: unread } : undefined;
   for (const [vendorid, fields] of await mirror.vendors.unreadable(accountId))
     if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'unreadable', fields });
-  const differences = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
+  const all = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
+  const toBeRead = new Set(all.length > 0 ? await mirror.queue.untried(accountId) : []);
+  const inFlight = all.flatMap((one) => moving.inFlight(one, toBeRead) ?? []);
+  const differences = all.filter((one) => moving.inFlight(one, toBeRead) === undefined);
   return {
     outcome: differences.length > 0 ? 'different' : notCompared ? 'partial' : 'equal',
     sourceTotal: seen.size,
     // Deleted vendors that lists hide cannot be compared.
     mirrorTotal: unseen.present - unseen.hidden.length,
     differences,
+    inFlight,
     notCompared,
     error: undefined,
   };
+}
+
+const balances: ReadonlySet<string> = new Set(balanceFields);
+
+/** Which vendors change while they are compared. */
+class Moving {
+  /** `updated_at` of those that differ, as it was shown last. */
+  readonly #shown = new Map<number, string | null>();
+  readonly #changed = new Set<number>();
+
+  /** The service showed a vendor that differs; `wasEqual`: and in its list one that did not. */
+  saw(vendorid: number, { after: { updated_at }, changed }: Difference, wasEqual: boolean): void {
+    const before = this.#shown.get(vendorid);
+    if (wasEqual ? changed.includes('updated_at') : before !== undefined && before !== updated_at)
+      this.#changed.add(vendorid);
+    this.#shown.set(vendorid, updated_at);
+  }
+
+  inFlight({ vendorid, kind, fields }: VendorDifference, toBeRead: ReadonlySet<number>): VendorInFlight | undefined {
+    if (kind === 'different' && fields.every((field) => balances.has(field)))
+      return { vendorid, kind: 'balance_only', fields };
+    if (kind === 'unreadable' || !(this.#changed.has(vendorid) || toBeRead.has(vendorid))) return undefined;
+    return { vendorid, kind: 'in_flight', fields };
+  }
 }
 
 interface ReadSome {

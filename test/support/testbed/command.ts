@@ -101,7 +101,7 @@ function serviceSettings(
 ): string {
   if (!service) return settings ?? 'sandbox: { vendors: 30, seed: 1, churn: 0, records: odd }';
   const paging = 'paging: { perPage: 5, concurrency: 1 }';
-  return `service: { baseUrl: "${service.baseUrl}", auth: { accessToken: ${service.token} }, ${paging} }
+  return `service: { baseUrl: "${service.baseUrl}", auth: { accessToken: ${service.token} }, rateLimit: { all: 5400/60s }, ${paging} }
 sync: { lag: 0s, breaker: { vendors: 5, percent: 1 } }
 ${settings ?? ''}`;
 }

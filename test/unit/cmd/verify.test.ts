@@ -9,9 +9,9 @@ describe('verify', () => {
     const { status, stdout, stderr } = await line.run('verify', '--verbose');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatchInlineSnapshot(`
-      "account  outcome  in source  in mirror  differ
-      6BApk    equal           30         30       0
-      other    equal           30         30       0
+      "account  outcome  in source  in mirror  differ  in flight
+      6BApk    equal           30         30       0          0
+      other    equal           30         30       0          0
       "
     `);
     expect((await line.run('changes')).stdout).toBe(before);
@@ -30,8 +30,8 @@ describe('verify', () => {
     const { status, stdout, stderr } = await line.run('verify', '--account', '6BApk', '--verbose');
     expect(status).toBe(1);
     expect(stdout).toMatchInlineSnapshot(`
-      "account  outcome    in source  in mirror  differ
-      6BApk    different         12         12       3
+      "account  outcome    in source  in mirror  differ  in flight
+      6BApk    different         12         12       3          0
 
       Account 6BApk
       vendorid  how             fields
@@ -53,6 +53,7 @@ describe('verify', () => {
           source_total: 12,
           mirror_total: 12,
           not_compared: null,
+          in_flight: [],
           differences: [
             { vendorid: edited, kind: 'different', fields: expect.arrayContaining(['city', 'phone']) as string[] },
             { vendorid: gone, kind: 'only_in_mirror', fields: ['presence'] },
@@ -68,7 +69,7 @@ describe('verify', () => {
     const line = await testbed({ level: 'command', service: sandbox });
     await line.run('sync', '--account', '6BApk');
     const { status, stdout, stderr } = await line.run('verify', '--account', '6BApk');
-    expect(stdout).toMatch(/^6BApk +partial +220 +220 +0$/m);
+    expect(stdout).toMatch(/^6BApk +partial +220 +220 +0 +0$/m);
     expect(status).toBe(1);
     expect(stderr).toContain(
       'vendor-mirror: 6BApk: Not compared: note of 20 vendors. All else is equal.\n  Run `vendor-mirror verify --full`, which reads all vendors by id.\n',
