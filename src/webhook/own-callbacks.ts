@@ -103,7 +103,13 @@ export class OwnCallbacks {
     return ranked.map(({ callback }) => callback);
   }
 
-  /** Our recorded callbacks that are no longer listed: deleted, or disabled. */
+  /** Our recorded callback for an event that led here and is no longer listed: deleted, or disabled. One that leads elsewhere may be another's now. */
+  vanishedFor(event: string): Callback | undefined {
+    const here = withoutToken(this.address);
+    return this.vanished().find((callback) => callback.event === event && callback.uri === here);
+  }
+
+  /** Our recorded callbacks that are no longer listed. */
   vanished(): Callback[] {
     return (this.#recorded ?? []).filter(({ callbackid }) => !this.#listed.has(callbackid));
   }

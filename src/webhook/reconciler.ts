@@ -230,7 +230,7 @@ class CallbackReconciler {
 
   /** A callback that is no longer listed may be disabled; requesting a new code enables it again. */
   async #revive(event: string): Promise<Callback | undefined> {
-    const vanished = this.#ownCallbacks.vanished().find((callback) => callback.event === event);
+    const vanished = this.#ownCallbacks.vanishedFor(event);
     if (!vanished) return undefined;
     const { verification, signal } = this.#options;
     try {

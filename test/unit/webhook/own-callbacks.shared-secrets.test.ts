@@ -6,13 +6,13 @@ import { account } from '../../support/names.ts';
 import { announce, base, listed, writes } from '../../support/testbed/webhook.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
+const files = ['vendors.db', 'vendors.db-wal', 'secrets.db', 'secrets.db-wal'];
+
 /** A copy of its files, at an address of its own. */
-async function copyOf(place: Testbed<'webhook'>): Promise<Testbed<'webhook'>> {
+async function copyOf(place: Testbed<'webhook'>, names: readonly string[] = files): Promise<Testbed<'webhook'>> {
   const folder = temporaryFolder();
-  for (const name of ['vendors.db', 'vendors.db-wal', 'secrets.db', 'secrets.db-wal'])
-    cpSync(`${place.folder}/${name}`, `${folder}/${name}`);
+  for (const name of names) cpSync(`${place.folder}/${name}`, `${folder}/${name}`);
   const copy = await testbed({ level: 'webhook', service: place.service, clock: place.clock, folder });
-  expect(new URL(copy.address).pathname).toBe(new URL(place.address).pathname);
   copy.requests.length = 0;
   return copy;
 }
@@ -48,6 +48,14 @@ it('L103 an original notices that a copy took its callback, and goes on at once 
     [],
     200,
   ]);
+});
+
+it('L103 a copy whose secrets were made anew leaves the callback of the original as it is', async () => {
+  const place = await testbed({ level: 'webhook', subscribed: true });
+  const copy = await copyOf(place, files.slice(0, 2));
+  expect(await copy.subscriptions.check()).toBe('verified');
+  expect(writes(copy)).toEqual([`POST ${base}`, `PUT ${base}/2002`]);
+  expect([await place.subscriptions.check(), await announce(place)]).toEqual(['verified', 200]);
 });
 
 it('L103 an earlier address of this installation that still leads here is no other one', async () => {
