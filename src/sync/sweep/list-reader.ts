@@ -133,14 +133,17 @@ export class ListReader {
     return one;
   }
 
-  /** Asks once a day where the pages count from. @returns whether that is elsewhere than was believed. */
-  async askFirstPageAgain(): Promise<boolean> {
+  /** Asks where the pages count from: once a day where few rows lack. @returns whether that is elsewhere than was believed. */
+  async askFirstPageAgain(lacksPage: boolean): Promise<boolean> {
     const known = await this.#source.pages?.read();
-    return known?.mayAsk === true && this.#askFirstPage();
+    return known !== undefined && (lacksPage || known.mayAsk) && this.#askFirstPage();
   }
 
   async #askFirstPage(one?: VendorPage): Promise<boolean> {
-    const found = await numberOfFirstPage((number) => this.#fetch(number, { retryLimits: optionalRetryLimits }), one);
+    // Where page 1 is refused it may be for its size, and page 0 for the same.
+    const ask = (number: number): Promise<VendorPage> =>
+      this.#fetch(number, { retryLimits: optionalRetryLimits, isFirst: number === 1 || !one });
+    const found = await numberOfFirstPage(ask, one);
     if (found === undefined) return false;
     const before = this.#firstPage;
     this.#firstPage = found === 'undecided' ? 0 : found;

@@ -2,10 +2,12 @@
  * What is remembered of the pages of a service, whatever account they are of: the number of the first page, the most rows that any page had, and
  * whether `total` was ever seen to count a list of several pages. Until then it may be the number of rows of the page.
  *
- * Where pages count from is asked by page 0 beside page 1, and again at most once a day while a list shows fewer rows than it counts. They count
- * from 0 if page 0 shows other vendors than page 1, and the same ones when it is asked again; an error, no rows twice beside a page 1 with rows, or the vendors of page
- * 1 mean 1. Where neither is so, as in a list whose order changes with each request, walks begin at 0: that only shows a page twice. What these
- * requests show is not applied and takes no part in a proof.
+ * Where pages count from is asked by page 0 beside page 1, and again while a list shows fewer rows than it counts: in each sweep that lacks a
+ * page of rows or is answered with page 1 again, else at most once a day. They count from 0 if page 0 shows other vendors than page 1, and the
+ * same ones when it is asked again; an error where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1.
+ * A list of one page may have meant nothing: the page past its end may have been answered as its last. Where neither is so, as in a list whose
+ * order changes with each request, walks begin at 0: that only shows a page twice. What these requests show is not applied and takes no part in
+ * a proof.
  */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
@@ -35,9 +37,10 @@ export async function numberOfFirstPage(
   for (let tries = 0; tries < maxTries; tries++) {
     const zeroth = await idsOn(fetch, 0);
     if (zeroth === undefined) return undefined;
-    if (zeroth === 'refused') return 1;
     const first = one && tries === 0 ? idsOf(one) : await idsOn(fetch, 1);
     if (first === undefined) return undefined;
+    // What refuses both refuses something else.
+    if (zeroth === 'refused') return first === 'refused' ? undefined : 1;
     const shown = first === 'refused' ? [] : first;
     // A list without rows says nothing: its rows may be hidden, or missing by a fault.
     if (zeroth.length + shown.length === 0) return 'undecided';

@@ -11,7 +11,9 @@
  */
 import { optionalRetryLimits } from '../../api/optional-requests.ts';
 import { sleep, type Clock } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
+import { kept } from '../../domain/vendor.ts';
 import type { IdSet } from './id-set.ts';
 import { ListReader, type ListSource, type SweepProgress } from './list-reader.ts';
 import { ObservedOrder } from './list-order.ts';
@@ -68,14 +70,19 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     const mayJoin = joins > 0 && !isLastOfSeveral;
     const isLong = first.pages > 1 && first.rows.length < first.total;
     const takesWindows = mayJoin && isLong && walks === 1 && plan.moves === true;
-    const { windows, pass } = takesWindows
+    const onMove = (read: number): boolean => mayJoin && (isLong || read > 1) && list.order.candidates().length > 0;
+    const walked = takesWindows
       ? { windows: [await list.applyPage(first, { page: 1, size: first.perPage })], pass: undefined }
-      : await walkPages(
-          plan,
-          list,
-          first,
-          (read) => mayJoin && (isLong || read > 1) && list.order.candidates().length > 0,
-        );
+      : await walkPages(plan, list, first, onMove).catch(async (error: unknown) => {
+          if (!isPagingIgnored(error) || !mayAskAgain || !(await list.askFirstPageAgain(true))) throw error;
+          return undefined;
+        });
+    if (!walked) {
+      mayAskAgain = false;
+      conclusion = renumbered;
+      continue;
+    }
+    const { windows, pass } = walked;
     const isOnPages = isLong || windows.length > 1;
     const splitsTimes = mayJoin && isOnPages && list.splitsTimes(windows);
     conclusion = pass ? passes.add({ ...pass, splitsTimes }) : moving;
@@ -85,7 +92,8 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     if (list.rejected.size > 0) break;
     if (pass && pass.ids.size < pass.counted && mayAskAgain) {
       mayAskAgain = false;
-      if (await list.askFirstPageAgain()) {
+      const lacksPage = pass.counted - pass.ids.size >= Math.min(first.perPage, list.largestPage);
+      if (await list.askFirstPageAgain(lacksPage)) {
         passes = new Passes(plan.miscounted);
         conclusion = renumbered;
         continue;
@@ -110,6 +118,10 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
 const moving: Conclusion = { complete: false, why: 'the list changed faster than it could be read', startsOver: true };
 
 const renumbered: Conclusion = { complete: false, why: 'the pages count from another number', startsOver: true };
+
+function isPagingIgnored(error: unknown): boolean {
+  return error instanceof MirrorError && error.code === 'paging_ignored';
+}
 
 /** `onMove` gets the number of pages that were read. */
 function walkPages(
@@ -144,15 +156,25 @@ async function join(plan: SweepPlan, list: ListReader, windows: readonly Window[
   return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, read });
 }
 
+const emptied: Conclusion = { complete: false, why: 'the list has vendors, and came empty', startsOver: true };
+
 /** Sweeps the list of one state; undefined where the service does not honour the filter, or has no such vendor. */
 export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<SweepResult | undefined> {
-  return (await isStateHonoured(plan, visState)) ? sweep(plan, visState) : undefined;
+  let swept: SweepResult | undefined;
+  // A list that comes empty right after it had vendors is asked for once more.
+  for (let tries = 0; tries < 2 && (await isStateHonoured(plan, visState)); tries++) {
+    swept = await sweep(plan, visState);
+    if (swept.seen.size > 0) return swept;
+    swept = { ...swept, conclusion: emptied };
+  }
+  return swept;
 }
 
-/** Whether the service honours `search[vis_state]`: all rows of page 1 must have that state. */
+/** Whether the service honours `search[vis_state]`: rows of page 1 have that state, and none has another. What cannot be read is no state. */
 async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolean> {
   const list = new ListReader(plan, visState, new ObservedOrder());
   await list.learnPages();
   const page = await list.fetch(1, undefined, optionalRetryLimits);
-  return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);
+  const states = new Set(page.rows.map((row) => kept(row.vendor().vis_state)));
+  return states.has(visState) && ![...states].some((state) => typeof state === 'number' && state !== visState);
 }

@@ -29,6 +29,8 @@ export interface View {
   readonly lists: { readonly at: number; readonly page: number }[];
   /** When the vendor list was asked for, and came empty although it is not. */
   readonly emptied: number[];
+  /** When its vendors of state 2 were asked for, and came empty. */
+  readonly emptiedArchived: number[];
 }
 
 export interface NetworkOptions {
@@ -71,7 +73,9 @@ export class Network {
     this.#options = options;
     this.#random = seededRandom(seedOf(options.plan.seed, 'road'));
     this.#writeRandom = seededRandom(seedOf(options.plan.seed, 'write answers'));
-    this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
+    this.views = new Map(
+      options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [], emptiedArchived: [] }]),
+    );
   }
 
   /** The fetch of one process: what is sent arrives even if the sender dies, and the answer is then lost. */
@@ -175,7 +179,9 @@ export class Network {
     const isAnswered = fault === undefined || fault === 'wrong_page';
     if (target.id !== undefined && (isAnswered || fault === 'empty_list'))
       view.asked.set(Number(target.id), [...(view.asked.get(Number(target.id)) ?? []), at]);
-    if (target.id !== undefined || url.searchParams.has('search[vis_state]')) return;
+    const wanted = url.searchParams.get('search[vis_state]');
+    if (wanted === '2' && fault === 'empty_list') view.emptiedArchived.push(at);
+    if (target.id !== undefined || wanted !== null) return;
     if (isAnswered) view.lists.push({ at, page: Number(url.searchParams.get('page')) });
     if (fault === 'empty_list') view.emptied.push(at);
   }

@@ -218,23 +218,34 @@ export class Auditor {
     return (parseInstant(text) ?? 0) - epoch - this.#options.wallError();
   }
 
-  /** Whether the last complete run was shown empty lists and no other: this cannot be told from an account that is empty. */
-  #sawEmptyListsOnly(reader: Reader): boolean {
+  /** Whether a moment is within the last complete run. */
+  #lastComplete(reader: Reader): (at: number) => boolean {
     const [run] = reader.rows<{ began: string; ended: string }>(
       `SELECT started_at AS began, finished_at AS ended FROM runs
          WHERE account_id = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`,
       this.#options.account,
     );
     const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => this.#moment(text ?? ''));
-    const within = (at: number): boolean => at >= began && at <= ended;
+    return (at) => at >= began && at <= ended;
+  }
+
+  /** Whether the last complete run was shown empty lists and no other: this cannot be told from an account that is empty. */
+  #sawEmptyListsOnly(within: (at: number) => boolean): boolean {
     const { lists, emptied } = this.#options.view;
     // The page before the first holds nothing.
     return emptied.some(within) && !lists.some(({ at, page }) => page !== 0 && within(at));
   }
 
+  /** Whether the service counts too few, and no sweep has shown that yet: one that missed exactly as many cannot know. */
+  #mayBeDeceived(reader: Reader): boolean {
+    const { account, plan } = this.#options;
+    if (plan.world.total !== 'fewer' && plan.world.total !== 'page') return false;
+    return reader.rows('SELECT 1 FROM accounts WHERE account_id = ? AND miscounted = 0', account).length > 0;
+  }
+
   /** P7: what it claims to know, it knows. */
   #freshness(reader: Reader): void {
-    const { account, broken, follower } = this.#options;
+    const { account, broken, eventLog, follower, plan, view } = this.#options;
     const [since] = reader.rows<{ id: number }>(
       `SELECT id FROM runs WHERE account_id = ? AND id > ? AND outcome = 'complete' AND kind <> 'verify' LIMIT 1`,
       account,
@@ -247,13 +258,19 @@ export class Auditor {
     );
     const safe = told?.safe_as_of ?? '';
     if (safe === '') return;
-    if (this.#sawEmptyListsOnly(reader)) return;
+    const within = this.#lastComplete(reader);
+    if (this.#sawEmptyListsOnly(within) || this.#mayBeDeceived(reader)) return;
     // A vendor that a list did not show and that could not be read is a suspect in the file.
     const suspects = reader.rows<{ vendorid: number }>(
       `SELECT vendorid FROM vendors WHERE account_id = ? AND presence = 'suspect'`,
       account,
     );
-    for (const gap of follower.behind(this.#moment(safe), new Set(suspects.map(({ vendorid }) => vendorid))))
+    const moment = this.#moment(safe);
+    // Nor can a list of archived vendors that came empty be told from one that is empty, where it alone shows them.
+    const isArchivedUnknown = plan.world.listArchived === 'hidden' && view.emptiedArchived.some(within);
+    const isArchived = (id: number): boolean => eventLog.of(id)[eventLog.at(id, moment)]?.state === 2;
+    const archived = isArchivedUnknown ? eventLog.vendors.filter(isArchived) : [];
+    for (const gap of follower.behind(moment, new Set([...suspects.map(({ vendorid }) => vendorid), ...archived])))
       broken('P7', `“safe as of ${safe}”, and ${gap}`);
   }
 

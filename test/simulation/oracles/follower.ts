@@ -105,9 +105,10 @@ export class Follower {
     const entry = eventLog.of(vendorid)[due];
     if (!entry) return undefined;
     const stored = this.stored.get(vendorid);
-    const alive = entry.state === 0 || (entry.state === 2 && !this.#hidesArchived);
-    // A vendor that was never seen while it existed, and no longer exists, is rightly not there.
-    const ended = eventLog.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
+    const isListed = (state: LogEntry['state']): boolean => !isEnd(state) && !(state === 2 && this.#hidesArchived);
+    const alive = isListed(entry.state);
+    // A vendor that was never seen while lists showed it, and that no list shows any longer, is rightly not there.
+    const ended = eventLog.of(vendorid).findIndex(({ state }, index) => index > due && !isListed(state));
     if (!stored) return alive && ended < 0 ? `vendor ${vendorid} (${entry.version}) is not in the mirror` : undefined;
     const shown = eventLog.of(vendorid)[stored.entry];
     // It may be again as it was before.

@@ -75,16 +75,20 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
  */
 async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
   const last = follower.lastRun;
-  const mayNeedAnother = plan.world.order === 'shuffled' && plan.world.unlistedIds + hiddenIn(plan) > 0;
   const telling = (): RunReport[] =>
     runs.filter(({ run, error, outcome }, index) => {
       if (run.id <= last) return false;
       const before = runs.slice(0, index).filter((earlier) => earlier.run.id > last).length;
-      if (mayNeedAnother && error?.code === 'sweep_incomplete' && before < 2) return false;
+      if (mayNeedAnother(plan) && error?.code === 'sweep_incomplete' && before < 2) return false;
       return !(outcome === 'complete' && before < 1 && !auditor.claimsAll(run.id));
     });
   await timeline.until(() => telling().length > 0, longest);
   return telling()[0];
+}
+
+/** Whether a first walk may use up its passes. */
+function mayNeedAnother(plan: Plan): boolean {
+  return plan.world.order === 'shuffled' && plan.world.unlistedIds + hiddenIn(plan) > 0;
 }
 
 /** Whether `total` counts vendors that lists do not show. */
@@ -116,7 +120,7 @@ function looksBlind(plan: Plan): boolean {
 
 /**
  * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
- * parameter is ignored. @returns whether it said anything in the end.
+ * parameter is ignored, or used up its passes. @returns whether it said anything in the end.
  */
 async function approve({ account, plan, supervisor, follower, timeline, broken, trace }: QuietPhase): Promise<boolean> {
   const { daemon } = supervisor;
@@ -131,6 +135,7 @@ async function approve({ account, plan, supervisor, follower, timeline, broken, 
     await timeline.until(() => summary !== undefined, longest);
     if (summary?.outcome === 'complete') return true;
     if (summary?.error?.code === 'paging_ignored' && looksBlind(plan)) continue;
+    if (summary?.error?.code === 'sweep_incomplete' && mayNeedAnother(plan)) continue;
     if (summary?.error?.code === 'too_many_unreadable' && (hiddenIn(plan) > 0 || countsOthers(plan))) {
       await daemon.installation.mirror.accountRegister.acceptUnreadable(account, 1_000);
       continue;

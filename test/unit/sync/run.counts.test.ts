@@ -77,6 +77,33 @@ describe('a list whose counts are wrong', () => {
     expect(await of(30)).toBe(4);
   });
 
+  it.each([15, 25])('L1 is mirrored whole from page 0 once it grows from one page to %s vendors', async (vendors) => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 8,
+      world: ['paging=zero', 'pastEnd=last', 'perPage=honoured'],
+      settings: { service: { paging: { perPage: 10 } } },
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    for (let more = 8; more < vendors; more += 1) at.sandbox.vendors(account).create({ vendor_name: `More ${more}` });
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(mirroredIds(at)).toEqual(listedIds(at));
+  });
+
+  it.each(['404', '422', 'html'])(
+    'L1 L4 is mirrored whole from page 0 where page 1 does not exist, and page sizes are refused by %s',
+    async (pastEnd) => {
+      const at = await testbed({
+        level: 'account',
+        vendors: 8,
+        world: ['paging=zero', `pastEnd=${pastEnd}`, 'refuses=per_page', 'refusal=404'],
+      });
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(mirroredIds(at)).toEqual(listedIds(at));
+    },
+  );
+
   it('L2 is incomplete if it counts many more than it shows, until that is accepted, and again when it grows', async () => {
     const at = await testbed({ level: 'account', vendors: 60, world: ['unlistedIds=25'] });
     const refused = { outcome: 'incomplete', error: { code: 'too_many_unreadable', exit: 1 } };

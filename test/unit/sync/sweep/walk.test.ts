@@ -198,7 +198,8 @@ describe('a pull from a service that ignores the page parameter', () => {
       expect(run.error!.message).toMatch(
         /^The service ignores the page parameter: page \d of \d was answered with page 1 again, so only 15 of \d\d vendors can be read\.$/,
       );
-      expect(run.requests).toBeLessThan(10);
+      // Two of them ask whether pages count from 0.
+      expect(run.requests).toBeLessThan(12);
       expect(at.query('SELECT vendorid FROM vendors')).toHaveLength(15);
       expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
       await at.clock.advance(60_000);
