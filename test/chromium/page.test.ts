@@ -61,7 +61,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     },
   );
 
-  it('answers six questions: is the mirror correct, since when, how much is owed in euros, what changed, does a webhook fail, what is known of a vendor', async () => {
+  it('L91 answers ten questions: is the mirror correct, since when, how much is owed in euros, to whom most, what is overdue most, whose account number changed, what changed, when is the next sweep, does a webhook fail, what is known of a vendor', async () => {
     const path = await fillMirror(300);
     const { url, change } = await showMirror(path);
     await change(
@@ -75,6 +75,12 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const euros = page.getByRole('row', { name: /^EUR/ });
     await euros.waitFor();
     expect(await euros.first().innerText()).toMatch(/^EUR\s+[\d,]+\.\d\d\s+[\d,]+\.\d\d$/);
+    const payables = page.locator('#payables');
+    const largest = (title: string): Promise<string> => payables.getByRole('group', { name: title }).innerText();
+    for (const title of ['Most outstanding', 'Most overdue'])
+      expect(await largest(title)).toMatch(/^\S.*\s+[\d,]+(\.\d+)? [A-Z]{3}/);
+    expect(await payables.innerText()).toMatch(/Müller & Söhne GmbH.*\s+city: Graz → Wien/);
+    expect(await verdict.innerText()).toMatch(/Next reconciliation .+\. The mirror is .+\.db\./);
     const events = page.locator('#events');
     expect(await events.innerText()).toMatch(/Today \(UTC\): \d+ vendors? seen for the first time, \d+ changes?\./);
     expect(await events.innerText()).toMatch(/Müller & Söhne GmbH.*\s+city: Graz → Wien/);

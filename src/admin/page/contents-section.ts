@@ -71,7 +71,7 @@ function owed({ freshness }: AccountFacts, { money: currencies, owed: report }: 
                 html`<tr>
                   <th scope="row"><bdi>${code}</bdi></th>
                   <td class="number">${owedText(outstanding, code)}</td>
-                  <td class="number late">${owedText(overdue, code)}</td>
+                  <td class="number ${overdue.value === 0 ? '' : 'late'}">${owedText(overdue, code)}</td>
                 </tr>`,
             )}
           </tbody>

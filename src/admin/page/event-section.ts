@@ -5,7 +5,18 @@ import type { ReportedRun } from '../../store/runs.ts';
 import { learnedBy, type FieldChange } from '../../store/reports/change-feed.ts';
 import type { ChangeFigure, Figures, FoundFigure } from '../../store/reports/figures.ts';
 import type { RunOutcome } from '../../domain/run.ts';
-import { ago, changedFields, changeWords, count, counted, findingWords, html, lasting, type Html } from './html.ts';
+import {
+  ago,
+  changedFields,
+  changeWords,
+  count,
+  counted,
+  findingWords,
+  html,
+  lasting,
+  vendorLink,
+  type Html,
+} from './html.ts';
 
 export function eventSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
   return html`<section id="events" aria-labelledby="events-title">
@@ -48,10 +59,6 @@ function latest(lines: readonly ChangeFigure[], account: string, now: number): H
 function withoutStamp(fields: readonly FieldChange[]): readonly FieldChange[] {
   const others = fields.filter(({ field }) => field !== 'updated_at');
   return others.length === 0 ? fields : others;
-}
-
-function vendorLink(account: string, vendorid: number, vendor: string | null): Html {
-  return html`<a href="./vendors/${account}/${vendorid}"><bdi>${vendor ?? `Vendor ${vendorid}`}</bdi></a>`;
 }
 
 function found(lines: readonly FoundFigure[], account: string, now: number): Html {

@@ -247,6 +247,11 @@ export function namedValues(entries: readonly (readonly [name: string, value: Ht
   );
 }
 
+/** A vendor, linked to what is known of it, on a page at the root. */
+export function vendorLink(account: string, vendorid: number, vendor: string | null): Html {
+  return html`<a href="./vendors/${account}/${vendorid}"><bdi>${vendor ?? `Vendor ${vendorid}`}</bdi></a>`;
+}
+
 /** Old and new value of each field; null where no field changed. */
 export function changedFields(fields: readonly FieldChange[]): Html | null {
   if (fields.length === 0) return null;

@@ -6,6 +6,7 @@ import { actionSection } from './action-section.ts';
 import { contentsSection } from './contents-section.ts';
 import { page, type Page, ago, bytes, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
 import { eventSection } from './event-section.ts';
+import { payablesSection } from './payables-section.ts';
 import { publicationSection, targetSection, webhookSection } from './webhook-section.ts';
 
 /** Beyond so many accounts, only those in most need of a person are listed. */
@@ -41,9 +42,10 @@ export function overview(health: Health, options: OverviewOptions): Page {
   const { tone, words } = chosen.verdict;
   const content = html`<main id="main">
       ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
-      ${contentsSection(chosen.facts, figures)} ${webhookSection(chosen, figures, now)}
-      ${targetSection(facts.targets, now)} ${publicationSection(facts.publications, now)}
-      ${eventSection(chosen.facts, figures, now)} ${mayAct ? null : actionSection(chosen, false)}
+      ${contentsSection(chosen.facts, figures)} ${payablesSection(chosen.facts.account, figures, now)}
+      ${webhookSection(chosen, figures, now)} ${targetSection(facts.targets, now)}
+      ${publicationSection(facts.publications, now)} ${eventSection(chosen.facts, figures, now)}
+      ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
   return page({ title: chosen.isServed ? titles[tone] : words, root: './', now, content });
@@ -85,6 +87,8 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
     moment === null
       ? '.'
       : html`${isCorrect ? ' as of' : ', since'} <strong>${clockTime(now, moment)}</strong>, ${ago(now, moment)}.`;
+  const { reconcile } = health.facts.next;
+  const next = reconcile === undefined ? null : html`Next reconciliation ${ago(now, timestamp(reconcile))}. `;
   const meaning =
     asOf === null
       ? null
@@ -94,7 +98,8 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
               ? 'Every change up to then is here.'
               : html`Every change up to ${clockTime(now, asOf)}, ${ago(now, asOf)}, is here.`
           }
-          Last complete sweep ${ago(now, facts.freshness.last_complete_sweep)}.
+          Last complete sweep ${ago(now, facts.freshness.last_complete_sweep)}. ${next}The mirror is
+          <code>${health.facts.database}</code>.
         </p>`;
   return html`<section id="verdict" class="verdict ${tone}">
     <p class="account">Account <b>${facts.account}</b></p>

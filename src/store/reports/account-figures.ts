@@ -6,6 +6,7 @@ import { withoutBlobs } from '../sqlite/blobs.ts';
 import { fieldChanges, readChanges, type FieldChange } from './change-feed.ts';
 import type {
   ChangeFigure,
+  ContactFigure,
   CurrencyFigures,
   Figures,
   FoundFigure,
@@ -13,7 +14,7 @@ import type {
   HourFigures,
   TodayFigures,
 } from './figures.ts';
-import { OwedHistory, owedReport, type OwedReport } from './owed.ts';
+import { largestPayables, OwedHistory, owedReport, type OwedReport, type Payables } from './owed.ts';
 import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
 
 const hourMs = 3_600_000;
@@ -21,15 +22,26 @@ const hourMs = 3_600_000;
 const hoursDrawn = 49;
 const latestFound = 30;
 
+interface Owing {
+  readonly owed: OwedReport;
+  readonly payables: Payables;
+}
+
+const weekDays = 7;
+const contactsShown = 30;
+
+type Contact = Omit<ContactFigure, 'change'> & FieldChange;
+
 type Since = OfAccount & { readonly since: string };
 
 export class AccountFigures {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #history: OwedHistory;
   readonly #report: (accountId: string) => OwedReport;
+  readonly #payables: (accountId: string) => Payables;
   readonly #dataVersion: Statement<None, { data_version: number }>;
   /** The last sums, until another connection writes. */
-  readonly #owed = new Map<string, { readonly dataVersion: number; readonly report: OwedReport }>();
+  readonly #owed = new Map<string, Owing & { readonly dataVersion: number }>();
   readonly #received: Statement<Since, { hour: string; deliveries: number }>;
   readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
   readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
@@ -40,6 +52,7 @@ export class AccountFigures {
   readonly #sqlite: Sqlite;
   readonly #latest: LatestChanges;
   readonly #fields = new ValueCache<readonly FieldChange[]>();
+  readonly #contacts: Statement<OfAccount & { after: number; shown: number }, Contact>;
   readonly #gateways: Statement<OfAccount, GatewayFigure>;
   readonly #counted = new Map<string, Counted>();
 
@@ -48,6 +61,7 @@ export class AccountFigures {
     this.#sqlite = sqlite;
     this.#history = new OwedHistory(sqlite);
     this.#report = owedReport(sqlite);
+    this.#payables = largestPayables(sqlite);
     this.#dataVersion = statement(sqlite, () => sql`PRAGMA data_version`);
     this.#latest = new LatestChanges(sqlite);
     this.#received = statement(
@@ -90,6 +104,12 @@ export class AccountFigures {
       SELECT seq FROM _vendor_versions
       WHERE account_id = ${at('accountId')} AND vendorid = ${at('vendorid')} AND run_id = ${at('runId')} ORDER BY seq LIMIT 1`,
     );
+    this.#contacts = statement(
+      sqlite,
+      (at) => sql`
+      SELECT seq, "at", learned_by AS source, user_id AS user, vendorid, vendor_name AS vendor, field, "old", "new"
+      FROM contact_changes WHERE account_id = ${at('accountId')} AND seq > ${at('after')} ORDER BY seq DESC LIMIT +${at('shown')}`,
+    );
     this.#gateways = statement(
       sqlite,
       (at) => sql`
@@ -100,10 +120,12 @@ export class AccountFigures {
 
   read(accountId: string): Figures {
     const now = this.#clock.now();
-    const owed = this.#owedNow(accountId);
+    const { owed, payables } = this.#owedNow(accountId);
     return {
       money: this.#money(accountId, owed, now),
       owed,
+      payables,
+      contacts: this.#contactsNow(accountId, now),
       hours: this.#hours(accountId, now),
       today: this.#today(accountId, now),
       changes: this.#latest.of(accountId),
@@ -128,13 +150,13 @@ export class AccountFigures {
     });
   }
 
-  #owedNow(accountId: string): OwedReport {
+  #owedNow(accountId: string): Owing {
     const dataVersion = this.#dataVersion.get({})?.data_version ?? 0;
     const known = this.#owed.get(accountId);
-    if (known?.dataVersion === dataVersion) return known.report;
-    const report = this.#report(accountId);
-    this.#owed.set(accountId, { dataVersion, report });
-    return report;
+    if (known?.dataVersion === dataVersion) return known;
+    const owing = { dataVersion, owed: this.#report(accountId), payables: this.#payables(accountId) };
+    this.#owed.set(accountId, owing);
+    return owing;
   }
 
   #hours(accountId: string, now: number): HourFigures[] {
@@ -167,6 +189,14 @@ export class AccountFigures {
     return { day, created: sum.created, changed: sum.changed };
   }
 
+  #contactsNow(accountId: string, now: number): ContactFigure[] {
+    const after = this.#before(timestamp(now - weekDays * 24 * hourMs));
+    return this.#contacts.all({ accountId, after, shown: contactsShown }).map((row) => {
+      const { seq, field, old, new: fresh, ...told } = withoutBlobs(row);
+      return { ...told, change: { seq, field, old, new: fresh } };
+    });
+  }
+
   /** The latest findings, each with what its run changed of that vendor. */
   #foundNow(accountId: string): FoundFigure[] {
     const rows = this.#found.all({ accountId, latest: latestFound }).map((row) => {
@@ -182,13 +212,13 @@ export class AccountFigures {
     return rows.map(({ finding, seq }) => ({ ...finding, changes: changes.get(seq ?? 0) ?? [] }));
   }
 
-  /** A version number below all versions of that day, found by binary search because versions are numbered in order of time. */
-  #before(day: string): number {
+  /** A version number below all versions since that day or moment, found by binary search because versions are numbered in order of time. */
+  #before(since: string): number {
     let [low, high] = [0, this.#lastVersion.get({})?.seq ?? 0];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const version = this.#version.get({ from: middle + 1 });
-      if (version && version.valid_from < day) low = version.seq;
+      if (version && version.valid_from < since) low = version.seq;
       else high = middle;
     }
     return low;

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Service } from '../../domain/lifecycle.ts';
 import type { FindingKind } from '../sqlite/schema.ts';
 import type { Change, FieldChange } from './change-feed.ts';
-import type { Owed, OwedReport } from './owed.ts';
+import type { Owed, OwedReport, Payables } from './owed.ts';
 
 export interface CurrencyFigures extends Owed {
   readonly code: string;
@@ -44,6 +44,16 @@ export interface ChangeFigure {
   readonly changes: readonly FieldChange[];
 }
 
+/** A change of a name, account number, contact or address, and the user that its webhook named. */
+export interface ContactFigure {
+  readonly at: string;
+  readonly source: Change['source'];
+  readonly user: number | null;
+  readonly vendorid: number;
+  readonly vendor: string | null;
+  readonly change: FieldChange;
+}
+
 export interface FoundFigure {
   readonly at: string;
   readonly kind: FindingKind;
@@ -65,6 +75,9 @@ export interface Figures {
   /** What is owed to active vendors. */
   readonly money: readonly CurrencyFigures[];
   readonly owed: OwedReport;
+  readonly payables: Payables;
+  /** Those of the last seven days, newest first. */
+  readonly contacts: readonly ContactFigure[];
   readonly hours: readonly HourFigures[];
   readonly today: TodayFigures;
   /** The latest changes, newest first. */

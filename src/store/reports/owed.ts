@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { owedText, type OwedAmount } from '../../domain/amounts.ts';
 import { timestamp } from '../../domain/clock.ts';
+import type { StateWord } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { OwedView } from '../sqlite/schema.ts';
@@ -64,6 +65,56 @@ export function owedReport(sqlite: Sqlite): (accountId: string) => OwedReport {
       unknown: found.reduce((sum, { currency, unreadable }) => sum + (currency === null ? unreadable : 0), 0),
     };
   };
+}
+
+/** What is owed to one vendor in one currency. */
+export interface Payable extends Owed {
+  readonly vendorid: number;
+  readonly vendor: string | null;
+  readonly state: StateWord;
+  readonly currency: string;
+}
+
+/** The largest payables of each currency: what is outstanding, what of it is overdue, and what is owed to vendors that are not active. */
+export interface Payables {
+  readonly outstanding: readonly Payable[];
+  readonly overdue: readonly Payable[];
+  readonly inactive: readonly Payable[];
+}
+
+/** So many of each currency are shown, and so many in all. */
+const [largestOfCurrency, largestShown] = [3, 12];
+
+/** The largest payables of an account. Sorts all of them. */
+export function largestPayables(sqlite: Sqlite): (accountId: string) => Payables {
+  type Row = AmountColumns & Pick<Payable, 'vendorid' | 'vendor' | 'state' | 'currency'>;
+  const largest = (amount: 'outstanding' | 'overdue', states: string) => {
+    const rows = statement<OfAccount, Row>(
+      sqlite,
+      (at) => sql`
+        SELECT vendorid, vendor, state, currency, ${amounts} FROM (
+          SELECT *, vendor_name AS vendor, count(*) OVER (PARTITION BY currency) AS vendors,
+            row_number() OVER (PARTITION BY currency ORDER BY ${sql.ref(amount)} DESC, vendorid) AS place
+          FROM payables
+          WHERE account_id = ${at('accountId')} AND ${sql.ref(amount)} > 0 AND ${sql.raw(states)})
+        WHERE place <= ${sql.lit(largestOfCurrency)} ORDER BY vendors DESC, currency, place LIMIT ${sql.lit(largestShown)}`,
+    );
+    return (accountId: string): Payable[] =>
+      rows.all({ accountId }).map((row) => {
+        const { vendorid, vendor, state, currency } = withoutBlobs(row);
+        return { vendorid, vendor, state, currency, ...amountsOf(row) };
+      });
+  };
+  const [outstanding, overdue, inactive] = [
+    largest('outstanding', "state = 'active'"),
+    largest('overdue', "state = 'active'"),
+    largest('outstanding', "state <> 'active'"),
+  ];
+  return (accountId) => ({
+    outstanding: outstanding(accountId),
+    overdue: overdue(accountId),
+    inactive: inactive(accountId),
+  });
 }
 
 /** What is owed to vendors that are not active, in words; nothing where it is zero. */

@@ -2,9 +2,23 @@
 import type { OwedAmount } from '../../../src/domain/amounts.ts';
 import { timestamp } from '../../../src/domain/clock.ts';
 import type { CurrencyFigures, Figures } from '../../../src/store/reports/figures.ts';
+import type { Payable } from '../../../src/store/reports/owed.ts';
 import { before, noon } from './sample.ts';
 
 const [hour, day] = [3_600_000, 86_400_000];
+
+const amountOf = (minor: number): OwedAmount => ({ value: minor / 100, minor: BigInt(minor) });
+
+function payable(
+  vendorid: number,
+  vendor: string | null,
+  currencyCode: string,
+  minor: number,
+  state: Payable['state'] = 'active',
+): Payable {
+  const owed = { outstanding: amountOf(minor), overdue: amountOf(minor) };
+  return { vendorid, vendor, state, currency: currencyCode, ...owed };
+}
 
 /** A year of a currency, in cents: a slow rise, with a wave in it. */
 function currency(code: string, size: number): CurrencyFigures {
@@ -24,6 +38,17 @@ function currency(code: string, size: number): CurrencyFigures {
 export const sampleFigures: Figures = {
   money: [currency('EUR', 18_412_050), currency('JPY', 2_400_000), currency('USD', 96_120_099)],
   owed: { rows: [], unknown: 0 },
+  payables: {
+    outstanding: [payable(1563, 'Müller & Söhne GmbH', 'EUR', 1_820_050), payable(1042, 'Papier Weiß', 'EUR', 90_000)],
+    overdue: [payable(1042, 'Papier Weiß', 'EUR', 90_000)],
+    inactive: [payable(1600, null, 'USD', 12_345, 'archived')],
+  },
+  contacts: [
+    {
+      ...{ at: before(26 * hour), source: 'delivery', user: 55, vendorid: 1042, vendor: 'Papier Weiß' },
+      change: { seq: 8, field: 'account_number', old: 'DE-1', new: 'DE-2' },
+    },
+  ],
   hours: Array.from({ length: 49 }, (_, index) => ({
     hour: timestamp(noon - (48 - index) * hour).slice(0, 13),
     deliveries: 3 + ((index * 7) % 11),

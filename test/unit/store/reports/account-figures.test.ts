@@ -23,7 +23,7 @@ const clock = virtualClock({ start: Date.UTC(2026, 10, 20, 12) });
 async function mirrorOf(rows: Rows): Promise<string> {
   const path = join(temporaryFolder(), 'vendors.db');
   const accounts = [{ account_id: '6BApk', added_at: '2026-11-01 00:00:00.000' }];
-  await writeMirror(path, clock, { accounts, ...rows });
+  await writeMirror(path, clock, { _accounts: accounts, ...rows });
   return path;
 }
 
@@ -39,6 +39,56 @@ const late = (minor: number): Row => ({ overdue_units: minor, overdue_amount: mi
 const eur = (minor: number): OwedAmount => ({ value: minor / 100, minor: BigInt(minor) });
 
 describe('the figures of an account', () => {
+  it('L91 say to whom most is owed, what is most overdue, who is not active and still owed, and whose contact changed this week', async () => {
+    const changed = (seq: number, at: string, raw: object, told: Row = {}): Row =>
+      version(1, ['account_number', 'outstanding_balance'], {
+        ...{ seq, raw: JSON.stringify(raw), valid_from: at, source: 'delivery', ...told },
+      });
+    const { payables, contacts } = await figuresOf({
+      vendors: [1, 2, 3, 4, 5].map((id) => vendor(id, { vendor_name: `Vendor ${id}` })),
+      deliveries: [
+        {
+          ...{ id: 9, account_id: '6BApk', object_id: 1, user_id: 55, name: 'bill_vendor.update', outcome: 'applied' },
+          received_at: '2026-11-19 10:00:00.000',
+        },
+      ],
+      vendor_versions: [
+        version(1, [], { seq: 1, raw: '{"account_number":"A"}', valid_from: '2026-11-01 09:00:00.000' }),
+        changed(2, '2026-11-13 11:59:00.000', { account_number: 'B' }),
+        changed(3, '2026-11-19 10:00:00.000', { account_number: 'C' }, { delivery_id: 9 }),
+      ],
+      _balance_spans: [
+        span(1, 'EUR', 500, late(500)),
+        span(2, 'EUR', 900),
+        span(3, 'EUR', 700, late(100)),
+        span(4, 'EUR', 600),
+        span(4, 'USD', 50),
+        span(5, 'EUR', 800, { state: 'archived' }),
+        span(1, 'GBP', 0),
+      ],
+    });
+    const told = (of: keyof typeof payables): unknown[] =>
+      payables[of].map((row) => [row.vendorid, row.currency, row[of === 'overdue' ? 'overdue' : 'outstanding'].value]);
+    expect(told('outstanding')).toEqual([
+      [2, 'EUR', 9],
+      [3, 'EUR', 7],
+      [4, 'EUR', 6],
+      [4, 'USD', 0.5],
+    ]);
+    expect(told('overdue')).toEqual([
+      [1, 'EUR', 5],
+      [3, 'EUR', 1],
+    ]);
+    expect(told('inactive')).toEqual([[5, 'EUR', 8]]);
+    expect(payables.inactive[0]).toMatchObject({ state: 'archived', vendor: 'Vendor 5' });
+    expect(contacts).toEqual([
+      {
+        ...{ at: '2026-11-19 10:00:00.000', source: 'delivery', user: 55, vendorid: 1, vendor: 'Vendor 1' },
+        change: { seq: 3, field: 'account_number', old: 'B', new: 'C' },
+      },
+    ]);
+  });
+
   it('show what was owed at the end of each day, and what is owed now', async () => {
     const { money } = await figuresOf({
       vendors: [vendor(1), vendor(2)],

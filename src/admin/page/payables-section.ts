@@ -1,0 +1,69 @@
+/** Whom we owe: the largest amounts, vendors that are archived or deleted and still owed, and whose name, account or contact changed. */
+import { owedText } from '../../domain/amounts.ts';
+import { learnedBy } from '../../store/reports/change-feed.ts';
+import type { ContactFigure, Figures } from '../../store/reports/figures.ts';
+import type { Payable } from '../../store/reports/owed.ts';
+import { ago, changedFields, html, vendorLink, type Html } from './html.ts';
+
+/** Null while the figures are worked out, and where nothing is known to be owed and no contact changed. */
+export function payablesSection(account: string, figures: Figures | null, now: number): Html | null {
+  if (figures === null) return null;
+  const { payables, contacts } = figures;
+  if (payables.outstanding.length + payables.inactive.length + contacts.length === 0) return null;
+  return html`<section id="payables" aria-labelledby="payables-title">
+    <h2 id="payables-title">Whom we owe</h2>
+    <div class="pair">
+      ${largest('Most outstanding', payables.outstanding, 'outstanding', account)}
+      ${largest('Most overdue', payables.overdue, 'overdue', account)}
+      ${payables.inactive.length === 0 ? null : largest('Archived or deleted, and still owed', payables.inactive, 'outstanding', account)}
+      ${contactChanges(contacts, account, now)}
+    </div>
+  </section>`;
+}
+
+function largest(title: string, rows: readonly Payable[], amount: 'outstanding' | 'overdue', account: string): Html {
+  if (rows.length === 0)
+    return html`<div>
+      <h3>${title}</h3>
+      <p class="soft">None.</p>
+    </div>`;
+  return html`<div>
+    <h3>${title}</h3>
+    <div class="scroll" tabindex="0" role="group" aria-label="${title}">
+      <table>
+        <tbody>
+          ${rows.map(
+            (row) =>
+              html`<tr>
+                <th scope="row">
+                  ${vendorLink(account, row.vendorid, row.vendor)}
+                  ${row.state === 'active' ? null : html`<small>${row.state}</small>`}
+                </th>
+                <td class="number">${owedText(row[amount], row.currency)} <bdi>${row.currency}</bdi></td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </div>`;
+}
+
+function contactChanges(changes: readonly ContactFigure[], account: string, now: number): Html {
+  const title = 'Names, account numbers and contacts changed in seven days';
+  return html`<div>
+    <h3>${title}</h3>
+    ${changes.length === 0 ? html`<p class="soft">None.</p>` : null}
+    <ul class="changes" tabindex="0" aria-label="${title}">
+      ${changes.map(
+        ({ at, source, user, vendorid, vendor, change }) =>
+          html`<li>
+            ${vendorLink(account, vendorid, vendor)}
+            <small>
+              ${ago(now, at)}, learned by ${learnedBy[source]}${user === null ? '' : `, changed by user ${user}`}
+            </small>
+            ${changedFields([change])}
+          </li>`,
+      )}
+    </ul>
+  </div>`;
+}
