@@ -10,6 +10,7 @@ import type { Settings } from '../settings/parse.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile, type Store } from '../store/mirror.ts';
 import type { RunCounts } from '../store/runs.ts';
+import { refuseMigrationBesideDaemon } from '../store/files/locks.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
 import { verify, type VerifyOptions, type VerifyReport } from '../sync/compare.ts';
 import { pull, pullGateways, type GatewayCount, type PullOptions, type RunReport } from '../sync/run.ts';
@@ -259,7 +260,11 @@ export async function openInstallation(
   try {
     const { mirrorId, service: known } = await mirror.identity();
     if (!dependencies.anyService) refuseOtherService(known, serviceName, mirror);
-    secrets = await openSecrets({ ...files, path: settings.secrets });
+    secrets = await openSecrets({
+      ...files,
+      path: settings.secrets,
+      mayMigrate: () => refuseMigrationBesideDaemon(mirror.path),
+    });
     await secrets.claim({ mirrorId, path: mirror.path });
     await recordServed(mirror, settings, log);
     return new Installation(settings, mirror, secrets, dependencies);

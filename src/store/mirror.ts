@@ -21,7 +21,7 @@ import {
   type DaemonEpoch,
   type Identity,
 } from './files/identity.ts';
-import { lockedOrClosed, type ProcessLock } from './files/locks.ts';
+import { lockedOrClosed, refuseMigrationBesideDaemon, type ProcessLock } from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
 import { expiringVersions } from './history.ts';
@@ -69,9 +69,10 @@ export interface MirrorFile extends MirrorFileOptions {
   readonly lockProcess: (database: string, random: Random) => ProcessLock;
 }
 
-/** Opens the mirror to write. @throws MirrorError as `Database.open`. */
+/** Opens the mirror to write. @throws MirrorError as `Database.open`, and `already_running` where it must be migrated under a daemon. */
 export async function openMirror(file: MirrorFile): Promise<Store> {
-  const database = await Database.open(mirrorOptions(file));
+  const mayMigrate = (): void => refuseMigrationBesideDaemon(file.path);
+  const database = await Database.open({ ...mirrorOptions(file), mayMigrate });
   const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
   return new Store(database, process, file);
 }

@@ -24,6 +24,9 @@ export interface SideLock {
 /** A process that checks for a daemon holds the lock briefly, in milliseconds. */
 const probeWait = 50;
 
+/** Paths of the locks that this process holds. */
+const ownLocks = new Set<string>();
+
 /**
  * Takes the lock that allows one daemon for a database, and sets the time of its file to the start.
  * @param now wall time, milliseconds since 1970
@@ -32,9 +35,28 @@ const probeWait = 50;
 export function takeSideLock(database: string, now: number): SideLock {
   const lock = lockFile(lockPathOf(database), probeWait);
   if (!lock) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
-  const restamp = (at: number): void => utimesSync(lockPathOf(database), at / 1_000, at / 1_000);
+  const path = lockPathOf(database);
+  ownLocks.add(path);
+  const restamp = (at: number): void => utimesSync(path, at / 1_000, at / 1_000);
   restamp(now);
-  return { restamp, release: () => void lock.close() };
+  const release = (): void => {
+    ownLocks.delete(path);
+    lock.close();
+  };
+  return { restamp, release };
+}
+
+/**
+ * Refuses to migrate the files of a mirror under the daemon of another process, which knows only the version that it opened.
+ * @throws MirrorError `already_running`.
+ */
+export function refuseMigrationBesideDaemon(database: string): void {
+  if (ownLocks.has(lockPathOf(database)) || !isDaemonAt(database)) return;
+  throw new MirrorError(
+    'already_running',
+    `${database} must be migrated first, and an older daemon works on it: nothing was changed.`,
+    { remedy: 'Stop the daemon, and start this version of it: the start migrates the files.' },
+  );
 }
 
 /** Whether a daemon uses a database, including this process. Creates no file. @throws MirrorError of files. */

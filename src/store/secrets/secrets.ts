@@ -24,6 +24,8 @@ export interface SecretsFile {
   readonly clock: Clock;
   readonly random: Random;
   /** As in `DatabaseOptions`. */
+  readonly mayMigrate?: DatabaseOptions['mayMigrate'];
+  /** As in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
 }
 

@@ -40,6 +40,8 @@ export interface DatabaseOptions {
   readonly isDraft?: boolean | undefined;
   /** Called once when the file can no longer be trusted: it is damaged, or what is on disk is unknown. */
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
+  /** Called before a file of an older version is migrated. @throws MirrorError where it must not be. */
+  readonly mayMigrate?: (() => void) | undefined;
   /** Called with the progress of a long migration. */
   readonly onMigration?: OnMigration | undefined;
 }
@@ -99,6 +101,7 @@ export class Database {
     }
     const database = new Database(sqlite, options);
     try {
+      if (options.mayMigrate && isOlder(sqlite, options.migrations)) options.mayMigrate();
       await database.retryWhileLocked(() => enterWal(sqlite));
       await database.retryWhileLocked(() =>
         migrate(sqlite, options.migrations, options.clock.now(), options.onMigration),
@@ -320,6 +323,11 @@ export interface Checkpoints {
   copyAll(): Promise<void>;
   /** Resolves when no checkpoint runs any more. */
   stop(): Promise<void>;
+}
+
+/** Whether an earlier version made the file. */
+function isOlder(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
+  return sqlite.pragma('user_version', { simple: true }) !== 0 && isBehind(sqlite, migrations);
 }
 
 /** How often closing tries to find a moment without readers. */
