@@ -240,7 +240,7 @@ export class Auditor {
   #mayBeDeceived(reader: Reader): boolean {
     const { account, plan } = this.#options;
     if (plan.world.total !== 'fewer' && plan.world.total !== 'page') return false;
-    return reader.rows('SELECT 1 FROM accounts WHERE account_id = ? AND miscounted = 0', account).length > 0;
+    return reader.rows('SELECT 1 FROM _accounts WHERE account_id = ? AND miscounted = 0', account).length > 0;
   }
 
   /** P7: what it claims to know, it knows. */
