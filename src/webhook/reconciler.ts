@@ -46,6 +46,10 @@ function isRefusal({ code }: MirrorError): boolean {
 const firstPause = 60_000;
 const maxPause = 3_600_000;
 
+function pauseAfter(attempts: number): number {
+  return Math.min(maxPause, firstPause * 2 ** (attempts - 1));
+}
+
 /** A registration that was refused before and is not tried yet. */
 class Waiting extends MirrorError {
   readonly refusal: RegistrationRefusal;
@@ -157,7 +161,7 @@ class CallbackReconciler {
     const uri = withoutToken(this.#ownCallbacks.address);
     const before = this.#refusedBefore.find((refusal) => refusal.event === event && refusal.uri === uri);
     const attempts = (before?.attempts ?? 0) + 1;
-    const pause = Math.max(retryAfter, Math.min(maxPause, firstPause * 2 ** (attempts - 1)));
+    const pause = Math.max(retryAfter, pauseAfter(attempts));
     return {
       ...{ event, code, uri, attempts },
       message: message.replaceAll(pathToken.reveal(), '…'),
@@ -179,7 +183,8 @@ class CallbackReconciler {
     );
     const left = (parseInstant(refusal?.retry_at ?? '') ?? now) - now;
     // A longer one is of a clock that was set back since.
-    return refusal && left > 0 && left <= maxWait ? new Waiting(refusal) : undefined;
+    const longest = refusal?.code === 'rate_limited' ? maxWait : pauseAfter(refusal?.attempts ?? 0);
+    return refusal && left > 0 && left <= longest ? new Waiting(refusal) : undefined;
   }
 
   /** Makes sure that an event has a verified callback: one for the event, or, where the service refuses the noun, one for each verb. */

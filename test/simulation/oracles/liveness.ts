@@ -70,7 +70,7 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
 
 /**
  * The first run that began now or later and says something. Where each request has an order of its own, and vendors that nobody may
- * read are counted, a first walk of many unknown vendors may use up its passes, and the next run, which knows them, is whole. So is
+ * read are counted, the first walks of many unknown vendors may use up their passes, and a later run, which knows them, is whole. So is
  * the next one where the first says itself that it could not contradict all that was read before.
  */
 async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
@@ -79,7 +79,7 @@ async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase)
     runs.filter(({ run, error, outcome }, index) => {
       if (run.id <= last) return false;
       const before = runs.slice(0, index).filter((earlier) => earlier.run.id > last).length;
-      if (mayNeedAnother(plan) && error?.code === 'sweep_incomplete' && before < 2) return false;
+      if (mayNeedAnother(plan) && error?.code === 'sweep_incomplete' && before < 3) return false;
       return !(outcome === 'complete' && before < 1 && !auditor.claimsAll(run.id));
     });
   await timeline.until(() => telling().length > 0, longest);

@@ -55,6 +55,15 @@ describe('L93 a registration that the service refuses', () => {
     expect(tried).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
   });
 
+  it('L93 does not wait longer where the clock was set back meanwhile', async () => {
+    const { place, state } = await refusing(403);
+    await place.subscriptions.check();
+    place.clock.shiftWall(-5 * 60 * minute);
+    state.refusing = false;
+    await place.clock.advance(2 * minute);
+    expect(await place.subscriptions.check()).toBe('verified');
+  });
+
   it('L93 keeps its first moment and its cause while it is waited for, with the remedy and the next try', async () => {
     const { place } = await refusing(403);
     await place.subscriptions.check();
