@@ -88,28 +88,26 @@ const [largestOfCurrency, largestShown] = [3, 12];
 /** The largest payables of an account. Sorts all of them. */
 export function largestPayables(sqlite: Sqlite): (accountId: string) => Payables {
   type Row = AmountColumns & Pick<Payable, 'vendorid' | 'vendor' | 'state' | 'currency'>;
-  const largest = (amount: 'outstanding' | 'overdue', states: string) => {
-    const rows = statement<OfAccount, Row>(
+  const largest = (amount: typeof amounts, states: typeof amounts) => {
+    const rows = statement<OfAccount & { ofCurrency: number; shown: number }, Row>(
       sqlite,
       (at) => sql`
         SELECT vendorid, vendor, state, currency, ${amounts} FROM (
           SELECT *, vendor_name AS vendor, count(*) OVER (PARTITION BY currency) AS vendors,
-            row_number() OVER (PARTITION BY currency ORDER BY ${sql.ref(amount)} DESC, vendorid) AS place
-          FROM payables
-          WHERE account_id = ${at('accountId')} AND ${sql.ref(amount)} > 0 AND ${sql.raw(states)})
-        WHERE place <= ${sql.lit(largestOfCurrency)} ORDER BY vendors DESC, currency, place LIMIT ${sql.lit(largestShown)}`,
+            row_number() OVER (PARTITION BY currency ORDER BY ${amount} DESC, vendorid) AS place
+          FROM payables WHERE account_id = ${at('accountId')} AND ${amount} > 0 AND ${states})
+        WHERE place <= ${at('ofCurrency')} ORDER BY vendors DESC, currency, place LIMIT +${at('shown')}`,
     );
     return (accountId: string): Payable[] =>
-      rows.all({ accountId }).map((row) => {
+      rows.all({ accountId, ofCurrency: largestOfCurrency, shown: largestShown }).map((row) => {
         const { vendorid, vendor, state, currency } = withoutBlobs(row);
         return { vendorid, vendor, state, currency, ...amountsOf(row) };
       });
   };
-  const [outstanding, overdue, inactive] = [
-    largest('outstanding', "state = 'active'"),
-    largest('overdue', "state = 'active'"),
-    largest('outstanding', "state <> 'active'"),
-  ];
+  const active = sql`state = 'active'`;
+  const outstanding = largest(sql`outstanding`, active);
+  const overdue = largest(sql`overdue`, active);
+  const inactive = largest(sql`outstanding`, sql`state <> 'active'`);
   return (accountId) => ({
     outstanding: outstanding(accountId),
     overdue: overdue(accountId),

@@ -100,7 +100,7 @@ describe('accounts remove', () => {
       return account.account_id === one ? { ...account, paused_since: null } : account;
     });
     expect([rowsOf(line.database), rowsOf(secrets)]).toEqual([
-      { ...mirror, accounts: resumed, _added_accounts: without(mirror!['_added_accounts']!) },
+      { ...mirror, _accounts: resumed, _added_accounts: without(mirror!['_added_accounts']!) },
       ...more,
     ]);
   });

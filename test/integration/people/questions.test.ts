@@ -201,8 +201,8 @@ describe('the ten questions', () => {
     );
     expect(fields[always]).toEqual(['overdue_balance']);
     expect(fields[vanished]).toEqual(['presence']);
-    expect(fields[archived]).toEqual(['updated_at', 'vis_state']);
-    expect(fields[renamed]).toEqual(['account_number', 'is_1099', 'phone', 'updated_at', 'vendor_name']);
+    expect(fields[archived]).toEqual(['vis_state']);
+    expect(fields[renamed]).toEqual(['account_number', 'is_1099', 'phone', 'vendor_name']);
   });
 
   it('8: who is new this quarter', async () => {

@@ -101,7 +101,7 @@ describe('the sandbox command', () => {
     [['--lose', '1.5'], 'It must be a rate from 0 to 1'],
     [['--port', '65536'], 'It must be a port from 0 to 65535.'],
     [['--port', '-1'], 'It must be a port from 0 to 65535.'],
-    [['--scope', 'everything'], 'Unknown scope “everything”. Known scopes: user:bill_vendors:read,'],
+    [['--scope', 'everything'], 'Unknown scope “everything”. Known scopes: user:profile:read, user:bill_vendors:read,'],
     [['--token-lifetime', 'long'], 'It must be a whole number from 0 to 9999999.'],
   ])('refuses %j', async (flags, message) => {
     await expect(terminal().run(...flags)).rejects.toThrow(message);

@@ -12,7 +12,7 @@ const account = { account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' };
 
 async function reportsOn(rows: Rows) {
   const path = join(temporaryFolder(), 'vendors.db');
-  await writeMirror(path, clock, { accounts: [account], ...rows });
+  await writeMirror(path, clock, { _accounts: [account], ...rows });
   const { sqlite } = readMirror(path, clock);
   const [summary, totals] = [accountSummaries(sqlite, 2), owedReport(sqlite)];
   return accountIds(sqlite).map((id) => ({ ...summary(id)!, totals: totals(id) }));
@@ -47,7 +47,7 @@ describe('reports on accounts', () => {
   it('keep accounts apart', async () => {
     const other = { account_id: 'other' };
     const rows = {
-      accounts: [account, { ...account, ...other }],
+      _accounts: [account, { ...account, ...other }],
       vendors: [vendor(1), vendor(1, other), vendor(2, other)],
       runs: [run(1), run(2, other)],
       dirty_vendors: [

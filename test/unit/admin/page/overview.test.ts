@@ -26,7 +26,7 @@ const eur = sampleFigures.money[0]!;
 const attack = `<img src=x onerror=alert(1)>"'\`&<script>alert(2)</script>`;
 
 describe('the first page', () => {
-  it('shows whether the mirror is correct, as of when, what is in it, and what happened', async () => {
+  it('L91 shows whether the mirror is correct, as of when, what is in it, and what happened', async () => {
     const { text } = await shown([account()]);
     for (const words of [
       'Your mirror is correct as of 11:57:40 UTC, 2 min ago.',

@@ -9,6 +9,7 @@ import { nodeFetch } from '../../../../src/api/http/node-fetch.ts';
 import { Addresses, eachAttempt } from '../../../../src/http/addresses.ts';
 import { Poster } from '../../../../src/http/post.ts';
 import { listen } from '../../../support/network/listen.ts';
+import { isMissing } from '../../../support/needed.ts';
 
 const timeout = 60_000;
 const { signal } = new AbortController();
@@ -58,38 +59,40 @@ async function slowServer(): Promise<number> {
   return port;
 }
 
-it.skipIf(process.platform !== 'linux').each<[string, (port: number) => Promise<number>]>([
-  [
-    'the service',
-    async (port) => {
-      const url = new URL(`http://slow.example:${port}/`);
-      return (await nodeFetch()(url, { method: 'GET', headers: {}, redirect: 'manual', timeout, signal })).status;
-    },
-  ],
-  [
-    'a proxy',
-    (port) =>
-      nodeFetch(() => new URL(`http://slow.example:${port}`))(new URL('https://service.example/'), {
-        method: 'POST',
-        headers: {},
-        redirect: 'manual',
-        timeout,
-        signal,
-      }).then(
-        ({ status }) => status,
-        (error: unknown) => Number(/\d+/.exec(String((error as Error).cause))?.[0]),
-      ),
-  ],
-  [
-    'a receiver',
-    (port) => {
-      const poster = new Poster();
-      onTestFinished(() => poster.close());
-      const url = new URL(`http://slow.example:${port}/`);
-      return poster.post({ url, reach: 'loopback', headers: {}, body: '', timeout, signal });
-    },
-  ],
-])(
+it
+  .skipIf(isMissing(process.platform === 'linux' ? undefined : 'other systems answer for a full queue of connections'))
+  .each<[string, (port: number) => Promise<number>]>([
+    [
+      'the service',
+      async (port) => {
+        const url = new URL(`http://slow.example:${port}/`);
+        return (await nodeFetch()(url, { method: 'GET', headers: {}, redirect: 'manual', timeout, signal })).status;
+      },
+    ],
+    [
+      'a proxy',
+      (port) =>
+        nodeFetch(() => new URL(`http://slow.example:${port}`))(new URL('https://service.example/'), {
+          method: 'POST',
+          headers: {},
+          redirect: 'manual',
+          timeout,
+          signal,
+        }).then(
+          ({ status }) => status,
+          (error: unknown) => Number(/\d+/.exec(String((error as Error).cause))?.[0]),
+        ),
+    ],
+    [
+      'a receiver',
+      (port) => {
+        const poster = new Poster();
+        onTestFinished(() => poster.close());
+        const url = new URL(`http://slow.example:${port}/`);
+        return poster.post({ url, reach: 'loopback', headers: {}, body: '', timeout, signal });
+      },
+    ],
+  ])(
   'L37 %s with two addresses, of which the first connects after a second and the other not: it is reached',
   async (_, send) => {
     expect(await send(await slowServer())).toBe(418);

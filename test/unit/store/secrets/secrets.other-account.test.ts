@@ -116,7 +116,7 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly Opera
 };
 
 /** These are about the whole file. */
-const ofTheFile = ['tokenStore', 'trouble', 'claim', 'beginDaemon', 'assertOurs', 'close'];
+const ofTheFile = ['tokenStore', 'trouble', 'claim', 'beginDaemon', 'assertOurs', 'copyJournal', 'close'];
 
 async function open(path: string) {
   const clock = virtualClock({ auto: true });
