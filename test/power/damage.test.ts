@@ -129,7 +129,7 @@ describe('F7 a damaged mirror', () => {
 });
 
 describe('F7 a daemon whose mirror is damaged', () => {
-  it.each(['mirror_identity', 'migrations', 'accounts', '_daemon_files', 'vendors'])(
+  it.each(['mirror_identity', 'migrations', '_accounts', '_daemon_files', 'vendors'])(
     'in the table %s, without a note of it, creates a new one that equals the source',
     async (table) => {
       const at = await testbed({ level: 'daemon' });
