@@ -327,7 +327,12 @@ export interface Checkpoints {
 
 /** Whether an earlier version made the file. */
 function isOlder(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
-  return sqlite.pragma('user_version', { simple: true }) !== 0 && isBehind(sqlite, migrations);
+  try {
+    return sqlite.pragma('user_version', { simple: true }) !== 0 && isBehind(sqlite, migrations);
+  } catch {
+    // A damaged file is told of by what opens it.
+    return false;
+  }
 }
 
 /** How often closing tries to find a moment without readers. */
