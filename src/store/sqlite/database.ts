@@ -101,7 +101,8 @@ export class Database {
     }
     const database = new Database(sqlite, options);
     try {
-      if (options.mayMigrate && isOlder(sqlite, options.migrations)) options.mayMigrate();
+      const { mayMigrate, migrations } = options;
+      if (mayMigrate && (await database.retryWhileLocked(() => isOlder(sqlite, migrations)))) mayMigrate();
       await database.retryWhileLocked(() => enterWal(sqlite));
       await database.retryWhileLocked(() =>
         migrate(sqlite, options.migrations, options.clock.now(), options.onMigration),
@@ -327,12 +328,7 @@ export interface Checkpoints {
 
 /** Whether an earlier version made the file. */
 function isOlder(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
-  try {
-    return sqlite.pragma('user_version', { simple: true }) !== 0 && isBehind(sqlite, migrations);
-  } catch {
-    // A damaged file is told of by what opens it.
-    return false;
-  }
+  return sqlite.pragma('user_version', { simple: true }) !== 0 && isBehind(sqlite, migrations);
 }
 
 /** How often closing tries to find a moment without readers. */
