@@ -13,7 +13,7 @@ const settings = 'shutdownTimeout: 4s';
 
 it('K2 a stop while the rate limit makes requests wait for an hour ends the process at once and cleanly', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 100 });
-  const at = await testbed({ level: 'program', service: world, listens: true, settings, rate: '3/1h' });
+  const at = await testbed({ level: 'program', service: world, listens: true, settings, rate: '8/1h' });
   const daemon = await at.serve();
   await until(() => at.query('SELECT 1 FROM vendors').length >= 30);
   expect([await daemon.end('SIGTERM'), daemon.stderr()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
