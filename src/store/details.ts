@@ -72,7 +72,7 @@ export class DetailRows {
       (at) => sql`
       UPDATE _accounts SET reads_details = 0
       WHERE account_id = ${at('account_id')} AND NOT EXISTS (
-        SELECT 1 FROM _detail_fields d WHERE d.account_id = accounts.account_id AND d.learned_at IS NOT NULL)`,
+        SELECT 1 FROM _detail_fields d WHERE d.account_id = _accounts.account_id AND d.learned_at IS NOT NULL)`,
     );
     this.#due = statement(sqlite, (at) =>
       ofVendor(
