@@ -105,7 +105,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   const file = { path, migrations, clock, random: systemRandom };
   const account_id = '6BApk';
   const accounts = [{ account_id, added_at: '2026-11-20 09:00:00.000' }];
-  await writeMirror(path, clock, { accounts, vendors: [vendor(1)] });
+  await writeMirror(path, clock, { _accounts: accounts, vendors: [vendor(1)] });
 
   const secrets = await openSecrets({ ...file, path: secretsPath });
   onTestFinished(() => secrets.close());
