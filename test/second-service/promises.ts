@@ -114,9 +114,11 @@ function fieldsThatDiffer({ service }: Mirrored, mirror: Mirror, vendor: Vendor)
   const row = mirror.rows.get(id)!;
   const shown = service.rendering.whole(vendor);
   const isUnreadable = (field: string): boolean => id === service.odd.unreadableId && field === choices.unreadable;
-  // Without reads that work nobody can know what lists leave out; some vendors that are listed cannot be read.
+  // Without reads that work nobody can know what lists leave out; some vendors that are listed cannot be read. What they leave out and moves
+  // without a trace is read again within a day.
   const isUnread = choices.read !== 'yes' || id === service.odd.brokenId || service.byId(id) === undefined;
-  const unknowable = isUnread ? leftOutFields(choices) : [];
+  const moved = service.records.movedUnread.has(id) ? movingFields : [];
+  const unknowable = leftOutFields(choices).filter((field) => isUnread || moved.includes(field));
   const found: string[] = [];
   const compare = (field: string, here: unknown, there: unknown): void => {
     if (unknowable.includes(field)) return;
@@ -142,6 +144,8 @@ function fieldsThatDiffer({ service }: Mirrored, mirror: Mirror, vendor: Vendor)
   }
   return found;
 }
+
+const movingFields: readonly string[] = ['outstanding_balance', 'overdue_balance', 'tax_defaults'];
 
 /** A balance of nothing may be shown as a zero. */
 function amounts(shown: Shown, field: string, money: readonly Money[]): readonly Money[] {

@@ -82,6 +82,8 @@ const names = [
 
 export class Records {
   readonly history: Change[] = [];
+  /** Vendors whose balances or tax defaults moved since a read by id last showed them. */
+  readonly movedUnread = new Set<number>();
   readonly #vendors = new Map<number, Vendor>();
   readonly #now: () => number;
   readonly #listeners: ((change: Change) => void)[] = [];
@@ -132,6 +134,7 @@ export class Records {
 
   /** Balances and tax defaults move without `updated_at`, and nobody is told. */
   book(id: number, edit: Pick<Edit, 'outstanding' | 'overdue' | 'taxDefaults'>): Vendor {
+    this.movedUnread.add(id);
     return this.#put('balance', { ...this.#vendors.get(id)!, ...edit });
   }
 

@@ -143,6 +143,8 @@ export class SecondService {
       fault = url.pathname.startsWith('/auth/') ? undefined : this.#drawFault(method, url);
       const early = this.#faultBefore(fault);
       answer = early ?? this.#faultAfter(fault, await this.#answer(method, url, text, request), url);
+      const read = /\/bill_vendors\/(\d+)$/.exec(url.pathname)?.[1];
+      if (method === 'GET' && read && answer.status === 200 && !fault) this.records.movedUnread.delete(Number(read));
     }
     this.requests.push({
       method,
