@@ -24,6 +24,8 @@ export interface WebhookTestbed extends ListenerTestbed {
   readonly verified: string[];
   /** Requests that reached the service, as `PUT /path`. */
   readonly requests: string[];
+  /** How many answers of the service have not arrived whole. */
+  readonly unanswered: () => number;
   /** Lets a check wait in vain for a code, once `count` requests have reached the service. */
   codeWaitAfter(count: number): Promise<void>;
   /** Another subscription manager on the same files, as after a restart, or with other settings. */
@@ -59,6 +61,17 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
     }));
   if (!options.service) onTestFinished(() => service.stop());
   const requests: string[] = [];
+  let unanswered = 0;
+  const arrived = (): void => void (unanswered -= 1);
+  const counted: typeof globalThis.fetch = async (...request) => {
+    unanswered += 1;
+    const answer = await globalThis.fetch(...request).catch((error: unknown) => {
+      arrived();
+      throw error;
+    });
+    answer.clone().arrayBuffer().then(arrived, arrived);
+    return answer;
+  };
   service.sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
   const limit = { requests: 1_000, per: 60_000 };
   const rate = new ConnectionRate('default', { all: limit, post: limit, callbacks: limit }, clock);
@@ -74,7 +87,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       random: systemRandom,
       fetch: async (url, init) => {
         const body = typeof init.body === 'string' ? init.body : '';
-        return options.intercept?.(init.method, body) ?? (await globalThis.fetch(url, init));
+        return options.intercept?.(init.method, body) ?? (await counted(url, init));
       },
       log: silentLog,
       reserveRequest: listener.mirror.reserveRequest,
@@ -108,7 +121,11 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
     while (requests.length < count || !isWaiting()) await clock.yield();
     await clock.advance(codeWait);
   };
-  const at = { ...listener, clock, codeWaitAfter, service, verified, requests, another, subscriptions: another() };
+  const at = {
+    ...{ ...listener, clock, codeWaitAfter, service, verified, requests, another },
+    unanswered: () => unanswered,
+    subscriptions: another(),
+  };
   if (options.subscribed) {
     expect(await at.subscriptions.check()).toBe('verified');
     requests.length = verified.length = 0;
