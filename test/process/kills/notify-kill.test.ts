@@ -68,6 +68,7 @@ notify: [{ name: target, url: "http://127.0.0.1:${target.port}/", secret: "${sec
     stopFlow();
     target.acceptAll();
     const daemon = await at.serve();
+    await daemon.swept();
     const waits = (): number => {
       const [left] = at.query<{ n: number }>(`
         SELECT (SELECT count(*) FROM _notify_queue)
@@ -77,9 +78,13 @@ notify: [{ name: target, url: "http://127.0.0.1:${target.port}/", secret: "${sec
     await until(() => waits() === 0);
     expect(await daemon.end()).toBe(0);
 
-    const written = at.query<{ seq: number }>('SELECT seq FROM _vendor_versions ORDER BY seq').map(({ seq }) => seq);
+    // What was read between the last look and the end still waits: it is told after the next start.
+    const written = at.query<{ seq: number }>(`
+      SELECT v.seq FROM _vendor_versions v JOIN _notify_targets t LEFT JOIN _notify_queue q USING (account_id, vendorid)
+      WHERE v.seq <= substr(t.place, instr(t.place, ':') + 1) + 0 AND v.seq <= coalesce(q.after_seq, v.seq)`);
     const told = new Set(target.accepted.map(({ seq }) => seq));
-    expect(written.filter((seq) => !told.has(seq))).toEqual([]);
+    expect(written.length).toBeGreaterThanOrEqual(100);
+    expect(written.filter(({ seq }) => !told.has(seq))).toEqual([]);
     const firsts = new Map<number, number[]>();
     for (const { seq, vendorid } of target.accepted) {
       const list = firsts.get(vendorid) ?? [];
