@@ -68,10 +68,9 @@ notify: [{ name: target, url: "http://127.0.0.1:${target.port}/", secret: "${sec
     stopFlow();
     target.acceptAll();
     const daemon = await at.serve();
-    await daemon.swept();
     const waits = (): number => {
       const [left] = at.query<{ n: number }>(`
-        SELECT (SELECT count(*) FROM _notify_queue)
+        SELECT (SELECT count(*) FROM _notify_queue) + (SELECT count(DISTINCT vendorid) < 100 FROM _vendor_versions)
           + (SELECT max(seq) FROM _vendor_versions) - substr(place, instr(place, ':') + 1) AS n FROM _notify_targets`);
       return (left?.n ?? 1) + at.query('SELECT 1 FROM dirty_vendors').length;
     };
