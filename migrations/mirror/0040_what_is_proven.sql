@@ -790,6 +790,16 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('contact_changes', '', 'view', NULL, 'Changes of a vendor''s name, account number, contact, telephone number or address: one row per changed field', NULL),
   ('contact_changes', 'user_id', 'view', (SELECT type FROM data_dictionary WHERE name = 'deliveries' AND column_name = 'user_id'), 'The user that the webhook named which announced the change; null if none did, or it is no longer kept', NULL);
 
+-- Until now, a daemon listened on all interfaces unless the settings said otherwise.
+ALTER TABLE mirror_identity ADD COLUMN listener_host TEXT;
+ALTER TABLE mirror_identity ADD COLUMN listener_moved_at TIMESTAMP;
+UPDATE mirror_identity SET listener_host = '0.0.0.0'
+WHERE daemon_epoch > 0 OR EXISTS (SELECT 1 FROM callbacks) OR EXISTS (SELECT 1 FROM deliveries);
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('mirror_identity', 'listener_host', 'table', 'TEXT', 'Where the last daemon took deliveries (listener.host); null if none ran', '127.0.0.1'),
+  ('mirror_identity', 'listener_moved_at', 'table', 'TIMESTAMP', 'When a daemon first listened on this machine alone, by default, after one that listened on all interfaces, UTC; null if that did not happen', NULL);
+
 -- The rate belongs to a connection and is shared by its accounts.
 ALTER TABLE _requests RENAME TO _requests_of_accounts;
 CREATE TABLE _requests (

@@ -10,6 +10,8 @@ import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import {
   connectionFacts,
+  listenerMoved,
+  listenerRemedy,
   publicationStatuses,
   targetStatuses,
   type Ability,
@@ -20,8 +22,9 @@ import {
 import type { Post } from '../http/post.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createNotifier } from '../notify/target-sender.ts';
-import type { Settings } from '../settings/parse.ts';
+import { isLoopback, type Settings } from '../settings/parse.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
+import { listenerMovedAt } from '../store/files/identity.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
@@ -269,11 +272,23 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
     await refuseBadSources(settings.publish, mirror);
     const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
     await secrets.beginDaemon(epoch);
+    await noteListener(settings, mirror, dependencies.log);
     return { installation, doubt: wasKilled ? 'the previous daemon did not stop cleanly' : undefined };
   } catch (error) {
     await installation.close();
     throw error;
   }
+}
+
+/** Who upgrades is told once that a proxy elsewhere no longer reaches the listener; `status` and `doctor` say it until a delivery comes. */
+async function noteListener(
+  { listener, namesListenerHost }: Settings,
+  mirror: Pick<Store, 'noteListener'>,
+  log: Log,
+): Promise<void> {
+  const { host, publicUrl } = listener;
+  const isClosedByDefault = !namesListenerHost && publicUrl !== null && isLoopback(host);
+  if (await mirror.noteListener({ host, isClosedByDefault })) log.warn(`${listenerMoved(host)} ${listenerRemedy}`);
 }
 
 interface DaemonServicesOptions {
@@ -427,6 +442,7 @@ export function healthSource(parts: HealthParts): HealthSource {
         publications: publicationStatuses(settings.publish, await mirror.query(publicationReports)),
         targets: targetStatuses(targetNames, await mirror.query(targetReports), clock.now()),
         ability: ability(),
+        listenerMovedAt: await mirror.query(listenerMovedAt),
         process: machine(),
         next: { pull: accounts.next('pull'), reconcile: accounts.next('reconcile') },
       };

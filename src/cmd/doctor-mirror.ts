@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, MirrorError } from '../domain/errors.ts';
 import { vendorFields } from '../domain/vendor.ts';
-import { judge, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
+import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
 import type { Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { storedFields } from '../store/forget.ts';
@@ -25,6 +25,7 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield* fileSystems(settings);
   yield await privacy(context, settings);
   yield* publications(context, settings);
+  yield* listenerPlace(context, settings);
 }
 
 async function database(context: ProcessContext, settings: Settings): Promise<Checkup> {
@@ -85,6 +86,20 @@ async function* publications(context: ProcessContext, settings: Settings): Async
     if (problems.length === 0) yield fine(check, `${fresh} of ${found.length} were written; a daemon keeps them.`);
   } catch {
     yield fine(check, 'This cannot be checked while the database cannot be opened.');
+  } finally {
+    await mirror?.close();
+  }
+}
+
+/** Whether a proxy elsewhere may have lost the listener with an upgrade; nothing where the files say otherwise, or cannot be opened. */
+async function* listenerPlace(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
+  let mirror: Reader | undefined;
+  try {
+    mirror = openMirror(context, settings);
+    const moved = listenerProblem(await mirrorFacts(context, settings, mirror, undefined));
+    if (moved) yield warning('listener', moved.message, moved.remedy ?? '');
+  } catch {
+    // It was reported with the database.
   } finally {
     await mirror?.close();
   }

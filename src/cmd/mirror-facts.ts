@@ -16,6 +16,7 @@ import {
 import type { Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
 import { daemonSince } from '../store/files/locks.ts';
+import { listenerMovedAt } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
 import { accountStates, connectionFailures, unknownState } from '../store/account-reports.ts';
@@ -44,9 +45,10 @@ export async function mirrorFacts(
       failures: connectionFailures(snapshot),
       targets: targetReports(snapshot),
       publications: publicationReports(snapshot),
+      moved: listenerMovedAt(snapshot),
     };
   });
-  const { accounts = [], failures = [], targets = [], publications = [] } = found ?? {};
+  const { accounts = [], failures = [], targets = [], publications = [], moved = null } = found ?? {};
   const named = new Set(namedAccounts);
   const unknown = settings.accounts
     .filter((id) => named.has(id) && accounts.every((known) => known.account !== id))
@@ -67,6 +69,7 @@ export async function mirrorFacts(
     })),
     connections: connectionFacts([...connections.keys()], connectionOf, namedAccounts, failures),
     ability: { listening: null, trouble: noSpaceForDelivery(free) ?? null, diskFreeBytes: free },
+    listenerMovedAt: moved,
     publications: publicationStatuses(settings.publish, publications),
     targets: targetStatuses(targetNames, targets, context.clock.now()),
     files: mirror?.sizes ?? { databaseBytes: 0, walBytes: 0 },

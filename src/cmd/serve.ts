@@ -105,7 +105,8 @@ async function withFinalRecord({ log, summary }: Watched, work: () => Promise<Ex
 function reachable(settings: Settings): Settings {
   const { listener, sandbox } = settings;
   if (sandbox === null || listener.publicUrl !== null) return settings;
-  return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
+  const address = { host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` };
+  return { ...settings, listener: { ...listener, ...address }, namesListenerHost: true };
 }
 
 async function run(

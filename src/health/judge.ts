@@ -30,7 +30,7 @@
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
  *
- * then of the installation: no_daemon, connection_refused, receiver_gone, receiver_failing, changes_given_up, receiver_unknown,
+ * then of the installation: no_daemon, listener_moved, connection_refused, receiver_gone, receiver_failing, changes_given_up, receiver_unknown,
  * publication_failing, publication_late, all of them fair.
  * A problem that another one already explains is left out. An account is stale or fresh by the age of what lists show alone; it is ready where
  * it may be relied on, so a refused account is fresh until it is old, and not ready.
@@ -81,6 +81,8 @@ export interface HealthFacts {
   readonly accounts: readonly AccountFacts[];
   readonly connections: readonly ConnectionFacts[];
   readonly ability: Ability;
+  /** Since when the listener is open to this machine alone, by default, after a daemon that listened on all interfaces; null if not. */
+  readonly listenerMovedAt: string | null;
   readonly targets: readonly TargetStatus[];
   readonly publications: readonly PublicationStatus[];
   readonly files: { readonly databaseBytes: number; readonly walBytes: number };
@@ -150,6 +152,7 @@ export type ProblemCode =
   | 'vendors_parked'
   | 'queue_stuck'
   | 'no_daemon'
+  | 'listener_moved'
   | 'connection_refused'
   | 'receiver_gone'
   | 'receiver_failing'
@@ -711,11 +714,28 @@ function installationProblems(facts: HealthFacts, now: number): Problem[] {
   const noDaemon = 'No daemon runs, so nothing takes the deliveries of the service.';
   return [
     startedAt === null && isDelivered ? problem('no_daemon', 'fair', noDaemon, 'Run `vendor-mirror serve`.') : [],
+    listenerProblem(facts) ?? [],
     // Of a single connection its accounts say it all.
     connections.length < 2 ? [] : connections.flatMap((connection) => connectionProblem(connection, now) ?? []),
     targets.flatMap((target) => targetProblems(target, now)),
     publications.flatMap((publication) => publicationProblem(publication, startedAt !== null, now) ?? []),
   ].flat();
+}
+
+/** What a daemon says that no longer listens on all interfaces, though nobody asked for that. */
+export function listenerMoved(host: string): string {
+  return `listener.host is not set, and its default is ${host} now: only this machine reaches the listener, which took deliveries on all interfaces before.`;
+}
+
+export const listenerRemedy =
+  'If the proxy runs on another machine, or in another container, set listener.host: 0.0.0.0 and restart the daemon. If it runs on this machine, nothing needs to be done.';
+
+/** Nothing once a delivery has come. */
+export function listenerProblem({ listenerMovedAt, accounts }: HealthFacts): Problem | undefined {
+  if (listenerMovedAt === null) return undefined;
+  if (accounts.some(({ lastDelivery }) => (lastDelivery ?? '') >= listenerMovedAt)) return undefined;
+  const message = `${listenerMoved('127.0.0.1')} No delivery has come since.`;
+  return problem('listener_moved', 'fair', message, listenerRemedy, listenerMovedAt);
 }
 
 /** The accounts of each connection, and why one gives no access. */

@@ -2,9 +2,17 @@
  * Limits of an HTTP server: sizes, times, and connections, so that callers who keep theirs do not keep others out.
  *
  * At most 256 connections, and 32 from one remote address; those from this machine may use all, because they come from a proxy. Beyond the
- * limit, the connection that has been idle longest is closed and the new one served, so idle ones cannot block the listener.
+ * limit, the connection that has been idle longest is closed and the new one served, so idle ones cannot block the listener. A connection
+ * that sends many requests without waiting for answers is closed: thousands fit into one packet, and all others would wait for them.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
@@ -13,6 +21,8 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerAddress: number;
   /** Requests after which a connection ends while more than half of `maxConnections` are open. */
   readonly maxRequestsWhenBusy: number;
+  /** Requests of one connection without an answer; with one more it is closed, and the rest is not handled. */
+  readonly maxUnanswered: number;
 }
 
 interface Connection {
@@ -30,10 +40,16 @@ export class ConnectionLimiter {
   /** The most recently answered last. */
   readonly #connections = new Map<Socket, Connection>();
 
-  constructor(server: Server, limits: ConnectionLimits) {
+  constructor(limits: ConnectionLimits) {
     this.#limits = limits;
-    server.on('connection', (socket: Socket) => this.#admit(socket));
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#count(request, response));
+  }
+
+  /** A server whose connections are limited; `handle` gets its requests. */
+  createServer(options: ServerOptions, handle: RequestListener): Server {
+    const server = createServer(options, (request, response) => {
+      if (this.#count(request, response)) handle(request, response);
+    });
+    return server.on('connection', (socket: Socket) => this.#admit(socket));
   }
 
   /** Whether a connection should end with its next answer: then its caller connects again, and others get their turn. */
@@ -63,16 +79,22 @@ export class ConnectionLimiter {
     idle.destroy();
   }
 
-  #count(request: IncomingMessage, response: ServerResponse): void {
+  /** @returns whether the request may be handled. The parser goes on to the end of a packet, also after the connection was closed. */
+  #count(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
     const connection = this.#connections.get(socket);
-    if (!connection) return;
+    if (!connection) return false;
+    if (connection.open.size >= this.#limits.maxUnanswered) {
+      socket.destroy();
+      return false;
+    }
     connection.requests += 1;
     connection.open.add(request);
     response.once('close', () => {
       connection.open.delete(request);
       if (this.#connections.delete(socket)) this.#connections.set(socket, connection);
     });
+    return true;
   }
 }
 
@@ -109,6 +131,7 @@ export const defaultLimits: HttpLimits = {
   maxConnections: 256,
   maxConnectionsPerAddress: 32,
   maxRequestsWhenBusy: 100,
+  maxUnanswered: 16,
   stopGrace: 2_000,
 };
 

@@ -189,15 +189,15 @@ function createApp(
   limits: HttpLimits,
   isStopping: () => boolean,
 ): FastifyInstance {
+  const connections = new ConnectionLimiter(limits);
   const app: FastifyInstance = fastify({
     schemaController: withoutSchemas,
-    keepAliveTimeout: limits.keepAliveTimeout,
-    requestTimeout: limits.requestTimeout,
-    maxRequestsPerSocket: limits.maxRequestsPerSocket,
-    http: {
-      connectionsCheckingInterval: limits.connectionsCheckingInterval,
-      headersTimeout: limits.headersTimeout,
-      maxHeaderSize: limits.maxHeaderSize,
+    serverFactory(handle) {
+      const server = connections.createServer(limits, handle);
+      server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
+      // Node itself would drop the headers beyond the limit, and treat the rest as all.
+      server.maxHeadersCount = 0;
+      return server;
     },
     clientErrorHandler: (error, socket) => {
       const status = refuseProtocol(error, socket);
@@ -206,9 +206,6 @@ function createApp(
     rewriteUrl: ({ url }) => originForm(url),
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
-  const connections = new ConnectionLimiter(app.server, limits);
-  // Node itself would drop the headers beyond the limit, and treat the rest as all.
-  app.server.maxHeadersCount = 0;
 
   // The parser accepts requests that claim HTTP/0.9 or HTTP/2.0, which a proxy may interpret differently.
   app.addHook('onRequest', (request, reply, done) => {

@@ -52,7 +52,7 @@ export function parseSettings(sources: SettingsSources): Settings {
     return sources.readFile(path);
   };
   const given = resolved(yaml.value ?? {}, [], { ...sources, readFile }, problems);
-  const merged = withTypes(overlay(parse(sources.defaults), given), yaml.value);
+  const merged = withTypes(overlay(defaultsOf(sources), given), yaml.value);
   const result = settingsShape.safeParse(merged);
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, merged)));
   else problems.push(...combinedProblems(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
@@ -62,12 +62,20 @@ export function parseSettings(sources: SettingsSources): Settings {
       problems.map((problem) => place(problem, yaml) + problem.remedy),
     );
   }
-  return settingsOf(result.data, readFrom);
+  const namesListenerHost = isMap(given) && isMap(given['listener']) && 'host' in given['listener'];
+  return settingsOf(result.data, readFrom, namesListenerHost);
 }
 
-function settingsOf(shaped: Shaped, readFrom: readonly string[]): Settings {
+/** A container has a network of its own, from which nobody else reaches it: its image names the host to listen on. */
+function defaultsOf({ defaults, env }: SettingsSources): unknown {
+  const host = env['VENDOR_MIRROR_LISTENER_HOST'];
+  return overlay(parse(defaults), host ? { listener: { host } } : {});
+}
+
+function settingsOf(shaped: Shaped, readFrom: readonly string[], namesListenerHost: boolean): Settings {
   const ofFile = {
     ...shaped,
+    namesListenerHost,
     accounts: [],
     accountsOfFile: shaped.accounts,
     isRestricted: false,
@@ -237,6 +245,7 @@ export function withKept(settings: Settings, { added, paused }: KeptAccounts): S
 const ignored: Readonly<Record<string, true>> = {
   accounts: true,
   isRestricted: true,
+  namesListenerHost: true,
   namedAccounts: true,
   accountsOfFile: true,
   connections: true,

@@ -348,6 +348,8 @@ export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'ser
   /** What a command works on: all that are named, or the one to which it is restricted. */
   readonly accounts: readonly string[];
   readonly isRestricted: boolean;
+  /** Whether `listener.host` is set, and not the default. */
+  readonly namesListenerHost: boolean;
   /** Every account of the file, and those that were added by command. */
   readonly namedAccounts: readonly string[];
   /** Those of the file alone. */

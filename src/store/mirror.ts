@@ -1,7 +1,7 @@
 /** The mirror: opens the file, and is everything that the rest of the program may do with it, by area. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Clock, Random } from '../domain/clock.ts';
+import { timestamp, type Clock, type Random } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, ReserveRequest } from '../domain/reading.ts';
 import type { Publication } from '../settings/export-format.ts';
@@ -18,8 +18,10 @@ import {
   mirrorClaim,
   nextEpoch,
   rememberDaemonFiles,
+  rememberListener,
   type DaemonEpoch,
   type Identity,
+  type ListenerPlace,
 } from './files/identity.ts';
 import { lockedOrClosed, refuseMigrationBesideDaemon, type ProcessLock } from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
@@ -273,6 +275,12 @@ export class Store {
     }));
     await this.#database.requireClaim(mirrorClaim(sqlite, begun.epoch));
     return begun;
+  }
+
+  /** As `rememberListener`. */
+  noteListener(place: ListenerPlace): Promise<boolean> {
+    const now = timestamp(this.#clock.now());
+    return this.#database.write(() => rememberListener(this.#database.sqlite, place, now));
   }
 
   /** As `Database.copyJournal`. */

@@ -9,6 +9,8 @@
  * A daemon takes the next number in `mirror_identity`, records it in the secrets file, and checks it in each transaction. If its lock file
  * was removed and another daemon started, it commits nothing more and exits with 75. Each minute, and before it checks its callbacks, it
  * opens both files again; if one was overwritten in place (`cp` keeps name and inode), it exits with 74.
+ *
+ * The mirror also remembers where its daemon listened: who upgrades is told that the default became this machine alone.
  */
 import { existsSync, statSync } from 'node:fs';
 import { sql, type Selectable } from 'kysely';
@@ -93,6 +95,38 @@ export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
   const epoch = inMirror(sqlite).get({});
   if (!epoch) throw new Error('The mirror has no identity.');
   return epoch;
+}
+
+/** Where a daemon listens. */
+export interface ListenerPlace {
+  readonly host: string;
+  /** Whether only this machine reaches it, although nobody asked for that. */
+  readonly isClosedByDefault: boolean;
+}
+
+/**
+ * Records where the daemon listens. Runs inside a transaction of the mirror.
+ * @returns whether the daemon before listened on all interfaces, and this one does not only because that is the default.
+ */
+export function rememberListener(sqlite: Sqlite, { host, isClosedByDefault }: ListenerPlace, now: string): boolean {
+  const before = listenerMovedAt(sqlite);
+  statement<{ host: string; closed: number; now: string }>(
+    sqlite,
+    (at) => sql`
+      UPDATE mirror_identity SET
+        listener_moved_at = CASE
+          WHEN NOT ${at('closed')} THEN NULL
+          WHEN listener_host IN ('0.0.0.0', '::') THEN ${at('now')}
+          ELSE listener_moved_at END,
+        listener_host = ${at('host')}`,
+  ).run({ host, closed: Number(isClosedByDefault), now });
+  return (listenerMovedAt(sqlite) ?? before) !== before;
+}
+
+/** When a daemon first listened on this machine alone, by default, after one that listened on all interfaces; null if that did not happen. */
+export function listenerMovedAt(sqlite: Sqlite): string | null {
+  const [row] = runQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('listener_moved_at'));
+  return row?.listener_moved_at ?? null;
 }
 
 /** Records the epoch in the secrets. Runs inside a transaction of the secrets, after the mirror has claimed them. */

@@ -178,6 +178,8 @@ export interface IdentityTable {
   service_since: string | null;
   daemon_epoch: Generated<number>;
   derivation: Generated<number>;
+  listener_host: string | null;
+  listener_moved_at: string | null;
 }
 
 export interface AccountTable {

@@ -75,6 +75,7 @@ const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   vendors_parked: 'VendorMirrorQueueStuck',
   queue_stuck: 'VendorMirrorQueueStuck',
   no_daemon: null, // nobody is there to be scraped: VendorMirrorDown
+  listener_moved: null, // a warning until the first delivery; if none comes though changes are found, VendorMirrorWebhookSilent
   receiver_gone: 'VendorMirrorNotifyStuck',
   receiver_failing: 'VendorMirrorNotifyStuck',
   changes_given_up: 'VendorMirrorNotifyStuck',

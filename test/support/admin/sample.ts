@@ -181,6 +181,7 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
     startedAt: noon - 12 * day,
     accounts,
     ability: able,
+    listenerMovedAt: null,
     targets: [],
     publications: [],
     connections: [{ connection: 'default', accounts: accounts.length, failing: null }],

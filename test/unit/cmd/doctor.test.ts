@@ -294,3 +294,20 @@ describe('doctor', () => {
     expect(stdout).toContain('the object_id of 3 was the id of one of our callbacks');
   });
 });
+
+it('L54 doctor and status say that the listener is open to this machine alone since an upgrade', async () => {
+  const settings = 'listener: { port: 0, publicUrl: "https://mirror.example" }\nadmin: { port: 0 }';
+  const line = await testbed({ level: 'command', service: {}, settings });
+  await line.run('sync', ...account);
+  const moved = new Driver(line.database);
+  moved.exec(`UPDATE mirror_identity SET listener_moved_at = '2026-11-20 12:00:00.000'`);
+  moved.close();
+  const said = 'only this machine reaches the listener, which took deliveries on all interfaces before. No delivery';
+  const check = (await diagnose(line)).of('listener');
+  expect(check).toMatchObject({
+    result: 'warning',
+    remedy: expect.stringContaining('listener.host: 0.0.0.0') as string,
+  });
+  expect(check?.message).toContain(said);
+  expect((await line.run('status')).stdout.replaceAll(/\s+/g, ' ')).toContain(said);
+});

@@ -303,6 +303,16 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     correct('correct', null),
   ],
   [
+    'L54 the listener is open to this machine alone since an upgrade, and no delivery has come since',
+    of({ lastDelivery: before(2 * hour) }, { listenerMovedAt: before(hour) }),
+    correct('listener_moved', 'listener.host: 0.0.0.0'),
+  ],
+  [
+    'L54 the listener is open to this machine alone since an upgrade, and a delivery has come since',
+    of({ lastDelivery: before(minute) }, { listenerMovedAt: before(hour) }),
+    correct('correct', null),
+  ],
+  [
     'no daemon takes the deliveries of a callback',
     of({}, { startedAt: null, ability: { ...able, listening: null }, process: null }),
     correct('no_daemon', '`vendor-mirror serve`'),

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConnectionLimiter, type ConnectionLimits } from '../../../src/http/connection-limits.ts';
@@ -22,11 +22,18 @@ const whole = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 const half = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc';
 
 async function place(limits: Partial<ConnectionLimits>): Promise<Place> {
-  const server = createServer();
   let address = '';
-  server.on('connection', (socket: Socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));
-  const unlimited = { maxConnections: Infinity, maxConnectionsPerAddress: Infinity, maxRequestsWhenBusy: Infinity };
-  const limiter = new ConnectionLimiter(server, { ...unlimited, ...limits });
+  const unlimited = {
+    maxConnections: Infinity,
+    maxConnectionsPerAddress: Infinity,
+    maxRequestsWhenBusy: Infinity,
+    maxUnanswered: Infinity,
+  };
+  const limiter = new ConnectionLimiter({ ...unlimited, ...limits });
+  const server = limiter.createServer({}, () => undefined);
+  server.prependListener('connection', (socket: Socket) =>
+    Object.defineProperty(socket, 'remoteAddress', { value: address }),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -68,7 +68,7 @@ async function raw(base: string, text: string): Promise<string> {
   socket.setEncoding('latin1').on('data', (chunk: string) => (answer += chunk));
   socket.on('error', () => undefined);
   socket.write(text);
-  await once(socket, 'close');
+  await new Promise((resolve) => socket.once('close', resolve));
   return answer;
 }
 
@@ -370,5 +370,47 @@ describe('L38 a host that cannot be listened on', () => {
       exit,
       message: expect.stringContaining(`the listener cannot listen on ${host}:0: `) as unknown,
     });
+  });
+});
+
+describe('L54 requests that are sent without waiting for answers', () => {
+  const one = 'GET /page HTTP/1.1\r\nhost: x\r\n\r\n';
+
+  it.each([17, 300, 9_000])('%i at once end their connection, and no more than sixteen are handled', async (count) => {
+    let handled = 0;
+    const base = await serve([{ ...page, handle: (request) => ((handled += 1), echo(request)) }]);
+    expect(await raw(base, one.repeat(count))).toBe('');
+    expect(handled).toBeLessThanOrEqual(16);
+    expect((await fetch(`${base}/page`)).status).toBe(200);
+  });
+
+  it.each([
+    ['GET', '/nowhere', ''],
+    ['POST', '/page', ''],
+    ['POST', '/hooks/6BApk/token', 'content-type: text/plain\r\n'],
+  ])('those that no handler sees count as well: %s %s', async (method, path, headers) => {
+    let refused = 0;
+    const base = await serve([page, hook], { onRefusal: () => (refused += 1) });
+    const request = `${method} ${path} HTTP/1.1\r\nhost: x\r\n${headers}content-length: 0\r\n\r\n`;
+    await raw(base, request.repeat(400));
+    expect(refused).toBeLessThanOrEqual(16);
+  });
+
+  it('sixteen are answered, in their order, and more follow once they were', async () => {
+    const base = await serve([page]);
+    const { hostname, port } = new URL(base);
+    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    onTestFinished(() => void socket.destroy());
+    for (const round of [1, 2, 3]) {
+      socket.write(
+        Array.from({ length: 16 }, (_, at) => `GET /page?n=${round}.${at}. HTTP/1.1\r\nhost: x\r\n\r\n`).join(''),
+      );
+      let text = '';
+      while (text.split('"method"').length <= 16 || !text.endsWith('}'))
+        text += String((await once(socket, 'data'))[0]);
+      expect([...text.matchAll(/"n","(\d+\.\d+)\."/g)].map(([, n]) => n)).toEqual(
+        Array.from({ length: 16 }, (_, at) => `${round}.${at}`),
+      );
+    }
   });
 });

@@ -138,6 +138,27 @@ describe('settings', () => {
   );
 });
 
+describe('L54 listener.host', () => {
+  it('is this machine alone, unless the settings or the image of the container say otherwise', () => {
+    const place = (given: object, env = {}): [string, boolean] => {
+      const { listener, namesListenerHost } = read({ ...usual, ...given }, {}, env);
+      return [listener.host, namesListenerHost];
+    };
+    const container = { VENDOR_MIRROR_LISTENER_HOST: '0.0.0.0' };
+    expect(place({})).toEqual(['127.0.0.1', false]);
+    expect(place({ listener: { port: 1 } })).toEqual(['127.0.0.1', false]);
+    expect(place({ listener: { host: '127.0.0.1' } })).toEqual(['127.0.0.1', true]);
+    expect(place({}, container)).toEqual(['0.0.0.0', false]);
+    expect(place({ listener: { host: '::1' } }, container)).toEqual(['::1', true]);
+    expect(place({}, { VENDOR_MIRROR_LISTENER_HOST: '' })).toEqual(['127.0.0.1', false]);
+  });
+
+  it('is all interfaces in the container, whose proxy is another one', () => {
+    const image = readFileSync(join(packageRoot, 'config/container/Containerfile'), 'utf8');
+    expect(image).toContain('ENV VENDOR_MIRROR_LISTENER_HOST=0.0.0.0\n');
+  });
+});
+
 describe('a secret in the settings', () => {
   const oauth = { tokenUrl: 'https://service.example/token', clientId: 'me', redirectUri: 'https://me.example' };
   const inFiles = {
