@@ -6,7 +6,7 @@
  */
 import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
-import { MirrorError, withMessage, type ErrorCode } from '../domain/errors.ts';
+import { MirrorError, withMessage, withRemedy, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { OptionalMemory } from '../domain/optional-requests.ts';
@@ -76,6 +76,8 @@ export interface Call {
   /** A secret that the answer might repeat, to be removed from messages. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;
+  /** What to do where the path leads nowhere, or to something other than the service. */
+  readonly remedyElsewhere?: string;
   /** The largest answer, in decoded bytes, where it may be larger than usual. */
   readonly maxAnswer?: number;
   /** Called with the number of each attempt, which an answer without a record would not tell. */
@@ -217,9 +219,16 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
     const bytes = removed ? new Uint8Array() : accepted(answer, dependencies.clock);
     return read({ bytes, stamp: reserved.stamp, servedAt: servedAt(answer) });
   } catch (error) {
-    throw error instanceof MirrorError ? withoutSecrets(error, [token, call.secret]) : error;
+    if (!(error instanceof MirrorError)) throw error;
+    const { remedyElsewhere } = call;
+    const told =
+      remedyElsewhere !== undefined && elsewhere.has(error.code) ? withRemedy(error, remedyElsewhere) : error;
+    throw withoutSecrets(told, [token, call.secret]);
   }
 }
+
+/** What a path is answered with that leads nowhere, or to something other than the service. */
+const elsewhere: ReadonlySet<ErrorCode> = new Set(['not_found', 'not_supported', 'answer_unreadable']);
 
 /**
  * Waits for a place in each window: in its turn among the requests of this process, and then in the rate that all processes share. Where that

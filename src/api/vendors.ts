@@ -30,13 +30,14 @@ export interface ListOptions extends CallOptions {
   readonly isFirst?: boolean | undefined;
 }
 
-interface VendorsApiOptions extends Pick<ApiSettings, 'paging' | 'exclude'> {
+interface VendorsApiOptions extends Pick<ApiSettings, 'baseUrl' | 'paging' | 'exclude'> {
   readonly optional: OptionalRequests;
 }
 
 export class VendorsApi {
   readonly #call: Caller;
   readonly #accountId: string;
+  readonly #baseUrl: string;
   readonly #paging: ApiSettings['paging'];
   /** Fields to remove from every answer. */
   readonly #excluded: ReadonlySet<string>;
@@ -44,8 +45,9 @@ export class VendorsApi {
   /** Whether pages are asked for with a size. */
   #sized = true;
 
-  constructor(call: Caller, accountId: string, { paging, exclude, optional }: VendorsApiOptions) {
+  constructor(call: Caller, accountId: string, { baseUrl, paging, exclude, optional }: VendorsApiOptions) {
     this.#call = call;
+    this.#baseUrl = baseUrl;
     this.#optional = optional;
     this.#accountId = accountId;
     this.#paging = paging;
@@ -58,6 +60,7 @@ export class VendorsApi {
     const exclude = [...this.#excluded];
     const optional = this.#optional;
     return new VendorsApi((call, read) => during(this.#call(call, read)), this.#accountId, {
+      baseUrl: this.#baseUrl,
       paging,
       exclude,
       optional,
@@ -95,6 +98,7 @@ export class VendorsApi {
         query,
         priority: 'background',
         maxAnswer: maxListBody(),
+        remedyElsewhere: `Check the path in service.baseUrl (${this.#baseUrl}), which ends before /accounting, and the id of the account, ${this.#accountId}; if both were right before, something between here and the service answers in its place.`,
         signal,
         retryLimits,
       },

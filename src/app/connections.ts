@@ -11,7 +11,7 @@ import type { TokenSource } from '../api/auth/token-sources.ts';
 import { ConnectionRate } from '../api/http/rate-limiter.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';
 import type { Clock } from '../domain/clock.ts';
-import { asMirrorError, isAccessRefused, MirrorError, withMessage } from '../domain/errors.ts';
+import { asMirrorError, isAccessRefused, MirrorError, withMessage, withRemedy } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
@@ -76,19 +76,13 @@ export class Connections {
       try {
         return await work(this.#source(name));
       } catch (thrown) {
-        const error = asMirrorError(thrown);
-        this.#failed(name, error);
-        throw inConnection(name, error);
+        throw this.#refused(name, asMirrorError(thrown));
       }
     };
     return {
       current: () => recorded((source) => source.current()),
       renew: (rejected) => recorded((source) => source.renew(rejected)),
-      refused: (error) => {
-        const name = this.of(accountId);
-        this.#failed(name, error);
-        return inConnection(name, error);
-      },
+      refused: (error) => this.#refused(this.of(accountId), error),
     };
   }
 
@@ -157,6 +151,14 @@ export class Connections {
     return secrets.tokenStore(grant, { process, onWait });
   }
 
+  /** Records why a connection gives no access. @returns the error to report. */
+  #refused(name: string, refused: MirrorError): MirrorError {
+    const auth = this.#settings.connections.get(name);
+    const error = refused.code === 'unauthenticated' && auth ? withRemedy(refused, newToken(name, auth)) : refused;
+    this.#failed(name, error);
+    return inConnection(name, error);
+  }
+
   #failed(name: string, error: MirrorError): void {
     if (error.code === 'interrupted') return;
     this.#failures.failed(name, error);
@@ -182,6 +184,16 @@ function isSameGrant(one: AuthSettings, other: AuthSettings): boolean {
 /** A connection, as the settings name it. */
 function describe(name: string): string {
   return name === defaultConnection ? 'service.auth' : `the connection ${name}`;
+}
+
+/** What to do about a token that the service does not accept. */
+function newToken(name: string, auth: AuthSettings): string {
+  const setting = name === defaultConnection ? 'service.auth' : `connections.${name}.auth`;
+  if ('accessTokenFile' in auth)
+    return `Put a new token into ${auth.accessTokenFile}, as one line that this user may read; a running daemon reads it automatically.`;
+  if ('oauth' in auth) return `Run \`vendor-mirror login${name === defaultConnection ? '' : ` ${name}`}\`.`;
+  if ('accessToken' in auth) return `Set a new token as ${setting}.accessToken.`;
+  return `Run the command of ${setting}.accessTokenCommand by hand: the service refuses the token that it prints.`;
 }
 
 /** The error, naming the connection where the settings give it a name. */

@@ -2,8 +2,6 @@
 import { timestamp } from '../domain/clock.ts';
 import { inWords } from '../domain/duration.ts';
 import { exitStatus, type ErrorCode, type ExitStatus, type MirrorError } from '../domain/errors.ts';
-import type { Settings } from '../settings/parse.ts';
-import { connectionNameOf } from '../settings/shape.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
 export interface Checkup {
@@ -34,30 +32,6 @@ export function problem(
   { message, hint, exit, code }: Pick<MirrorError, 'message' | 'hint' | 'exit'> & { readonly code?: ErrorCode },
 ): Checkup {
   return { check, result: 'problem', message, remedy: hint, exit, code };
-}
-
-/** Answers that do not come from the service: something else is at the address. */
-const notTheService: ReadonlySet<ErrorCode> = new Set([
-  'not_found',
-  'not_supported',
-  'redirected',
-  'answer_unreadable',
-]);
-
-/** The remedy for the first list of an account that could not be read. */
-export function accessRemedy(error: MirrorError, settings: Settings, account: string): string {
-  if (notTheService.has(error.code))
-    return `Check the path in service.baseUrl (${settings.service.baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
-  if (error.code === 'access_denied')
-    return `If ${account} is not the id of the account, correct it in the settings. ${error.hint}`;
-  if (error.code !== 'unauthenticated') return error.hint;
-  const auth = settings.connections.get(connectionNameOf(settings, account));
-  if (!auth) return error.hint;
-  if ('accessTokenFile' in auth)
-    return `Put a new token into ${auth.accessTokenFile}, as one line that this user may read; a running daemon reads it automatically.`;
-  if ('oauth' in auth) return 'Run `vendor-mirror login`.';
-  if ('accessToken' in auth) return 'Set a new token as service.auth.accessToken.';
-  return 'Run the command of accessTokenCommand by hand: the service refuses the token that it prints.';
 }
 
 /** How long before its end a certificate should be renewed by now, in milliseconds: those that renew themselves do so 30 days before. */

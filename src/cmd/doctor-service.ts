@@ -16,7 +16,7 @@ import { kept, type Callback } from '../domain/vendor.ts';
 import { registrationRemedy } from '../health/judge.ts';
 import { addressPrefix } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
-import { accessRemedy, certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { counted } from './terminal/text.ts';
 
@@ -35,9 +35,7 @@ export async function* serviceCheckups(
   try {
     first = await account.client.vendors.page(1, { signal });
   } catch (error) {
-    const refusal = asMirrorError(error);
-    const { message, exit } = refusal;
-    yield problem('access', { message, exit, hint: accessRemedy(refusal, installation.settings, accountId) });
+    yield problem('access', asMirrorError(error));
     return;
   }
   const { total, pages, perPage } = first;

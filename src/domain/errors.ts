@@ -53,11 +53,7 @@ export const catalogue = {
   ),
   row_unusable: entry(unavailable, false, 'A row of a list has no usable id; report it to the service.'),
 
-  unauthenticated: entry(
-    refused,
-    false,
-    'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
-  ),
+  unauthenticated: entry(refused, false, 'The token is unknown or expired: set a new one.'),
   access_denied: entry(
     refused,
     false,
@@ -225,9 +221,19 @@ export function asMirrorError(error: unknown): MirrorError {
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
+/** The same error with another remedy. */
+export function withRemedy(error: MirrorError, remedy: string): MirrorError {
+  return withMessage(error, error.message, error.retryAfter, remedy);
+}
+
 /** The same error with another message, and optionally with the wait that the service asked for. */
-export function withMessage(error: MirrorError, message: string, retryAfter = error.retryAfter): MirrorError {
-  const { status, errno, mayBeDone, remedy, cause } = error;
+export function withMessage(
+  error: MirrorError,
+  message: string,
+  retryAfter = error.retryAfter,
+  remedy = error.remedy,
+): MirrorError {
+  const { status, errno, mayBeDone, cause } = error;
   return new MirrorError(error.code, message, {
     ...(status !== undefined && { status }),
     ...(errno !== undefined && { errno }),

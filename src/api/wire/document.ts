@@ -83,13 +83,13 @@ export function refusal(status: number, document: unknown): MirrorError | undefi
   return new MirrorError(code, `${openings[code] ?? 'The service refused'}${sentence}${details && ` (${details})`}`, {
     status,
     ...(form?.errno !== undefined && { errno: form.errno }),
-    remedy: remedyFor(code, form),
+    remedy: remedyFor(code, status, form),
   });
 }
 
 /** What the service's numbers of missing access mean: most are no missing scope. */
 const remedies: Readonly<Record<number, string>> = {
-  1003: 'Give the person behind the token a role in the business that may do this, or take the token of somebody who has one.',
+  1003: 'Check the id of the account. If it is right, give the person behind the token a role in the business that may do this, or take the token of somebody who has one.',
   1038: 'The token may read here and not write: it needs the scope user:bill_vendors:write, and its person a role that may edit vendors.',
   1042: 'The account is inactive: check its id, and whether its business is still open and paid for.',
   31001:
@@ -97,7 +97,8 @@ const remedies: Readonly<Record<number, string>> = {
 };
 
 /** Where undefined, the catalogue says what to do. */
-function remedyFor(code: ErrorCode, form: RefusalForm | undefined): string | undefined {
+function remedyFor(code: ErrorCode, status: number, form: RefusalForm | undefined): string | undefined {
+  if (status === 402) return 'The plan of the business does not include this, or is not paid for: ask its owner.';
   if (code === 'access_denied' && !form)
     return 'The answer is not in the form of the service: something before it, such as a firewall or a proxy, refuses this machine. Ask whoever runs that.';
   if (code === 'access_denied') return remedies[form?.errno ?? NaN];
@@ -188,7 +189,7 @@ function codeFor(status: number, errno: number | undefined): ErrorCode {
   if (errno !== undefined && accessNumbers.has(errno)) return 'access_denied';
   if (errno === 1012) return 'not_found';
   if (errno !== undefined && valueNumbers.has(errno)) return 'rejected';
-  if (effective === 403) return 'access_denied';
+  if (effective === 402 || effective === 403) return 'access_denied';
   if (effective === 404 || effective === 410) return 'not_found';
   // An unknown error inside a 200 was always missing access where it was observed; it is never an empty result.
   return effective < 400 ? 'access_denied' : 'rejected';

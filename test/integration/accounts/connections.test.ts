@@ -49,7 +49,7 @@ it('K18 a connection whose token is refused is reported with the cause within on
     {
       failing: {
         code: 'unauthenticated',
-        what_to_do: 'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+        what_to_do: 'Set a new token as connections.main.auth.accessToken.',
       },
     },
   ]);

@@ -22,7 +22,7 @@ it.each([
   [
     'unauthenticated',
     undefined,
-    'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+    'Set a new token as service.auth.accessToken.',
   ],
   ['access_denied', ['user:callbacks:read'], 'The plan of the business, or the role of the person behind the token'],
 ])('K18 L40 the token dies (%s): log, status and metrics say so within one interval', async (code, scopes, remedy) => {

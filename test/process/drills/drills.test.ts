@@ -208,7 +208,7 @@ it('K18 the token is refused: the log says so at error, with what to do, and /ap
   });
   const daemon = await living(at, world);
   world.sandbox.access.revoke(world.token);
-  const remedy = 'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.';
+  const remedy = 'Set a new token as service.auth.accessToken.';
   // The line of a run; the refusal itself was logged before.
   await daemon.logged('"suspects":0,"code":"unauthenticated"');
   const errors = daemon

@@ -181,8 +181,7 @@ const faults: readonly Fault[] = [
     check: 'access',
     exit: 77,
     says: 'denied access',
-    remedy:
-      'If 9Wrong is not the id of the account, correct it in the settings. Give the person behind the token a role in the business',
+    remedy: 'Check the id of the account. If it is right, give the person behind the token a role in the business',
   },
   ...(
     [

@@ -14,7 +14,7 @@ it('K18 status names the connection that gives no access, for how many accounts 
 
   const { stdout } = await line.run('status');
   expect(stdout).toMatch(
-    /The connection main has given no access to its account for [\d.]+ s: .*set a fresh one: `vendor-mirror doctor` says where\./s,
+    /The connection main has given no access to its account for [\d.]+ s: .*Run the command of connections\.main\.auth\.accessTokenCommand by hand/s,
   );
   expect(stdout).toMatch(
     /Connections\n.*default +1 account; no request was refused\n.*main +1 account; no access for [\d.]+ s: /s,

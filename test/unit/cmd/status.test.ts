@@ -403,7 +403,7 @@ describe('status', () => {
     });
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout).toContain(
-      '6BApk: The service refuses access (unauthenticated). The service answered 401. The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+      '6BApk: The service refuses access (unauthenticated). The service answered 401. The token is unknown or expired: set a new one.',
     );
     expect(stdout).toContain('6BApk: Changes of the last day may be missing; admin.maxStaleness allows 2 h.\n');
   });

@@ -17,12 +17,17 @@ it.each<[string, number, unknown, RegExp]>([
   ],
   ['the same in status 200', 200, accounting(31001, 'You do not have access to bill vendors.'), /^The plan/],
   ['the same in the third form', 403, rpc('31001', 'No access.'), /^The plan/],
-  ['a role that may not', 403, accounting(1003, 'Access denied.'), /^Give the person behind the token a role/],
+  [
+    'a role that may not',
+    403,
+    accounting(1003, 'Access denied.'),
+    /^Check the id.*give the person behind the token a role/,
+  ],
   [
     'errors as an object',
     403,
     { response: { errors: { errno: 1003, message: 'Access denied.' } } },
-    /^Give the person/,
+    /^Check the id.*give the person/,
   ],
   ['a token that may not write', 403, accounting(1038, 'Write access denied.'), /user:bill_vendors:write/],
   ['an inactive account', 403, accounting(1042, 'Inactive.'), /^The account is inactive/],
@@ -42,6 +47,8 @@ it.each<[string, number, unknown, RegExp]>([
   ['captured: an id that is not there', 404, parsed('error-accounting-not-found'), /no such resource/],
   ['captured: values that are not valid', 422, parsed('error-events-validation'), /^Correct what the message names/],
   ['the page of a firewall', 403, undefined, /firewall or a proxy.*refuses this machine/],
+  ['a plan without it', 402, { error: 'payment_required' }, /^The plan of the business/],
+  ['the page of a service that is not paid', 402, undefined, /^The plan of the business/],
   ['a refusal without a word', 422, {}, /does not say why/],
   [
     'a refusal that names a field alone',
