@@ -722,6 +722,20 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_registration_refusals', 'attempts', 'table', 'INTEGER', 'How often it was refused since refused_at', '3'),
   ('_registration_refusals', 'retry_at', 'table', 'TIMESTAMP', 'When it is tried again at the earliest, UTC; null where with the next check', '2026-11-20 12:04:00.000');
 
+-- Callbacks that lead to an address of this installation and were registered with secrets that it does not have: what they deliver is refused.
+CREATE TABLE _unknown_callbacks (
+  account_id TEXT NOT NULL,
+  callbackid INTEGER NOT NULL,
+  found_at TIMESTAMP NOT NULL,
+  PRIMARY KEY (account_id, callbackid)
+) WITHOUT ROWID;
+
+INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES
+  ('_unknown_callbacks', '', 'table', NULL, 'Internal: callbacks that lead to the address of this installation, and that other secrets registered', NULL),
+  ('_unknown_callbacks', 'account_id', 'table', 'TEXT', 'Account of the service', '6BApk'),
+  ('_unknown_callbacks', 'callbackid', 'table', 'INTEGER', 'Number of the callback at the service', '2001'),
+  ('_unknown_callbacks', 'found_at', 'table', 'TIMESTAMP', 'When it was seen first, UTC', '2026-11-20 12:00:00.000');
+
 -- A code that came and was accepted proves that what the service sends arrives: changes that were missed before are no longer held against it.
 ALTER TABLE accounts ADD COLUMN callback_proven_at TIMESTAMP;
 

@@ -7,6 +7,7 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { ServiceTime } from '../domain/service-time.ts';
 import type { Settings } from '../settings/parse.ts';
+import { newFiles } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile, type Store } from '../store/mirror.ts';
 import type { RunCounts } from '../store/runs.ts';
@@ -248,6 +249,11 @@ export async function openInstallation(
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
   const { lockProcess, onMigration = migrationLog(log) } = dependencies;
+  const fresh = settings.sandbox === null ? newFiles(settings) : undefined;
+  if (fresh !== undefined)
+    log.warn(
+      `this begins ${fresh}; if there should be earlier ones, check \`database\` and \`secrets\` in the settings, and whether their folder is mounted`,
+    );
   const mirror = await openMirror({
     ...files,
     path: settings.database,

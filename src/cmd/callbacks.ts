@@ -111,10 +111,11 @@ export const callbacksResend: CommandHandler = async (call) => {
 
 export const callbacksDelete: CommandHandler = async (call) => {
   const callbackid = Number(call.args[0]);
-  return change(call, async ({ callbacks, signal, own }) => {
+  return change(call, async ({ installation, account, callbacks, signal, own }) => {
     const ours = await own(callbackid);
     await callbacks.remove(callbackid, { signal });
-    await ours?.deleted();
+    if (ours) await ours.deleted();
+    else await installation.mirror.callbacks.forgetUnknown(account, callbackid);
     return undefined;
   });
 };

@@ -49,6 +49,7 @@ function declareServe(program: Command, lazy: LazyAction): void {
         'SIGTERM or Ctrl-C stops it cleanly, a second one at once. Only one daemon can use a database.',
       ),
     )
+    .option('--existing', 'refuse to begin a new mirror or new secrets, for every start but the first')
     .option('--unregister', 'delete the callbacks that this installation registered, then exit')
     .option(
       '--port <n>',

@@ -5,6 +5,7 @@ import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, MirrorError } from '../domain/errors.ts';
 import { vendorFields } from '../domain/vendor.ts';
 import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
+import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
 import type { Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { storedFields } from '../store/forget.ts';
@@ -165,7 +166,13 @@ function megabytes(bytes: number): string {
 export async function mirrorCheckups(context: ProcessContext, settings: Settings, account: string): Promise<Checkup[]> {
   const health = await healthOf(context, settings, account);
   return health
-    ? [freshness(context, health), refused(health), queue(health.facts.parkedFor), values(health), ...undecided(health)]
+    ? [
+        freshness(context, health),
+        refused(context, health),
+        queue(health.facts.parkedFor),
+        values(health),
+        ...undecided(health),
+      ]
     : [];
 }
 
@@ -205,11 +212,17 @@ function freshness({ clock }: ProcessContext, { facts, problems, error }: Accoun
   return warning(check, `${found.message}${why}`, found.remedy ?? error?.hint ?? 'Run `vendor-mirror status`.');
 }
 
-function refused({ problems }: AccountHealth): Checkup {
+function refused({ clock }: ProcessContext, { facts, problems }: AccountHealth): Checkup {
   const check = 'refused deliveries';
   const found = problems.find(({ code }) => code === 'deliveries_refused');
-  return found
-    ? warning(check, found.message, found.remedy ?? '')
+  if (found) return warning(check, found.message, found.remedy ?? '');
+  const astray = unknownPaths(facts.refused, clock.now());
+  return astray
+    ? warning(
+        check,
+        `${counted(astray.refused, 'request')} ${refusalWords(astray.outcome, null)}, the last ${age(clock, astray.last_at)}.`,
+        refusalRemedy(astray.outcome, facts.account),
+      )
     : fine(check, 'None was refused within a day and after the last that was accepted.');
 }
 

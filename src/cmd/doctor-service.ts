@@ -14,7 +14,8 @@ import { isDeclined } from '../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, type Callback } from '../domain/vendor.ts';
 import { registrationRemedy } from '../health/judge.ts';
-import { addressPrefix } from '../webhook/address.ts';
+import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/refusals.ts';
+import { isBelow } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -49,7 +50,13 @@ export async function* serviceCheckups(
   yield await attempt('paging', () => paging(account, first, signal));
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
   yield await attempt('gateways', () => gateways(installation, account, signal));
-  yield await attempt('callbacks', () => callbackCheckup(context, installation, account));
+  let listed: readonly Callback[] = [];
+  yield await attempt('callbacks', async () => {
+    listed = await account.client.callbacks.list({}, { signal });
+    return callbackCheckup(context, installation, accountId, listed);
+  });
+  const unknown = await unknownCallbacksCheckup(installation, accountId, listed);
+  if (unknown) yield unknown;
   const objects = await callbackIdCheckup(installation, accountId);
   if (objects) yield objects;
   if (isFirst) yield* traitCheckups(account, first, signal);
@@ -360,9 +367,9 @@ const check = 'callbacks';
 async function callbackCheckup(
   context: ProcessContext,
   installation: Installation,
-  { accountId, client }: ServedAccount,
+  accountId: string,
+  listed: readonly Callback[],
 ): Promise<Checkup> {
-  const listed = await client.callbacks.list({}, { signal: context.interrupted });
   const own = listed.filter(await isOwn(installation, accountId));
   const { publicUrl } = installation.settings.listener;
   if (publicUrl === null) return fine(check, `The token can read ${counted(listed.length, 'callback')}.`);
@@ -373,7 +380,7 @@ async function callbackCheckup(
       `${refusal.event} could not be registered: ${refusal.message}`,
       registrationRemedy(refusal, context.clock.now()),
     );
-  const here = own.filter(({ uri }) => uri.startsWith(addressPrefix(publicUrl, accountId)));
+  const here = own.filter(({ uri }) => isBelow(uri, publicUrl, accountId));
   if (here.some(({ verified }) => verified)) return fine(check, 'The callback of this installation is verified.');
   const [unverified] = here;
   if (unverified) return await notVerified(installation, accountId, unverified);
@@ -410,6 +417,22 @@ async function notVerified({ secrets }: Installation, id: string, { callbackid }
 /** The rest of the address holds a secret. */
 function originOf(uri: string): string {
   return URL.canParse(uri) ? new URL(uri).origin : 'an address that cannot be read';
+}
+
+/** Says which callbacks lead to this installation and are not its own. */
+async function unknownCallbacksCheckup(
+  installation: Installation,
+  accountId: string,
+  listed: readonly Callback[],
+): Promise<Checkup | undefined> {
+  const { publicUrl } = installation.settings.listener;
+  if (publicUrl === null) return undefined;
+  const isOurs = await isOwn(installation, accountId);
+  const ids = listed
+    .filter((callback) => !isOurs(callback) && isBelow(callback.uri, publicUrl, accountId))
+    .map(({ callbackid }) => callbackid);
+  if (ids.length === 0) return undefined;
+  return warning('unknown callbacks', unknownCallbacksText(ids), unknownCallbacksRemedy(ids, accountId));
 }
 
 /** Says where deliveries name what they are about in a way that costs a sweep each. */

@@ -8,13 +8,15 @@
  */
 import { execFile } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openDaemon, type Daemon, type DaemonDependencies } from '../app/daemon.ts';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { changedKeys, type Settings } from '../settings/parse.ts';
+import { newFiles } from '../store/files/identity.ts';
 import { lockProcess } from '../store/files/locks.ts';
+import { isUnused } from '../store/runs.ts';
 import { LiveSummary, wantsSummary } from './live-summary.ts';
 import { loadSettings } from './load-settings.ts';
 import type { Call, CommandHandler } from './process/command.ts';
@@ -28,6 +30,8 @@ import { logOf, serviceOf, type Service } from './with-installation.ts';
 const lagInterval = 500;
 
 interface ServeOptions {
+  /** Refuse to begin a new mirror or new secrets. */
+  readonly existing?: boolean;
   /** Delete the callbacks of this installation and end. */
   readonly unregister?: boolean;
   /** Of the listener; the dashboard has the next one. */
@@ -40,6 +44,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
   return withFinalRecord({ log, summary }, async () => {
     const started = onPort(loadSettings(call), options.port);
+    if (options.existing) refuseNewFiles(started);
     leaveRemovedFolder();
     const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
     if (service.history !== undefined)
@@ -53,6 +58,17 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
     }
   });
 };
+
+/** @throws MirrorError `settings_invalid` where the mirror or the secrets would begin anew. */
+function refuseNewFiles(settings: Settings): void {
+  const { database } = settings;
+  const fresh = newFiles(settings);
+  if (fresh === undefined && !isUnused(database)) return;
+  throw new MirrorError(
+    'settings_invalid',
+    `This would begin ${fresh ?? `to fill ${resolve(database)}, which holds nothing yet`}, and --existing forbids it. Check \`database\` and \`secrets\` in the settings, and whether their folder is mounted; the first start of an installation is without --existing.`,
+  );
+}
 
 /** Threads cannot begin in a working directory that was removed. Then every path of the settings is absolute. */
 function leaveRemovedFolder(): void {

@@ -24,6 +24,7 @@
  *   absences_unproven    fair   an earlier version called vendors absent by less than is required now
  *   callback_unverified  fair   no callback is verified, so nothing is delivered; says why none is registered, where that is known
  *   deliveries_refused   fair   deliveries come and are refused, and none was accepted after them
+ *   callbacks_unknown    fair   callbacks at the service lead here that other secrets registered, such as lost ones
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
  *   vendors_undecided    fair   vendors that no list shows could not be read, or are left out for ever though reads by id show them
  *   values_unreadable    fair   the service sent values that the mirror does not understand: they are NULL, so the mirror is not called correct
@@ -42,7 +43,13 @@ import { isAboutVendors } from '../domain/events.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
-import { refusalRemedy, refusalWords, unsolvedRefusals } from './refusals.ts';
+import {
+  refusalRemedy,
+  refusalWords,
+  unknownCallbacksRemedy,
+  unknownCallbacksText,
+  unsolvedRefusals,
+} from './refusals.ts';
 import type {
   ConnectionFailure,
   ReportedRefusal,
@@ -147,6 +154,7 @@ export type ProblemCode =
   | 'absences_unproven'
   | 'callback_unverified'
   | 'deliveries_refused'
+  | 'callbacks_unknown'
   | 'deliveries_silent'
   | 'vendors_undecided'
   | 'vendors_parked'
@@ -527,6 +535,16 @@ const deliveriesRefused: Rule = ({ facts: { account, refused, lastDelivery }, no
   return problem('deliveries_refused', 'fair', message, refusalRemedy(first.outcome, account), since);
 };
 
+const callbacksUnknown: Rule = ({ facts: { account, awaitsDeliveries, unknownCallbacks, refused } }) => {
+  const ids = unknownCallbacks.map(({ callbackid }) => callbackid);
+  if (ids.length === 0 || !awaitsDeliveries) return undefined;
+  const since = unknownCallbacks.map(({ found_at }) => found_at).sort()[0];
+  const count = refused.find(({ outcome }) => outcome === 'unknown_path')?.refused ?? 0;
+  const many = count === 0 ? '' : ` ${count.toLocaleString('en')} ${count === 1 ? 'request' : 'requests'} until now.`;
+  const message = `${unknownCallbacksText(ids)}${many}`;
+  return problem('callbacks_unknown', 'fair', message, unknownCallbacksRemedy(ids, account), since);
+};
+
 const deliveriesSilent: Rule = ({ facts: { lastDelivery, missedSince }, deliveries, now }) => {
   if (deliveries.state !== 'silent') return undefined;
   const silent =
@@ -617,6 +635,7 @@ const rules: readonly Rule[] = [
   absencesUnproven,
   callbackUnverified,
   deliveriesRefused,
+  callbacksUnknown,
   deliveriesSilent,
   vendorsUndecided,
   valuesUnreadable,

@@ -32,7 +32,7 @@ const causes: Readonly<Record<string, Cause>> = {
   unknown_path: {
     words: 'to an address that no callback of this installation has',
     remedy:
-      'A callback of lost secrets may still be registered: find it by `vendor-mirror callbacks list --account ACCOUNT`, and delete it if it is yours.',
+      "A callback of lost secrets may still be registered: `vendor-mirror callbacks list --account ACCOUNT` shows those that are not this installation's own (`own`: no); `vendor-mirror callbacks delete ID --account ACCOUNT` deletes one.",
   },
   unexpected_code: {
     words: 'with a verification code that nobody awaited',
@@ -61,6 +61,15 @@ export function refusalRemedy(outcome: string, account: string): string {
 /** Older ones say nothing of today, in milliseconds. */
 const maxAge = 24 * 3_600_000;
 
+/** Requests to addresses that no callback of this installation has; undefined where none came within a day. */
+export function unknownPaths(refused: readonly ReportedRefusals[], now: number): ReportedRefusals | undefined {
+  return refused.find(({ outcome, last_at }) => outcome === 'unknown_path' && isRecent(last_at, now));
+}
+
+function isRecent(at: string, now: number): boolean {
+  return Math.abs(now - (parseInstant(at) ?? -Infinity)) < maxAge;
+}
+
 /** The refused requests after which nothing was accepted, the most frequent first. */
 export function unsolvedRefusals(
   refused: readonly ReportedRefusals[],
@@ -68,9 +77,26 @@ export function unsolvedRefusals(
   now: number,
 ): ReportedRefusals[] {
   return refused
-    .filter(({ outcome, last_at }) => {
-      const isRecent = Math.abs(now - (parseInstant(last_at) ?? -Infinity)) < maxAge;
-      return !harmless.has(outcome) && isRecent && last_at > (lastDelivery ?? '');
-    })
+    .filter(
+      ({ outcome, last_at }) => !harmless.has(outcome) && isRecent(last_at, now) && last_at > (lastDelivery ?? ''),
+    )
     .sort((a, b) => b.recent - a.recent);
+}
+
+/** How many callbacks a sentence names. */
+const named = 5;
+
+/** Callbacks at the service that lead here, and that other secrets registered. */
+export function unknownCallbacksText(ids: readonly number[]): string {
+  const shown = ids.slice(0, named).join(', ');
+  const which =
+    ids.length === 1
+      ? `The callback ${shown} at the service leads`
+      : `The callbacks ${shown}${ids.length > named ? ' and others' : ''} at the service lead`;
+  return `${which} to this installation, but ${ids.length === 1 ? 'was' : 'were'} registered with other secrets: what comes of ${ids.length === 1 ? 'it' : 'them'} is refused.`;
+}
+
+export function unknownCallbacksRemedy(ids: readonly number[], account: string): string {
+  const commands = ids.slice(0, named).map((id) => `\`vendor-mirror callbacks delete ${id} --account ${account}\``);
+  return `If this mirror should have had its earlier files, stop it and check \`database\` and \`secrets\` in the settings. Otherwise delete ${ids.length === 1 ? 'it' : 'them'}: ${commands.join(', ')}.`;
 }

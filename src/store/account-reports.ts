@@ -24,6 +24,7 @@ import type {
   VendorTable,
   WebhookHealthView,
   UndecidedTable,
+  UnknownCallbackTable,
 } from './sqlite/schema.ts';
 import { mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
@@ -61,6 +62,7 @@ export type ConnectionFailure = RequestFailureReport & { readonly connection: st
 
 export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
+export type ReportedUnknownCallback = Omit<UnknownCallbackTable, 'account_id'>;
 
 /** What is stored of an account or found by an index: no sums of money, which need a scan of all vendors. */
 interface AccountSummary extends FailedSince {
@@ -82,6 +84,8 @@ interface AccountSummary extends FailedSince {
   /** Findings of the newest run, by kind. */
   readonly findings: readonly FindingCount[];
   readonly callbacks: readonly ReportedCallback[];
+  /** Callbacks that lead here and that other secrets registered. */
+  readonly unknownCallbacks: readonly ReportedUnknownCallback[];
   /** Events that the service refused to register. */
   readonly refusals: readonly ReportedRefusal[];
   /** Vendors whose absence is not concluded, because the token may see less than before. */
@@ -126,6 +130,11 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       SELECT callbackid, event, uri, verified, checked_at FROM callbacks
       WHERE account_id = ${at('accountId')} ORDER BY callbackid`,
   );
+  const unknownCallbacks = statement<OfAccount, ReportedUnknownCallback>(
+    sqlite,
+    (at) => sql`
+      SELECT callbackid, found_at FROM _unknown_callbacks WHERE account_id = ${at('accountId')} ORDER BY callbackid`,
+  );
   const refusals = statement<OfAccount, ReportedRefusal>(
     sqlite,
     (at) => sql`
@@ -159,6 +168,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       ...(withoutBlobs(failures.get({ accountId })) ?? { failedSince: null, refusedSince: null }),
       findings: newest ? findings.all({ run_id: newest.id }) : [],
       callbacks: callbacks.all({ accountId }).map(withoutBlobs),
+      unknownCallbacks: unknownCallbacks.all({ accountId }).map(withoutBlobs),
       refusals: refusals.all({ accountId }).map(withoutBlobs),
       ...(absences.get({ accountId }) ?? { withheldAbsences: 0, unprovenAbsences: 0 }),
     };
@@ -239,6 +249,7 @@ export function unknownState(account: string): AccountState {
     refusedSince: null,
     findings: [],
     callbacks: [],
+    unknownCallbacks: [],
     refusals: [],
     withheldAbsences: 0,
     unprovenAbsences: 0,

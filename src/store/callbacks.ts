@@ -1,9 +1,12 @@
-/** Our callbacks as the service last showed them, without their path tokens; and refused registrations. */
+/**
+ * Our callbacks as the service last showed them, without their path tokens; those that lead here and that other secrets registered; and refused
+ * registrations.
+ */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Database } from './sqlite/database.ts';
-import type { CallbackTable, RegistrationRefusalTable } from './sqlite/schema.ts';
+import type { CallbackTable, RegistrationRefusalTable, UnknownCallbackTable } from './sqlite/schema.ts';
 import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 
 /** A refused registration: its event, the error that refused it, how often since when, and when it is tried again. */
@@ -43,6 +46,9 @@ export class Callbacks {
   readonly #refuse: Statement<RegistrationRefusalTable>;
   readonly #prove: Statement<{ account_id: string; at: string }>;
   readonly #endWaits: Statement<{ account_id: string }>;
+  readonly #unknown: Statement<{ account_id: string }, Pick<UnknownCallbackTable, 'callbackid'>>;
+  readonly #notice: Statement<UnknownCallbackTable>;
+  readonly #dismiss: Statement<{ account_id: string; callbackid: number }>;
 
   constructor(database: Database, clock: Clock) {
     this.#database = database;
@@ -97,6 +103,19 @@ export class Callbacks {
       sqlite,
       (at) => sql`UPDATE _registration_refusals SET retry_at = NULL WHERE account_id = ${at('account_id')}`,
     );
+    this.#unknown = statement(
+      sqlite,
+      (at) => sql`SELECT callbackid FROM _unknown_callbacks WHERE account_id = ${at('account_id')}`,
+    );
+    this.#notice = statement(sqlite, (at) =>
+      mirrorSql.insertInto('_unknown_callbacks').values(columns(at, ['account_id', 'callbackid', 'found_at'])),
+    );
+    this.#dismiss = statement(
+      sqlite,
+      (at) => sql`
+        DELETE FROM _unknown_callbacks
+        WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
+    );
   }
 
   /** Our callbacks, without their path tokens, as the service last showed them. */
@@ -121,6 +140,24 @@ export class Callbacks {
       this.#clear.run({ account_id });
       for (const callback of shown) this.#insert.run({ account_id, ...callback, checked_at: timestamp(now) });
     });
+  }
+
+  /** Records which callbacks lead here that other secrets registered. @returns those that were not recorded before. */
+  replaceUnknown(account_id: string, callbackids: readonly number[]): Promise<number[]> {
+    return this.#database.write(() => {
+      const known = this.#unknown.all({ account_id }).map(({ callbackid }) => callbackid);
+      for (const callbackid of known)
+        if (!callbackids.includes(callbackid)) this.#dismiss.run({ account_id, callbackid });
+      const found = callbackids.filter((callbackid) => !known.includes(callbackid));
+      const found_at = timestamp(this.#clock.now());
+      for (const callbackid of found) this.#notice.run({ account_id, callbackid, found_at });
+      return found;
+    });
+  }
+
+  /** One of them was deleted. */
+  forgetUnknown(account_id: string, callbackid: number): Promise<void> {
+    return this.#database.write(() => void this.#dismiss.run({ account_id, callbackid }));
   }
 
   /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */

@@ -8,7 +8,7 @@ import type { ProcessLock } from './files/locks.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { among, batchSize, type Expiring } from './retention.ts';
 import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
+import { connectReader, type Sqlite } from './sqlite/driver.ts';
 import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
 import { columns, mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
@@ -427,3 +427,19 @@ export const expiringRuns: Expiring = {
     FROM runs WHERE id > ${at('id')} ORDER BY id LIMIT ${batchSize}`,
   remove: (at) => sql`DELETE FROM runs WHERE id IN ${among(at)}`,
 };
+
+/**
+ * Whether a mirror is there that no run ever began to fill: a command such as `doctor` made it. A file that cannot be read is none: opening it
+ * says what is wrong.
+ */
+export function isUnused(path: string): boolean {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    return !statement(sqlite, () => sql`SELECT 1 FROM runs UNION ALL SELECT 1 FROM vendors LIMIT 1`).get({});
+  } catch {
+    return false;
+  } finally {
+    sqlite?.close();
+  }
+}

@@ -9,6 +9,13 @@ export function addressPrefix(publicUrl: string, accountId: string): string {
   return `${publicUrl}/webhooks/${accountId}/`;
 }
 
+/** Whether an address is one of an account below a public address, however that is spelled. */
+export function isBelow(uri: string, publicUrl: string, accountId: string): boolean {
+  const prefix = addressPrefix(publicUrl, accountId);
+  if (uri.startsWith(prefix)) return true;
+  return URL.canParse(uri) && URL.canParse(prefix) && new URL(uri).href.startsWith(new URL(prefix).href);
+}
+
 /** The address to register. It contains the path token, which is secret. */
 export function callbackAddress(publicUrl: string, accountId: string, pathToken: Secret): string {
   return addressPrefix(publicUrl, accountId) + pathToken.reveal();

@@ -1,6 +1,7 @@
 /**
  * Decides which callbacks of an account are ours: those whose address contains our path token, and those that we recorded as registered
- * below our public address. No other callback is ever changed: another installation may own it.
+ * below our public address. No other callback is ever changed: another installation may own it. One that leads to our public address with another
+ * path token delivers nothing to anybody: most often its secrets were lost. It is recorded and logged once, so that a person can delete it.
  *
  * A copy of our secrets, such as a restored backup, has our path token too. So a callback with it that leads elsewhere is changed only where it is
  * our own of an earlier public address: not where another process with these secrets answers there, nor where it was verified while we had one here.
@@ -9,10 +10,11 @@ import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
+import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/refusals.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
 import { answererAt, type AskingDependencies } from './answerer.ts';
-import { addressPrefix, callbackAddress, containsToken, withoutToken } from './address.ts';
+import { callbackAddress, containsToken, isBelow, withoutToken } from './address.ts';
 
 export interface OwnCallbacksOptions {
   readonly accountId: string;
@@ -31,6 +33,8 @@ export class OwnCallbacks {
   readonly address: string;
   readonly #options: OwnCallbacksOptions;
   #listed = new Map<number, Callback>();
+  /** Lead here, and are not ours. */
+  #unknown: readonly Callback[] = [];
   #recorded: Callback[] | undefined;
 
   constructor(options: OwnCallbacksOptions) {
@@ -49,6 +53,7 @@ export class OwnCallbacks {
     this.#listed = new Map(
       listed.filter((callback) => this.#isOurs(callback)).map((callback) => [callback.callbackid, callback]),
     );
+    this.#unknown = listed.filter((callback) => !this.#isOurs(callback) && this.#isBelowPublicUrl(callback));
   }
 
   /** Our listed callbacks, including those with other addresses. */
@@ -137,7 +142,17 @@ export class OwnCallbacks {
   async record(): Promise<void> {
     const ours = [...this.all(), ...this.vanished().map((callback) => ({ ...callback, verified: false }))];
     this.#recorded = ours.map((callback) => ({ ...callback, uri: withoutToken(callback.uri) }));
-    await this.#options.mirror.callbacks.replaceCallbacks(this.#options.accountId, this.#recorded);
+    const { accountId, log, mirror } = this.#options;
+    await mirror.callbacks.replaceCallbacks(accountId, this.#recorded);
+    const found = await mirror.callbacks.replaceUnknown(
+      accountId,
+      this.#unknown.map(({ callbackid }) => callbackid),
+    );
+    if (found.length > 0)
+      log.warn(
+        { account: accountId, callbacks: found },
+        `${unknownCallbacksText(found)} ${unknownCallbacksRemedy(found, accountId)}`,
+      );
   }
 
   #isOurs(callback: Callback): boolean {
@@ -150,6 +165,6 @@ export class OwnCallbacks {
 
   #isBelowPublicUrl({ uri }: Callback): boolean {
     const { publicUrl, accountId } = this.#options;
-    return uri.startsWith(addressPrefix(publicUrl, accountId));
+    return isBelow(uri, publicUrl, accountId);
   }
 }

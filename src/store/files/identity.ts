@@ -13,6 +13,7 @@
  * The mirror also remembers where its daemon listened: who upgrades is told that the default became this machine alone.
  */
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { sql, type Selectable } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
@@ -71,6 +72,19 @@ export function isMirrorAt(path: string, mirrorId: string): boolean {
   } finally {
     sqlite?.close();
   }
+}
+
+/** The files of an installation that begin anew, in words; undefined where both are there. An empty file is none. */
+export function newFiles({ database, secrets }: FilePaths): string | undefined {
+  const found = [
+    ...(sizeOf(database) === 0 ? [`a new mirror, ${resolve(database)}`] : []),
+    ...(sizeOf(secrets) === 0 ? [`new secrets, ${resolve(secrets)}`] : []),
+  ];
+  return found.length === 0 ? undefined : found.join(', and ');
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** The identity of a mirror, and the service it belongs to. */

@@ -247,6 +247,7 @@ export interface MirrorTables {
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   _refusals: RefusalTable;
+  _unknown_callbacks: UnknownCallbackTable;
   _publications: PublicationTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
   _lagging_copies: {
@@ -265,6 +266,13 @@ export interface MirrorTables {
   vendor_changes: VendorChangesView;
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
+}
+
+/** A callback that leads to this installation and that other secrets registered. */
+export interface UnknownCallbackTable {
+  account_id: string;
+  callbackid: number;
+  found_at: string;
 }
 
 export interface UnsteadyFieldTable extends VendorKey {

@@ -71,6 +71,7 @@ const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   values_unreadable: 'VendorMirrorNotAllKnown',
   callback_unverified: 'VendorMirrorCallbackUnverified',
   deliveries_refused: 'VendorMirrorDeliveriesRefused',
+  callbacks_unknown: 'VendorMirrorCallbackUnknown',
   deliveries_silent: 'VendorMirrorWebhookSilent',
   vendors_parked: 'VendorMirrorQueueStuck',
   queue_stuck: 'VendorMirrorQueueStuck',
@@ -187,6 +188,11 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
     ]),
   ],
   [
+    'L104 a callback of lost secrets leads here',
+    'VendorMirrorCallbackUnknown',
+    facts([account({ unknownCallbacks: [{ callbackid: 2000, found_at: before(7_200_000) }] })]),
+  ],
+  [
     'webhooks are silent',
     'VendorMirrorWebhookSilent',
     facts([account({ missedSince: 3, lastDelivery: before(3_600_000) })]),
@@ -242,7 +248,7 @@ async function series(given: HealthFacts, course: Course = () => undefined): Pro
   });
 }
 
-describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79, L93, L97 among them)', () => {
+describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79, L93, L97, L104 among them)', () => {
   const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
 
   function promtool(tests: readonly object[]): void {

@@ -134,6 +134,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
         checked_at: before(2 * minute),
       },
     ],
+    unknownCallbacks: [],
     oldestMark: before(9 * second),
     lastDelivery: before(5 * second),
     days,

@@ -293,6 +293,54 @@ describe('doctor', () => {
     expect(stdout).toContain('The token lacks user:invoices:read.');
     expect(stdout).toContain('the object_id of 3 was the id of one of our callbacks');
   });
+
+  it('L104 names callbacks of lost secrets, and requests to an address that none of ours has', async () => {
+    const settings = 'listener: { host: 127.0.0.1, port: 1, publicUrl: "http://127.0.0.1:1" }';
+    const sandbox = await testbed({
+      level: 'sandbox',
+      fetch: () => Promise.resolve(new Response(null, { status: 500 })),
+    });
+    const line = await testbed({ level: 'command', service: sandbox, settings });
+    sandbox.sandbox.callbacks('6BApk').add(0, 'bill_vendor', 'http://127.0.0.1:1/webhooks/6BApk/lost-token');
+    const now = timestamp(line.clock.now());
+    await line.fill({
+      _accounts: [{ account_id: '6BApk', added_at: now }],
+      callbacks: [
+        {
+          ...{ account_id: '6BApk', callbackid: 9, event: 'bill_vendor', uri: 'http://127.0.0.1:1/webhooks/6BApk/' },
+          ...{ verified: 1, checked_at: now },
+        },
+      ],
+      _unknown_callbacks: [{ account_id: '6BApk', callbackid: 2001, found_at: now }],
+      _refusals: [
+        {
+          ...{ account_id: '6BApk', outcome: 'unknown_path', refused: 1788, first_at: now, last_at: now },
+          ...{ recent: 1, recent_at: now, detail: null },
+        },
+      ],
+    });
+    const { of } = await diagnose(line);
+    expect(of('unknown callbacks')).toMatchObject({
+      result: 'warning',
+      message: expect.stringContaining('The callback 2001 at the service leads to this installation') as string,
+      remedy: expect.stringContaining('`vendor-mirror callbacks delete 2001 --account 6BApk`') as string,
+    });
+    expect(of('refused deliveries')).toMatchObject({
+      result: 'warning',
+      message: expect.stringContaining('1,788 requests to an address that no callback of this installation') as string,
+      remedy: expect.stringContaining('callbacks list --account 6BApk') as string,
+    });
+    const problems = async () => {
+      const { stdout } = await line.run('status', '--json', ...account);
+      return (JSON.parse(stdout) as { accounts: { problems: { code: string }[] }[] }).accounts[0]?.problems.map(
+        ({ code }) => code,
+      );
+    };
+    expect(await problems()).toContain('callbacks_unknown');
+    await line.run('callbacks', 'delete', '2001', ...account);
+    expect(await problems()).not.toContain('callbacks_unknown');
+    expect((await diagnose(line)).of('unknown callbacks')).toBeUndefined();
+  });
 });
 
 it('L54 doctor and status say that the listener is open to this machine alone since an upgrade', async () => {

@@ -232,6 +232,19 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     correct('correct', null),
   ],
   [
+    'L104 a callback of lost secrets leads here',
+    of({
+      unknownCallbacks: [{ callbackid: 2000, found_at: before(hour) }],
+      refused: [refusedRequests('unknown_path')],
+    }),
+    correct('callbacks_unknown', '`vendor-mirror callbacks delete 2000 --account 6BApk`'),
+  ],
+  [
+    'L104 nothing leads here any more',
+    of({ unknownCallbacks: [{ callbackid: 2000, found_at: before(hour) }], awaitsDeliveries: false }),
+    correct('correct', null),
+  ],
+  [
     'vendors are parked',
     of({ queue: { waiting: 0, parked: 2 } }),
     correct('vendors_parked', '`vendor-mirror deliveries retry`'),
@@ -330,7 +343,7 @@ async function statusOf(given: HealthFacts): Promise<string> {
   return text();
 }
 
-describe('L44 L23 L61 L79 L93 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
+describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
   it.each(situations)(
     '%s',
     async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, remedy }) => {
