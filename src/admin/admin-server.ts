@@ -4,9 +4,7 @@
  * Status is computed once for all requests, and reused for one second or for ten times as long as the computation took, whichever is longer.
  * Facts are read of one account in each turn of the event loop; the judgement and the document of 1,000 accounts take about 20 ms and 25 ms.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
-import type { Secret } from '../domain/secret.ts';
 import { judge, type HealthSource } from '../health/judge.ts';
 import { readinessDocument, statusDocument } from '../health/status-document.ts';
 import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute } from '../http/server.ts';
@@ -20,6 +18,7 @@ import { vendorApi, vendorsApi } from './api/vendors-api.ts';
 import type { Metrics } from './metrics.ts';
 import { shared } from './page/figures-cache.ts';
 import { pageRoutes } from './page/page-routes.ts';
+import { TokenGuard, type TokenGuardOptions } from './token-guard.ts';
 
 export interface AdminOptions {
   readonly settings: Settings['admin'];
@@ -35,6 +34,7 @@ export interface AdminOptions {
   readonly assetFolder: string;
   /** Called when a page could not be made; the caller gets a bare 500. */
   readonly onFault: (error: unknown) => void;
+  readonly onGuesses: TokenGuardOptions['onGuesses'];
 }
 
 /**
@@ -42,7 +42,7 @@ export interface AdminOptions {
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
 export function createAdminServer(options: AdminOptions): HttpServer {
-  const { settings, source, metrics, query, clock, onFault } = options;
+  const { settings, source, metrics, query, clock, onFault, onGuesses } = options;
   const { host, port, publicUrl, token } = settings;
 
   const currentHealth = shared(clock, async () => judge(await source.facts(), clock.now()));
@@ -64,7 +64,10 @@ export function createAdminServer(options: AdminOptions): HttpServer {
     ...Object.fromEntries(Object.entries(routesOfPages).map(([path, handle]) => [path, safeguarded(handle)])),
   };
 
-  const alive = guarded({ host, publicUrl, token: null }, () =>
+  const onWrongToken = (): void => metrics.wrongToken();
+  const tokens = new TokenGuard({ token, clock, onWrongToken, onGuesses });
+  const rules = { host, publicUrl, admits: (request: HttpRequest) => tokens.admits(request) };
+  const alive = guarded({ ...rules, admits: () => Promise.resolve(true) }, () =>
     Promise.resolve(answer('text/plain; charset=utf-8', 'alive\n')),
   );
   return new HttpServer({
@@ -74,16 +77,19 @@ export function createAdminServer(options: AdminOptions): HttpServer {
     portSetting: 'admin.port in the settings; of the built-in sandbox, `vendor-mirror serve --port N`',
     clock,
     onFault,
-    onStop: () => streams.stop(),
+    onStop() {
+      streams.stop();
+      tokens.stop();
+    },
     routes: [
       { method: 'GET', path: '/healthz', handle: alive },
       ...Object.entries(pages).map(([path, page]) => ({
         method: 'GET' as const,
         path,
-        handle: guarded({ host, publicUrl, token }, page),
+        handle: guarded(rules, page),
       })),
       ...actionRoutes(options.actions, token !== null, (handle) =>
-        guarded({ host, publicUrl, token }, ownPagesOnly(publicUrl, safeguarded(handle))),
+        guarded(rules, ownPagesOnly(publicUrl, safeguarded(handle))),
       ),
     ],
   });
@@ -132,8 +138,8 @@ interface GuardRules {
   readonly host: string;
   /** `admin.publicUrl`, under which a proxy passes requests on; null where there is none. */
   readonly publicUrl: string | null;
-  /** `admin.token`; null gives access to everybody who reaches the port, which is then on this machine only. */
-  readonly token: Secret | null;
+  /** Whether the request has `admin.token`. */
+  readonly admits: TokenGuard['admits'];
 }
 
 type Handle = HttpRoute['handle'];
@@ -143,11 +149,10 @@ type Handle = HttpRoute['handle'];
  * address), 403 for requests made by pages of other sites, 401 without the token.
  */
 function guarded(rules: GuardRules, handle: Handle): Handle {
-  const isRefused = lacksToken(rules.token);
   return async (request) => {
     if (!isOurName(request.headersDistinct['host'], rules)) return refusal(421);
     if (isForeignPage(request.headers)) return refusal(403);
-    if (isRefused(request.headers.authorization)) return refusal(401, { 'www-authenticate': challenge });
+    if (!(await rules.admits(request))) return refusal(401, { 'www-authenticate': challenge });
     return handle(request);
   };
 }
@@ -194,24 +199,4 @@ function isForeignPage(headers: HttpRequest['headers']): boolean {
   const site = headers['sec-fetch-site'] ?? 'none';
   const followed = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
   return site !== 'same-origin' && site !== 'none' && !followed;
-}
-
-/** Whether the token is missing or wrong: it is sent as a bearer token or as the password of HTTP Basic, for which browsers ask. */
-function lacksToken(token: Secret | null): (authorization: string | undefined) => boolean {
-  if (token === null) return () => false;
-  const right = digest(token.reveal());
-  return (authorization = '') => !timingSafeEqual(digest(credential(authorization)), right);
-}
-
-function credential(authorization: string): string {
-  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization) ?? [];
-  if (scheme.toLowerCase() === 'bearer') return value;
-  return Buffer.from(value, 'base64')
-    .toString('utf8')
-    .replace(/^[^:]*:/, '');
-}
-
-/** Digests are of equal length and say nothing about where two texts differ. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

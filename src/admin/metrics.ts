@@ -32,6 +32,7 @@ export class Metrics {
   readonly #pages: Counter<'kind'>;
   readonly #findings: Counter<'kind'>;
   readonly #notified: Counter<'target' | 'outcome'>;
+  readonly #wrongTokens: Counter;
   readonly #setGauges: (health: Health) => void;
   readonly #setTargets: (health: Health) => void;
   readonly #setPublications: (health: Health) => void;
@@ -95,6 +96,11 @@ export class Metrics {
       labelNames: ['target', 'outcome'],
       registers,
     });
+    this.#wrongTokens = new Counter({
+      name: 'vendor_mirror_admin_wrong_tokens_total',
+      help: 'Requests to the admin port with a wrong token.',
+      registers,
+    });
     this.#setGauges = createGauges(this.#registry);
     this.#setTargets = createTargetGauges(this.#registry);
     this.#setPublications = createPublicationGauges(this.#registry);
@@ -130,6 +136,11 @@ export class Metrics {
   /** An attempt to deliver a webhook to a target of the settings ended. */
   notified(target: string, outcome: string): void {
     this.#notified.inc({ target, outcome });
+  }
+
+  /** Somebody sent a wrong token to the admin port. */
+  wrongToken(): void {
+    this.#wrongTokens.inc();
   }
 
   /** Everything in the Prometheus text format, with the state of the mirror as it was examined. */

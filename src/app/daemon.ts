@@ -201,6 +201,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     query: mirror.query,
     clock,
     onFault: (error) => log.error({ err: error }, 'a page of the admin port could not be rendered'),
+    onGuesses: (wrong) => log.warn({ wrong }, wrongTokens),
   });
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
@@ -221,6 +222,9 @@ interface OpenedInstallation {
   /** Why the integrity of the mirror must be checked; undefined where it need not be. */
   readonly doubt: string | undefined;
 }
+
+const wrongTokens =
+  'requests to the admin port had a wrong token: if no program of yours has an old one, somebody guesses; let only those reach the port who should';
 
 /** Takes the side lock, then opens the files. A damaged mirror that no other program has open is moved aside first. */
 async function openAlone(

@@ -12,6 +12,7 @@ import type { VendorTraits } from '../store/vendors.ts';
 import type { PathTokens } from '../webhook/address.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { listenerCheckups } from './doctor-listener.ts';
+import { settingsCheckups } from './doctor-settings.ts';
 import { fileCheckups, mirrorCheckups, pausedCheckup } from './doctor-mirror.ts';
 import { serviceCheckups } from './doctor-service.ts';
 import { loadSettings } from './load-settings.ts';
@@ -49,12 +50,7 @@ export const doctor: CommandHandler<DoctorOptions> = async (call) => {
     if (!options.json) print(context, await lineOf(context, { ...checkup, message, remedy }, account));
   };
   const settings = loadSettings(call);
-  await report(
-    fine(
-      'settings',
-      `The settings name ${settings.accounts.length === 1 ? 'one account' : `${settings.accounts.length} accounts`}.`,
-    ),
-  );
+  for (const checkup of settingsCheckups(settings)) await report(checkup);
   if (options.acceptService)
     await report(
       await withInstallation(call, settings, (installation) => acceptService(context, installation, options.yes), {

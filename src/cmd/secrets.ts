@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
-import { Secret } from '../domain/secret.ts';
+import { isWeak, Secret } from '../domain/secret.ts';
 import { readSealedFile, readSecretFile, reasonOf } from '../settings/file.ts';
 import { exportSecrets, importSecrets } from '../store/secrets/sealed-backup.ts';
 import { settingsOfFile } from './load-settings.ts';
@@ -92,8 +92,11 @@ const fewestCharacters = 12;
 /** A passphrase for a new backup; a person types it twice. @throws MirrorError `usage` where it is too short, or the two differ. */
 export async function newPassphrase(context: ProcessContext, options: PassphraseOptions): Promise<Secret> {
   const passphrase = await knownPassphrase(context, options);
-  if (passphrase.reveal().length < fewestCharacters)
-    throw new MirrorError('usage', `The passphrase must have at least ${fewestCharacters} characters.`);
+  if (isWeak(passphrase.reveal(), fewestCharacters))
+    throw new MirrorError(
+      'usage',
+      `The passphrase must have at least ${fewestCharacters} characters, six of them different; blanks do not count.`,
+    );
   if (options.passphraseFile === undefined) {
     const again = await prompt(context, 'Repeat the passphrase:', { hidden: true });
     if (again !== passphrase.reveal()) throw new MirrorError('usage', 'The two passphrases differ.');

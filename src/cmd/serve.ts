@@ -17,6 +17,7 @@ import { changedKeys, type Settings } from '../settings/parse.ts';
 import { newFiles } from '../store/files/identity.ts';
 import { lockProcess } from '../store/files/locks.ts';
 import { isUnused } from '../store/runs.ts';
+import { secretCheckups } from './doctor-settings.ts';
 import { LiveSummary, wantsSummary } from './live-summary.ts';
 import { loadSettings } from './load-settings.ts';
 import type { Call, CommandHandler } from './process/command.ts';
@@ -46,6 +47,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
     const started = onPort(loadSettings(call), options.port);
     if (options.existing) refuseNewFiles(started);
     leaveRemovedFolder();
+    for (const { message, remedy } of secretCheckups(started)) log.warn(`${message} ${remedy ?? ''}`);
     const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
     if (service.history !== undefined)
       log.info({ days: service.history }, `the sandbox begins with ${service.history} days that it made up`);

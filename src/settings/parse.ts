@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
-import { Secret } from '../domain/secret.ts';
+import { isWeak, Secret } from '../domain/secret.ts';
 import {
   allConnections,
   connectionProblems,
@@ -125,7 +125,18 @@ function combinedProblems(settings: Shaped): Problem[] {
     });
   if (!isLoopback(admin.host) && admin.token === null)
     problems.push({ path: ['admin', 'token'], remedy: 'should be set if admin.host is not this machine' });
+  if (!isLoopback(admin.host) && hasWeakToken(admin))
+    problems.push({ path: ['admin', 'token'], remedy: `${strongToken}, if admin.host is not this machine` });
   return [...problems, ...connectionProblems(settings), ...publicationProblems(settings.publish)];
+}
+
+/** What `admin.token` should be; where only this machine reaches the port, it need not. */
+export const strongToken =
+  'should have at least 16 characters, six of them different, such as `openssl rand -base64 24` prints';
+
+/** Whether `admin.token` is soon guessed. */
+export function hasWeakToken({ token }: Pick<Shaped['admin'], 'token'>): boolean {
+  return token !== null && isWeak(token.reveal(), 16);
 }
 
 /** Paths of the settings that depend on where the command is run. */

@@ -56,6 +56,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
     metrics: new Metrics(),
     query: mirror.query,
     clock: systemClock,
+    onGuesses: () => undefined,
     onFault:
       over.onFault ??
       ((error) => {

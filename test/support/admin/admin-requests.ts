@@ -57,6 +57,7 @@ export async function startAdmin(
     query,
     clock,
     onFault: (error) => faults.push(error),
+    onGuesses: () => undefined,
   });
   await server.start();
   onTestFinished(() => server.stop());

@@ -359,3 +359,15 @@ it('L54 doctor and status say that the listener is open to this machine alone si
   expect(check?.message).toContain(said);
   expect((await line.run('status')).stdout.replaceAll(/\s+/g, ' ')).toContain(said);
 });
+
+it('L58 doctor warns of a token of the admin port that is soon guessed, and not of another', async () => {
+  const check = async (token: string): Promise<Check | undefined> => {
+    const settings = `listener: { port: 0 }\nadmin: { port: 0, token: ${token} }`;
+    return (await diagnose(await testbed({ level: 'command', service: {}, settings }))).of('admin token');
+  };
+  expect(await check('a')).toMatchObject({
+    result: 'warning',
+    remedy: expect.stringContaining('at least 16') as string,
+  });
+  expect(await check('a-long-and-random-one')).toBeUndefined();
+});

@@ -133,9 +133,26 @@ describe('settings', () => {
     'H6 H15 %s shows the admin pages only for a token',
     (host) => {
       expect(problems(withValue(['admin', 'host'], host))).toContain('admin.token: should be set');
-      expect(read({ ...usual, admin: { host, token: 'long-and-random' } }).admin.host).toBe(host);
+      expect(read({ ...usual, admin: { host, token: 'a-long-and-random-one' } }).admin.host).toBe(host);
     },
   );
+});
+
+describe('L58 admin.token', () => {
+  const guessed = ['a', 'fifteen-letters', 'aaaaaaaaaaaaaaaaaaaaaaaa', 'abcdeabcdeabcdeabcde'];
+
+  it.each(guessed)('%j is refused by its name if others reach the port', (token) => {
+    for (const host of ['0.0.0.0', '192.168.1.7', '::'])
+      expect(problems({ ...usual, admin: { host, token } })).toMatch(
+        /admin\.token: should have at least 16 characters, six/,
+      );
+    expect(problems({ ...usual, admin: { host: '0.0.0.0', token } })).not.toContain(`"${token}"`);
+  });
+
+  it.each(guessed)('%j is taken if only this machine reaches the port, and sixteen characters everywhere', (token) => {
+    expect(read({ ...usual, admin: { token } }).admin.token?.reveal()).toBe(token);
+    expect(problems({ ...usual, admin: { host: '0.0.0.0', token: 'sixteen-letters!' } })).toBe('nothing');
+  });
 });
 
 describe('L54 listener.host', () => {

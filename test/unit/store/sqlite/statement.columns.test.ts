@@ -114,6 +114,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await secrets.claim({ mirrorId, path });
   const { epoch } = await mirror.beginDaemon(secretsPath);
   await secrets.beginDaemon(epoch);
+  await mirror.noteListener({ host: '127.0.0.1', isClosedByDefault: true });
   secrets.tokenStore('client', { process: mirror.process, onWait: () => undefined });
   mirror.checkpointIn('unused');
   await mirror.accountState(account_id);
