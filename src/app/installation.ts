@@ -292,10 +292,26 @@ export function sandboxName(id: string): string {
   return `sandbox ${id}`;
 }
 
+/** Why a mirror is not of the service that the settings name; undefined where it is, or belongs to none yet. */
+export function otherService(
+  known: string | null,
+  { baseUrl }: Pick<Settings['service'], 'baseUrl'>,
+  path: string,
+): MirrorError | undefined {
+  if (known === null) return undefined;
+  // Which world a built-in sandbox has is known only while it runs.
+  if (baseUrl === null) return known.startsWith(sandboxName('')) ? undefined : mismatch(path, known, 'a sandbox');
+  const name = serviceNameOf(baseUrl);
+  return known === name ? undefined : mismatch(path, known, name);
+}
+
 /** @throws MirrorError `other_service`. */
 function refuseOtherService(known: string | null, name: string, { path }: Store): void {
-  if (known !== null && known !== name)
-    throw new MirrorError('other_service', `${path} mirrors ${known}, but the settings name ${name}.`);
+  if (known !== null && known !== name) throw mismatch(path, known, name);
+}
+
+function mismatch(path: string, known: string, named: string): MirrorError {
+  return new MirrorError('other_service', `${path} mirrors ${known}, but the settings name ${named}.`);
 }
 
 /** How far a long migration has come, in the log: a line for every tenth part. */

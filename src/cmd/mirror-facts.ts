@@ -6,6 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { otherService } from '../app/installation.ts';
 import {
   connectionFacts,
   publicationStatuses,
@@ -16,7 +17,7 @@ import {
 import type { Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
 import { daemonSince } from '../store/files/locks.ts';
-import { listenerMovedAt } from '../store/files/identity.ts';
+import { listenerMovedAt, serviceOf } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
 import { accountStates, connectionFailures, unknownState } from '../store/account-reports.ts';
@@ -46,9 +47,10 @@ export async function mirrorFacts(
       targets: targetReports(snapshot),
       publications: publicationReports(snapshot),
       moved: listenerMovedAt(snapshot),
+      service: serviceOf(snapshot),
     };
   });
-  const { accounts = [], failures = [], targets = [], publications = [], moved = null } = found ?? {};
+  const { accounts = [], failures = [], targets = [], publications = [], moved = null, service = null } = found ?? {};
   const named = new Set(namedAccounts);
   const unknown = settings.accounts
     .filter((id) => named.has(id) && accounts.every((known) => known.account !== id))
@@ -56,6 +58,7 @@ export async function mirrorFacts(
   const isAwaited = startedAt !== null && (listener.publicUrl !== null || sandbox !== null);
   const connectionOf = (id: string): string => connectionNameOf(settings, id);
   const free = freeBytes(existing(dirname(resolve(database))));
+  const trouble = otherService(service, settings.service, database) ?? noSpaceForDelivery(free) ?? null;
   const targetNames = notify.map(({ name }) => name);
   return {
     version: packageVersion(context.packageRoot),
@@ -68,7 +71,7 @@ export async function mirrorFacts(
       doubt: null,
     })),
     connections: connectionFacts([...connections.keys()], connectionOf, namedAccounts, failures),
-    ability: { listening: null, trouble: noSpaceForDelivery(free) ?? null, diskFreeBytes: free },
+    ability: { listening: null, trouble, diskFreeBytes: free },
     listenerMovedAt: moved,
     publications: publicationStatuses(settings.publish, publications),
     targets: targetStatuses(targetNames, targets, context.clock.now()),

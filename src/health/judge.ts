@@ -8,6 +8,7 @@
  *   code                 tone   when
  *   listener_closed      bad    the daemon takes no deliveries; of the process, so it comes before anything of an account
  *   cannot_store         bad    a delivery cannot be stored: the disk is full, or the file cannot be written
+ *   other_service        bad    the mirror belongs to another service than the settings name, so nothing keeps it fresh
  *   not_served           fair   the settings name the account no longer: nothing else is said of it
  *   paused               fair   a person paused it: nothing else is said of it
  *   access_refused       bad    the last run, or the last request, was refused: only a person can end that
@@ -69,7 +70,7 @@ export interface HealthSource {
 export interface Ability {
   /** Whether the listener takes connections; null to a process that has none. */
   readonly listening: boolean | null;
-  /** Why no delivery can be stored; null while it can. */
+  /** Why no delivery can be stored, or the mirror is not that of the settings; null while neither is so. */
   readonly trouble: { readonly code: ErrorCode; readonly message: string } | null;
   /** Bytes that are free beside the mirror. */
   readonly diskFreeBytes: number;
@@ -255,7 +256,14 @@ export function judge(facts: HealthFacts, now: number): Health {
 export function judgeProcess({ listening, trouble }: Ability): Problem[] {
   return [
     listening === false ? problem('listener_closed', 'bad', 'The listener is not open.', null) : [],
-    trouble ? problem('cannot_store', 'bad', trouble.message, catalogue[trouble.code].hint) : [],
+    trouble
+      ? problem(
+          trouble.code === 'other_service' ? 'other_service' : 'cannot_store',
+          'bad',
+          trouble.message,
+          catalogue[trouble.code].hint,
+        )
+      : [],
   ].flat();
 }
 
@@ -288,6 +296,7 @@ interface Surroundings {
 }
 
 const headlines = {
+  other_service: 'The settings name another service',
   not_served: 'No longer in the settings',
   paused: 'Paused',
   access_refused: 'The service refuses access',

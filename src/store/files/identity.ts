@@ -57,6 +57,11 @@ export class IdentityRow {
   }
 }
 
+/** The service that the mirror belongs to; null until one has answered. */
+export function serviceOf(sqlite: Sqlite): string | null {
+  return runQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('service'))[0]?.service ?? null;
+}
+
 /** Whether the mirror with this identity is at `path`; a locked file counts as yes. */
 export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;

@@ -52,6 +52,7 @@ const unclear = { ...account().freshness, listed_as_of: null, safe_as_of: null }
 const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   listener_closed: 'VendorMirrorNotReady',
   cannot_store: 'VendorMirrorNotReady',
+  other_service: null, // no daemon serves it
   not_served: null, // a person removed it
   paused: null, // a person paused it
   access_refused: 'VendorMirrorTokenDead',

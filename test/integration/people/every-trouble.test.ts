@@ -2,6 +2,7 @@
  * Troubles with a service, one by one: the command that meets one, `status`, `/api/status` and `doctor` name the same cause and the same
  * remedy; once it is gone, none of them speaks of it.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
@@ -96,4 +97,23 @@ it.each(troubles)('L40 L44 %s is named alike by each', async (_, answer, verdict
 
   isTroubled = false;
   expect(await told()).toMatchObject({ sync: { status: 0 }, verdict: 'correct', access: { remedy: null } });
+});
+
+it.each([
+  ['another address', (text: string) => text.replace(/baseUrl: "[^"]*"/, 'baseUrl: "https://another.example"')],
+  ['a sandbox', (text: string) => text.replace(/service: \{.*\n/, 'sandbox: { vendors: 5, seed: 1, churn: 0 }\n')],
+])('L44 the settings name %s than the mirror is of: each refuses to call it right, alike', async (_, change) => {
+  const line = await testbed({ level: 'command', service: {}, settings: 'accounts: [6BApk]\nadmin: { port: 0 }' });
+  expect((await line.run('sync')).status).toBe(0);
+  writeFileSync(line.settings, change(readFileSync(line.settings, 'utf8')));
+  const sync = await line.run('sync');
+  const status = await line.run('status');
+  const doctor = await line.run('doctor');
+  expect([sync.status, doctor.status]).toEqual([78, 78]);
+  const [, message = '-'] = /^ {2}(.* mirrors .*), but the settings name/m.exec(status.stdout) ?? [];
+  expect(status.stdout).toMatch(/^The settings name another service;? .*one thing to do/);
+  for (const said of [sync.stderr, status.stdout, doctor.stdout]) {
+    expect(said).toContain(message);
+    expect(said).toContain('run `vendor-mirror doctor --accept-service`; otherwise name another database.');
+  }
 });

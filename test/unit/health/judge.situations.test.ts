@@ -152,6 +152,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     of({}, { ability: { ...able, listening: false } }),
     { ...correct('listener_closed', null), verdict: ['listener_closed', 'bad'], process: false },
   ],
+  [
+    'the settings name another service',
+    of({}, { ability: { ...able, trouble: { code: 'other_service', message: 'The mirror is of another.' } } }),
+    { ...correct('other_service', catalogue.other_service.hint), verdict: ['other_service', 'bad'], process: false },
+  ],
   ['the mirror is older than allowed', of({ freshness: stale }), doubtful('stale', '`vendor-mirror sync`')],
   [
     'the service fails, and the mirror is still fresh',
