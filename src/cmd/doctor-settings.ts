@@ -1,5 +1,6 @@
 /** `doctor` on what the settings hold: `serve` warns of the same when it starts. */
 import { hasWeakToken, strongToken, type Settings } from '../settings/parse.ts';
+import { readableByAll } from '../settings/permissions.ts';
 import { fine, warning, type Checkup } from './doctor-checkup.ts';
 
 export function settingsCheckups(settings: Settings): Checkup[] {
@@ -9,7 +10,16 @@ export function settingsCheckups(settings: Settings): Checkup[] {
 }
 
 /** Only where something should be done. */
-export function secretCheckups({ admin }: Settings): Checkup[] {
-  if (!hasWeakToken(admin)) return [];
-  return [warning('admin token', 'admin.token is soon guessed.', `It ${strongToken}.`)];
+export function secretCheckups({ admin, secretFiles }: Settings): Checkup[] {
+  const open = secretFiles.filter(readableByAll);
+  return [...new Set(open)].map(openFile).concat(hasWeakToken(admin) ? weakToken() : []);
+}
+
+/** Of a file that holds a secret. */
+export function openFile(path: string): Checkup {
+  return warning('secret files', `Everybody on this machine may read ${path}.`, `Run: chmod o-rwx ${path}`);
+}
+
+function weakToken(): Checkup {
+  return warning('admin token', 'admin.token is soon guessed.', `It ${strongToken}.`);
 }

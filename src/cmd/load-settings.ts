@@ -9,6 +9,7 @@ import { accessSync, existsSync, readdirSync, readFileSync, statSync } from 'nod
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
+import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
 import { isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
 import { keptAccountsAt, knownConnection } from '../store/reports/known-accounts.ts';
@@ -50,6 +51,7 @@ export function settingsOfFile({ context, options }: Call): Settings {
   // Only relative paths need a working directory, which may have been removed.
   if (!isAbsolute(settings.database)) refuseWrongFolder(name, settings.database, process.cwd());
   refuseClashes(name, settings);
+  refuseOpenCommands(name, settings);
   return settings;
 }
 
@@ -144,6 +146,24 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
       'settings_invalid',
       [`${name} names files that cannot be used:`, ...new Set(problems)].join('\n  '),
     );
+}
+
+/** Whoever may change a command, or the file that names it, has everything that this user has. */
+function refuseOpenCommands(name: string, { connections }: Settings): void {
+  for (const auth of connections.values()) {
+    if (!('accessTokenCommand' in auth)) continue;
+    const { accessTokenCommand: command } = auth;
+    const [program = ''] = typeof command === 'string' ? command.trim().split(/\s+/) : command;
+    for (const file of [name, ...(isAbsolute(program) ? [program] : [])]) {
+      const open = writableByOthers(file);
+      if (open)
+        throw new MirrorError(
+          'settings_invalid',
+          `${name} names a command that prints a token (accessTokenCommand), and others could run anything as this user: ${open.why}.`,
+          { remedy: open.remedy },
+        );
+    }
+  }
 }
 
 /** The mirror may hold an account that was removed from the settings: it can still be read, and its callbacks deleted. */

@@ -7,8 +7,10 @@ import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { isWeak, Secret } from '../domain/secret.ts';
 import { readSealedFile, readSecretFile, reasonOf } from '../settings/file.ts';
+import { readableByAll } from '../settings/permissions.ts';
 import { exportSecrets, importSecrets } from '../store/secrets/sealed-backup.ts';
 import { settingsOfFile } from './load-settings.ts';
+import { openFile } from './doctor-settings.ts';
 import type { CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printJson, printNotice, printText } from './terminal/print.ts';
@@ -106,7 +108,13 @@ export async function newPassphrase(context: ProcessContext, options: Passphrase
 
 /** The passphrase of a backup. @throws MirrorError `usage` if there is none, and no terminal to ask on. */
 export async function knownPassphrase(context: ProcessContext, { passphraseFile }: PassphraseOptions): Promise<Secret> {
-  if (passphraseFile !== undefined) return fromFile(passphraseFile);
+  if (passphraseFile !== undefined) {
+    if (readableByAll(passphraseFile)) {
+      const { message, remedy } = openFile(passphraseFile);
+      printNotice(context, `${message} ${remedy ?? ''}`);
+    }
+    return fromFile(passphraseFile);
+  }
   if (!isInteractive(context))
     throw new MirrorError('usage', 'There is no terminal to ask for the passphrase: use --passphrase-file FILE.');
   return notEmpty(await prompt(context, 'Passphrase:', { hidden: true }));

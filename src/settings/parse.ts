@@ -63,7 +63,9 @@ export function parseSettings(sources: SettingsSources): Settings {
     );
   }
   const namesListenerHost = isMap(given) && isMap(given['listener']) && 'host' in given['listener'];
-  return settingsOf(result.data, readFrom, namesListenerHost);
+  const read = [...readFrom, ...tokenFiles(result.data).map(({ file }) => file)];
+  const secretFiles = holdsSecret(yaml.value) ? read : read.slice(1);
+  return settingsOf(result.data, { readFrom: read, secretFiles, namesListenerHost });
 }
 
 /** A container has a network of its own, from which nobody else reaches it: its image names the host to listen on. */
@@ -72,10 +74,12 @@ function defaultsOf({ defaults, env }: SettingsSources): unknown {
   return overlay(parse(defaults), host ? { listener: { host } } : {});
 }
 
-function settingsOf(shaped: Shaped, readFrom: readonly string[], namesListenerHost: boolean): Settings {
+type Origin = Pick<Settings, 'readFrom' | 'secretFiles' | 'namesListenerHost'>;
+
+function settingsOf(shaped: Shaped, origin: Origin): Settings {
   const ofFile = {
     ...shaped,
-    namesListenerHost,
+    ...origin,
     accounts: [],
     accountsOfFile: shaped.accounts,
     isRestricted: false,
@@ -83,7 +87,6 @@ function settingsOf(shaped: Shaped, readFrom: readonly string[], namesListenerHo
     connections: allConnections(shaped),
     connectionOf: new Map<string, string>(),
     paused: new Set<string>(),
-    readFrom: [...readFrom, ...tokenFiles(shaped).map(({ file }) => file)],
   };
   return withKept(ofFile, { added: [], paused: new Set() });
 }
@@ -154,6 +157,16 @@ function relativePaths(shaped: Shaped): Problem[] {
 const absoluteWanted = 'should be an absolute path in this file, because commands may run in any folder';
 
 const secretNames = new Set(['clientSecret', 'refreshToken', 'secret', 'token']);
+
+/** Whether a secret stands in the settings themselves, and not in a variable or a file. */
+function holdsSecret(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsSecret);
+  if (!isMap(value)) return false;
+  return Object.entries(value).some(([key, inner]) => {
+    const isSecret = secretNames.has(key) || key === 'accessToken';
+    return isSecret && typeof inner === 'string' ? !inner.includes('${') : holdsSecret(inner);
+  });
+}
 
 /** Puts environment variables and the contents of secrets' files in their places. */
 function resolved(value: unknown, at: readonly PropertyKey[], sources: SettingsSources, problems: Problem[]): unknown {
@@ -263,6 +276,7 @@ const ignored: Readonly<Record<string, true>> = {
   connectionOf: true,
   paused: true,
   readFrom: true,
+  secretFiles: true,
   'service.auth': true,
 } satisfies Partial<Record<keyof Settings | 'service.auth', true>>;
 

@@ -362,6 +362,8 @@ export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'ser
   readonly connectionOf: ReadonlyMap<string, string>;
   /** The settings file, and every file that it takes a secret from. */
   readonly readFrom: readonly string[];
+  /** Those of them that hold a secret. */
+  readonly secretFiles: readonly string[];
 }
 
 export type ServiceSettings = Settings['service'];
