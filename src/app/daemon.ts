@@ -183,6 +183,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     ...receiving,
     host: settings.listener.host,
     port: settings.listener.port,
+    trustedProxies: settings.listener.trustedProxies,
     observe: (outcome, ms) => metrics.delivery(outcome, ms),
   });
 

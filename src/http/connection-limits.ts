@@ -1,7 +1,8 @@
 /**
  * Limits of an HTTP server: sizes, times, and connections, so that callers who keep theirs do not keep others out.
  *
- * At most 256 connections, and 32 from one remote address; those from this machine may use all, because they come from a proxy. Beyond the
+ * At most 256 connections, and 32 from one remote address; trusted proxies may use all, because they forward for everybody. Who is one
+ * follows from the address of the connection alone: headers such as X-Forwarded-For are not read, because anybody can write them. Beyond the
  * limit, the connection that has been idle longest is closed and the new one served, so idle ones cannot block the listener. A connection
  * that sends many requests without waiting for answers is closed: thousands fit into one packet, and all others would wait for them.
  */
@@ -14,11 +15,14 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { trustedBy } from './networks.ts';
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** For one remote address. Addresses of this machine are exempt: a local proxy forwards for everybody. */
+  /** For one remote address that is not a trusted proxy. */
   readonly maxConnectionsPerAddress: number;
+  /** Whether a proxy is at this remote address, which forwards for everybody. */
+  readonly isProxy: (remoteAddress: string | undefined) => boolean;
   /** Requests after which a connection ends while more than half of `maxConnections` are open. */
   readonly maxRequestsWhenBusy: number;
   /** Requests of one connection without an answer; with one more it is closed, and the rest is not handled. */
@@ -60,11 +64,11 @@ export class ConnectionLimiter {
   }
 
   #admit(socket: Socket): void {
-    const { maxConnections, maxConnectionsPerAddress } = this.#limits;
+    const { isProxy, maxConnections, maxConnectionsPerAddress } = this.#limits;
     this.#connections.set(socket, { open: new Set(), requests: 0 });
     socket.once('close', () => this.#connections.delete(socket));
     const { remoteAddress } = socket;
-    if (!isThisMachine(remoteAddress)) {
+    if (!isProxy(remoteAddress)) {
       const ofAddress = [...this.#connections.keys()].filter((other) => other.remoteAddress === remoteAddress);
       this.#closeOneOf(ofAddress, maxConnectionsPerAddress);
     }
@@ -102,10 +106,6 @@ function isComplete({ complete }: IncomingMessage): boolean {
   return complete;
 }
 
-function isThisMachine(address = ''): boolean {
-  return address === '::1' || address.replace(/^::ffff:/, '').startsWith('127.');
-}
-
 export interface HttpLimits extends ConnectionLimits {
   readonly connectionsCheckingInterval: number;
   readonly headersTimeout: number;
@@ -130,6 +130,7 @@ export const defaultLimits: HttpLimits = {
   maxRequestsPerSocket: 10_000,
   maxConnections: 256,
   maxConnectionsPerAddress: 32,
+  isProxy: trustedBy([]),
   maxRequestsWhenBusy: 100,
   maxUnanswered: 16,
   stopGrace: 2_000,

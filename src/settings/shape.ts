@@ -2,6 +2,7 @@
  * The shape of the settings: every key with its form, each rule worded as what would be right; connections, accounts and copies for
  * readers among them.
  */
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -201,6 +202,16 @@ const whole = (least: number, most: number): z.ZodInt =>
     .min(least, `a whole number from ${least} to ${most}`)
     .max(most, `a whole number from ${least} to ${most}`);
 const port = whole(0, 65_535);
+
+/** An IP address, or a network as `address/bits`. */
+const network = z.string({ error: 'text' }).refine(
+  (given) => {
+    const [address = '', bits = '0', ...more] = given.split('/');
+    const family = isIP(address);
+    return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+  },
+  { error: 'an IP address or a network, such as 10.1.0.0/16' },
+);
 const timezone = text.refine(isTimezone, 'a time zone such as UTC or Europe/Berlin');
 const cron = text.regex(/^\S+(\s+\S+){4,5}$/, 'a cron schedule in quotes, such as "*/15 * * * *"');
 const headerName = text.regex(/^[A-Za-z0-9-]+$/, 'auto, or the name of a header');
@@ -293,6 +304,9 @@ export const settingsShape = z.strictObject({
   listener: z.strictObject({
     host: text,
     port,
+    trustedProxies: z.union([z.literal('private'), z.array(network)], {
+      error: 'private, or a list of addresses and networks, such as [10.1.0.0/16, 203.0.113.7]',
+    }),
     publicUrl: serviceUrl.nullable(),
     events: z.array(event).min(1, 'at least one event'),
   }),

@@ -1,5 +1,6 @@
 /** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
 import type { HttpLimits } from '../http/connection-limits.ts';
+import { trustedBy, type TrustedProxies } from '../http/networks.ts';
 import { HttpServer, type HttpAnswer, type HttpRequest, type RefusedRequest } from '../http/server.ts';
 import {
   accountOfPath,
@@ -27,6 +28,8 @@ export interface ListenerOptions extends DeliveryReceiverOptions {
   readonly tokens: PathTokens;
   /** A random name of this process. */
   readonly process: string;
+  /** Proxies whose connections carry the deliveries of everybody. */
+  readonly trustedProxies: TrustedProxies;
   /** Overrides of the default limits. */
   readonly limits?: Partial<HttpLimits>;
   /** Called for each request with its outcome, and the milliseconds it took after its body had arrived. */
@@ -46,7 +49,7 @@ export function createListener(options: ListenerOptions): HttpServer {
     port: options.port,
     portSetting: 'listener.port in the settings; of the built-in sandbox, `vendor-mirror serve --port N`',
     clock,
-    ...(options.limits && { limits: options.limits }),
+    limits: { isProxy: trustedBy(options.trustedProxies), ...options.limits },
     onFault: (error) => log.error(error),
     onRefusal(status, request) {
       const outcome = outcomeOfRefusal(status);

@@ -29,6 +29,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
   const listener = createListener({
     host: '127.0.0.1',
     port: 0,
+    trustedProxies: 'private',
     clock: systemClock,
     log: silentLog,
     tokens,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { HttpLimits } from '../../../src/http/connection-limits.ts';
+import type { TrustedProxies } from '../../../src/http/networks.ts';
 import { silentLog, type Log } from '../../../src/domain/log.ts';
 import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
@@ -35,6 +36,8 @@ export interface ListenerOptions {
   readonly log?: Log;
   readonly signatureHeader?: string;
   readonly limits?: Partial<HttpLimits>;
+  /** Default: as in the settings. */
+  readonly trustedProxies?: TrustedProxies;
   readonly onCode?: () => void;
   readonly mirror?: (mirror: Store) => Pick<Store['deliveries'], 'acceptDeliveries'>;
 }
@@ -62,6 +65,7 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
   const listener = createListener({
     host: '127.0.0.1',
     port: options.port ?? 0,
+    trustedProxies: options.trustedProxies ?? 'private',
     clock,
     log,
     tokens,

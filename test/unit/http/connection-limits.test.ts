@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { trustedBy } from '../../../src/http/networks.ts';
 import { ConnectionLimiter, type ConnectionLimits } from '../../../src/http/connection-limits.ts';
 
 interface Place {
@@ -26,6 +27,7 @@ async function place(limits: Partial<ConnectionLimits>): Promise<Place> {
   const unlimited = {
     maxConnections: Infinity,
     maxConnectionsPerAddress: Infinity,
+    isProxy: trustedBy('private'),
     maxRequestsWhenBusy: Infinity,
     maxUnanswered: Infinity,
   };
@@ -111,14 +113,31 @@ describe('H3 where one address has too many connections', () => {
     for (const response of responses) await answer(response);
   });
 
-  it.each(['127.0.0.1', '127.3.2.1', '::1', '::ffff:127.0.0.1'])(
-    'none is closed for an address of this machine (%s), because a proxy there forwards for everybody',
-    async (address) => {
-      const at = await place(limits);
-      const guests = [await at.join(address), await at.join(address), await at.join(address)];
-      for (const guest of guests) await answer(await ask(at, guest, whole));
-    },
-  );
+  it.each([
+    '127.0.0.1',
+    '127.3.2.1',
+    '::1',
+    '::ffff:127.0.0.1',
+    '172.18.0.3',
+    '::ffff:10.42.0.7',
+    'fd00::3',
+    'fe80::1%eth0',
+  ])('L24 none is closed for a trusted proxy (%s), because it forwards for everybody', async (address) => {
+    const at = await place(limits);
+    const guests = [await at.join(address), await at.join(address), await at.join(address)];
+    for (const guest of guests) await answer(await ask(at, guest, whole));
+  });
+
+  it('L24 no request makes its connection one of a trusted proxy', async () => {
+    const at = await place(limits);
+    const claims = 'x-forwarded-for: 10.0.0.1\r\nforwarded: for=127.0.0.1\r\nx-real-ip: 172.18.0.3\r\nvia: 1.1 caddy';
+    const forged = whole.replace('host: x', `host: x\r\n${claims}`);
+    const [first] = [await at.join('192.0.2.1'), await at.join('192.0.2.1')];
+    await answer(await ask(at, first, forged));
+    await at.join('192.0.2.1');
+    await at.join('192.0.2.1');
+    await first.gone;
+  });
 });
 
 it('H3 J5 the total of connections is limited, whatever their addresses', async () => {

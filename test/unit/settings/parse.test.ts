@@ -155,6 +155,21 @@ describe('L58 admin.token', () => {
   });
 });
 
+describe('L24 listener.trustedProxies', () => {
+  it('is every private network, or a list of addresses and networks', () => {
+    const of = (listener: object) => read({ ...usual, listener }).listener.trustedProxies;
+    expect(of({})).toBe('private');
+    expect(of({ trustedProxies: [] })).toEqual([]);
+    const named = ['203.0.113.7', '10.1.0.0/16', 'fd00::/8'];
+    expect(of({ trustedProxies: named })).toEqual(named);
+  });
+
+  it.each(['all', true, ['caddy'], ['10.0.0.0/33'], ['10.0.0.0/8/8'], ['10.0.0.0/'], ['fd00::/129'], ['private']])(
+    'is refused as %j',
+    (given) => expect(problems(withValue(['listener', 'trustedProxies'], given))).toContain('listener.trustedProxies'),
+  );
+});
+
 describe('L54 listener.host', () => {
   it('is this machine alone, unless the settings or the image of the container say otherwise', () => {
     const place = (given: object, env = {}): [string, boolean] => {

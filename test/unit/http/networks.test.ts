@@ -1,6 +1,6 @@
-/** Which addresses webhooks may be sent to. */
+/** Which addresses webhooks may be sent to, and which are those of trusted proxies. */
 import { describe, expect, it } from 'vitest';
-import { isLoopbackAddress, isPublicAddress } from '../../../src/http/post.ts';
+import { isLoopbackAddress, isPublicAddress, trustedBy } from '../../../src/http/networks.ts';
 
 const open = [
   '8.8.8.8',
@@ -51,5 +51,23 @@ describe('addresses of receivers', () => {
     const own = ['127.0.0.1', '127.255.0.9', '::1', '::ffff:127.0.0.1'];
     expect(own.filter((address) => !isLoopbackAddress(address))).toEqual([]);
     expect(['128.0.0.1', '0.0.0.0', '::', '8.8.8.8', ''].filter(isLoopbackAddress)).toEqual([]);
+  });
+});
+
+describe('L24 a trusted proxy', () => {
+  const ownNetworks = ['127.0.0.1', '10.9.8.7', '100.64.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd12::1'];
+  const others = ['172.32.0.1', '172.15.0.1', '100.128.0.1', '8.8.8.8', '2001:db8::1', '0.0.0.0', '', undefined];
+
+  it('is by default at any private address', () => {
+    const trusts = trustedBy('private');
+    expect(ownNetworks.filter((address) => !trusts(address))).toEqual([]);
+    expect(others.filter(trusts)).toEqual([]);
+  });
+
+  it('is at one of those that a list names, or on this machine, and nowhere else', () => {
+    const trusts = trustedBy(['203.0.113.7', '10.1.0.0/16', '2001:db8:1::/48']);
+    const named = ['203.0.113.7', '::ffff:203.0.113.7', '10.1.255.1', '2001:db8:1::9', '::1', '::ffff:127.0.0.1'];
+    expect(named.filter((address) => !trusts(address))).toEqual([]);
+    expect(['203.0.113.8', '10.2.0.1', '172.18.0.3', '2001:db8:2::9', ...others].filter(trusts)).toEqual([]);
   });
 });
