@@ -54,6 +54,15 @@ describe('the container', () => {
     readonly volumes?: string[];
     readonly ports?: string[];
     readonly stop_grace_period?: string;
+    readonly healthcheck?: {
+      readonly test: string[];
+      readonly interval: string;
+      readonly timeout: string;
+      readonly start_period: string;
+      readonly retries: number;
+    };
+    readonly network_mode?: string;
+    readonly profiles?: string[];
   }
   const compose = parse(text('container/compose.yaml')) as {
     services: Record<string, ContainerService>;
@@ -97,7 +106,7 @@ describe('the container', () => {
       ...Object.values(compose.services).flatMap(({ image }) => image ?? []),
     ];
     expect(images.length).toBeGreaterThan(2);
-    for (const image of images) expect(image).toMatch(/^[\w.-]+\.[a-z]+\/[\w/-]+:\d[\w.-]*$/);
+    for (const image of images) expect(image).toMatch(/^[\w.-]+\.[a-z]+\/[\w/-]+:v?\d[\w.-]*$/);
   });
 
   it('does not run as root, and writes to one volume, which belongs to its user', () => {
@@ -141,6 +150,32 @@ describe('the container', () => {
       });
     expect(await check(await listen(server))).toBe(0);
     expect(await check(1)).toBe(1);
+  });
+
+  it('L105 has the same health check in the compose file, because an image of the OCI format holds none', () => {
+    const [options = '', command = ''] = (of('HEALTHCHECK')[0] ?? '').split(' CMD ');
+    const { test, interval, timeout, start_period, retries } = service?.healthcheck ?? {};
+    expect(test).toEqual(['CMD', ...(JSON.parse(command) as string[])]);
+    expect(options).toBe(
+      `--interval=${interval} --timeout=${timeout} --start-period=${start_period} --retries=${retries}`,
+    );
+  });
+
+  it('L105 has a Prometheus that reaches the admin port, and that nobody outside reaches', () => {
+    const { prometheus: metrics } = compose.services;
+    expect(metrics).toMatchObject({ profiles: ['metrics'], network_mode: 'service:vendor-mirror' });
+    expect(metrics?.ports).toBeUndefined();
+    const mounted = new Map(metrics?.volumes?.map((volume) => [volume.split(':')[1], volume.split(':')[0]]));
+    const settings = parse(text(join('container', mounted.get('/etc/prometheus/prometheus.yml') ?? ''))) as {
+      rule_files: string[];
+      scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
+    };
+    const { host, port } = (parse(text('default.yaml')) as { admin: { host: string; port: number } }).admin;
+    expect(settings.scrape_configs).toEqual([
+      { job_name: 'vendor-mirror', static_configs: [{ targets: [`${host}:${port}`] }] },
+    ]);
+    for (const rules of settings.rule_files)
+      expect(text(join('container', mounted.get(`/etc/prometheus/${rules}`) ?? ''))).toContain('job="vendor-mirror"');
   });
 
   it('publishes only the port of the listener', () => {
