@@ -10,6 +10,7 @@ import { readinessDocument, statusDocument } from '../health/status-document.ts'
 import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute } from '../http/server.ts';
 import { isLoopback, type Settings } from '../settings/parse.ts';
 import type { Figures } from '../store/reports/figures.ts';
+import type { AccountOwed } from '../store/reports/owed.ts';
 import type { Query } from '../store/sqlite/statement.ts';
 import { actionRoutes, type Actions } from './api/actions-api.ts';
 import type { ApiHandle } from './api/answers.ts';
@@ -25,6 +26,8 @@ export interface AdminOptions {
   readonly source: HealthSource;
   /** Works out the figures of an account. @throws Error where it cannot. */
   readonly figures: (accountId: string) => Promise<Figures>;
+  /** Works out what is owed in every account. @throws Error where it cannot. */
+  readonly owed: () => Promise<readonly AccountOwed[]>;
   readonly actions: Actions;
   readonly metrics: Metrics;
   /** Asks the mirror. */

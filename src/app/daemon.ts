@@ -196,6 +196,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     settings: settings.admin,
     source: healthSource(health),
     figures: (id) => figures.read(id),
+    owed: () => figures.owed(),
     actions: operatorActions(accounts, mirror, log),
     assetFolder: compiled.pages,
     metrics,

@@ -13,25 +13,26 @@ import type { Figures } from '../../store/reports/figures.ts';
 /** How long a page waits for figures before it shows the last known ones, in milliseconds. */
 const maxWait = 250;
 
-/** Figures older than this are not shown, in milliseconds. */
+/** For how long figures are shown after they could have been read again, in milliseconds. */
 const oldestShown = 30_000;
 
-interface Known {
+interface Known<T> {
   readonly refresh: () => Promise<void>;
-  figures: Figures | null;
-  /** Monotonic time at which they were requested. */
-  asOf: number;
+  figures: T | null;
+  /** Monotonic time until which they are shown. */
+  shownUntil: number;
 }
 
-export class FiguresCache {
+/** Figures of each account, or of all of them under one name. */
+export class FiguresCache<T = Figures> {
   readonly #clock: Pick<Clock, 'monotonic' | 'timer'>;
-  readonly #read: (accountId: string) => Promise<Figures>;
+  readonly #read: (accountId: string) => Promise<T>;
   readonly #onFault: (error: unknown) => void;
-  readonly #accounts = new Map<string, Known>();
+  readonly #accounts = new Map<string, Known<T>>();
 
   constructor(
     clock: Pick<Clock, 'monotonic' | 'timer'>,
-    read: (accountId: string) => Promise<Figures>,
+    read: (accountId: string) => Promise<T>,
     onFault: (error: unknown) => void,
   ) {
     this.#clock = clock;
@@ -40,28 +41,29 @@ export class FiguresCache {
   }
 
   /** The latest figures of an account; null where there are none that are young enough. */
-  async of(accountId: string): Promise<Figures | null> {
+  async of(accountId: string): Promise<T | null> {
     const known = this.#account(accountId);
     let cancel = (): void => undefined;
     const enough = new Promise<void>((resolve) => (cancel = this.#clock.timer(maxWait, resolve)));
     await Promise.race([known.refresh(), enough]);
     cancel();
-    return this.#clock.monotonic() - known.asOf > oldestShown ? null : known.figures;
+    return this.#clock.monotonic() > known.shownUntil ? null : known.figures;
   }
 
-  #account(accountId: string): Known {
+  #account(accountId: string): Known<T> {
     const known = this.#accounts.get(accountId);
     if (known) return known;
     const look = shared(this.#clock, async () => {
-      const asOf = this.#clock.monotonic();
+      const begun = this.#clock.monotonic();
       try {
         added.figures = await this.#read(accountId);
-        added.asOf = asOf;
+        // Where they take long, they are also read less often.
+        added.shownUntil = begun + serves(this.#clock.monotonic() - begun) + oldestShown;
       } catch (error) {
         this.#onFault(error);
       }
     });
-    const added: Known = { refresh: look, figures: null, asOf: 0 };
+    const added: Known<T> = { refresh: look, figures: null, shownUntil: 0 };
     this.#accounts.set(accountId, added);
     return added;
   }
@@ -73,6 +75,11 @@ const shortest = 1_000;
 /** How many times as long as it took a result serves at least, so that the work never takes more than a tenth of the time. */
 const restFactor = 9;
 
+/** For how long, from its beginning, a result serves that took so long; in milliseconds. */
+function serves(took: number): number {
+  return Math.max(shortest, took + restFactor * took);
+}
+
 /** Work whose result is shared for a while, so that many readers cost no more than one. */
 export function shared<T>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<T>): () => Promise<T> {
   let until = 0;
@@ -82,8 +89,7 @@ export function shared<T>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<T
     try {
       return await work();
     } finally {
-      const took = clock.monotonic() - begun;
-      until = begun + Math.max(shortest, took + restFactor * took);
+      until = begun + serves(clock.monotonic() - begun);
     }
   };
   return () => flight.run(timed);

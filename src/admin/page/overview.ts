@@ -1,4 +1,4 @@
-/** The first page: is my mirror right, what is in it, how well do the webhooks work, what happened. All of one account; others a click away. */
+/** The first page: is my mirror right, what is in it, how well do the webhooks work, what happened. All of one account. */
 import { timestamp } from '../../domain/clock.ts';
 import type { Figures } from '../../store/reports/figures.ts';
 import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
@@ -9,29 +9,27 @@ import { eventSection } from './event-section.ts';
 import { payablesSection } from './payables-section.ts';
 import { publicationSection, targetSection, webhookSection } from './webhook-section.ts';
 
-/** Beyond so many accounts, only those in most need of a person are listed. */
-const maxListed = 50;
+/** So many accounts are a click away from each other; of more, the list of all is. */
+const maxListed = 12;
 
 export interface OverviewOptions {
-  /** The chosen account; default: the one that most needs attention. */
-  readonly account: string | undefined;
+  /** The chosen account. */
+  readonly account: string;
   /** Null while they are worked out. */
   readonly figures: Figures | null;
   /** Whether people may ask the daemon to do something. */
   readonly mayAct: boolean;
 }
 
-/** The account that a page is about; undefined where there is none. */
-export function chosenAccount(
-  { accounts, bySeverity }: Health,
-  account: string | undefined,
-): AccountHealth | undefined {
-  return accounts.find(({ facts }) => facts.account === account) ?? bySeverity[0];
+/** The account that a page is about: the wanted one, or the only one; undefined where there is none, `all` where nobody chose. */
+export function chosenAccount({ accounts }: Health, wanted: string | undefined): AccountHealth | 'all' | undefined {
+  const chosen = accounts.find(({ facts }) => facts.account === wanted);
+  return chosen ?? (accounts.length > 1 ? 'all' : accounts[0]);
 }
 
 export function overview(health: Health, options: OverviewOptions): Page {
   const { now, facts } = health;
-  const chosen = chosenAccount(health, options.account);
+  const chosen = health.accounts.find(({ facts: { account } }) => account === options.account);
   if (!chosen) {
     const content = html`<main id="main">
       <section class="verdict fair"><h1>No account is served.</h1></section>
@@ -58,14 +56,12 @@ const titles: Readonly<Record<Tone, string>> = {
   busy: 'First pull',
 };
 
-function accountList(health: Health, chosen: AccountHealth): Html | null {
-  const { accounts } = health;
+function accountList({ accounts }: Health, chosen: AccountHealth): Html | null {
   if (accounts.length < 2) return null;
-  const listed = health.bySeverity.slice(0, maxListed);
-  const left = accounts.length - listed.length;
   return html`<nav id="accounts" aria-label="Accounts">
     <ul>
-      ${listed.map((account) => {
+      <li><a href="./">All ${count(accounts.length)} accounts</a></li>
+      ${(accounts.length > maxListed ? [chosen] : accounts).map((account) => {
         const { tone, words } = account.verdict;
         const { account: id } = account.facts;
         return html`<li>
@@ -74,7 +70,6 @@ function accountList(health: Health, chosen: AccountHealth): Html | null {
           >
         </li>`;
       })}
-      ${left > 0 ? html`<li>and ${count(left)} more, all of them in <a href="./api/status">the status</a></li>` : null}
     </ul>
   </nav>`;
 }
@@ -111,7 +106,7 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
   </section>`;
 }
 
-function footer({ version, startedAt, files, next }: Health['facts'], now: number): Html {
+export function footer({ version, startedAt, files, next }: Health['facts'], now: number): Html {
   const due = (moment: number | undefined): Html | string =>
     moment === undefined ? 'under way' : ago(now, timestamp(moment));
   const entries: readonly (readonly [string, Html | string])[] = [

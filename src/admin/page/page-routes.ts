@@ -5,8 +5,10 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Health } from '../../health/judge.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
 import type { Figures } from '../../store/reports/figures.ts';
+import type { AccountOwed } from '../../store/reports/owed.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
 import type { ApiHandle } from '../api/answers.ts';
+import { accountsPage } from './accounts-page.ts';
 import { FiguresCache, shared } from './figures-cache.ts';
 import type { Page } from './html.ts';
 import { chosenAccount, overview } from './overview.ts';
@@ -17,6 +19,7 @@ export interface PageOptions {
   /** Shared by all who look. */
   readonly currentHealth: () => Promise<Health>;
   readonly figures: (accountId: string) => Promise<Figures>;
+  readonly owed: () => Promise<readonly AccountOwed[]>;
   readonly query: Query;
   readonly clock: Clock;
   /** Whether people may ask the daemon to do something. */
@@ -63,13 +66,17 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
   };
 }
 
-/** The first page of each account, made once for all readers. */
+/** The first page, of all accounts or of a chosen one, made once for all readers. */
 function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page> {
   const { currentHealth: examine, figures, clock, mayAct, onFault } = options;
   const cache = new FiguresCache(clock, figures, onFault);
+  const sums = new FiguresCache(clock, options.owed, onFault);
   const pages = new Map<string, () => Promise<Page>>();
+  const allAccounts = shared(clock, async () => accountsPage(await examine(), await sums.of('')));
   return async (wanted) => {
-    const account = chosenAccount(await examine(), wanted)?.facts.account ?? '';
+    const chosen = chosenAccount(await examine(), wanted);
+    if (chosen === 'all') return allAccounts();
+    const account = chosen?.facts.account ?? '';
     let page = pages.get(account);
     if (!page) {
       page = shared(clock, async () => {

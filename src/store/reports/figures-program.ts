@@ -4,11 +4,15 @@ import { systemClock } from '../../domain/clock.ts';
 import { connectReader } from '../sqlite/driver.ts';
 import { AccountFigures } from './account-figures.ts';
 import type { Figures, FiguresAnswer, FiguresQuestion } from './figures.ts';
+import { owedByAccount, type AccountOwed } from './owed.ts';
 
-function open(): (accountId: string) => Figures {
+type Read = (accountId: FiguresQuestion['accountId']) => Figures | readonly AccountOwed[];
+
+function open(): Read {
   const sqlite = connectReader((workerData as { path: string }).path);
   const figures = new AccountFigures(sqlite, systemClock);
-  const read = sqlite.transaction((accountId: string) => figures.read(accountId));
+  const owed = owedByAccount(sqlite);
+  const read = sqlite.transaction<Read>((accountId) => (accountId === null ? owed() : figures.read(accountId)));
   return (accountId) => read.deferred(accountId);
 }
 

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Service } from '../../domain/lifecycle.ts';
 import type { FindingKind } from '../sqlite/schema.ts';
 import type { Change, FieldChange } from './change-feed.ts';
-import type { Owed, OwedReport, Payables } from './owed.ts';
+import type { AccountOwed, Owed, OwedReport, Payables } from './owed.ts';
 
 export interface CurrencyFigures extends Owed {
   readonly code: string;
@@ -89,14 +89,16 @@ export interface Figures {
 
 export interface FiguresQuestion {
   readonly id: number;
-  readonly accountId: string;
+  /** Null where what is owed in every account is asked for. */
+  readonly accountId: string | null;
 }
 
 export type FiguresAnswer =
-  { readonly id: number; readonly figures: Figures } | { readonly id: number; readonly error: string };
+  | { readonly id: number; readonly figures: Figures | readonly AccountOwed[] }
+  | { readonly id: number; readonly error: string };
 
 interface Waiting {
-  readonly resolve: (figures: Figures) => void;
+  readonly resolve: (figures: never) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -127,6 +129,15 @@ export class FiguresThread implements Service {
 
   /** Computes the figures of an account. @throws Error where the thread cannot work, or ends. */
   read(accountId: string): Promise<Figures> {
+    return this.#ask(accountId);
+  }
+
+  /** Computes what is owed to active vendors in every account. @throws Error as `read`. */
+  owed(): Promise<readonly AccountOwed[]> {
+    return this.#ask(null);
+  }
+
+  #ask<T>(accountId: string | null): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) throw new Error('Stopping.');
       const id = ++this.#asked;
@@ -144,7 +155,7 @@ export class FiguresThread implements Service {
     worker.on('message', (answer: FiguresAnswer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);
-      if ('figures' in answer) waiting?.resolve(answer.figures);
+      if ('figures' in answer) waiting?.resolve(answer.figures as never);
       else waiting?.reject(new Error(answer.error));
     });
     let fault = new Error('The figures thread ended.');

@@ -6,7 +6,7 @@ import type { StateWord } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { OwedView } from '../sqlite/schema.ts';
-import { statement, type OfAccount, type Statement } from '../sqlite/statement.ts';
+import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
 
 const dayMs = 86_400_000;
 /** A year and today. */
@@ -65,6 +65,24 @@ export function owedReport(sqlite: Sqlite): (accountId: string) => OwedReport {
       unknown: found.reduce((sum, { currency, unreadable }) => sum + (currency === null ? unreadable : 0), 0),
     };
   };
+}
+
+/** What is owed to active vendors of an account in one currency. */
+export interface AccountOwed extends Owed {
+  readonly account: string;
+  readonly currency: string;
+}
+
+/** What is owed in every account. Adds up all open balances. */
+export function owedByAccount(sqlite: Sqlite): () => AccountOwed[] {
+  type Row = AmountColumns & { readonly account: string; readonly currency: string };
+  const all = statement<None, Row>(
+    sqlite,
+    () => sql`
+      SELECT account_id AS account, currency, ${amounts} FROM owed
+      WHERE state = 'active' AND currency IS NOT NULL ORDER BY account_id, currency`,
+  );
+  return () => all.all({}).map((row) => ({ account: row.account, currency: row.currency, ...amountsOf(row) }));
 }
 
 /** What is owed to one vendor in one currency. */

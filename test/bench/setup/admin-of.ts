@@ -51,6 +51,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
       machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
     }),
     figures: (id) => figures.read(id),
+    owed: () => figures.owed(),
     actions: over.actions ?? { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
     assetFolder: compiled.pages,
     metrics: new Metrics(),

@@ -7,6 +7,7 @@ import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-s
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
 import type { Query } from '../../../src/store/sqlite/statement.ts';
 import type { Figures } from '../../../src/store/reports/figures.ts';
+import type { AccountOwed } from '../../../src/store/reports/owed.ts';
 import { compiled } from '../source/compiled.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
 import { sampleFigures } from './sample-figures.ts';
@@ -43,6 +44,7 @@ export async function startAdmin(
   ability: Ability = able,
   query: Query = () => Promise.reject(new Error('There is no mirror.')),
   figures: Figures | Promise<Figures> = sampleFigures,
+  owed: readonly AccountOwed[] = [],
 ): Promise<Admin> {
   const metrics = new Metrics();
   const actions = recordActions(['6BApk', 'other'], 3);
@@ -51,6 +53,7 @@ export async function startAdmin(
     settings: { ...defaultSettings.admin, port: 0, ...settings },
     source: { facts: supply, ability: () => ability },
     figures: () => Promise.resolve(figures),
+    owed: () => Promise.resolve(owed),
     assetFolder: compiled.pages,
     actions,
     metrics,

@@ -21,10 +21,25 @@ it('figures that are slow to arrive: the earlier ones are shown for half a minut
   expect(await cache.of('6BApk')).toBe(sampleFigures);
   await clock.advance(20_000);
   expect(await waited()).toBe(sampleFigures);
-  await clock.advance(10_000);
+  await clock.advance(13_000);
   expect(await waited()).toBeNull();
   const fresh = { ...sampleFigures, found: [] };
   answers[1]!(fresh);
   expect(await cache.of('6BApk')).toBe(fresh);
   expect([answers.length, faults]).toEqual([2, []]);
+});
+
+it.each([4_000, 40_000])('figures that take %d ms are shown until they may be read again', async (ms) => {
+  const clock = virtualClock();
+  const read = async (): Promise<Figures> => {
+    await new Promise<void>((resolve) => clock.timer(ms, resolve));
+    return sampleFigures;
+  };
+  const cache = new FiguresCache(clock, read, () => undefined);
+  void cache.of('6BApk');
+  await clock.advance(ms);
+  for (let passed = ms; passed < 10 * ms; passed += ms / 2) {
+    expect(await cache.of('6BApk')).toBe(sampleFigures);
+    await clock.advance(ms / 2);
+  }
 });
