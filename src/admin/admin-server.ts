@@ -5,6 +5,7 @@
  * Facts are read of one account in each turn of the event loop; the judgement and the document of 1,000 accounts take about 20 ms and 25 ms.
  */
 import type { Clock } from '../domain/clock.ts';
+import { jsonText } from '../domain/steering.ts';
 import { judge, type HealthSource } from '../health/judge.ts';
 import { readinessDocument, statusDocument } from '../health/status-document.ts';
 import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute } from '../http/server.ts';
@@ -133,7 +134,7 @@ function answer(type: string, body: string, status = 200): HttpAnswer {
 }
 
 function json(status: number, document: unknown): HttpAnswer {
-  return answer('application/json; charset=utf-8', `${JSON.stringify(document, null, 2)}\n`, status);
+  return answer('application/json; charset=utf-8', `${jsonText(document, 2)}\n`, status);
 }
 
 interface GuardRules {

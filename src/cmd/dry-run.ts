@@ -1,11 +1,12 @@
 /** `--dry-run`: the request that a command would send, shown instead of sent. */
+import { jsonText } from '../domain/steering.ts';
 import { addressOf } from '../api/caller.ts';
 import type { Request } from '../api/requests.ts';
 import { exitStatus, type ExitStatus } from '../domain/errors.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { Call } from './process/command.ts';
 import { print, printJson, printNotice } from './terminal/print.ts';
-import { visibleJson, visibleLines } from './terminal/text.ts';
+import { visibleLines } from './terminal/text.ts';
 
 export interface DryRunOption {
   readonly dryRun?: boolean;
@@ -23,7 +24,7 @@ export function showRequest(
   if (options.json) printJson(context, { ok: true, dry_run: true, request: { method, url, body: body ?? null } });
   else {
     print(context, visibleLines(`${method} ${url}`));
-    if (body !== undefined) print(context, visibleJson(body as object));
+    if (body !== undefined) print(context, jsonText(body));
   }
   printNotice(context, 'Nothing was sent (--dry-run).');
   return exitStatus.done;

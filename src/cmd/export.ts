@@ -5,13 +5,14 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
 import type { ExportFormat } from '../settings/export-format.ts';
 import { loadSettings } from './load-settings.ts';
 import { noticeNothingMirrored, openMirror } from './open-mirror.ts';
 import type { CommandHandler } from './process/command.ts';
 import { printJson, printNotice } from './terminal/print.ts';
-import { counted } from './terminal/text.ts';
+import { counted, visibleOn } from './terminal/text.ts';
 
 interface ExportOptions {
   readonly view?: string;
@@ -26,6 +27,9 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
   const toStdout = file === '-';
   if (toStdout && options.json)
     throw new MirrorError('usage', 'With -, the rows go to standard output: use --format json for rows in JSON.');
+  const isTerminal = toStdout && context.stdout.isTTY === true;
+  if (isTerminal && format === 'parquet')
+    throw new MirrorError('usage', 'A .parquet is not text for a terminal: name a file, or pipe it to a program.');
   const settings = loadSettings(call);
   const mirror = openMirror(context, settings);
   if (!mirror) {
@@ -36,9 +40,14 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
   const what = { view, query, format, account: options.account };
   const { clock, random, interrupted: signal } = context;
   const program = join(context.packageRoot, 'dist/cmd/exports.js');
+  const terminal = isTerminal ? visibleOn(context.stdout) : undefined;
   try {
     const { noTimes } = toStdout
-      ? await mirror.exportToStream(context.stdout, what, { clock, signal, program })
+      ? await mirror.exportToStream(terminal ?? context.stdout, what, {
+          clock,
+          signal,
+          program,
+        })
       : await mirror.exportToFile(file, what, { random, own: settings, signal, program });
     if (noTimes > 0) printNotice(context, leftEmpty(noTimes));
   } catch (error) {
@@ -46,6 +55,8 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
     if (context.interrupted.aborted) return exitStatus.incomplete;
     throw error;
   } finally {
+    // An export that failed has said why.
+    if (terminal) await finished(terminal.end()).catch(() => undefined);
     await mirror.close();
   }
   if (toStdout) return exitStatus.done;

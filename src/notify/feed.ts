@@ -8,6 +8,7 @@
  * If that record is of a history that the mirror does not have, the receiver gets one message of type `history.gone`, and then the changes
  * from there on; so it does when `retention.versions` removed changes that it had not received.
  */
+import { jsonText } from '../domain/steering.ts';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Log } from '../domain/log.ts';
 import type { Outbox, PendingNotice } from '../store/outbox.ts';
@@ -81,5 +82,5 @@ function goneMessage(gone: HistoryGone, at: string): Message {
 }
 
 function message(id: string, type: string, at: string, data: unknown): Message {
-  return { id, body: JSON.stringify({ type, timestamp: `${at.replace(' ', 'T')}Z`, data }) };
+  return { id, body: jsonText({ type, timestamp: `${at.replace(' ', 'T')}Z`, data }) };
 }

@@ -170,11 +170,16 @@ function named(known: ReadonlyMap<string, unknown>): string {
   return [...known.keys()].join(', ') || 'there is none';
 }
 
+const durationForm = 'a duration such as 500ms, 30s, 15m, 12h or 90d, at most 36500d';
+/** In milliseconds. A moment that is further away may be beyond all dates. */
+const longest = 36_500 * 86_400_000;
+
 /** A duration in human form, as milliseconds. */
-const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 90d' }).transform((text, context) => {
-  const ms = parseDuration(text);
-  if (ms === undefined) context.addIssue('a duration such as 500ms, 30s, 15m, 12h or 90d');
-  return ms ?? 0;
+const duration = z.string({ error: durationForm }).transform((text, context) => {
+  const ms = parseDuration(text) ?? Infinity;
+  if (ms <= longest) return ms;
+  context.addIssue(durationForm);
+  return 0;
 });
 
 /** An event of the service. */

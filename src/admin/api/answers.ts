@@ -1,4 +1,5 @@
 /** Answers of the operator's API: JSON documents and refusals. */
+import { jsonText } from '../../domain/steering.ts';
 import type { HttpAnswer, HttpRoute } from '../../http/server.ts';
 
 export type ApiHandle = HttpRoute['handle'];
@@ -7,7 +8,7 @@ export function jsonAnswer(document: unknown, status = 200): HttpAnswer {
   return {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: `${JSON.stringify(document, null, 2)}\n`,
+    body: `${jsonText(document, 2)}\n`,
   };
 }
 

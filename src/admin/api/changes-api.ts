@@ -5,6 +5,7 @@
  * unread is closed; it can resume without loss.
  */
 import type { ServerResponse } from 'node:http';
+import { jsonText } from '../../domain/steering.ts';
 import { sleep, type Clock } from '../../domain/clock.ts';
 import { asMirrorError } from '../../domain/errors.ts';
 import type { HttpAnswer, HttpRequest, HttpTakeover } from '../../http/server.ts';
@@ -138,11 +139,11 @@ export class ChangeStreams {
       const seen = await query(lastSeq);
       const page = await changePage(query, clock, { ...filter, since, limit: atOnce }, signal);
       if ('reason' in page) {
-        await this.#send(response, `event: gone\ndata: ${JSON.stringify(goneDocument(page))}\n\n`, signal);
+        await this.#send(response, `event: gone\ndata: ${jsonText(goneDocument(page))}\n\n`, signal);
         return;
       }
       for (const change of page.changes)
-        await this.#send(response, `id: ${change.cursor}\ndata: ${JSON.stringify(change)}\n\n`, signal);
+        await this.#send(response, `id: ${change.cursor}\ndata: ${jsonText(change)}\n\n`, signal);
       // An id without data moves the reader's cursor past what its filter kept from it.
       if (since !== page.cursor && page.changes.at(-1)?.cursor !== page.cursor)
         await this.#send(response, `id: ${page.cursor}\n\n`, signal);

@@ -1,8 +1,9 @@
 /** What commands print: results to standard output, everything else to standard error. */
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProcessContext } from '../process/process-context.ts';
+import { jsonText } from '../../domain/steering.ts';
 import { withSettings } from '../process/command.ts';
-import { wrappedLines, visibleJson, visibleLines } from './text.ts';
+import { wrappedLines, visibleLines } from './text.ts';
 
 /** One line, or several, of a result. */
 export function print({ stdout }: Pick<ProcessContext, 'stdout'>, text: string): void {
@@ -32,7 +33,7 @@ export async function printPart(
 
 /** One JSON document, on one line. */
 export function printJson(context: Pick<ProcessContext, 'stdout' | 'inEveryDocument'>, document: object): void {
-  print(context, visibleJson({ ...document, ...context.inEveryDocument }));
+  print(context, jsonText({ ...document, ...context.inEveryDocument }));
 }
 
 /** Something that a person should know, but that is not a result. Part of it may come from outside. */

@@ -3,7 +3,10 @@
  *
  * Control and bidirectional characters in text from the service are made visible on terminals and escaped in JSON.
  */
+import { Transform } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { styleText } from 'node:util';
+import { escaped, steeringCharacters } from '../../domain/steering.ts';
 import type { Balance } from '../../domain/vendor.ts';
 import type { Output, ProcessContext } from '../process/process-context.ts';
 
@@ -165,29 +168,36 @@ function pieces(word: string, width: number, cells: Ruler): string[] {
   return [...found, piece];
 }
 
-/** Control characters, and those that turn the direction of what follows: whatever could make a terminal lie. */
-const steering = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-
 /** The text with every character that could steer a terminal made visible, such as ␊ for a new line. */
 export function visible(text: string): string {
-  return text.toWellFormed().replace(steering, (character) => {
+  return text.toWellFormed().replace(steeringCharacters, (character) => {
     const code = character.charCodeAt(0);
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return code === 0x7f ? '␡' : `\\u${code.toString(16).padStart(4, '0')}`;
+    return code === 0x7f ? '␡' : escaped(character);
   });
-}
-
-/** A document as JSON that is the same to every parser, and steers no terminal. */
-export function visibleJson(document: object): string {
-  return JSON.stringify(document).replace(
-    steering,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** A text made visible line by line: breaks stay. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
+}
+
+/** What is written to it goes on to a terminal, made visible line by line. */
+export function visibleOn(terminal: Output): Transform {
+  const decoder = new StringDecoder('utf8');
+  let carriageReturn = '';
+  const shown = (text: string): string => {
+    // One at the end of a line belongs to the break, and may be the last of a piece.
+    const whole = carriageReturn + text;
+    carriageReturn = whole.endsWith('\r') ? '\r' : '';
+    return visibleLines(whole.slice(0, whole.length - carriageReturn.length).replaceAll('\r\n', '\n'));
+  };
+  const output = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(null, shown(decoder.write(chunk))),
+    flush: (done) => done(null, shown(decoder.end()) + visible(carriageReturn)),
+  });
+  output.pipe(terminal, { end: false });
+  return output;
 }
 
 /** Headings: bold on a terminal that supports it, unless NO_COLOR is set. */

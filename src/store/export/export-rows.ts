@@ -96,10 +96,14 @@ async function* cellsOf(reading: RowProcess): AsyncGenerator<readonly Cell[]> {
   }
 }
 
+/** Of SQLite, and of the process that reads its rows. */
+const tooLarge: ReadonlySet<string> = new Set(['SQLITE_TOOBIG', 'SQLITE_NOMEM', 'ERR_STRING_TOO_LONG']);
+
 /** An error of SQLite in a running query is the fault of the query. */
 export function ofQuery(error: unknown): unknown {
-  const isOfQuery = error instanceof SqliteError && error.code === 'SQLITE_ERROR';
-  return isOfQuery ? queryRefused(error.message) : error;
+  if (!(error instanceof SqliteError)) return error;
+  if (tooLarge.has(error.code)) return queryRefused('a value of it is too large');
+  return error.code === 'SQLITE_ERROR' ? queryRefused(error.message) : error;
 }
 
 function knownView(sqlite: Sqlite, view: string): string {

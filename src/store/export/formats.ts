@@ -14,6 +14,7 @@ import { stringify } from 'csv-stringify';
 import type { ColumnSource, ParquetWriter as Writer } from 'hyparquet-writer';
 import { parseInstant, timestamp } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { jsonText } from '../../domain/steering.ts';
 import type { ColumnKind, Exported, TypedColumn } from './export-process.ts';
 import type { Cell, ExportedRows } from './export-rows.ts';
 
@@ -90,9 +91,7 @@ async function* eachOnALine(texts: AsyncIterable<string>): AsyncGenerator<string
 
 async function* objects({ columns, rows }: ExportedRows): AsyncGenerator<string> {
   for await (const row of rows)
-    yield JSON.stringify(
-      Object.fromEntries(columns.map(({ name, type }, at) => [name, jsonValue(row[at] ?? null, type)])),
-    );
+    yield jsonText(Object.fromEntries(columns.map(({ name, type }, at) => [name, jsonValue(row[at] ?? null, type)])));
 }
 
 /** BOOLEAN columns become true or false; integers that a number would round become text. */

@@ -85,6 +85,7 @@ export async function unseal(text: string, passphrase: Secret, name: string): Pr
   if (text !== `${head}\n${data}\n${sum}\n` || sum !== checksum(`${head}\n${data}\n`))
     throw unusable(`${name} is damaged: its checksum does not match.`);
   const sealed = Buffer.from(data, 'base64');
+  if (sealed.length < tagBytes) throw unusable(`${name} is damaged: most of it is missing.`);
   const key = await keyOf(passphrase, Buffer.from(header.salt, 'base64'), header.N);
   const decipher = createDecipheriv(form.cipher, key, Buffer.from(header.nonce, 'base64'), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(head));

@@ -1,4 +1,9 @@
 /** Shows blobs in text columns, which other programs may have written. */
+import { constants } from 'node:buffer';
+import { MirrorError } from '../../domain/errors.ts';
+
+/** As many bytes as the longest text can show. */
+const largest = (constants.MAX_STRING_LENGTH - "x''".length) / 2;
 
 /** The row with each blob as SQLite writes it: `x'c3a9'`. */
 export function withoutBlobs<Row>(row: Row): Row {
@@ -18,5 +23,6 @@ function isBlob(value: unknown): value is Buffer {
 }
 
 function literal(blob: Buffer): string {
+  if (blob.length > largest) throw new MirrorError('usage', 'The query cannot be used: a value of it is too large.');
   return `x'${blob.toString('hex')}'`;
 }

@@ -137,3 +137,63 @@ describe('export', () => {
     expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
   });
 });
+
+describe('L62 what steers a terminal', () => {
+  const odd = 'a\u001b[31mb\u0085c\u009b1md\u202ee\u2066f\u200fg\u2028h\u007fi\u061cj\r\nk\tl';
+  const steers = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+  const rows = ['export', '-', '--query', 'SELECT vendor_name AS name FROM vendors'];
+
+  async function withOdd(columns?: number): Promise<Testbed<'command'>> {
+    const at = await testbed({ level: 'command', ...(columns !== undefined && { columns }) });
+    await at.fill({ vendors: [vendor(11, { vendor_name: odd })] });
+    return at;
+  }
+
+  it.each(['csv', 'json', 'ndjson'])('is made visible on a terminal by export - of %s', async (format) => {
+    const { status, stdout } = await (await withOdd(80)).run(...rows, '--format', format);
+    expect([status, steers.exec(stdout)]).toEqual([0, null]);
+    for (const shown of format === 'csv' ? ['␛[31m', '\\u0085', '\\u202e', '␡'] : ['\\u001b[31m', '\\u202e'])
+      expect(stdout).toContain(shown);
+  });
+
+  it('is in a .csv for a pipe as it was sent', async () => {
+    const { stdout } = await (await withOdd()).run(...rows, '--format', 'csv');
+    expect(stdout).toBe(`\ufeffname\r\n"${odd}"\r\n`);
+  });
+
+  it.each(['json', 'ndjson'])('is escaped in %s everywhere, and nothing is lost', async (format) => {
+    const at = await withOdd();
+    const file = join(at.folder, `out.${format}`);
+    await at.run(...rows.with(1, file));
+    for (const text of [(await at.run(...rows, '--format', format)).stdout, readFileSync(file, 'utf8')]) {
+      expect(steers.exec(text)).toBeNull();
+      expect([JSON.parse(text)].flat()).toEqual([{ name: odd }]);
+    }
+  });
+
+  it('is not what a .parquet is for', async () => {
+    const { status, stdout, stderr } = await (await withOdd(80)).run(...rows, '--format', 'parquet');
+    expect([status, stdout]).toEqual([64, '']);
+    expect(stderr).toContain('not text for a terminal');
+  });
+});
+
+it.each(['zeroblob(2000000000)', 'length(zeroblob(9e9))', "printf('%01900000000d', 1)", 'hex(zeroblob(600000000))'])(
+  'L63 a query for %s is refused as one, in each format',
+  async (expression) => {
+    for (const format of ['ndjson', 'parquet']) {
+      const { status, stderr } = await line.run(
+        'export',
+        '-',
+        '--query',
+        `SELECT ${expression} AS a`,
+        '--format',
+        format,
+      );
+      expect([status, stderr]).toEqual([
+        64,
+        expect.stringContaining('The query cannot be used: a value of it is too large.'),
+      ]);
+    }
+  },
+);

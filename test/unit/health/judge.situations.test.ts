@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { printText } from '../../../src/cmd/status.ts';
 import type { ProcessContext } from '../../../src/cmd/process/process-context.ts';
 import { summaryLines } from '../../../src/cmd/live-summary.ts';
-import { visibleJson } from '../../../src/cmd/terminal/text.ts';
+import { jsonText } from '../../../src/domain/steering.ts';
 import { catalogue } from '../../../src/domain/errors.ts';
 import { advice, judge, sentenceOf, type AccountFacts, type HealthFacts } from '../../../src/health/judge.ts';
 import { statusDocument, type StatusDocument } from '../../../src/health/status-document.ts';
@@ -368,7 +368,7 @@ describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summ
         toDo.length === 0 ? 'nothing to do' : toDo.length === 1 ? 'one thing to do' : 'things to do',
       );
 
-      const document = JSON.parse(visibleJson(statusDocument(health))) as StatusDocument;
+      const document = JSON.parse(jsonText(statusDocument(health))) as StatusDocument;
       const { ask } = await startAdmin({}, () => Promise.resolve(given), undefined, given.ability);
       const served = JSON.parse((await ask('/api/status')).body) as StatusDocument;
       expect(served).toEqual(document);

@@ -138,6 +138,14 @@ describe('settings', () => {
   );
 });
 
+it.each(['99999999999d', '36501d', '1e3d', `${'9'.repeat(400)}s`])(
+  'L63 a duration of %s is refused: moments so far away may be beyond all dates',
+  (duration) => {
+    for (const path of [['retention', 'deliveries'], ['admin', 'maxStaleness'], ['sync', 'lag'], ['shutdownTimeout']])
+      expect(problems(withValue(path, duration))).toContain(`${path.join('.')}: should be a duration such as`);
+  },
+);
+
 describe('L58 admin.token', () => {
   const guessed = ['a', 'fifteen-letters', 'aaaaaaaaaaaaaaaaaaaaaaaa', 'abcdeabcdeabcdeabcde'];
 

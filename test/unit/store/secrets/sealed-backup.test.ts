@@ -89,3 +89,13 @@ describe('a sealed text', () => {
     });
   });
 });
+
+it('L63 a sealed text of which any part is missing is called damaged, also where its checksum fits', async () => {
+  const whole = await seal(plain, passphrase, cheap);
+  const [head = '', data = ''] = whole.split('\n');
+  const cut = [0, 4, 12, 20, 24].map((length) => resummed(`${head}\n${data.slice(0, length)}\n`));
+  const truncated = Array.from({ length: 40 }, (_, part) => whole.slice(0, (whole.length * part) / 40));
+  for (const text of [...cut.slice(0, -1), ...truncated])
+    await expect(unseal(text, passphrase, 'f')).rejects.toMatchObject({ code: 'secrets_export_unusable' });
+  await expect(unseal(cut.at(-1)!, passphrase, 'f')).rejects.toMatchObject({ code: 'wrong_passphrase' });
+});
