@@ -37,6 +37,38 @@ describe('the unit for systemd', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
+  it('L95 runs the program where the runbook installs it, from a package that holds what the runbook names', () => {
+    const { name, bin } = JSON.parse(text('../package.json')) as { name: string; bin: Record<string, string> };
+    const [, prefix = ''] =
+      /^sudo npm install --global --prefix (\S+) vendor-mirror-\*\.tgz/m.exec(text('RUNBOOK.md')) ?? [];
+    const [command = '', entry = ''] = Object.entries(bin)[0] ?? [];
+    const [, program] = /^ExecStart=(\S+) serve /m.exec(text(unit)) ?? [];
+    expect(program).toBe(`${prefix}/bin/${command}`);
+    const installed = `${prefix}/lib/node_modules/${name}/`;
+    const named = `${text('RUNBOOK.md')}\n${text(unit)}`
+      .split(installed)
+      .slice(1)
+      .map((rest) => /^\S+/.exec(rest)?.[0]);
+    const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+    });
+    const [packed] = JSON.parse(stdout) as { files: { path: string }[] }[];
+    const files = packed?.files.map(({ path }) => path);
+    expect(named.length).toBeGreaterThan(1);
+    expect(files).toEqual(expect.arrayContaining([entry, ...named]));
+  });
+
+  it('L95 is not hidden from a home folder, and nothing says to take the package from a registry', () => {
+    expect(text(unit)).toMatch(/^ProtectHome=yes$/m);
+    expect(/^ExecStart=(?!\/home\/|\/root\/)\//m.test(text(unit))).toBe(true);
+    const documents = ['../README.md', 'RUNBOOK.md', 'README.md', 'COMMANDS.md', unit, 'launchd/vendor-mirror.plist'];
+    for (const document of documents) {
+      expect(text(document)).not.toMatch(/npmjs\.com\/package\/vendor-mirror|npm install [^\n`]*vendor-mirror@/);
+      expect(text(document)).not.toMatch(/^ *npm install --global \.(?= |$)/m);
+    }
+  });
+
   it('starts the daemon again for ever, but not with settings or a command line that are wrong', () => {
     expect(text(unit)).toMatch(/^StartLimitIntervalSec=0$/m);
     expect(text(unit)).toMatch(/^Restart=always$/m);
