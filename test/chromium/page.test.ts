@@ -195,6 +195,21 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(second.faults).toEqual([]);
   });
 
+  it('L87 a daemon that is slow is not dead, and a vendor that is not here is no trouble of the daemon', async () => {
+    const { url } = await showMirror(await fillMirror(10));
+    const { page } = await opened(url);
+    await page.getByRole('heading', { name: /^Your mirror is correct/ }).waitFor();
+    await page.route('**/*', (route) => setTimeout(() => void route.continue(), 6_000));
+    await page.getByRole('alert').getByText('The daemon has not answered for 4 s: it may be busy.').waitFor();
+    await page.locator('#notice').waitFor({ state: 'hidden' });
+
+    const { page: unknown } = await opened(`${url}vendors/6BApk/999999`);
+    const asked = unknown.waitForResponse((answer) => [304, 404].includes(answer.status()));
+    await asked;
+    expect(await unknown.locator('#notice').isVisible()).toBe(false);
+    await unknown.getByRole('heading', { name: 'The mirror holds no such vendor.' }).waitFor();
+  });
+
   it('finds a vendor while the user types, opens its page by keyboard alone, and shows odd names as text', async () => {
     const { url } = await showMirror(await fillMirror(5_000));
     const { page, troubles } = await opened(url, { width: 360 });

@@ -54,7 +54,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
     '/vendors/:account/:id': async (request) => {
       const { account = '', id = '' } = request.params;
       const known = /^\d{1,15}$/.test(id) ? await vendorHistory(query, account, Number(id)) : undefined;
-      if (!known) return { ...pageAnswer(noVendorPage(clock.now()), request), status: 404 };
+      if (!known) return pageAnswer(noVendorPage(clock.now()), request, 404);
       return pageAnswer(vendorPageOf(known, clock.now()), request);
     },
     ...Object.fromEntries(
@@ -90,10 +90,14 @@ function sharedOverviews(options: PageOptions): (account: string | undefined) =>
 }
 
 /** The page, or, where the browser has it already, nothing but that. */
-function pageAnswer({ body, version }: Page, { headers }: Pick<HttpRequest, 'headers'>): HttpAnswer {
+function pageAnswer(
+  { body, version }: Page,
+  { headers }: Pick<HttpRequest, 'headers'>,
+  status: 200 | 404 = 200,
+): HttpAnswer {
   const etag = `"${version}"`;
   if (headers['if-none-match'] === etag) return { status: 304, headers: { etag } };
-  return { status: 200, headers: { 'content-type': html, etag }, body };
+  return { status, headers: { 'content-type': html, etag }, body };
 }
 
 /** What pages load besides: style, script and mark, compiled into one folder. */

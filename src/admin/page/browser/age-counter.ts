@@ -15,6 +15,8 @@ export function countAges(): AgeCounter {
       const past = now - Date.parse(time.dateTime);
       const words = time.dataset['age'] === 'for' ? inWords(Math.max(0, past)) : agoInWords(past);
       if (time.textContent !== words && !isSelected(time)) time.textContent = words;
+      const exact = `${time.dateTime.slice(0, 19).replace('T', ' ')} UTC${here(time.dateTime)}`;
+      if (time.title !== exact) time.title = exact;
     }
   };
   setInterval(show, 1_000);
@@ -25,6 +27,12 @@ export function countAges(): AgeCounter {
       show();
     },
   };
+}
+
+/** The same moment where the reader is; nothing where that is UTC. */
+function here(moment: string): string {
+  const date = new Date(moment);
+  return date.getTimezoneOffset() === 0 ? '' : `, ${date.toLocaleString()} here`;
 }
 
 /** Somebody is selecting it, to copy it: it must hold still. */

@@ -4,8 +4,10 @@ import { Idiomorph } from 'idiomorph';
 /** Milliseconds between two requests. The daemon makes a page once a second, so that a change shows within two seconds. */
 const rest = 700;
 
-/** A daemon that does not answer within this time is taken for dead, in milliseconds. */
-const maxAnswer = 4_000;
+/** A daemon that does not answer within this time is told of, in milliseconds; it may be busy, so the next answer has twice as long, up to a minute. */
+const firstPatience = 4_000;
+const mostPatience = 60_000;
+let patience = firstPatience;
 
 /** Calls `onPage` with the daemon's clock whenever the page was exchanged. */
 export function keepLive(onPage: (now: number) => void): void {
@@ -41,13 +43,25 @@ async function ask(version: string): Promise<Answer> {
     const response = await fetch(location.pathname + location.search, {
       headers: { 'if-none-match': `"${version}"` },
       cache: 'no-store',
-      signal: AbortSignal.timeout(maxAnswer),
+      signal: AbortSignal.timeout(patience),
     });
-    if (response.status === 304) return { page: null };
+    if (response.status === 304) {
+      patience = firstPatience;
+      return { page: null };
+    }
     if (response.status === 401) return { trouble: 'The daemon no longer accepts the token. Reload the page.' };
-    if (!response.ok) return { trouble: `The daemon answers with status ${response.status}. Its log says why.` };
-    return { page: new DOMParser().parseFromString(await response.text(), 'text/html') };
-  } catch {
+    // Of a vendor that is not here, there is a page that says so.
+    if (!response.ok && response.status !== 404)
+      return { trouble: `The daemon answers with status ${response.status}. Its log says why.` };
+    const text = await response.text();
+    patience = firstPatience;
+    return { page: new DOMParser().parseFromString(text, 'text/html') };
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'TimeoutError') {
+      const seconds = patience / 1_000;
+      patience = Math.min(mostPatience, 2 * patience);
+      return { trouble: `The daemon has not answered for ${seconds} s: it may be busy.` };
+    }
     return { trouble: 'The daemon does not answer. Check that vendor-mirror serve is running.' };
   }
 }
@@ -69,7 +83,7 @@ function showTrouble(trouble: string | null): void {
   notice.replaceChildren(
     `${trouble} Last answer `,
     since,
-    `, at ${new Date().toLocaleTimeString()}. This page shows the state of that time.`,
+    `, at ${since.dateTime.slice(11, 19)} UTC. This page shows the state of that time.`,
   );
 }
 
