@@ -136,7 +136,7 @@ export function caller(accountId: string, service: ApiSettings, dependencies: Ap
           // A long wait is logged as a warning, so that a person at a terminal knows the reason.
           if (retryAfter !== undefined && wait >= noticeable)
             dependencies.log.warn(facts, `the service asks for a wait of ${Math.round(wait / 1_000)} s: ${message}`);
-          else dependencies.log.info(facts, message);
+          else dependencies.log.debug(facts, message);
         },
       });
       isAnswered = true;

@@ -7,6 +7,7 @@
 import type { Metrics } from '../admin/metrics.ts';
 import { sleep, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
+import type { CauseLog } from '../domain/cause-log.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
@@ -34,6 +35,7 @@ interface AccountSupervisorOptions {
   readonly asking: SubscriptionManagerOptions['asking'];
   /** Shared with all accounts. */
   readonly permits: SweepPermits;
+  readonly causes: CauseLog;
   /** When the runs of all accounts are due. */
   readonly slots: Readonly<Record<ScheduleKind, Slots>>;
   /** Whether it is the only account: with several, each has its own offset from the schedule. */
@@ -89,6 +91,7 @@ export class AccountSupervisor {
       verifiers: installation.secrets.verifiers,
       clock,
       log,
+      causes: options.causes,
       asking: options.asking,
       withPermit: (work, signal) => options.permits.during(() => whileFilesAreOurs(installation, work), signal),
       onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
@@ -128,6 +131,7 @@ export class AccountSupervisor {
       start: () => startAll(services),
       stop: async () => {
         this.#stopping.abort(new Error('Stopping.'));
+        this.#options.causes.left(this.#options.account.accountId);
         await Promise.all([this.#runs.stop(), stopAll(services)]);
       },
     };
@@ -220,16 +224,25 @@ export class AccountSupervisor {
   }
 
   async #run(request: RunRequest): Promise<RunReport> {
-    const { account, installation, log, metrics, onRun } = this.#options;
+    const { account, installation, log, causes, metrics, onRun } = this.#options;
     const { mirror } = installation;
     const doubt = this.#doubt;
     const report = await this.#sweep(request);
     const { outcome, counts, error, notes, seconds } = report;
     metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
     const facts = { account: account.accountId, kind: request.kind, trigger: request.trigger, seconds, ...counts };
-    if (!error) log.info(facts, `${request.kind} complete`);
-    else if (isAccessRefused(error.code)) log.error({ ...facts, code: error.code }, `${error.message} ${error.hint}`);
-    else log.warn({ ...facts, code: error.code }, error.message);
+    if (!error) {
+      causes.worked(account.accountId, 'runs');
+      log.info(facts, `${request.kind} complete`);
+    } else {
+      const { code, message, hint } = error;
+      const news = causes.failed(account.accountId, 'runs', code);
+      if (news) {
+        const all = { ...facts, code, ...news.facts };
+        if (isAccessRefused(code)) log.error(all, `${message} ${hint}${news.words}`);
+        else log.warn(all, message + news.words);
+      }
+    }
     for (const { kind, count } of await mirror.findings.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.accountId }, note);
     // A doubt that arose during the run needs another run.

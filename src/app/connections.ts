@@ -30,8 +30,8 @@ export function serviceAddress({ service: { baseUrl }, connections }: Settings):
 }
 
 interface ConnectionsOptions extends ExchangeDependencies {
-  /** The connections by name, and the connection of each account. */
-  readonly settings: Pick<Settings, 'connections' | 'connectionOf' | 'service'>;
+  /** The accounts, the connections by name, and the connection of each account. */
+  readonly settings: Pick<Settings, 'accounts' | 'connections' | 'connectionOf' | 'service'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
   readonly process: TokenStoreProcess['process'];
   readonly failures: Pick<RequestFailures, 'add' | 'forget'>;
@@ -165,8 +165,10 @@ export class Connections {
     if (this.#failing.get(name) === error.code) return;
     this.#failing.set(name, error.code);
     const { log } = this.#options;
-    const facts = { connection: name, code: error.code };
-    const message = `${describe(name)} gives no access: ${error.message} ${error.hint}`;
+    const accounts = this.#settings.accounts.filter((id) => this.of(id) === name).length;
+    const facts = { connection: name, accounts, code: error.code };
+    const whose = accounts > 1 ? ` to its ${accounts.toLocaleString('en')} accounts` : '';
+    const message = `${describe(name)} gives no access${whose}: ${error.message} ${error.hint}`;
     if (isAccessRefused(error.code)) log.error(facts, message);
     else log.warn(facts, message);
   }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Actions } from '../admin/api/actions-api.ts';
 import { Metrics } from '../admin/metrics.ts';
+import { CauseLog } from '../domain/cause-log.ts';
 import { timestamp, type Clock, type Random } from '../domain/clock.ts';
 import { SingleFlight } from '../domain/concurrency.ts';
 import type { MirrorError } from '../domain/errors.ts';
@@ -329,6 +330,14 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
   const { mirror, secrets, settings, serviceTime } = installation;
   const { schedule, retention, service } = settings;
   const permits = new SweepPermits(sweepsAtOnce, clock);
+  const { connections } = installation;
+  if (settings.listener.publicUrl === null) log.info('listener.publicUrl is not set: no webhooks, only sweeps');
+  const causes = new CauseLog({
+    connectionOf: (id) => connections.of(id),
+    accounts: () => [...accounts.supervisors.keys()],
+    clock,
+    log,
+  });
   const slotsOf = (kind: ScheduleKind): Slots => new CronSlots(schedule[kind], schedule.timezone);
   const slots = { reconcile: slotsOf('reconcile'), pull: slotsOf('pull') };
   const build = (id: string, lastRun: number | undefined): AccountSupervisor =>
@@ -336,6 +345,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       ...options,
       account: installation.account(id),
       permits,
+      causes,
       asking: { fetch, clock, process },
       slots,
       isAlone: installation.accounts.length === 1,

@@ -64,7 +64,8 @@ export function createMaintenance({
     // By a clock that is years ahead for a moment, everything would be old.
     if (!serviceTime.isProven) return;
     const since = (age: number | null): number | undefined => (age === null ? undefined : clock.now() - age);
-    const keep = { deliveriesSince: since(retention.deliveries), versionsSince: since(retention.versions) };
+    const { deliveries, runs, versions } = retention;
+    const keep = { deliveriesSince: since(deliveries), runsSince: since(runs), versionsSince: since(versions) };
     let removed = 0;
     for await (const some of mirror.prune(keep)) {
       removed += some;

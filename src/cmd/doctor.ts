@@ -1,12 +1,14 @@
 /**
  * `doctor`: checks everything that must be right, one thing after the other.
  *
- * It writes nothing to the service, and a warning does not make it fail.
+ * It writes nothing to the service, and a warning does not make it fail. Of many accounts all are checked, and each thing that is not in order is
+ * reported once, with the accounts behind it.
  */
 import type { Installation, ServedAccount } from '../app/installation.ts';
 import { asMirrorError, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import type { RetryLimits } from '../domain/retry.ts';
+import { manyAccounts, whoseText, withoutParticulars } from '../health/causes.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { VendorTraits } from '../store/vendors.ts';
 import type { PathTokens } from '../webhook/address.ts';
@@ -18,9 +20,9 @@ import { serviceCheckups } from './doctor-service.ts';
 import { loadSettings } from './load-settings.ts';
 import { highestExit, withSettings, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { print, printJson } from './terminal/print.ts';
+import { print, printJson, printNotice } from './terminal/print.ts';
 import { isConfirmed } from './terminal/prompt.ts';
-import { paragraph, visible } from './terminal/text.ts';
+import { counted, paragraph, visible } from './terminal/text.ts';
 import { withInstallation } from './with-installation.ts';
 
 interface Result extends Checkup {
@@ -47,9 +49,12 @@ export const doctor: CommandHandler<DoctorOptions> = async (call) => {
     const remedy = checkup.remedy === null ? null : withSettings(context, checkup.remedy);
     const message = withSettings(context, checkup.message);
     results.push({ account, ...checkup, message, remedy });
-    if (!options.json) print(context, await lineOf(context, { ...checkup, message, remedy }, account));
+    // Of many accounts, only what is said of all of them with the first is printed at once.
+    if (!options.json && (account === null || !isMany || account === settings.accounts[0]))
+      print(context, await lineOf(context, { ...checkup, message, remedy }, account));
   };
   const settings = loadSettings(call);
+  const isMany = settings.accounts.length > manyAccounts;
   for (const checkup of settingsCheckups(settings)) await report(checkup);
   if (options.acceptService)
     await report(
@@ -58,13 +63,21 @@ export const doctor: CommandHandler<DoctorOptions> = async (call) => {
         anyService: true,
       }),
     );
-  await checkAll(call, settings, report);
+  await checkAll(call, settings, report, async () => {
+    if (isMany && !options.json) await printTogether(context, results, settings.accounts);
+  });
   const status = highestExit(results.map(({ exit }) => exit));
   if (options.json) printDocument(call, results, status);
   return status;
 };
 
-async function checkAll(call: Call, settings: Settings, report: Report): Promise<void> {
+/** @param onAccounts is called when all accounts are checked */
+async function checkAll(
+  call: Call,
+  settings: Settings,
+  report: Report,
+  onAccounts: () => Promise<void>,
+): Promise<void> {
   const { context } = call;
   let isExplained = false;
   let isOlder = false;
@@ -86,7 +99,9 @@ async function checkAll(call: Call, settings: Settings, report: Report): Promise
       settings,
       async (installation) => {
         tokens = await installation.secrets.verifiers.pathTokens(settings.namedAccounts);
-        for (const account of installation.accounts) {
+        for (const [index, account] of installation.accounts.entries()) {
+          if (index > 0 && index % noticeEvery === 0)
+            printNotice(context, `${index} of ${counted(installation.accounts.length, 'account')} are checked.`);
           const paused = await pausedCheckup(context, settings, account);
           if (paused) {
             await report(paused, account);
@@ -95,6 +110,7 @@ async function checkAll(call: Call, settings: Settings, report: Report): Promise
           for await (const checkup of serviceCheckups(context, installation, account)) await report(checkup, account);
           for (const checkup of await mirrorCheckups(context, settings, account)) await report(checkup, account);
         }
+        await onAccounts();
       },
       { retryLimits },
     );
@@ -103,6 +119,45 @@ async function checkAll(call: Call, settings: Settings, report: Report): Promise
     if (!isExplained) await report(problem('opening', asMirrorError(error)));
   }
   for await (const checkup of listenerCheckups(context, settings, tokens)) await report(checkup);
+}
+
+/** Of many accounts, how often it is said how far the checks have come. */
+const noticeEvery = 100;
+
+/** What was not printed of many accounts: what is wrong, each with the accounts behind it, and how many are in order. */
+async function printTogether(
+  context: ProcessContext,
+  results: readonly Result[],
+  accounts: readonly string[],
+): Promise<void> {
+  const groups = new Map<string, { readonly first: Result; readonly of: string[]; isAlike: boolean }>();
+  const troubled = new Set<string>();
+  for (const result of results) {
+    const { account, check, message, remedy } = result;
+    if (account === null || result.result === 'ok') continue;
+    troubled.add(account);
+    const key = [check, result.result, withoutParticulars(`${message} ${remedy}`, account)].join('\n');
+    const group = groups.get(key) ?? { first: result, of: [], isAlike: true };
+    groups.set(key, group);
+    group.of.push(account);
+    group.isAlike &&= message === group.first.message && remedy === group.first.remedy;
+  }
+  for (const { first, of, isAlike } of groups.values())
+    // What the first account alone has was printed.
+    if (of.length > 1 || first.account !== accounts[0])
+      print(context, await lineOf(context, first, whoseText({ accounts: of, isAlike: isAlike || of.length === 1 })));
+  const fineOnes = accounts.length - troubled.size;
+  print(
+    context,
+    await lineOf(
+      context,
+      fine(
+        'accounts',
+        `${counted(accounts.length, 'account')} were checked, and ${fineOnes.toLocaleString('en')} of them are in order.`,
+      ),
+      null,
+    ),
+  );
 }
 
 const checkAgain = 'Once it is migrated, run `vendor-mirror doctor` again.';

@@ -2,6 +2,7 @@
 import { age } from '../domain/clock.ts';
 import { agoInWords } from '../domain/duration.ts';
 import { asMirrorError } from '../domain/errors.ts';
+import { causeTexts, manyAccounts } from '../health/causes.ts';
 import { judge, sentenceOf, type AccountHealth, type Health, type HealthSource } from '../health/judge.ts';
 import { vendorCounts } from '../health/status-document.ts';
 import type { CommonOptions } from './process/command.ts';
@@ -107,7 +108,9 @@ export async function summaryLines(context: Terminal, health: Health, options: S
   const head = await verdict(context, health);
   const foot = (await facts(context, footer(health, options.dashboard))).split('\n');
   const entries = await Promise.all(options.entries.map((entry) => firstLine(context, entry)));
-  const room = Math.max(1, options.room - frame - head.length - foot.length - entries.length);
+  const free = Math.max(1, options.room - frame - head.length - foot.length - entries.length);
+  // Of many, those in most need of a person.
+  const room = accounts.length > manyAccounts ? Math.min(free, manyAccounts + 1) : free;
   const listed = accounts.slice(0, accounts.length > room ? Math.max(1, room - 1) : room);
   const left = accounts.length - listed.length;
   const rows = listed.length === 0 ? [] : (await accountTable(context, health, listed)).split('\n');
@@ -133,11 +136,22 @@ function asOfText(health: Health | undefined): string {
 }
 
 async function verdict(context: Terminal, health: Health): Promise<string[]> {
-  const { process, installation, bySeverity } = health;
+  const { process, installation, accounts, bySeverity } = health;
   const line = await verdictLine(context, health, (moment) => moment.slice(11, 19));
-  const details = [...process, ...(bySeverity[0]?.problems ?? []), ...installation].map(sentenceOf);
+  const details =
+    accounts.length > manyAccounts
+      ? firstCauses(causeTexts(health))
+      : [...process, ...(bySeverity[0]?.problems ?? []), ...installation].map(sentenceOf);
   const more = await Promise.all(details.map((detail) => paragraph(context, '  ', visible(detail))));
   return [...line.split('\n'), ...more.flatMap((one) => one.split('\n'))];
+}
+
+/** How many causes have room. */
+const causesShown = 5;
+
+function firstCauses(texts: readonly string[]): readonly string[] {
+  const more = texts.length - causesShown;
+  return more <= 0 ? texts : [...texts.slice(0, causesShown), `${more} more: \`vendor-mirror status\` has them.`];
 }
 
 function accountTable(context: Terminal, { now }: Health, accounts: readonly AccountHealth[]): Promise<string> {

@@ -3,11 +3,11 @@ import { owedText, type OwedAmount } from '../domain/amounts.ts';
 import { age, timestamp, took } from '../domain/clock.ts';
 import { agoInWords, inWords } from '../domain/duration.ts';
 import { exitStatus } from '../domain/errors.ts';
+import { advice, causeTexts, manyAccounts } from '../health/causes.ts';
 import {
-  advice,
   judge,
-  problemsOf,
   type AccountFacts,
+  type AccountHealth,
   type ConnectionFacts,
   type Health,
   type HealthFacts,
@@ -54,7 +54,9 @@ export const status: CommandHandler = async (call) => {
   return exitStatus.done;
 };
 
+/** Of none where there are too many to show each. */
 function totalsOf(snapshot: Snapshot, { accounts }: Health): Totals {
+  if (accounts.length > manyAccounts) return new Map();
   const known = new Set(accountIds(snapshot));
   const totals = owedReport(snapshot);
   const shown = accounts.map(({ facts: { account } }) => account).filter((account) => known.has(account));
@@ -64,16 +66,19 @@ function totalsOf(snapshot: Snapshot, { accounts }: Health): Totals {
 /** @param totals of the accounts that the mirror knows */
 export async function printText(context: ProcessContext, health: Health, totals: Totals): Promise<void> {
   const { facts, accounts, now } = health;
-  const problems = problemsOf(health).map((line) => paragraph(context, '  ', withSettings(context, line)));
+  const problems = causeTexts(health).map((line) => paragraph(context, '  ', withSettings(context, line)));
   const head = [
     await verdictLine(context, health, (moment) => moment.slice(0, 19), `; ${further(advice(health))}`),
     ...(await Promise.all(problems)),
     await paragraph(context, '', daemonText(facts, now)),
   ];
-  const reports = accounts.flatMap(({ facts: report }) => {
-    const owed = totals.get(report.account);
-    return owed ? [reportText(context, report, owed)] : [];
-  });
+  const reports =
+    accounts.length > manyAccounts
+      ? [sumsText(context, health)]
+      : accounts.flatMap(({ facts: report }) => {
+          const owed = totals.get(report.account);
+          return owed ? [reportText(context, report, owed)] : [];
+        });
   print(
     context,
     [
@@ -96,6 +101,51 @@ function daemonText({ startedAt }: HealthFacts, now: number): string {
   return startedAt === null
     ? 'No daemon runs: the mirror is as fresh as the last sync made it.'
     : `A daemon has been running since ${timestamp(startedAt).slice(0, 19)} UTC (${agoInWords(now - startedAt)}).`;
+}
+
+/** All accounts together, where there are too many to show each. */
+async function sumsText(context: ProcessContext, { accounts }: Health): Promise<string> {
+  const ago: Ago = (moment) => age(context.clock, moment);
+  const served = accounts.filter(({ isServed }) => isServed);
+  const counts = vendorCounts(accounts.flatMap(({ facts }) => facts.counts));
+  const sum = (of: (facts: AccountFacts) => number): number =>
+    accounts.reduce((total, { facts }) => total + of(facts), 0);
+  const last = accounts
+    .flatMap(({ facts }) => facts.lastDelivery ?? [])
+    .sort()
+    .at(-1);
+  const [waiting, parked] = [sum(({ queue }) => queue.waiting), sum(({ queue }) => queue.parked)];
+  const callbacks = sum((facts) => facts.callbacks.length);
+  const verified = sum((facts) => facts.callbacks.filter((callback) => callback.verified === 1).length);
+  const entries: [string, string][] = [
+    ['vendors', vendorsText(counts)],
+    ['freshness', leastFreshText(served, ago)],
+    ['queue', waiting + parked === 0 ? 'empty' : `${waiting} waiting, ${parked} parked`],
+    ['deliveries', last === undefined ? 'none ever arrived' : `the last arrived ${ago(last)}`],
+    ['callbacks', callbacks === 0 ? 'none' : `${callbacks}, of which ${verified} are verified`],
+    ...(served.length === accounts.length
+      ? []
+      : [['not served', counted(accounts.length - served.length, 'account')] satisfies [string, string]]),
+  ];
+  const more = '`vendor-mirror status --account ID` shows one of them, `vendor-mirror accounts list` lists all.';
+  return [
+    heading(context, counted(accounts.length, 'account')),
+    await factLines(context, entries),
+    '',
+    await paragraph(context, '', withSettings(context, more)),
+  ].join('\n');
+}
+
+function leastFreshText(served: readonly AccountHealth[], ago: Ago): string {
+  const known = served.flatMap(({ facts: { account, freshness } }) =>
+    freshness.safe_as_of === null ? [] : [{ account, moment: freshness.safe_as_of }],
+  );
+  const [oldest] = known.sort((a, b) => (a.moment < b.moment ? -1 : 1));
+  const unknown = served.length - known.length;
+  if (!oldest) return 'unknown';
+  const which = unknown === 0 ? 'every account' : `${known.length.toLocaleString('en')} accounts`;
+  const others = unknown === 0 ? '' : `; of ${counted(unknown, 'account')} that is unknown`;
+  return `${which} up to ${oldest.moment.slice(0, 19)} UTC (${ago(oldest.moment)}, ${oldest.account}) or later${others}`;
 }
 
 /** Says how long ago a moment was. */

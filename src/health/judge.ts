@@ -179,6 +179,8 @@ export interface Problem {
   readonly message: string;
   /** What a person should do about it; null where nothing needs to be done. */
   readonly remedy: string | null;
+  /** The connection that it is about, where it is about one. */
+  readonly connection?: string;
 }
 
 /** What stands above everything else about an account. */
@@ -269,23 +271,6 @@ export function judgeProcess({ listening, trouble }: Ability): Problem[] {
 
 export function sentenceOf({ message, remedy }: Problem): string {
   return remedy === null ? message : `${message} ${remedy}`;
-}
-
-/** A sentence for each problem that is wanted, by default for all of them. */
-export function problemsOf(
-  { accounts, process, installation }: Health,
-  isWanted: (problem: Problem) => boolean = () => true,
-): string[] {
-  const wanted = (problems: readonly Problem[]): string[] => problems.filter(isWanted).map(sentenceOf);
-  const own = accounts.flatMap(({ facts: { account }, problems }) =>
-    wanted(problems).map((text) => `${account}: ${text}`),
-  );
-  return [...wanted(process), ...own, ...wanted(installation)];
-}
-
-/** What a person should do. */
-export function advice(health: Health): string[] {
-  return problemsOf(health, ({ remedy }) => remedy !== null);
 }
 
 interface Surroundings {
@@ -795,7 +780,8 @@ function connectionProblem(facts: ConnectionFacts, now: number): Problem | undef
   if (!failing || !isAccessRefused(failing.code as ErrorCode)) return undefined;
   const whose = accounts === 1 ? 'its account' : `its ${accounts} accounts`;
   const message = `The connection ${connection} has given no access to ${whose} for ${took({ now: () => now }, failing.first_at, null)}: ${failing.message}`;
-  return problem('connection_refused', 'fair', message, connectionRemedy(facts) ?? '', failing.first_at);
+  const remedy = connectionRemedy(facts) ?? '';
+  return { ...problem('connection_refused', 'fair', message, remedy, failing.first_at), connection };
 }
 
 /** Targets of these names, and those that the mirror still knows. */

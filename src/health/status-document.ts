@@ -5,8 +5,8 @@
 import { timestamp } from '../domain/clock.ts';
 import type { VendorCount } from '../store/account-reports.ts';
 import type { Presence } from '../domain/presence.ts';
+import { advice, causesOf } from './causes.ts';
 import {
-  advice,
   connectionRemedy,
   judgeProcess,
   sentenceOf,
@@ -43,6 +43,8 @@ export interface StatusDocument {
   readonly verdict: VerdictDocument;
   /** Of no single account. */
   readonly problems: readonly ProblemDocument[];
+  /** What is wrong, by cause: the problems of the process, of accounts and of the installation, each once. */
+  readonly causes: readonly CauseDocument[];
   /** What a person should do, in sentences. */
   readonly advice: readonly string[];
   readonly notify: readonly TargetStatus[];
@@ -63,6 +65,11 @@ interface VerdictDocument extends Pick<Verdict, 'code' | 'tone' | 'since'> {
 
 interface ProblemDocument extends Pick<Problem, 'code' | 'tone' | 'since' | 'message'> {
   readonly what_to_do: string | null;
+}
+
+/** The problem is as the first of its accounts has it; none is named for one of the installation. */
+interface CauseDocument extends ProblemDocument {
+  readonly accounts: readonly string[];
 }
 
 interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | 'runs' | 'findings'> {
@@ -114,6 +121,7 @@ export function statusDocument(health: Health, completed: (text: string) => stri
     accounts_paused: accounts.filter((account) => isPaused(account)).length,
     verdict: verdictDocument(health.verdict),
     problems: [...process, ...health.installation].map(problemDocument),
+    causes: causesOf(health).map(({ problem, accounts: ids }) => ({ ...problemDocument(problem), accounts: ids })),
     advice: advice(health).map(completed),
     notify: facts.targets,
     publications: facts.publications,

@@ -332,7 +332,11 @@ export const settingsShape = z.strictObject({
       percent: z.number({ error: 'a number from 0 to 100' }).min(0).max(100),
     }),
   }),
-  retention: z.strictObject({ deliveries: duration.nullable(), versions: duration.nullable() }),
+  retention: z.strictObject({
+    deliveries: duration.nullable(),
+    runs: duration.nullable(),
+    versions: duration.nullable(),
+  }),
   publish: z.array(publication, {
     error: 'a list of {path, when, format, view or query}, such as [{ path: copy.db }]',
   }),

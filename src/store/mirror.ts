@@ -244,10 +244,11 @@ export class Store {
    * Removes expired settled deliveries, findings, runs, and ended versions, a short batch at each step.
    * @returns the number of removed rows of each batch.
    */
-  async *prune({ deliveriesSince, versionsSince }: RetentionLimits): AsyncGenerator<number, void, void> {
+  async *prune({ deliveriesSince, runsSince, versionsSince }: RetentionLimits): AsyncGenerator<number, void, void> {
     if (deliveriesSince !== undefined)
-      for (const expiring of [expiringDeliveries, expiringFindings, expiringRuns])
+      for (const expiring of [expiringDeliveries, expiringFindings])
         yield* removeExpired(this.#database, expiring, deliveriesSince);
+    if (runsSince !== undefined) yield* removeExpired(this.#database, expiringRuns, runsSince);
     if (versionsSince !== undefined) yield* removeExpired(this.#database, expiringVersions, versionsSince);
   }
 

@@ -13,6 +13,7 @@ export const batchSize = 250;
 /** What is kept: moments in milliseconds since 1970; older rows are removed. Undefined keeps everything. */
 export interface RetentionLimits {
   readonly deliveriesSince: number | undefined;
+  readonly runsSince: number | undefined;
   readonly versionsSince: number | undefined;
 }
 

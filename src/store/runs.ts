@@ -373,22 +373,41 @@ export interface FailedSince {
 }
 
 export function failuresOfRuns(sqlite: Sqlite): Statement<OfAccount, FailedSince> {
-  const refused = sql`error_code IN (${sql.join(accessRefusals)})`;
-  const firstAfter = (accountId: RawBuilder<unknown>, isFailure: RawBuilder<unknown>, ends: RawBuilder<unknown>) => sql`
-    (SELECT coalesce(finished_at, started_at) FROM runs
-      WHERE account_id = ${accountId} AND outcome <> 'running' AND ${isFailure}
-        AND id > coalesce((SELECT max(id) FROM runs WHERE account_id = ${accountId} AND ${ends}), 0)
-      ORDER BY id LIMIT 1)`;
+  const moment = sql`coalesce(f.finished_at, f.started_at)`;
   return statement<OfAccount, FailedSince>(
     sqlite,
     (at) => sql`
-      SELECT ${firstAfter(at('accountId'), sql`outcome <> 'complete'`, sql`outcome = 'complete'`)} AS failedSince,
-        ${firstAfter(
-          at('accountId'),
-          refused,
-          sql`(outcome = 'complete' OR (outcome = 'incomplete' AND error_code IS NOT NULL AND NOT ${refused}))`,
-        )} AS refusedSince`,
+      SELECT ${firstFailure(at('accountId'), moment)} AS failedSince, ${firstRefusal(at('accountId'), moment)} AS refusedSince`,
   );
+}
+
+/** Something of the first run that failed, or was incomplete, after the last complete one. */
+function firstFailure(accountId: RawBuilder<unknown>, what: RawBuilder<unknown>): RawBuilder<unknown> {
+  return firstAfter(accountId, what, sql`f.outcome <> 'complete'`, sql`l.outcome = 'complete'`);
+}
+
+/** Something of the first run that was refused after the last one that got an answer. */
+function firstRefusal(accountId: RawBuilder<unknown>, what: RawBuilder<unknown>): RawBuilder<unknown> {
+  const refusals = sql.join(accessRefusals);
+  return firstAfter(
+    accountId,
+    what,
+    sql`f.error_code IN (${refusals})`,
+    sql`(l.outcome = 'complete' OR (l.outcome = 'incomplete' AND l.error_code IS NOT NULL AND l.error_code NOT IN (${refusals})))`,
+  );
+}
+
+function firstAfter(
+  accountId: RawBuilder<unknown>,
+  what: RawBuilder<unknown>,
+  isFailure: RawBuilder<unknown>,
+  ends: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`
+    (SELECT ${what} FROM runs f
+      WHERE f.account_id = ${accountId} AND f.outcome <> 'running' AND ${isFailure}
+        AND f.id > coalesce((SELECT max(l.id) FROM runs l WHERE l.account_id = ${accountId} AND ${ends}), 0)
+      ORDER BY f.id LIMIT 1)`;
 }
 
 /** The last complete sweep of an account before a run; before any where that is null. */
@@ -417,13 +436,18 @@ export function dropFreshness(sqlite: Sqlite): Statement<object> {
   );
 }
 
-/** Runs that ended. The latest complete sweep of each account is kept, because `freshness` depends on it. */
+/**
+ * Runs that ended. Kept are the latest complete one of each kind and account, because `freshness` depends on it, and the first ones that
+ * failed since, because they say since when.
+ */
 export const expiringRuns: Expiring = {
   next: (at) => sql`
-    SELECT id, started_at AS at, outcome = 'running' OR (
-      outcome = 'complete' AND kind <> 'verify' AND NOT EXISTS (
+    SELECT id, started_at AS at, outcome = 'running'
+      OR (outcome = 'complete' AND NOT EXISTS (
         SELECT 1 FROM runs later WHERE later.account_id = runs.account_id AND later.outcome = 'complete'
-          AND later.kind <> 'verify' AND later.id > runs.id)) AS stays
+          AND later.kind = runs.kind AND later.id > runs.id))
+      OR coalesce(id = ${firstFailure(sql`runs.account_id`, sql`f.id`)}, 0)
+      OR coalesce(id = ${firstRefusal(sql`runs.account_id`, sql`f.id`)}, 0) AS stays
     FROM runs WHERE id > ${at('id')} ORDER BY id LIMIT ${batchSize}`,
   remove: (at) => sql`DELETE FROM runs WHERE id IN ${among(at)}`,
 };

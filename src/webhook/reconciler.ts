@@ -130,7 +130,8 @@ class CallbackReconciler {
         this.#refusals.set(event, error);
         verified = false;
         if (error instanceof Waiting) continue;
-        log.warn({ account: accountId, event, code: error.code }, `the callback for ${event} could not be registered`);
+        // The check ends with this error, or with the first of several, which is logged then.
+        log.debug({ account: accountId, event, code: error.code }, `the callback for ${event} could not be registered`);
         if (!isRefusal(error)) {
           await this.#recordRefusals();
           throw error;

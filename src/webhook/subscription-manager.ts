@@ -3,6 +3,7 @@
  * time.
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
+import type { CauseLog } from '../domain/cause-log.ts';
 import type { Clock } from '../domain/clock.ts';
 import { ArrivalSignal, SingleFlight } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
@@ -24,6 +25,7 @@ export interface SubscriptionManagerOptions {
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;
+  readonly causes: Pick<CauseLog, 'failed' | 'worked'>;
   /** By what others are asked who they are, and the random name of this process. */
   readonly asking: OwnCallbacksOptions['asking'];
   /** Limits how many accounts call the service at once: waits for a permit, then does the work. @throws the signal's reason. */
@@ -61,9 +63,7 @@ export class SubscriptionManager implements Service {
 
   /** Starts the first check without waiting for it. */
   start(): Promise<void> {
-    const { publicUrl, log, accountId } = this.#options;
-    if (publicUrl === null) log.info({ account: accountId }, 'listener.publicUrl is not set: no webhooks, only sweeps');
-    else void this.check();
+    void this.check();
     return Promise.resolve();
   }
 
@@ -156,7 +156,7 @@ export class SubscriptionManager implements Service {
   }
 
   async #checkOnce(publicUrl: string): Promise<Subscription> {
-    const { accountId, log, verifiers } = this.#options;
+    const { accountId, causes, log, verifiers } = this.#options;
     const { signal } = this.#stopping;
     const verification = this.#verification;
     const renew = this.#isRenewalDue;
@@ -172,12 +172,20 @@ export class SubscriptionManager implements Service {
           reconcileCallbacks({ ...this.#options, publicUrl, pathToken, verification, signal, renew, onVendorsChecked }),
         signal,
       );
-      if (!verified) log.warn({ account: accountId }, notVerifiedMessage(publicUrl));
+      if (verified) causes.worked(accountId, 'callbacks');
+      else {
+        const news = causes.failed(accountId, 'callbacks', 'unverified');
+        if (news) log.warn({ account: accountId, ...news.facts }, notVerifiedMessage(publicUrl) + news.words);
+      }
       return verified ? 'verified' : 'unverified';
     } catch (error) {
       const { code, message, hint } = asMirrorError(error);
-      if (!signal.aborted)
-        log.warn({ account: accountId, code }, `the callback could not be checked: ${message} ${hint}`);
+      const news = signal.aborted ? undefined : causes.failed(accountId, 'callbacks', code);
+      if (news)
+        log.warn(
+          { account: accountId, code, ...news.facts },
+          `the callback could not be checked: ${message} ${hint}${news.words}`,
+        );
       return 'unverified';
     } finally {
       onVendorsChecked();

@@ -1,6 +1,7 @@
 /** The first page where there are several accounts: which are in trouble, and what is owed in all of them. Each leads to its own page. */
 import { owedText, type OwedAmount } from '../../domain/amounts.ts';
-import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
+import { causeTexts } from '../../health/causes.ts';
+import type { AccountHealth, Health, Tone } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { AccountOwed } from '../../store/reports/owed.ts';
 import { ago, count, counted, html, page, sentence, type Html, type Page } from './html.ts';
@@ -58,7 +59,11 @@ function byTrouble(accounts: readonly AccountHealth[]): AccountHealth[] {
   return [...accounts].sort((a, b) => need(a) - need(b) || (a.facts.account < b.facts.account ? -1 : 1));
 }
 
-function verdict({ accounts, process, installation, facts }: Health): Html {
+/** How many causes have room. */
+const causesShown = 10;
+
+function verdict(health: Health): Html {
+  const { accounts, facts } = health;
   const served = accounts.filter(({ isServed }) => isServed);
   const wrong = served.filter(({ verdict: { isCorrect } }) => !isCorrect);
   const noted = served.filter(({ verdict: { code, isCorrect } }) => isCorrect && code !== 'correct');
@@ -71,7 +76,9 @@ function verdict({ accounts, process, installation, facts }: Health): Html {
         : `All ${count(served.length)} accounts are correct.`;
   return html`<section id="verdict" class="verdict ${tone}">
     <h1 aria-live="polite">${words}</h1>
-    ${[...process, ...installation].map((problem) => html`<p class="detail">${sentence(sentenceOf(problem))}</p>`)}
+    ${causeTexts(health)
+      .slice(0, causesShown)
+      .map((text) => html`<p class="detail">${sentence(text)}</p>`)}
     <p class="meaning">The mirror is <code>${facts.database}</code>.</p>
   </section>`;
 }

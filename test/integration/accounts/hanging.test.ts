@@ -1,6 +1,7 @@
 /** A service that takes requests and never answers them: what is said of it, and how soon. */
 import { expect, it } from 'vitest';
-import { advice, judge } from '../../../src/health/judge.ts';
+import { advice } from '../../../src/health/causes.ts';
+import { judge } from '../../../src/health/judge.ts';
 import { accountStates } from '../../../src/store/account-reports.ts';
 import { facts, newAccount } from '../../support/admin/sample.ts';
 import { readMirror } from '../../support/mirror-file.ts';

@@ -4,6 +4,7 @@ import { connect } from '../../../src/api/client.ts';
 import { ConnectionRate } from '../../../src/api/http/rate-limiter.ts';
 import { fixedToken } from '../../../src/api/auth/token-sources.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
+import { CauseLog } from '../../../src/domain/cause-log.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { startEmbeddedSandbox, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
@@ -106,6 +107,10 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       verifiers: listener.secrets.verifiers,
       clock,
       log: options.log ?? silentLog,
+      causes: new CauseLog({
+        ...{ connectionOf: () => 'default', accounts: () => [account] },
+        ...{ clock, log: options.log ?? silentLog },
+      }),
       asking: { fetch: globalThis.fetch, clock, process: listener.folder },
       withPermit: (work) => work(),
       onVerified: (accountId) => verified.push(accountId),

@@ -18,7 +18,7 @@ it('F5 a journal that a reader keeps from being reused is logged once, and again
   const maintenance = createMaintenance({
     mirror: { sizes: () => sizes, assertOurs: () => undefined, copyJournal, prune: nothing },
     secrets: { assertOurs: () => undefined, copyJournal },
-    retention: { deliveries: null, versions: null },
+    retention: { deliveries: null, runs: null, versions: null },
     serviceTime: { isProven: true },
     clock,
     log: createLog('info', { write: (line) => void lines.push(line) }),

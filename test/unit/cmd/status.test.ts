@@ -121,7 +121,8 @@ describe('where nothing is mirrored yet', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
       accounts: [{ account: '6BApk', runs: [] }, { account: 'other' }],
-      advice: [expect.stringContaining('6BApk'), expect.stringContaining('other')],
+      advice: [expect.stringContaining('6BApk, other: ')],
+      causes: [{ code: 'never_mirrored', accounts: ['6BApk', 'other'] }],
     });
   });
 });

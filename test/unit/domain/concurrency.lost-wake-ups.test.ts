@@ -282,6 +282,7 @@ const callbacks =
     };
     const manager: SubscriptionManager = new SubscriptionManager({
       ...{ accountId: 'a', publicUrl: 'http://127.0.0.1:9', events: ['bill_vendor'], clock, log: silentLog },
+      causes: { failed: () => undefined, worked: () => undefined },
       callbacks: {
         list: () => {
           listings += 1;

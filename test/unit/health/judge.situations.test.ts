@@ -5,7 +5,8 @@ import type { ProcessContext } from '../../../src/cmd/process/process-context.ts
 import { summaryLines } from '../../../src/cmd/live-summary.ts';
 import { jsonText } from '../../../src/domain/steering.ts';
 import { catalogue } from '../../../src/domain/errors.ts';
-import { advice, judge, sentenceOf, type AccountFacts, type HealthFacts } from '../../../src/health/judge.ts';
+import { advice } from '../../../src/health/causes.ts';
+import { judge, sentenceOf, type AccountFacts, type HealthFacts } from '../../../src/health/judge.ts';
 import { statusDocument, type StatusDocument } from '../../../src/health/status-document.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { able, account, before, facts, newAccount, noon, published, run, target } from '../../support/admin/sample.ts';

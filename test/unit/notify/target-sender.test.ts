@@ -215,7 +215,11 @@ describe('a target of outgoing webhooks', () => {
     await at.change(1, 'two');
     await at.change(1, 'three');
     await at.clock.pass(1_000);
-    const pruning = at.mirror.prune({ deliveriesSince: undefined, versionsSince: at.clock.now() });
+    const pruning = at.mirror.prune({
+      deliveriesSince: undefined,
+      runsSince: undefined,
+      versionsSince: at.clock.now(),
+    });
     while (!(await pruning.next()).done);
     await at.another().start();
     await at.untilSent();

@@ -67,7 +67,8 @@ const closed = (seq: number, days: number | null, told: Row = {}): Row =>
 async function pruned(mirror: Store): Promise<number> {
   const since = clock.now() - 10 * day;
   let removed = 0;
-  for await (const some of mirror.prune({ deliveriesSince: since, versionsSince: since })) removed += some;
+  for await (const some of mirror.prune({ deliveriesSince: since, runsSince: since, versionsSince: since }))
+    removed += some;
   return removed;
 }
 
@@ -121,7 +122,7 @@ describe('retention', () => {
     expect(left('findings')).toEqual([3, 4]);
   });
 
-  it('K27 keeps the last complete sweep of every account, however old, and every run that is under way', async () => {
+  it('K27 L98 keeps the last complete run of each kind and account and the first that failed after it, however old, and every run that is under way', async () => {
     const other = { account_id: 'two' };
     const { mirror, left } = await holding({
       runs: [
@@ -146,8 +147,8 @@ describe('retention', () => {
     });
     const before = await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.runs.lastComplete(id)));
     expect(before).toEqual([daysAgo(50), daysAgo(80), undefined, daysAgo(5)]);
-    expect(await pruned(mirror)).toBe(7);
-    expect(left('runs')).toEqual([2, 5, 9, 11, 12]);
+    expect(await pruned(mirror)).toBe(3);
+    expect(left('runs')).toEqual([2, 3, 4, 5, 6, 7, 9, 11, 12]);
     expect(await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.runs.lastComplete(id)))).toEqual(
       before,
     );
@@ -187,9 +188,10 @@ describe('retention', () => {
   });
 
   it.each([
-    ['no age for either', { deliveries: null, versions: null }, [2, 1, 2, 2]],
-    ['no age for versions', { deliveries: day, versions: null }, [1, 0, 1, 2]],
-    ['no age for deliveries', { deliveries: null, versions: day }, [2, 1, 2, 1]],
+    ['no age for any', { deliveries: null, runs: null, versions: null }, [2, 1, 2, 2]],
+    ['an age for deliveries alone', { deliveries: day, runs: null, versions: null }, [1, 0, 2, 2]],
+    ['L98 an age for runs alone', { deliveries: null, runs: day, versions: null }, [2, 1, 1, 2]],
+    ['an age for versions alone', { deliveries: null, runs: null, versions: day }, [2, 1, 2, 1]],
   ])('K27 never removes what has %s in the settings', async (_, retention, expected) => {
     const { mirror, left } = await holding({
       deliveries: [delivery(1, 'applied', 5_000), delivery(2, 'applied', 0.9)],
@@ -211,7 +213,7 @@ describe('retention beside a clock that is wrong', () => {
     runs: [attempt(1, 1), attempt(2, 1)],
     findings: [finding(1, 1)],
   };
-  const ages = { deliveries: 90 * day, versions: null };
+  const ages = { deliveries: 90 * day, runs: 30 * day, versions: null };
 
   it.each([
     ['L21 a clock that an answer proved and that then went a year ahead', [0], 365 * day],
@@ -258,7 +260,7 @@ describe('retention of many rows', () => {
     runs: numbers.map((id) => attempt(id, 20)),
     vendor_versions: numbers.map((seq) => closed(seq, seq % 2 === 0 ? null : 20)),
   };
-  const ages = { deliveries: 10 * day, versions: 10 * day };
+  const ages = { deliveries: 10 * day, runs: 10 * day, versions: 10 * day };
 
   it('K41 pauses after each short batch, and deliveries are stored meanwhile', async () => {
     const { mirror, left } = await holding({ deliveries: numbers.map((id) => delivery(id, 'applied', 20)) });

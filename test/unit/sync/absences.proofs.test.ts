@@ -311,7 +311,8 @@ describe('L11 the breaker of a day', () => {
       await later(at, hour);
       if (nth === 2) await at.reopen();
     }
-    const limits = { deliveriesSince: at.clock.now(), versionsSince: at.clock.now() };
+    const now = at.clock.now();
+    const limits = { deliveriesSince: now, runsSince: now, versionsSince: now };
     let pruned = 0;
     for await (const rows of at.installation.mirror.prune(limits)) pruned += rows;
     expect(pruned).toBeGreaterThan(0);

@@ -118,7 +118,8 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   secrets.tokenStore('client', { process: mirror.process, onWait: () => undefined });
   mirror.checkpointIn('unused');
   await mirror.accountState(account_id);
-  for await (const removed of mirror.prune({ deliveriesSince: 1, versionsSince: 1 })) expect(removed).toBe(0);
+  for await (const removed of mirror.prune({ deliveriesSince: 1, runsSince: 1, versionsSince: 1 }))
+    expect(removed).toBe(0);
   await changePage(mirror.query, clock, { since: '0123456789abcdef:0', limit: 1 });
   await changePage(mirror.query, clock, { limit: 1 });
   await vendorPage(mirror.query, clock, { limit: 1 });
