@@ -99,7 +99,7 @@ describe('retries', () => {
 
   it('K17 are logged with the account and the reason', async () => {
     const records: object[] = [];
-    const log = createLog('info', { write: (line) => void records.push(JSON.parse(line) as object) });
+    const log = createLog('debug', { write: (line) => void records.push(JSON.parse(line) as object) });
     const { client } = scriptedService([json({}, 500), busy({ 'retry-after': '7' }), one(5)], { log }, 'Hung');
     await client.vendors.read(5);
     expect(records).toMatchObject([

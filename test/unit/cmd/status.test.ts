@@ -378,10 +378,10 @@ describe('status', () => {
     expect(stdout.slice(0, stdout.indexOf('\nAccount'))).toMatchInlineSnapshot(`
       "other: Nothing is mirrored completely yet; 4 things to do.
         6BApk: Changes of the last day may be missing; admin.maxStaleness allows 2 h.
+        other: No sweep was complete yet. Run \`vendor-mirror sync\`.
         6BApk: The last pull failed: The service is down. Run \`vendor-mirror sync\` again.
         6BApk: Many vendors are missing from the list, and none of them was marked gone yet. If these vendors are really gone, allow it: \`vendor-mirror reconcile --approve-absences N\`.
         6BApk: One changed vendor could not be read; the next reconciliation tries again. \`vendor-mirror deliveries retry\` tries again at once.
-        other: No sweep was complete yet. Run \`vendor-mirror sync\`.
       No daemon runs: the mirror is as fresh as the last sync made it.
       "
     `);
