@@ -102,7 +102,7 @@ describe('retries', () => {
     const log = createLog('debug', { write: (line) => void records.push(JSON.parse(line) as object) });
     const { client } = scriptedService([json({}, 500), busy({ 'retry-after': '7' }), one(5)], { log }, 'Hung');
     await client.vendors.read(5);
-    expect(records).toMatchObject([
+    expect(records.filter((record) => 'wait' in record)).toMatchObject([
       { account: 'Hung', code: 'service_unavailable', wait: 500 },
       { account: 'Hung', code: 'rate_limited', wait: 7_000 },
     ]);
