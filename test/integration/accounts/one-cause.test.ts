@@ -107,8 +107,8 @@ admin: { port: 0 }`;
   const line = await testbed({ level: 'command', service: { account: names(14), vendors: 3 }, settings });
   await line.run('sync');
   const status = (await line.run('status')).stdout;
-  expect(status.match(/A8/g)).toHaveLength(3);
-  expect(status).toMatch(/7 accounts \(A8, A9, A10 and 4 more\): The connection clients has given no access/);
+  expect(status.match(/A10/g)).toHaveLength(3);
+  expect(status).toMatch(/7 accounts \(A10, A11, A12 and 4 more\): The connection clients has given no access/);
   expect(status.split('\n').length).toBeLessThanOrEqual(24);
 
   const { stdout, status: exit } = await line.run('doctor');
