@@ -11,7 +11,7 @@ import { systemRandom } from '../../../../src/domain/clock.ts';
 import { Secret } from '../../../../src/domain/secret.ts';
 import { balanceFields } from '../../../../src/domain/vendor.ts';
 import { rowQuery } from '../../../../src/store/export/export-rows.ts';
-import { isMirrorAt, refuseOtherFiles } from '../../../../src/store/files/identity.ts';
+import { isMirrorAt, refuseOtherFiles, serviceOf } from '../../../../src/store/files/identity.ts';
 import { Forgetter, storedFields } from '../../../../src/store/forget.ts';
 import { listDeliveries } from '../../../../src/store/deliveries.ts';
 import { listGateways } from '../../../../src/store/gateways.ts';
@@ -26,6 +26,8 @@ import {
   keptAccounts,
   knownConnection,
 } from '../../../../src/store/reports/known-accounts.ts';
+import { owedByAccount } from '../../../../src/store/reports/owed.ts';
+import { isUnused } from '../../../../src/store/runs.ts';
 import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
 import { accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
 import { listVendors, vendorPage, vendorTotals } from '../../../../src/store/reports/vendor-list.ts';
@@ -142,9 +144,12 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     vendorTotals(sqlite, {});
     storedFields(sqlite, ['note']);
     new AccountFigures(sqlite, clock);
+    owedByAccount(sqlite);
+    serviceOf(sqlite);
   });
   knownConnection(path, account_id);
   isMirrorAt(path, mirrorId);
+  isUnused(path);
   await mirror.forgetDaemonFiles();
   await exportSecrets(join(folder, 'backup'), {
     passphrase: new Secret('words'),
