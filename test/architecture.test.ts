@@ -224,6 +224,7 @@ describe('the layout', () => {
       'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'config',
       'eslint.config.js',
       'knip.json',

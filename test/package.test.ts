@@ -135,7 +135,7 @@ describe('H12 the compiled program', () => {
         'migrations/secrets/0001_secrets.sql',
       ]),
     );
-    const allowed = /^(dist|migrations|config)\/|^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    const allowed = /^(dist|migrations|config)\/|^(package\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/;
     // A part of the program may be named after its file, as `oauth-tokens.js`; a file that holds tokens is none.
     const stray = /\.(test|spec)\.|\.map$|\.db(-|$)|token(?![\w-]*\.js$)/;
     expect(paths.filter((path) => !allowed.test(path) || stray.test(path))).toEqual([]);

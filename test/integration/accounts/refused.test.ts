@@ -19,11 +19,7 @@ const status = async (at: Testbed<'daemon'>): Promise<Status> =>
 const [errorLevel, interval] = [50, 15 * 60_000];
 
 it.each([
-  [
-    'unauthenticated',
-    undefined,
-    'Set a new token as service.auth.accessToken.',
-  ],
+  ['unauthenticated', undefined, 'Set a new token as service.auth.accessToken.'],
   ['access_denied', ['user:callbacks:read'], 'The plan of the business, or the role of the person behind the token'],
 ])('K18 L40 the token dies (%s): log, status and metrics say so within one interval', async (code, scopes, remedy) => {
   const at = await testbed({ level: 'daemon' });
