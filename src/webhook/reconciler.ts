@@ -216,20 +216,22 @@ class CallbackReconciler {
   async #verify(callback: Callback): Promise<boolean> {
     const { accountId, verification, renew, signal, verifiers } = this.#options;
     const { callbackid, event } = callback;
-    const right = callback.verified && (await verifiers.hasKey(accountId, callbackid));
-    if (right && !(renew && verification.mayResend(callbackid))) {
+    const hasKey = callback.verified && (await verifiers.hasKey(accountId, callbackid));
+    if (hasKey && !(renew && verification.mayResend(callbackid))) {
       await verifiers.expectNone(accountId, event);
       this.#kept.add(callbackid);
       return true;
     }
-    if (!right && (await verification.tryCodes(callback, this.#ownCallbacks, signal)))
+    if (!callback.verified && (await verification.tryCodes(callback, this.#ownCallbacks, signal)))
       return this.#keepVerified(callback);
     if (verification.wrongCodes(callbackid) >= maxWrongCodes) {
       const replaced = await this.#register(event, callback);
       if (typeof replaced === 'boolean') return replaced;
       throw replaced;
     }
-    if (!verification.mayResend(callbackid)) return false;
+    // Of one that is verified by a code that nobody knows, no code proves anything: it says `verified` whatever is sent. A resend ends that.
+    const isLost = callback.verified && !hasKey;
+    if (!isLost && !verification.mayResend(callbackid)) return false;
     this.#ownCallbacks.add(await verification.resend(callback, signal));
     return this.#awaitCode(callback);
   }
@@ -357,7 +359,8 @@ export const codeWait = 30_000;
 const resendAfter = 600_000;
 
 /**
- * Verifies callbacks: requests a code, waits for it, sends it back, and accepts it only when both the answer and the list say `verified`.
+ * Verifies callbacks: requests a code, waits for it, sends it back, and accepts it only when both the answer and the list say `verified`, which
+ * they did not before: proof is a change.
  */
 export class Verification {
   readonly #options: VerificationOptions;

@@ -50,6 +50,31 @@ describe('a subscription repairs itself', () => {
     expect(writes(place)).toEqual([`PUT ${base}/2001`]);
   });
 
+  it.each(['a code of a stranger', 'the right one, and a code of a stranger'])(
+    'L53 a callback that was verified, and whose key is lost, is proven by none of the codes that wait: %s',
+    async (which) => {
+      const place: Testbed<'webhook'> = await testbed({
+        level: 'webhook',
+        // Of a verified callback, a service may answer each code with what it is.
+        intercept: (method, body) => {
+          const { id, verified, event, uri } = place.service.sandbox.callbacks(account).get(2001) ?? {};
+          const isStranger = method === 'PUT' && body.includes('of-a-stranger');
+          if (!isStranger || !verified) return undefined;
+          const callback = { callbackid: id, callback_id: id, event, uri, verified };
+          return Response.json({ response: { result: { callback } } });
+        },
+      });
+      const book = place.service.sandbox.callbacks(account);
+      const { id, verifier } = book.add(0, 'bill_vendor', place.address);
+      book.verify(0, book.get(id)!, verifier);
+      await place.secrets.verifiers.expect(account, 'bill_vendor', null);
+      await place.secrets.verifiers.offer(account, new Secret('of-a-stranger'), id);
+      if (which.startsWith('the right')) await place.secrets.verifiers.offer(account, new Secret(verifier), id);
+      expect(await place.subscriptions.check()).toBe('verified');
+      expect(await announce(place)).toBe(200);
+    },
+  );
+
   it('D6 after a crash before the code was proven: a new code is requested', async () => {
     const place = await testbed({ level: 'webhook' });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
