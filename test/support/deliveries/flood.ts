@@ -4,17 +4,17 @@ import { connect } from 'node:net';
 import type { ListenerTestbed } from '../testbed/listener.ts';
 import type { signed } from './signed-delivery.ts';
 
-/** As many as the listener takes on one connection. */
-const perSocket = 100;
+/** As many as the listener takes on one connection without having answered. */
+const perSocket = 16;
 const sockets = 8;
 
 type Delivery = ReturnType<typeof signed>;
 
-/** Sends every delivery, some hundreds at a time. @returns how many answers there were of each status. */
+/** Sends every delivery, by default a hundred at a time. @returns how many answers there were of each status. */
 export async function flood(
   at: Pick<ListenerTestbed, 'address'>,
   deliveries: readonly Delivery[],
-  lanes = sockets,
+  atOnce = perSocket * sockets,
 ): Promise<Record<number, number>> {
   const answers: Record<number, number> = {};
   const groups = Array.from({ length: Math.ceil(deliveries.length / perSocket) }, (_, index) =>
@@ -24,7 +24,7 @@ export async function flood(
     for (let next = groups.next(); !next.done; next = groups.next())
       for (const status of await pipelined(at, next.value)) answers[status] = (answers[status] ?? 0) + 1;
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: Math.ceil(atOnce / perSocket) }, lane));
   return answers;
 }
 

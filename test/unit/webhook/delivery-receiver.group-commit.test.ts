@@ -141,7 +141,7 @@ describe('C12 problems with the disk', () => {
     const answers = flood(
       place,
       Array.from({ length: 1_100 }, () => signed(delivery)),
-      11,
+      1_100,
     );
     while (place.outcomes.length < 100) await systemClock.yield();
     expect(place.outcomes).toEqual(Array.from({ length: 100 }, () => 'overloaded'));
