@@ -32,6 +32,8 @@ export interface InstallationDependencies {
   readonly serviceName?: string | undefined;
   /** Whether the service may be another one than that of the mirror, to compare them. Then nothing may be applied. */
   readonly anyService?: boolean;
+  /** Whether the mirror is removed afterwards: then the secrets stay those of another one, or of none. */
+  readonly isTemporary?: boolean;
   /** Whether the mirror is a draft, whose commits need not wait for the disk. */
   readonly isDraft?: boolean;
   /** Called when a file can no longer be trusted; every later operation on it fails. */
@@ -271,7 +273,7 @@ export async function openInstallation(
       path: settings.secrets,
       mayMigrate: () => refuseMigrationBesideDaemon(mirror.path),
     });
-    await secrets.claim({ mirrorId, path: mirror.path });
+    if (!dependencies.isTemporary) await secrets.claim({ mirrorId, path: mirror.path });
     await recordServed(mirror, settings, log);
     return new Installation(settings, mirror, secrets, dependencies);
   } catch (error) {

@@ -34,13 +34,18 @@ export const callbacksList: CommandHandler<ListOptions> = async (call) => {
   const account = oneAccount(settings);
   const { event, uri } = options;
   const verified = options.verified && options.verified === 'true';
-  const callbacks = await withInstallation(call, settings, async (installation) => {
-    const { client } = installation.account(account);
-    const onRejected = (reason: string): void => printNotice(context, `Left out: ${reason}`);
-    const listed = await client.callbacks.list({ event, uri, verified }, { signal: context.interrupted, onRejected });
-    const own = await isOwn(installation, account);
-    return listed.map((callback) => shownCallback(callback, own(callback)));
-  });
+  const callbacks = await withInstallation(
+    call,
+    settings,
+    async (installation) => {
+      const { client } = installation.account(account);
+      const onRejected = (reason: string): void => printNotice(context, `Left out: ${reason}`);
+      const listed = await client.callbacks.list({ event, uri, verified }, { signal: context.interrupted, onRejected });
+      const own = await isOwn(installation, account);
+      return listed.map((callback) => shownCallback(callback, own(callback)));
+    },
+    { looksOnly: true },
+  );
   if (options.json) printJson(context, { ok: true, account, callbacks });
   else if (callbacks.length > 0) print(context, await callbackTable(context, callbacks));
   else printNotice(context, 'No callbacks.');

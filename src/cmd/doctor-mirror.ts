@@ -15,6 +15,7 @@ import { doubtfulFileSystem, freeBytes, localDisk, spaceForDeliveries } from '..
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { openMirror } from './open-mirror.ts';
+import { shellWord } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { counted } from './terminal/text.ts';
 
@@ -24,6 +25,7 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield secrets(settings);
   yield disk(settings);
   yield* fileSystems(settings);
+  yield* serviceUser(settings);
   yield await privacy(context, settings);
   yield* publications(context, settings);
   yield* listenerPlace(context, settings);
@@ -140,6 +142,38 @@ function* fileSystems({ database, secrets }: Settings): Generator<Checkup> {
     const doubt = existsSync(path) ? doubtfulFileSystem(path) : undefined;
     if (doubt !== undefined) yield warning('file system', doubt, localDisk);
   }
+}
+
+/** To root, who can read everything: whether the user of the service can, whose the folder of the mirror is taken to be. */
+function* serviceUser({ database, secrets, readFrom }: Settings): Generator<Checkup> {
+  const check = 'user of the service';
+  if (process.geteuid?.() !== 0) return;
+  const folder = nearestFolder(resolve(database));
+  const { uid, gid } = statSync(folder);
+  if (uid === 0) return;
+  const written = [database, `${database}-wal`, `${database}-shm`, `${database}.lock`, secrets, `${secrets}-wal`];
+  const closed = [
+    ...written.filter((path) => !mayUse(path, { uid, gid }, 0o6)),
+    ...readFrom.filter((path) => !mayUse(path, { uid, gid }, 0o4)),
+  ];
+  yield closed.length === 0
+    ? fine(
+        check,
+        `The owner of ${folder} (uid ${uid}) can use the mirror, the secrets, the settings and the files of tokens.`,
+      )
+    : warning(
+        check,
+        `Root runs this, and the owner of ${folder} (uid ${uid}) cannot use ${closed.join(', ')}.`,
+        `If the daemon runs as that user, run: chown ${uid}:${gid} ${closed.map(shellWord).join(' ')}`,
+      );
+}
+
+/** Whether a user may use a file in these ways, as its owner, group and mode say; one that is not there keeps nobody out. */
+function mayUse(path: string, user: { readonly uid: number; readonly gid: number }, ways: number): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return true;
+  const place = stats.uid === user.uid ? 6 : stats.gid === user.gid ? 3 : 0;
+  return ((stats.mode >> place) & ways) === ways;
 }
 
 /** Less than this should be watched, in bytes. */

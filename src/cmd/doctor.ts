@@ -112,7 +112,7 @@ async function checkAll(
         }
         await onAccounts();
       },
-      { retryLimits },
+      { retryLimits, looksOnly: true },
     );
   } catch (error) {
     // Files that cannot be used cannot be opened either, and that was reported.

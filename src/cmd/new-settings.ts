@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { parseSettings, type Settings } from '../settings/parse.ts';
+import { giveToFolderOwner } from '../store/sqlite/file-systems.ts';
 import type { Call } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { isInteractive, prompt } from './terminal/prompt.ts';
@@ -153,6 +154,7 @@ function written(files: readonly (readonly [path: string, text: string])[]): str
     for (const [path, text] of files) {
       writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
       done.push(path);
+      giveToFolderOwner(path);
     }
   } catch (error) {
     for (const path of done) rmSync(path, { force: true });

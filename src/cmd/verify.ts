@@ -26,22 +26,27 @@ export const verify: CommandHandler<VerifyOptions> = async (call) => {
   const signal = context.interrupted;
   const quiet = isQuiet(context, options);
   const settings = withoutPaused(context, loadSettings(call));
-  const reports = await withInstallation(call, settings, async (installation) => {
-    const ended: AccountVerify[] = [];
-    for (const account of installation.accounts) {
-      const progress = progressOf(account, context, quiet);
-      const onProgress = progress.show.bind(progress);
-      const report = await installation.verify(account, {
-        trigger: 'command',
-        signal,
-        onProgress,
-        isFull: options.full === true,
-      });
-      progress.end();
-      ended.push({ account, ...report });
-    }
-    return ended;
-  });
+  const reports = await withInstallation(
+    call,
+    settings,
+    async (installation) => {
+      const ended: AccountVerify[] = [];
+      for (const account of installation.accounts) {
+        const progress = progressOf(account, context, quiet);
+        const onProgress = progress.show.bind(progress);
+        const report = await installation.verify(account, {
+          trigger: 'command',
+          signal,
+          onProgress,
+          isFull: options.full === true,
+        });
+        progress.end();
+        ended.push({ account, ...report });
+      }
+      return ended;
+    },
+    { looksOnly: true },
+  );
   if (options.json) printDocument(context, reports);
   else if (!quiet || reports.some((report) => statusOf(report) !== exitStatus.done)) await printText(context, reports);
   return highestExit(reports.map(statusOf));

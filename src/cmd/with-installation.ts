@@ -1,8 +1,9 @@
 /**
  * The installation, opened for a command that speaks with the service or with the built-in sandbox in its place; and the log of a command.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import {
   openInstallation,
   sandboxName,
@@ -17,6 +18,7 @@ import { defaultWorld } from '../sandbox/core/worlds.ts';
 import { defaultConnection, type Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { lockFile, lockProcess } from '../store/files/locks.ts';
+import { makeFolder } from '../store/sqlite/file-systems.ts';
 import { withSettings, type Call } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
@@ -32,14 +34,16 @@ export async function withInstallation<T>(
   call: Call,
   settings: Settings,
   work: (installation: Installation) => Promise<T>,
-  dependencies: Pick<InstallationDependencies, 'retryLimits' | 'anyService'> = {},
+  { looksOnly = false, ...dependencies }: InstallationUse = {},
 ): Promise<T> {
   const { clock, random, fetch, packageRoot } = call.context;
   const service = await serviceOf(settings, call.context, { stays: false });
+  const files = looksOnly ? filesToLookWith(service.settings) : undefined;
   try {
     refuseOtherFiles(service.settings);
-    const installation = await openInstallation(service.settings, {
+    const installation = await openInstallation(files?.settings ?? service.settings, {
       ...dependencies,
+      ...(files && { isTemporary: true }),
       serviceName: service.serviceName,
       clock,
       random,
@@ -55,8 +59,25 @@ export async function withInstallation<T>(
       await installation.close();
     }
   } finally {
+    files?.remove();
     await service.stop();
   }
+}
+
+interface InstallationUse extends Pick<InstallationDependencies, 'retryLimits' | 'anyService'> {
+  /** Whether nothing is to be made: where there is no mirror yet, one in a temporary folder stands in for it. */
+  readonly looksOnly?: boolean;
+}
+
+/** Undefined where there is a mirror. */
+function filesToLookWith(settings: Settings): { readonly settings: Settings; readonly remove: () => void } | undefined {
+  if (existsSync(settings.database)) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-'));
+  const secrets = existsSync(settings.secrets) ? settings.secrets : join(folder, 'secrets.db');
+  return {
+    settings: { ...settings, database: join(folder, 'vendors.db'), secrets },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 /**
@@ -97,7 +118,7 @@ export async function serviceOf(
 ): Promise<Service> {
   if (settings.sandbox === null) return { settings, stop: () => Promise.resolve() };
   const world = `${settings.database}.world`;
-  makeFolder(world);
+  makeFolderOf(world);
   const begun = context.clock.monotonic();
   for (let noticed = false; ;) {
     const lock = lockFile(`${world}.lock`);
@@ -164,9 +185,9 @@ function reached(settings: Settings, { id, baseUrl, token }: Address): Omit<Serv
   return { settings: { ...settings, service, connections }, serviceName: sandboxName(id) };
 }
 
-function makeFolder(path: string): void {
+function makeFolderOf(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(resolve(path)));
   } catch (error) {
     throw new MirrorError('file_unwritable', `${path} cannot be made: ${asMirrorError(error).message}`, {
       cause: error,

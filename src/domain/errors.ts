@@ -113,7 +113,11 @@ export const catalogue = {
   not_taken: entry(incomplete, false, 'The mirror holds what the service answered; check the vendor in the service.'),
   unknown_vendor: entry(incomplete, false, 'Check the number and the account, or run `vendor-mirror sync`.'),
 
-  database_unusable: entry(file, false, 'Check the path, its permissions and the disk.'),
+  database_unusable: entry(
+    file,
+    false,
+    'Check the path, its permissions and the disk, and run commands as the user of the service.',
+  ),
   database_older: entry(
     file,
     false,
@@ -128,7 +132,11 @@ export const catalogue = {
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
   disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
   copy_too_slow: entry(file, true, 'Publish less of it (a view or a query), on a schedule, or to a faster disk.'),
-  file_unwritable: entry(file, false, 'Check the path and its permissions.'),
+  file_unwritable: entry(
+    file,
+    false,
+    'Check the path and its permissions, and run commands as the user of the service.',
+  ),
   secrets_export_unusable: entry(file, false, 'Use another copy of the file, or export the secrets again.'),
 
   driver_unusable: entry(
@@ -218,12 +226,25 @@ export function asMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
     return new MirrorError('settings_invalid', noWorkingDirectory, { cause: error });
+  if (isForbidden(error))
+    return new MirrorError('file_unwritable', `${error.message}. ${thisUser()} may not do that.`, { cause: error });
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 /** The same error with another remedy. */
 export function withRemedy(error: MirrorError, remedy: string): MirrorError {
   return withMessage(error, error.message, error.retryAfter, remedy);
+}
+
+/** Whether the system did not let this user do something with a file. */
+function isForbidden(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && ['EACCES', 'EPERM', 'EROFS'].includes(String(error.code));
+}
+
+/** Who this process is to the system. */
+export function thisUser(): string {
+  const uid = process.geteuid?.();
+  return uid === undefined ? 'This user' : `This user (${uid === 0 ? 'root' : `uid ${uid}`})`;
 }
 
 /** The same error with another message, and optionally with the wait that the service asked for. */

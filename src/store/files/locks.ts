@@ -11,6 +11,7 @@ import { basename, dirname } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
+import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
 import { statement } from '../sqlite/statement.ts';
@@ -93,7 +94,9 @@ const lockPathOf = (database: string): string => `${resolvedPath(database)}.lock
 export function lockFile(path: string, wait = 0): Sqlite | undefined {
   let sqlite: Sqlite | undefined;
   try {
+    const isNew = !existsSync(path);
     sqlite = connectWriter(path, wait);
+    if (isNew) giveToFolderOwner(path);
     // Nothing is ever written, so a journal would only be left behind.
     sqlite.pragma('journal_mode = MEMORY');
     sqlite.exec('BEGIN EXCLUSIVE');

@@ -26,6 +26,7 @@ import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Database } from '../sqlite/database.ts';
 import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
+import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, coarseFaultsOf, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 import { isDatabase, isMirror } from './damage.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
@@ -66,6 +67,7 @@ export async function replaceFile(
     sweepUp(draft, place);
     await write(draft);
     if (before) copyModeAndOwner(draft, before);
+    else giveToFolderOwner(draft);
     await syncInBackground(draft);
     refuse();
     withoutCompanions(place, () => renameSync(draft, place));

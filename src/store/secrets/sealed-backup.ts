@@ -8,7 +8,7 @@
  */
 import { sql } from 'kysely';
 import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError, withMessage } from '../../domain/errors.ts';
@@ -17,6 +17,7 @@ import { takeSideLock } from '../files/locks.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
 import { readBack, rename, sweepUp, withoutCompanions, writePrivately } from '../files/replace-file.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
+import { giveToFolderOwner, makeFolder } from '../sqlite/file-systems.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
 import type { SecretsFile } from './secrets.ts';
 import { statement } from '../sqlite/statement.ts';
@@ -245,7 +246,7 @@ export async function importSecrets(
 ): Promise<SecretCounts> {
   const image = await unseal(text, passphrase, name);
   const place = resolvedPath(secrets.path);
-  for (const path of [place, resolvedPath(database)]) makeFolder(dirname(path));
+  for (const path of [place, resolvedPath(database)]) makeFolderOf(path);
   const lock = takeSideLock(database, secrets.clock.now());
   const draft = join(dirname(place), `.${basename(place)}.${Buffer.from(secrets.random.bytes(6)).toString('hex')}`);
   try {
@@ -256,6 +257,7 @@ export async function importSecrets(
     await (await openSecrets({ ...secrets, path: draft })).close();
     readBack(draft);
     const counts = countSecrets(draft);
+    giveToFolderOwner(draft);
     withoutCompanions(place, () => rename(draft, place));
     return counts;
   } catch (error) {
@@ -267,9 +269,9 @@ export async function importSecrets(
   }
 }
 
-function makeFolder(path: string): void {
+function makeFolderOf(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(dirname(path));
   } catch (error) {
     throw unwritable(path, error);
   }

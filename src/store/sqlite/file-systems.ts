@@ -4,9 +4,22 @@
  * A mirror or secrets there are refused; `export` and `publish` may write there. FUSE and virtiofs may be either: `serve` and `doctor` warn. With less than 64 MB free
  * beside the mirror, the daemon's sweeps wait, so that deliveries can still be stored; a `sync` started by a person runs.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { asMirrorError, MirrorError, thisUser } from '../../domain/errors.ts';
 
 /** Numbers of file systems on Linux, of which several machines use one; those of other systems differ from all of these. */
 const shared = new Map([
@@ -85,16 +98,55 @@ export function freeBytes(path: string): number {
 }
 
 /**
+ * Gives what root has just made to the owner of its folder: a command of root must not lock out the daemon of another user. Others make files of
+ * their own. That owner may put a link in its place at any moment, so a link is never followed, and a file with a second name is left to root.
+ */
+export function giveToFolderOwner(path: string): void {
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  const made = lstatSync(path);
+  if (uid === 0 || made.uid !== 0 || (made.isFile() && made.nlink > 1)) return;
+  lchownSync(path, uid, gid);
+}
+
+/** Of a file that cannot be used: that this user may not, and whose it is; empty where permissions are not the reason. */
+export function forbiddenText(path: string): string {
+  try {
+    const place = existsSync(path) ? path : dirname(path);
+    try {
+      accessSync(place, constants.R_OK | constants.W_OK);
+      accessSync(dirname(path), constants.W_OK | constants.X_OK);
+      return '';
+    } catch {
+      const { uid } = statSync(place);
+      return ` by ${thisUser().replace('T', 't')}, because it belongs to ${uid === 0 ? 'root' : `uid ${uid}`}`;
+    }
+  } catch {
+    return '';
+  }
+}
+
+/** Makes a folder and those above it that are missing. @throws what the file system throws. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true });
+  if (first === undefined) return;
+  const made: string[] = [];
+  for (let at = folder; at.length >= first.length; at = dirname(at)) made.unshift(at);
+  for (const path of made) giveToFolderOwner(path);
+}
+
+/**
  * Creates the folder and an empty file with its final permissions, so that it is never readable by others.
  * @returns the file's real path.
  * @throws MirrorError `database_unusable`.
  */
 export function prepareFile(path: string, mode: number): string {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(resolve(path)));
     if (!existsSync(path)) {
       closeSync(openSync(path, 'a', mode));
       chmodSync(path, mode);
+      giveToFolderOwner(path);
     }
     const real = realpathSync(path);
     if (statSync(real).nlink > 1)

@@ -1,6 +1,6 @@
 /** What goes wrong in SQLite: errors and what they mean for the file, and SQLite's own checks of it. */
 import { MirrorError } from '../../domain/errors.ts';
-import { localDisk } from './file-systems.ts';
+import { forbiddenText, localDisk } from './file-systems.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
 
 /** Whether another connection holds the lock. */
@@ -57,7 +57,7 @@ export function catalogued(error: unknown, path: string): unknown {
       { cause: error, remedy: localDisk },
     );
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(error.code))
-    return say('database_unusable', `the file cannot be used: ${error.message}`);
+    return say('database_unusable', `the file cannot be used${forbiddenText(path)}: ${error.message}`);
   if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is not an SQLite database');
   return isDamage(error) ? say('database_corrupt', 'the file is damaged') : error;
 }

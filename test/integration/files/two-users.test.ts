@@ -1,0 +1,72 @@
+/** Commands of root beside a service that runs as another user: what they leave, and what that user is told who may not. */
+import { chmodSync, chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { asMirrorError } from '../../../src/domain/errors.ts';
+import { lockFile } from '../../../src/store/files/locks.ts';
+import { giveToFolderOwner, makeFolder, prepareFile } from '../../../src/store/sqlite/file-systems.ts';
+import { temporaryFolder } from '../../support/mirror-file.ts';
+import { testbed } from '../../support/testbed.ts';
+
+const isRoot = process.getuid?.() === 0;
+const service = { uid: 12_345, gid: 12_346 };
+const ofService = { uid: service.uid, gid: service.gid };
+
+describe.skipIf(!isRoot)('L94 beside a service of another user, commands of root', () => {
+  it('make nothing where they only look', async () => {
+    const line = await testbed({ level: 'command', service: { vendors: 3 } });
+    const before = readdirSync(line.folder);
+    const account = ['--account', '6BApk'];
+    for (const command of [['doctor'], ['status'], ['verify'], ['vendors', 'list'], ['callbacks', 'list']])
+      await line.run(...command, ...account);
+    await line.run('accounts', 'list');
+    expect(readdirSync(line.folder)).toEqual(before);
+  });
+
+  it('give what they make to the owner of the folder', async () => {
+    const line = await testbed({ level: 'command', service: { vendors: 3 } });
+    chownSync(line.folder, service.uid, service.gid);
+    await line.run('sync', '--account', '6BApk');
+    await line.run('export', join(line.folder, 'copy.db'));
+    const made = readdirSync(line.folder).filter((name) => name !== 'mirror.yaml');
+    expect(made).toContain('vendors.db');
+    for (const name of made) expect(statSync(join(line.folder, name)), name).toMatchObject(ofService);
+  });
+
+  it('give folders, files and locks away one by one', () => {
+    const folder = temporaryFolder();
+    chownSync(folder, service.uid, service.gid);
+    makeFolder(join(folder, 'a/b'));
+    const file = prepareFile(join(folder, 'c/vendors.db'), 0o600);
+    lockFile(`${file}.lock`)?.close();
+    for (const name of ['a', 'a/b', 'c', 'c/vendors.db', 'c/vendors.db.lock'])
+      expect(statSync(join(folder, name)), name).toMatchObject(ofService);
+  });
+
+  it('say in doctor which files the user of the service cannot use', async () => {
+    const line = await testbed({ level: 'command', service: { vendors: 3 } });
+    chownSync(line.folder, service.uid, service.gid);
+    chmodSync(line.settings, 0o600);
+    const { stdout } = await line.run('doctor', '--account', '6BApk');
+    expect(stdout).toContain(`cannot use ${line.settings}. If the daemon runs as that user, run: chown 12345:12346`);
+    chownSync(line.settings, service.uid, service.gid);
+    expect((await line.run('doctor', '--account', '6BApk')).stdout).toMatch(/^ok +user of the service: /m);
+  });
+
+  it('never give away what a link leads to', () => {
+    const folder = temporaryFolder();
+    chownSync(folder, service.uid, service.gid);
+    const ours = join(temporaryFolder(), 'of-root');
+    writeFileSync(ours, '');
+    symlinkSync(ours, join(folder, 'link'));
+    linkSync(ours, join(folder, 'second-name'));
+    for (const name of ['link', 'second-name']) giveToFolderOwner(join(folder, name));
+    expect(statSync(ours)).toMatchObject({ uid: 0 });
+  });
+});
+
+it.each(['EACCES', 'EPERM', 'EROFS'])('L94 a folder without access (%s) is no bug: the user is named, and what to do', (code) => {
+  const error = asMirrorError(Object.assign(new Error(`${code}: permission denied, open '/x'`), { code }));
+  expect([error.code, error.exit]).toEqual(['file_unwritable', 74]);
+  expect(`${error.message} ${error.hint}`).toMatch(/This user \(.*\) may not do that\. .*as the user of the service/);
+});
