@@ -273,7 +273,7 @@ export async function openInstallation(
       path: settings.secrets,
       mayMigrate: () => refuseMigrationBesideDaemon(mirror.path),
     });
-    if (!dependencies.isTemporary) await secrets.claim({ mirrorId, path: mirror.path });
+    await secrets.claim({ mirrorId, path: mirror.path, isTemporary: dependencies.isTemporary });
     await recordServed(mirror, settings, log);
     return new Installation(settings, mirror, secrets, dependencies);
   } catch (error) {

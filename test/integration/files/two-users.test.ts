@@ -65,8 +65,11 @@ describe.skipIf(!isRoot)('L94 beside a service of another user, commands of root
   });
 });
 
-it.each(['EACCES', 'EPERM', 'EROFS'])('L94 a folder without access (%s) is no bug: the user is named, and what to do', (code) => {
-  const error = asMirrorError(Object.assign(new Error(`${code}: permission denied, open '/x'`), { code }));
-  expect([error.code, error.exit]).toEqual(['file_unwritable', 74]);
-  expect(`${error.message} ${error.hint}`).toMatch(/This user \(.*\) may not do that\. .*as the user of the service/);
-});
+it.each(['EACCES', 'EPERM', 'EROFS'])(
+  'L94 a folder without access (%s) is no bug: the user is named, and what to do',
+  (code) => {
+    const error = asMirrorError(Object.assign(new Error(`${code}: permission denied, open '/x'`), { code }));
+    expect([error.code, error.exit]).toEqual(['file_unwritable', 74]);
+    expect(`${error.message} ${error.hint}`).toMatch(/This user \(.*\) may not do that\. .*as the user of the service/);
+  },
+);

@@ -31,6 +31,7 @@ function secret(sql: string, ...bound: unknown[]): unknown {
 
 /** A callback as the daemon would have registered it. */
 async function ownCallback(): Promise<{ callbackid: number; token: string }> {
+  await line.run('sync', ...account);
   await line.run('callbacks', 'list', ...account);
   const token = String(secret('select path_token from path_tokens where account_id = ?', '6BApk'));
   const { id } = sandbox.sandbox
@@ -130,7 +131,7 @@ describe('callbacks', () => {
   });
 
   it('are registered, verified, renewed and deleted, for any event', async () => {
-    await line.run('callbacks', 'list', ...account);
+    await line.run('sync', ...account);
     const registered = await line.run('callbacks', 'register', 'invoice.create', hook, ...account);
     expect(registered.stdout).toMatchInlineSnapshot(`
       "callbackid  event           verified  own  uri

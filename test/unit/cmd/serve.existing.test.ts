@@ -39,9 +39,9 @@ it.each([
   expect(missing.filter((name) => existsSync(join(line.folder, name)))).toEqual([]);
 });
 
-it('L104 serve --existing takes neither an empty file for a mirror nor one that doctor made', async () => {
+it('L104 serve --existing takes neither an empty file for a mirror nor one that no run began to fill', async () => {
   const line = await testbed({ level: 'command', service: {} });
-  await line.run('doctor', ...account);
+  await line.run('callbacks', 'register', 'bill_vendor', 'https://hooks.example.com/inbox', ...account);
   const { status, stderr } = await line.run('serve', '--existing');
   expect([status, stderr]).toEqual([78, expect.stringContaining('vendors.db, which holds nothing yet, and --ex')]);
   writeFileSync(line.database, '');
