@@ -160,7 +160,7 @@ describe('sync', () => {
     ).run('sync');
     expect(stdout).toMatch(/^6BApk +failed /m);
     expect(stdout).not.toContain('sqlite3');
-    expect(stderr).toMatch(/^vendor-mirror: 6BApk: .+\n {2}The token is unknown or expired/m);
+    expect(stderr).toMatch(/^vendor-mirror: 6BApk: .+\n {2}Set a new token as service\.auth\.accessToken\./m);
     expect(stderr).toMatch(/^vendor-mirror: other: /m);
   });
 
