@@ -35,6 +35,7 @@ describe('reports on accounts', () => {
         refusedSince: null,
         findings: [],
         callbacks: [],
+        unknownCallbacks: [],
         refusals: [],
         clockAheadMs: null,
         acceptedUnreadable: 0,
