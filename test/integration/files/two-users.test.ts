@@ -6,13 +6,14 @@ import { asMirrorError } from '../../../src/domain/errors.ts';
 import { lockFile } from '../../../src/store/files/locks.ts';
 import { giveToFolderOwner, makeFolder, prepareFile } from '../../../src/store/sqlite/file-systems.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
+import { isMissing } from '../../support/needed.ts';
 import { testbed } from '../../support/testbed.ts';
 
-const isRoot = process.getuid?.() === 0;
+const other = process.getuid?.() === 0 ? undefined : 'only root can make files of another user';
 const service = { uid: 12_345, gid: 12_346 };
 const ofService = { uid: service.uid, gid: service.gid };
 
-describe.skipIf(!isRoot)('L94 beside a service of another user, commands of root', () => {
+describe.skipIf(isMissing(other))('L94 beside a service of another user, commands of root', () => {
   it('make nothing where they only look', async () => {
     const line = await testbed({ level: 'command', service: { vendors: 3 } });
     const before = readdirSync(line.folder);

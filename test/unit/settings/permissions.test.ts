@@ -4,6 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { readableByAll, writableByOthers } from '../../../src/settings/permissions.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
+import { isMissing } from '../../support/needed.ts';
+
+const other = process.getuid?.() === 0 ? undefined : 'only root can make files of another user';
 
 /** A file of a mode in a folder of a mode, in one that everybody may enter. */
 function fileOf(mode: number, folderMode = 0o755, above = 0o755): string {
@@ -58,7 +61,7 @@ describe('L59 a file', () => {
       expect([writableByOthers(path), readableByAll(path)]).toEqual([undefined, false]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('of another user may be written by that user', () => {
+  it.skipIf(isMissing(other))('of another user may be written by that user', () => {
     const path = fileOf(0o600);
     chownSync(path, 65_534, 65_534);
     expect(writableByOthers(path)).toMatchObject({ why: `${path} belongs to another user` });
