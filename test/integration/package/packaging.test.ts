@@ -188,7 +188,7 @@ describe('the container', () => {
     const [options = '', command = ''] = (of('HEALTHCHECK')[0] ?? '').split(' CMD ');
     const { test, interval, timeout, start_period, retries } = service?.healthcheck ?? {};
     expect(test).toEqual(['CMD', ...(JSON.parse(command) as string[])]);
-    expect(options).toBe(
+    expect(options.trim()).toBe(
       `--interval=${interval} --timeout=${timeout} --start-period=${start_period} --retries=${retries}`,
     );
   });
