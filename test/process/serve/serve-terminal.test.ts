@@ -16,6 +16,8 @@ it.skipIf(isMissing(missing))(
   'serve in a terminal draws its summary in place, without lines of JSON, and leaves one line after Ctrl-C',
   async () => {
     const at = await testbed({ level: 'program', service: { vendors: 20 }, listens: true });
+    // A first start says that it begins new files.
+    expect((await at.run('sync')).status).toBe(0);
     const command = `stty cols 60 rows 30; exec '${process.execPath}' '${program}' serve`;
     const window = spawn('script', ['-qefc', command, '/dev/null'], {
       cwd: at.folder,
