@@ -21,6 +21,7 @@ beforeEach(async () => {
   const file = join(line.folder, 'passphrase');
   writeFileSync(file, 'correct horse battery\n');
   key = ['--passphrase-file', file];
+  await line.run('sync', '--account', '6BApk');
   await line.run('callbacks', 'list', '--account', '6BApk');
   exported = tokens();
   expect((await line.run('secrets', 'export', sealed, ...key)).status).toBe(0);

@@ -20,6 +20,7 @@ beforeEach(async () => {
   const file = join(line.folder, 'passphrase');
   writeFileSync(file, `${passphrase}\n`);
   key = ['--passphrase-file', file];
+  await line.run('sync', '--account', '6BApk');
   await line.run('callbacks', 'list', '--account', '6BApk');
   expect(tokens()).not.toEqual([]);
 });
