@@ -188,14 +188,14 @@ function describe(name: string): string {
   return name === defaultConnection ? 'service.auth' : `the connection ${name}`;
 }
 
-/** What to do about a token that the service does not accept. */
+/** What to do where there is no token that the service accepts. No path is named: a token may stand in its place. */
 function newToken(name: string, auth: AuthSettings): string {
   const setting = name === defaultConnection ? 'service.auth' : `connections.${name}.auth`;
   if ('accessTokenFile' in auth)
-    return `Put a new token into ${auth.accessTokenFile}, as one line that this user may read; a running daemon reads it automatically.`;
+    return `Put a new token into the file of ${setting}.accessTokenFile, as one line that this user may read; a running daemon reads it automatically.`;
   if ('oauth' in auth) return `Run \`vendor-mirror login${name === defaultConnection ? '' : ` ${name}`}\`.`;
   if ('accessToken' in auth) return `Set a new token as ${setting}.accessToken.`;
-  return `Run the command of ${setting}.accessTokenCommand by hand: the service refuses the token that it prints.`;
+  return `Run the command of ${setting}.accessTokenCommand by hand: it should print a token that the service accepts.`;
 }
 
 /** The error, naming the connection where the settings give it a name. */

@@ -69,11 +69,12 @@ interface InstallationUse extends Pick<InstallationDependencies, 'retryLimits' |
   readonly looksOnly?: boolean;
 }
 
-/** Undefined where there is a mirror. */
+/** Undefined where there is a mirror. A grant that is renewed is kept in the secrets themselves: its old refresh token no longer works. */
 function filesToLookWith(settings: Settings): { readonly settings: Settings; readonly remove: () => void } | undefined {
   if (existsSync(settings.database)) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-'));
-  const secrets = existsSync(settings.secrets) ? settings.secrets : join(folder, 'secrets.db');
+  const mayRenew = [...settings.connections.values()].some((auth) => 'oauth' in auth);
+  const secrets = mayRenew || existsSync(settings.secrets) ? settings.secrets : join(folder, 'secrets.db');
   return {
     settings: { ...settings, database: join(folder, 'vendors.db'), secrets },
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -173,7 +173,7 @@ const faults: readonly Fault[] = [
     check: 'access',
     exit: 77,
     says: 'The file of accessTokenFile cannot be read: ENOENT.',
-    remedy: 'no-such-token, as one line that this user may read',
+    remedy: 'the file of service.auth.accessTokenFile, as one line that this user may read',
   },
   {
     title: 'the settings name an account that the token does not open',
