@@ -453,7 +453,7 @@ export const expiringRuns: Expiring = {
 };
 
 /**
- * Whether a mirror is there that no run ever began to fill: a command such as `doctor` made it. A file that cannot be read is none: opening it
+ * Whether a mirror is there that no run ever began to fill: a command such as `callbacks register` made it. A file that cannot be read is none: opening it
  * says what is wrong.
  */
 export function isUnused(path: string): boolean {

@@ -199,8 +199,15 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const { url } = await showMirror(await fillMirror(10));
     const { page } = await opened(url);
     await page.getByRole('heading', { name: /^Your mirror is correct/ }).waitFor();
-    await page.route('**/*', (route) => setTimeout(() => void route.continue(), 6_000));
-    await page.getByRole('alert').getByText('The daemon has not answered for 4 s: it may be busy.').waitFor();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/*', async (route) => {
+      await held;
+      // Requests that were given up have nobody to answer.
+      await route.continue().catch(() => undefined);
+    });
+    for (const seconds of [4, 8]) await page.getByRole('alert').getByText(`not answered for ${seconds} s`).waitFor();
+    release();
     await page.locator('#notice').waitFor({ state: 'hidden' });
 
     const { page: unknown } = await opened(`${url}vendors/6BApk/999999`);

@@ -3,7 +3,8 @@ import { owedText, type OwedAmount } from '../../domain/amounts.ts';
 import { causeTexts } from '../../health/causes.ts';
 import type { AccountHealth, Health, Tone } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
-import type { AccountOwed } from '../../store/reports/owed.ts';
+import type { AccountOwed, Owed } from '../../store/reports/owed.ts';
+import { owedTable } from './contents-section.ts';
 import { ago, count, counted, html, page, sentence, type Html, type Page } from './html.ts';
 import { footer } from './overview.ts';
 
@@ -52,10 +53,17 @@ export function accountsPage(health: Health, owed: readonly AccountOwed[] | null
 
 const tones: readonly Tone[] = ['bad', 'busy', 'fair', 'good'];
 
+/** How an account is, but for what all of them share, which stands above them. */
+function stateOf({ problems, verdict }: AccountHealth): { readonly tone: Tone; readonly words: string } {
+  const [problem] = problems;
+  if (problem) return { tone: problem.tone, words: problem.message };
+  return verdict.isCorrect ? { tone: 'good', words: 'Correct' } : { tone: verdict.tone, words: verdict.words };
+}
+
 /** Those in most need of a person first, and otherwise in one order, so that nothing moves while all stays as it is. */
 function byTrouble(accounts: readonly AccountHealth[]): AccountHealth[] {
-  const need = ({ isServed, verdict }: AccountHealth): number =>
-    isServed ? tones.indexOf(verdict.tone) : tones.length;
+  const need = (account: AccountHealth): number =>
+    account.isServed ? tones.indexOf(stateOf(account).tone) : tones.length;
   return [...accounts].sort((a, b) => need(a) - need(b) || (a.facts.account < b.facts.account ? -1 : 1));
 }
 
@@ -63,17 +71,24 @@ function byTrouble(accounts: readonly AccountHealth[]): AccountHealth[] {
 const causesShown = 10;
 
 function verdict(health: Health): Html {
-  const { accounts, facts } = health;
+  const { accounts, facts, process, installation } = health;
   const served = accounts.filter(({ isServed }) => isServed);
-  const wrong = served.filter(({ verdict: { isCorrect } }) => !isCorrect);
-  const noted = served.filter(({ verdict: { code, isCorrect } }) => isCorrect && code !== 'correct');
-  const tone = wrong.length > 0 ? 'bad' : noted.length > 0 ? 'fair' : 'good';
+  const all = counted(served.length, 'account');
+  const filling = served.filter((account) => stateOf(account).tone === 'busy').length;
+  const wrong = served.filter(({ verdict: { isCorrect } }) => !isCorrect).length - filling;
+  const noted = served.filter(({ problems }) => problems.length > 0).length;
+  const shown: readonly Tone[] = [...process, ...installation, ...served.map(stateOf)].map((each) => each.tone);
+  const tone = tones.find((one) => shown.includes(one)) ?? 'good';
   const words =
-    wrong.length > 0
-      ? `Of ${counted(served.length, 'account')}, ${count(wrong.length)} ${wrong.length === 1 ? 'is' : 'are'} not correct.`
-      : noted.length > 0
-        ? `All ${count(served.length)} accounts are correct; ${count(noted.length)} ${noted.length === 1 ? 'needs' : 'need'} attention.`
-        : `All ${count(served.length)} accounts are correct.`;
+    served.length === 0
+      ? 'No account is served.'
+      : wrong > 0
+        ? `Of ${all}, ${count(wrong)} ${wrong === 1 ? 'is' : 'are'} not correct.`
+        : filling > 0
+          ? `Of ${all}, ${count(filling)} ${filling === 1 ? 'is' : 'are'} read for the first time.`
+          : noted > 0
+            ? `All ${all} are correct; ${count(noted)} ${noted === 1 ? 'needs' : 'need'} attention.`
+            : `All ${all} are correct.`;
   return html`<section id="verdict" class="verdict ${tone}">
     <h1 aria-live="polite">${words}</h1>
     ${causeTexts(health)
@@ -84,59 +99,43 @@ function verdict(health: Health): Html {
 }
 
 function total(owed: readonly AccountOwed[] | null): Html {
-  const currencies = owed === null ? [] : [...new Set(owed.map(({ currency }) => currency))].sort();
-  const sum = (currency: string, amount: 'outstanding' | 'overdue'): OwedAmount =>
-    (owed ?? [])
-      .filter((one) => one.currency === currency)
-      .map((one) => one[amount])
-      .reduce((all, one) => ({
-        value: all.value + one.value,
-        minor: all.minor === null || one.minor === null ? null : all.minor + one.minor,
-      }));
+  const sums = new Map<string, Owed>();
+  for (const one of owed ?? []) {
+    const before = sums.get(one.currency);
+    sums.set(
+      one.currency,
+      before
+        ? { outstanding: plus(before.outstanding, one.outstanding), overdue: plus(before.overdue, one.overdue) }
+        : one,
+    );
+  }
+  const currencies = [...sums].map(([code, sum]) => ({ code, ...sum })).sort((a, b) => (a.code < b.code ? -1 : 1));
   return html`<section id="contents" aria-labelledby="contents-title">
     <h2 id="contents-title">Owed in all accounts</h2>
     ${
-      currencies.length === 0
-        ? html`<p class="soft">
+      currencies.length > 0
+        ? owedTable('Owed to active vendors of all accounts', currencies)
+        : html`<p class="soft">
             ${owed === null ? 'What is owed is being calculated.' : 'Nothing is known to be owed to active vendors.'}
           </p>`
-        : html`<div class="scroll" tabindex="0" role="group" aria-label="Owed to active vendors of all accounts">
-            <table class="owed">
-              <caption>
-                Owed to active vendors
-              </caption>
-              <thead>
-                <tr>
-                  <th scope="col">Currency</th>
-                  <th scope="col" class="number">Outstanding</th>
-                  <th scope="col" class="number">Overdue</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${currencies.map((currency) => {
-                  const overdue = sum(currency, 'overdue');
-                  return html`<tr>
-                    <th scope="row"><bdi>${currency}</bdi></th>
-                    <td class="number">${owedText(sum(currency, 'outstanding'), currency)}</td>
-                    <td class="number ${overdue.value === 0 ? '' : 'late'}">${owedText(overdue, currency)}</td>
-                  </tr>`;
-                })}
-              </tbody>
-            </table>
-          </div>`
     }
   </section>`;
 }
 
-function row({ facts, verdict, problems, asOf }: AccountHealth, sums: readonly string[], now: number): Html {
-  const { account, counts } = facts;
+function plus(a: OwedAmount, b: OwedAmount): OwedAmount {
+  return { value: a.value + b.value, minor: a.minor === null || b.minor === null ? null : a.minor + b.minor };
+}
+
+function row(health: AccountHealth, sums: readonly string[], now: number): Html {
+  const { account, counts } = health.facts;
+  const { tone, words } = stateOf(health);
   return html`<tr id="account-${account}">
     <th scope="row"><a href="./?account=${account}">${account}</a></th>
-    <td><span class="dot ${verdict.tone}"></span> ${problems[0]?.message ?? 'Correct'}</td>
+    <td><span class="dot ${tone}"></span> ${words}</td>
     <td class="number" data-name="Active vendors:">${count(vendorCounts(counts).active)}</td>
     <td class="number" data-name="Owed:">
       ${sums.map((sum, at) => html`${at > 0 ? html`<br />` : null}<bdi>${sum}</bdi>`)}
     </td>
-    <td data-name="As of:">${ago(now, asOf)}</td>
+    <td data-name="As of:">${ago(now, health.asOf)}</td>
   </tr>`;
 }

@@ -3,7 +3,7 @@ import { currencyDigits, owedText, type OwedAmount } from '../../domain/amounts.
 import type { AccountFacts } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
-import { owedElsewhere, type OwedReport } from '../../store/reports/owed.ts';
+import { owedElsewhere, type Owed, type OwedReport } from '../../store/reports/owed.ts';
 import { chart, count, counted, date, html, type Html } from './html.ts';
 
 /** So many currencies are drawn, those of most vendors; all are listed. */
@@ -52,38 +52,40 @@ function owed({ freshness }: AccountFacts, { money: currencies, owed: report }: 
     .sort((a, b) => b.vendors - a.vendors)
     .slice(0, maxDrawn);
   return html`<div class="owing">
-    <div>
-      <div class="scroll" tabindex="0" role="group" aria-label="Owed to active vendors">
-        <table class="owed">
-          <caption>
-            Owed to active vendors${isWhole ? '' : ', so far'}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Currency</th>
-              <th scope="col" class="number">Outstanding</th>
-              <th scope="col" class="number">Overdue</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${currencies.map(
-              ({ code, outstanding, overdue }) =>
-                html`<tr>
-                  <th scope="row"><bdi>${code}</bdi></th>
-                  <td class="number">${owedText(outstanding, code)}</td>
-                  <td class="number ${overdue.value === 0 ? '' : 'late'}">${owedText(overdue, code)}</td>
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>
-      ${others(report)} ${rest}
-    </div>
+    <div>${owedTable(`Owed to active vendors${isWhole ? '' : ', so far'}`, currencies)} ${others(report)} ${rest}</div>
     ${
       drawn.length === 0
         ? html`<p class="soft">Charts of these amounts over time begin tomorrow: this mirror began today (UTC).</p>`
         : html`<div class="pair">${drawn.map(history)}</div>`
     }
+  </div>`;
+}
+
+/** A row for each currency. */
+export function owedTable(title: string, currencies: readonly (Owed & { readonly code: string })[]): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${title}">
+    <table class="owed">
+      <caption>
+        ${title}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Currency</th>
+          <th scope="col" class="number">Outstanding</th>
+          <th scope="col" class="number">Overdue</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${currencies.map(
+          ({ code, outstanding, overdue }) =>
+            html`<tr>
+              <th scope="row"><bdi>${code}</bdi></th>
+              <td class="number">${owedText(outstanding, code)}</td>
+              <td class="number ${overdue.value === 0 ? '' : 'late'}">${owedText(overdue, code)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
   </div>`;
 }
 

@@ -215,12 +215,10 @@ it('K18 the token is refused: the log says so at error, with what to do, and /ap
     .split('\n')
     .filter((line) => line.startsWith('{"level":50,') && line.includes(remedy));
   expect(errors).toHaveLength(1);
-  let told: { readonly verdict: { readonly code: string } };
-  do {
-    const answer = await fetch(`http://127.0.0.1:${at.adminPort}/api/status`);
-    told = (await answer.json()) as typeof told;
-  } while (told.verdict.code !== 'access_refused');
-  expect(told).toMatchObject({
+  await until(() => at.query("SELECT 1 FROM runs WHERE error_code = 'unauthenticated'").length > 0);
+  const answer = await fetch(`http://127.0.0.1:${at.adminPort}/api/status`);
+  expect(await answer.json()).toMatchObject({
+    verdict: { code: 'access_refused' },
     accounts: [{ ready: false, last_error: { code: 'unauthenticated', what_to_do: remedy } }],
   });
   await daemon.end();

@@ -1,9 +1,9 @@
 /** The first page where there are several accounts. */
 import { expect, it } from 'vitest';
-import type { AccountFacts } from '../../../../src/health/judge.ts';
+import type { AccountFacts, HealthFacts } from '../../../../src/health/judge.ts';
 import type { AccountOwed } from '../../../../src/store/reports/owed.ts';
 import { startAdmin } from '../../../support/admin/admin-requests.ts';
-import { able, account, before, facts } from '../../../support/admin/sample.ts';
+import { able, account, before, facts, newAccount, target } from '../../../support/admin/sample.ts';
 
 const amount = (cents: number) => ({ value: cents / 100, minor: BigInt(cents) });
 const owes = (id: string, currency: string, outstanding: number, overdue = 0): AccountOwed => ({
@@ -13,8 +13,8 @@ const owes = (id: string, currency: string, outstanding: number, overdue = 0): A
   overdue: amount(overdue),
 });
 
-async function shown(accounts: AccountFacts[], owed: readonly AccountOwed[] = []) {
-  const supply = () => Promise.resolve(facts(accounts));
+async function shown(accounts: AccountFacts[], owed: readonly AccountOwed[] = [], over: Partial<HealthFacts> = {}) {
+  const supply = () => Promise.resolve({ ...facts(accounts), ...over });
   const { ask } = await startAdmin({}, supply, undefined, able, undefined, undefined, owed);
   const { body } = await ask('/');
   const text = body
@@ -56,6 +56,27 @@ it.each([
 ])('L80 %s', async (words, change) => {
   const { text } = await shown([account({ account: 'one' }), account({ account: 'two', ...change })]);
   expect(text).toContain(words);
+});
+
+it('L80 what all accounts share stands above them, and is the fault of none', async () => {
+  const accounts = [account({ account: 'one' }), account({ account: 'two' })];
+  const shared = { targets: [target({ disabled_at: before(60_000) })] };
+  const { text, body } = await shown(accounts, [], shared);
+  expect(text).toContain('All 2 accounts are correct. ');
+  expect(text).toContain('answered 410');
+  expect(body).toContain('id="verdict" class="verdict fair"');
+  expect(body.match(/class="dot good"/g)).toHaveLength(2);
+  const full = await shown(accounts, [], {
+    ability: { ...able, trouble: { code: 'disk_full', message: 'It is full.' } },
+  });
+  expect(full.text).toContain('Of 2 accounts, 2 are not correct.');
+  expect(full.text).not.toContain('Correct ');
+});
+
+it('L80 an account that is read for the first time is no fault', async () => {
+  const { text, body } = await shown([account({ account: 'one' }), newAccount('two')]);
+  expect(text).toContain('Of 2 accounts, 1 is read for the first time.');
+  expect(body).toContain('id="verdict" class="verdict busy"');
 });
 
 it('L80 an account keeps to its address; one that nobody knows leads to all of them', async () => {
