@@ -2,7 +2,7 @@
  * Which failures of accounts are logged: a cause that hits many accounts of a connection is one line when it begins, which says how many it may
  * hit, and one when it is over for all that it hit; not one for each account and attempt. `status` names the accounts meanwhile.
  *
- * A cause is an error code in a connection. Only what is wrong with the service, the grant or the files counts as one: what is wrong with the list of one account
+ * A cause is an error code in a connection; access that is denied is one for lists and another for callbacks, which need other scopes. Only what is wrong with the service, the grant or the files counts as one: what is wrong with the list of one account
  * is logged each time. A refused token is logged by its connection.
  */
 import type { Clock } from './clock.ts';
@@ -71,7 +71,7 @@ export class CauseLog {
     if (code === 'interrupted') return undefined;
     const member = `${what} of ${accountId}`;
     const connection = this.#options.connectionOf(accountId);
-    const key = `${connection} ${code}`;
+    const key = `${connection} ${code}${code === 'access_denied' ? ` ${what}` : ''}`;
     const known = this.#causes.get(key);
     const isOfMany = ofMany.has(code);
     this.#leave(member, isOfMany || ofConnection.has(code) ? undefined : 'over', known);
