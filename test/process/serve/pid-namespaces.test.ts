@@ -22,9 +22,9 @@ describe.skipIf(isMissing(refused))('in containers, where every process is proce
   it('K9 a one-shot command does not mark the live run of the daemon as abandoned, but that of a dead one', async () => {
     const at = await testbed({
       level: 'program',
-      service: { vendors: 100 },
+      service: { vendors: 1_000 },
       listens: true,
-      rate: '3/60s',
+      rate: '4/1s',
     });
     const daemon = contained(at, 'serve');
     await daemon.logged('"msg":"serving"');
@@ -45,9 +45,9 @@ describe.skipIf(isMissing(refused))('in containers, where every process is proce
   it('K9 J3 a daemon that dies repeatedly during its runs waits before the next one', async () => {
     const at = await testbed({
       level: 'program',
-      service: { vendors: 100 },
+      service: { vendors: 1_000 },
       listens: true,
-      rate: '3/60s',
+      rate: '4/1s',
     });
     for (const died of [0, 1]) {
       const daemon = contained(at, 'serve');
