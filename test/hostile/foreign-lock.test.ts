@@ -39,7 +39,7 @@ function hasOpen(pid: number, path: string): boolean {
 }
 
 /** Whether the daemon answers; one whose machine stood still for seconds has ended the connection that was idle for it. */
-async function isHealthy(listener: string): Promise<boolean> {
+async function isHealthy(listener: string | undefined): Promise<boolean> {
   const answer = await fetch(`${listener}/healthz`).catch(() => undefined);
   return answer?.status === 200;
 }
