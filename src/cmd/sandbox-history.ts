@@ -23,7 +23,6 @@ import { defaultRetryLimits } from '../domain/retry.ts';
 import type { AccountEvent } from '../sandbox/account/account.ts';
 import { changeSomething } from '../sandbox/account/churn.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../sandbox/core/random.ts';
-import { sandboxToken } from '../sandbox/embedded.ts';
 import { Sandbox } from '../sandbox/service.ts';
 import type { VendorService } from '../sandbox/vendors/vendor-service.ts';
 import { openWorldFile } from '../sandbox/world-file.ts';
@@ -98,11 +97,11 @@ async function live({ settings, options, context }: Parts, draft: Draft): Promis
   const clock = new PastClock(context.clock, history * dayMs);
   const memory = openWorldFile(draft.world, String(seed), records);
   const sandbox = new Sandbox(
-    { accounts: settings.accounts, token: sandboxToken, vendors, rateLimits: null, memory },
+    { accounts: settings.accounts, token: memory.token, vendors, rateLimits: null, memory },
     { clock, post: () => Promise.reject(new Error('There is no callback yet.')) },
   );
   try {
-    const installation = await openInstallation(draftSettings(settings, draft), {
+    const installation = await openInstallation(draftSettings(settings, draft, memory.token), {
       clock,
       random: context.random,
       fetch: fetchFrom(sandbox),
@@ -127,10 +126,10 @@ async function live({ settings, options, context }: Parts, draft: Draft): Promis
 /** A rate that nothing reaches: while time stands still, nobody could wait for a place in it. */
 const unlimited = { requests: 1_000_000, per: 1 };
 
-function draftSettings(settings: Settings, { database, secrets }: Draft): Settings {
+function draftSettings(settings: Settings, { database, secrets }: Draft, token: string): Settings {
   const rateLimit = { all: unlimited, post: unlimited, callbacks: unlimited };
   const service = { ...settings.service, baseUrl, rateLimit };
-  const connections = new Map([[defaultConnection, { accessToken: new Secret(sandboxToken) }]]);
+  const connections = new Map([[defaultConnection, { accessToken: new Secret(token) }]]);
   return { ...settings, database, secrets, service, connections };
 }
 

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { MirrorError } from '../domain/errors.ts';
 import { allScopes } from '../sandbox/core/access.ts';
 import { defaultWorld, faultKinds, parseWorld, worldAxes, type FaultKind, type World } from '../sandbox/core/worlds.ts';
+import type { Attempt } from '../sandbox/delivery/delivery-sender.ts';
 import { collected, isRate, nonNegative, portNumber, rate, wholeFrom } from './options.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice } from './terminal/print.ts';
@@ -14,11 +15,13 @@ interface SandboxFlags {
   readonly vendors: number;
   readonly seed: string;
   readonly account?: readonly string[];
-  readonly token: string;
+  readonly token?: string;
   readonly refreshToken?: string;
   readonly tokenLifetime?: number;
   readonly scope?: readonly string[];
   readonly file?: string;
+  readonly cors?: boolean;
+  readonly deliverAnywhere?: boolean;
   readonly churn: number;
   readonly events: number;
   readonly world?: readonly string[];
@@ -43,10 +46,12 @@ export function sandboxCommand(context: ProcessContext): Command {
     .option('--vendors <number>', 'how many vendors each account starts with', wholeFrom(0, 9_999_999), 500)
     .option('--seed <text>', 'the same seed gives the same vendors and the same random events', 'sandbox')
     .option('--account <id>', 'an account; may be repeated (default: "6BApk")', collected)
-    .option('--token <token>', 'the access token that it accepts', 'sandbox-token')
+    .option('--token <token>', 'the access token that it accepts (default: a random one, which it keeps with --file)')
     .option('--refresh-token <token>', 'a refresh token, valid for one use at /auth/oauth/token')
     .option('--token-lifetime <seconds>', 'how long each token is valid', wholeFrom(0, 9_999_999))
     .option('--scope <scope>', 'a scope of the tokens; may be repeated (default: all scopes)', collected)
+    .option('--cors', 'let web pages of other sites ask')
+    .option('--deliver-anywhere', 'deliver to callbacks on other machines too')
     .option('--churn <number>', 'random changes of vendors a second', nonNegative, 0)
     .option('--events <number>', 'random events a second about anything but vendors', nonNegative, 0)
     .option(
@@ -83,9 +88,10 @@ async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> 
     faults,
     deliveries: { lose, late, repeat, reorder, forge },
     clock: context.clock,
-    fetch: context.fetch,
+    fetch: flags.deliverAnywhere ? context.fetch : undefined,
     onFault: (error) => printNotice(context, `The sandbox failed: ${String(error)}`),
   });
+  embedded.sandbox.onDelivery(tellFailures(context));
   const accounts = flags.account ?? [embedded.account];
   if (flags.json) {
     const { baseUrl, token, sandbox } = embedded;
@@ -95,6 +101,20 @@ async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> 
   if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
   await embedded.stop();
   lock?.close();
+}
+
+/** Tells why a callback does not take deliveries, once for each reason. */
+function tellFailures(context: ProcessContext): (attempt: Attempt) => void {
+  const told = new Map<string, string>();
+  return ({ account, callbackId, kind, event, status, problem, outcome }) => {
+    const callback = `Callback ${callbackId} of account ${account}`;
+    const reason = problem ?? (status === undefined ? undefined : `it answered ${status}`);
+    if (outcome === 'acknowledged') told.delete(callback);
+    else if (kind !== 'forged' && reason !== undefined && told.get(callback) !== reason) {
+      told.set(callback, reason);
+      printNotice(context, `${callback} did not take ${event}: ${reason}.`);
+    }
+  };
 }
 
 function welcome(

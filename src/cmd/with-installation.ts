@@ -15,7 +15,7 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import { createLog, prettyEntries, type Log, type LogLevel } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import { defaultWorld } from '../sandbox/core/worlds.ts';
-import { defaultConnection, type Settings } from '../settings/parse.ts';
+import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { lockFile, lockProcess } from '../store/files/locks.ts';
 import { makeFolder } from '../store/sqlite/file-systems.ts';
@@ -161,7 +161,8 @@ async function open(
       world: { ...defaultWorld, records },
       file: world,
       clock: context.clock,
-      fetch: context.fetch,
+      // A listener whose address is not this machine's is reached through what stands at that address.
+      fetch: isLoopback(new URL(settings.listener.publicUrl ?? 'http://localhost').hostname) ? undefined : context.fetch,
     });
     if (stays) writeAddress(world, { id, baseUrl, token });
     return {

@@ -44,6 +44,8 @@ export interface SandboxOptions {
   readonly accounts: readonly string[];
   /** Valid from the start, with every scope and account. */
   readonly token?: string;
+  /** Whether pages of other sites may ask, as those of the service; default: no. */
+  readonly cors?: boolean;
   /** Lifetime of tokens in seconds; default: `token` never expires, others after twelve hours. */
   readonly tokenLifetime?: number;
   /** Scopes of tokens; default: all. */
@@ -82,6 +84,8 @@ export class Sandbox {
   readonly #meters: RateMeters | undefined;
   readonly #random: SeededRandom;
   readonly #terms: TokenTerms;
+  /** Headers that let pages of other sites read the answers. */
+  readonly #toPages: Readonly<Record<string, string>>;
   readonly #sender: DeliverySender;
   readonly #accounts = new Map<string, Account>();
   readonly #addAccount: (accountId: string) => void;
@@ -128,9 +132,10 @@ export class Sandbox {
     setMaxListeners(0, this.#stopped.signal);
     const { tokenLifetime: lifetime, scopes } = options;
     this.#terms = { lifetime, scopes };
+    this.#toPages = options.cors ? { 'access-control-allow-origin': '*' } : {};
     if (options.token !== undefined)
-      this.access.grant(options.token, scopes, undefined, lifetime && outside.clock.now() + lifetime * 1_000);
-    if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
+      this.access.accept(options.token, scopes, lifetime && outside.clock.now() + lifetime * 1_000);
+    if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken, 'given');
     this.#addAccount = (id) => {
       const account = new Account(id, around);
       this.#accounts.set(id, account);
@@ -155,7 +160,8 @@ export class Sandbox {
     const instead = fault && insteadOf(fault, areaOf(request.path), now);
     if (instead && 'kind' in instead) return { status: 0, headers: {}, body: new Uint8Array(), breakage: instead };
     const reply = instead ?? falsify(fault, await this.#answer(request, target));
-    return breakUp(fault, encodeReply(reply, encoding, now));
+    const headers = { ...this.#toPages, ...reply.headers };
+    return breakUp(fault, encodeReply({ ...reply, headers }, encoding, now));
   }
 
   /** The vendors of an account as the service has them, and changes to them. */
@@ -210,6 +216,10 @@ export class Sandbox {
   }
 
   async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {
+    if (request.method === 'OPTIONS') {
+      const methods = target ? allowedMethods(target, this.world) : otherMethods[request.path];
+      if (methods) return preflight(methods);
+    }
     if (request.path === tokenPath)
       return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#random);
     if (request.path === authorizePath)
@@ -217,7 +227,6 @@ export class Sandbox {
     if (isManualPath(request.path)) return this.#answerManual(request);
     if (request.path === identityPath) return this.#answerIdentity(request);
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
-    if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));
     const token = headerOf(request, 'authorization');
     const now = this.#clock.now();
     const grant = this.access.of(token, now);
@@ -275,6 +284,9 @@ export class Sandbox {
     return account;
   }
 }
+
+/** What is allowed at paths that belong to no account. */
+const otherMethods: Readonly<Record<string, readonly string[]>> = { [tokenPath]: ['POST'], [identityPath]: ['GET'] };
 
 function requireApiVersion(request: SandboxRequest, { resource }: Target, world: World): void {
   if (world.apiVersion === 'optional' || resource === 'vendors' || headerOf(request, 'api-version') === 'alpha') return;

@@ -93,9 +93,8 @@ export const allScopes: readonly string[] = [
 
 export class Access {
   readonly #grants = new Map<string, Grant>();
-  readonly #refreshTokens = new Set<string>();
-  /** Refresh tokens that were used or withdrawn. */
-  readonly #spent = new Set<string>();
+  /** Refresh tokens; those that were spent are known where they were given to a start. */
+  readonly #refreshTokens = new Map<string, true | 'given' | 'spent'>();
   readonly #codes = new Map<string, IssuedCode>();
   readonly #write: Memory['write'];
 
@@ -103,8 +102,13 @@ export class Access {
     this.#write = memory?.write ?? (() => undefined);
     for (const entry of memory?.entries ?? []) {
       if (entry.kind === 'token' && entry.value) this.#grants.set(entry.key, grantOf(entry.value));
-      if (entry.kind === 'refresh') (entry.value ? this.#refreshTokens : this.#spent).add(entry.key);
+      if (entry.kind === 'refresh') this.#refreshTokens.set(entry.key, entry.value ?? 'spent');
     }
+  }
+
+  /** Makes a token valid for this start, for every account. */
+  accept(token: string, scopes: readonly string[] = allScopes, expires?: number): void {
+    this.#grants.set(token, grantOf({ scopes, accounts: undefined, expires }));
   }
 
   /** Makes a token valid, by default for every scope and account. */
@@ -114,17 +118,20 @@ export class Access {
     this.#write({ kind: 'token', key: token, value });
   }
 
-  /** Makes a refresh token valid for one use, unless it was used before a restart. */
-  allowRefresh(refreshToken: string): void {
-    if (this.#spent.has(refreshToken)) return;
-    this.#refreshTokens.add(refreshToken);
-    this.#write({ kind: 'refresh', key: refreshToken, value: true });
+  /** Makes a refresh token valid for one use, unless it was given to an earlier start and used. */
+  allowRefresh(refreshToken: string, value: true | 'given' = true): void {
+    if (this.#refreshTokens.get(refreshToken) === 'spent') return;
+    this.#refreshTokens.set(refreshToken, value);
+    this.#write({ kind: 'refresh', key: refreshToken, value });
   }
 
   /** Takes a refresh token for its one use; false if it is not valid. */
   takeRefresh(refreshToken: string): boolean {
-    if (!this.#refreshTokens.delete(refreshToken)) return false;
-    this.#write({ kind: 'refresh', key: refreshToken, value: null });
+    const before = this.#refreshTokens.get(refreshToken);
+    if (before === undefined || before === 'spent') return false;
+    this.#refreshTokens.delete(refreshToken);
+    if (before === 'given') this.#refreshTokens.set(refreshToken, 'spent');
+    this.#write({ kind: 'refresh', key: refreshToken, value: before === 'given' ? 'spent' : null });
     return true;
   }
 
@@ -138,6 +145,11 @@ export class Access {
     const issued = this.#codes.get(code);
     this.#codes.delete(code);
     return issued;
+  }
+
+  /** Forgets tokens whose time is over. */
+  forgetExpired(now: number): void {
+    for (const [token, { expires }] of this.#grants) if (expires !== undefined && expires <= now) this.revoke(token);
   }
 
   /** From now on the token answers 401. */

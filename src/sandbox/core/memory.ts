@@ -10,7 +10,8 @@ export type Entry =
   | { readonly kind: 'callback'; readonly account: string; readonly key: number; readonly value: CallbackRecord | null }
   | { readonly kind: 'gateway'; readonly account: string; readonly key: number; readonly value: GatewayRecord | null }
   | { readonly kind: 'token'; readonly key: string; readonly value: TokenEntry | null }
-  | { readonly kind: 'refresh'; readonly key: string; readonly value: true | null };
+  /** `given` to the start, and not issued; `spent` if such a one was used, so that no later start makes it valid again. */
+  | { readonly kind: 'refresh'; readonly key: string; readonly value: true | 'given' | 'spent' | null };
 
 export interface VendorEntry {
   readonly record: VendorRecord;

@@ -24,7 +24,7 @@ export interface Answer {
   readonly breakage?: Breakage;
 }
 
-/** As captured; all but what each answer sets itself. */
+/** As captured; all but what each answer sets itself, and but what opens answers to pages of other sites. */
 const standingHeaders = {
   server: 'nginx',
   vary: 'Accept-Encoding',
@@ -34,7 +34,6 @@ const standingHeaders = {
   'content-security-policy': "default-src 'self'",
   'strict-transport-security': 'max-age=31556926; includeSubDomains; preload',
   'referrer-policy': 'strict-origin-when-cross-origin',
-  'access-control-allow-origin': '*',
   via: '1.1 google',
 };
 

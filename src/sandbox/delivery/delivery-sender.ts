@@ -38,9 +38,13 @@ export interface Attempt extends Omit<OutgoingDelivery, 'compose'> {
   readonly attempt: number;
   /** Of the answer, if there was one. */
   readonly status: number | undefined;
+  /** Why there was none. */
+  readonly problem: string | undefined;
   /** `lost` by plan and `dropped` for good; after `failed` it is tried again. */
   readonly outcome: 'acknowledged' | 'failed' | 'dropped' | 'lost';
 }
+
+type Answered = Pick<Attempt, 'status' | 'problem'>;
 
 const answerTimeout = 10_000;
 const maxLog = 100_000;
@@ -88,27 +92,34 @@ export class DeliverySender {
   async send(delivery: OutgoingDelivery, attempt = 1): Promise<void> {
     const message = delivery.compose();
     if (!message) {
-      this.record(delivery, attempt - 1, undefined, 'dropped');
+      this.record(delivery, attempt - 1, 'dropped');
       return;
     }
-    const status = await this.#try(message);
+    const answered = await this.#try(message);
+    const { status } = answered;
     if (this.#closing.signal.aborted) return;
     if (status !== undefined && status >= 200 && status < 300) {
       this.#failingSince.delete(callbackKey(delivery));
-      this.record(delivery, attempt, status, 'acknowledged');
+      this.record(delivery, attempt, 'acknowledged', answered);
       return;
     }
     const last = attempt >= this.#world.attempts || delivery.kind === 'forged';
     if (delivery.kind === 'event') this.#countFailure(delivery);
     if (!last)
       this.sendLater(delivery, this.#world.retryAfter * 1_000 * this.#world.retryGrowth ** (attempt - 1), attempt + 1);
-    this.record(delivery, attempt, status, last ? 'dropped' : 'failed');
+    this.record(delivery, attempt, last ? 'dropped' : 'failed', answered);
   }
 
   /** Records what became of a delivery. */
-  record(delivery: OutgoingDelivery, attempt: number, status: number | undefined, outcome: Attempt['outcome']): void {
+  record(
+    delivery: OutgoingDelivery,
+    attempt: number,
+    outcome: Attempt['outcome'],
+    { status, problem }: Answered = { status: undefined, problem: undefined },
+  ): void {
     const { account, callbackId, kind, event, objectId } = delivery;
-    const entry = { at: this.#clock.now(), account, callbackId, kind, event, objectId, attempt, status, outcome };
+    const about = { account, callbackId, kind, event, objectId };
+    const entry = { ...about, at: this.#clock.now(), attempt, status, problem, outcome };
     this.#log.push(entry);
     if (this.#log.length > maxLog) this.#log.splice(0, maxLog / 10);
     for (const listener of this.#listeners) listener(entry);
@@ -125,11 +136,13 @@ export class DeliverySender {
     uri: string;
     headers: Readonly<Record<string, string>>;
     body: string;
-  }): Promise<number | undefined> {
+  }): Promise<Answered> {
+    const { uri, headers, body } = sheet;
     try {
-      return (await this.#post(sheet.uri, sheet.headers, sheet.body, answerTimeout, this.#closing.signal)).status;
-    } catch {
-      return undefined;
+      const { status } = await this.#post(uri, headers, body, answerTimeout, this.#closing.signal);
+      return { status, problem: undefined };
+    } catch (error) {
+      return { status: undefined, problem: error instanceof Error ? error.message : String(error) };
     }
   }
 

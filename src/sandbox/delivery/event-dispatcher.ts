@@ -68,7 +68,7 @@ export class EventDispatcher {
       const { lose, late, repeat, reorder, forge } = this.#plan;
       if (this.#random.happens(forge)) this.#deliveries.sendLater(delivery('forged', objectId + 7), this.#delay());
       if (this.#random.happens(lose)) {
-        this.#deliveries.record(delivery('event', objectId), 0, undefined, 'lost');
+        this.#deliveries.record(delivery('event', objectId), 0, 'lost');
         continue;
       }
       const held = this.#random.happens(reorder) ? this.#random.below(maxHold) : 0;

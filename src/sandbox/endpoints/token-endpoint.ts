@@ -40,6 +40,7 @@ export function answerToken(
     return refused(400, 'invalid_grant', 'The provided authorization grant is invalid, expired, or revoked.');
 
   const [accessToken, refreshToken] = [random.text(64, hex), random.text(64, hex)];
+  access.forgetExpired(now);
   access.grant(accessToken, scopes, undefined, now + lifetime * 1_000);
   access.allowRefresh(refreshToken);
   return {

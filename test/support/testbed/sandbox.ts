@@ -25,6 +25,7 @@ export async function openSandbox({ world, ...options }: SandboxTestbedOptions):
     account: ['6BApk', 'other'],
     vendors: 30,
     seed: 'sync',
+    token: 'sandbox-token',
     rateLimits: null,
     clock: systemClock,
     fetch: globalThis.fetch,

@@ -111,7 +111,8 @@ describe('answers have the captured shape', () => {
   });
 
   it('of the headers', async () => {
-    const { ask } = await testbed({ level: 'service', rateLimits: { all: 600, callbacks: 20, windowSeconds: 60 } });
+    const rateLimits = { all: 600, callbacks: 20, windowSeconds: 60 };
+    const { ask } = await testbed({ level: 'service', cors: true, rateLimits });
     const told = await ask('POST', vendorsPath, fixture('vendor-create-request.json'), { 'accept-encoding': 'gzip' });
     const captured = new Map(
       Object.entries<string>(fixture('vendor-response-headers.json')).map(([name, value]) => [

@@ -63,7 +63,7 @@ describe('405 names the methods that are allowed', () => {
 it('a browser may ask without a token what it is allowed to send', async () => {
   const preflight = { authorization: '', origin: 'https://app.example', 'access-control-request-method': 'PUT' };
   const { status, headers, text } = await (
-    await testbed({ level: 'service' })
+    await testbed({ level: 'service', cors: true })
   ).ask('OPTIONS', `${vendorsPath}/1`, undefined, preflight);
   expect([status, text]).toEqual([204, '']);
   expect(headers).toMatchObject({
