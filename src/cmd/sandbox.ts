@@ -17,6 +17,8 @@ interface SandboxFlags {
   readonly account?: readonly string[];
   readonly token?: string;
   readonly refreshToken?: string;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
   readonly tokenLifetime?: number;
   readonly scope?: readonly string[];
   readonly file?: string;
@@ -48,6 +50,8 @@ export function sandboxCommand(context: ProcessContext): Command {
     .option('--account <id>', 'an account; may be repeated (default: "6BApk")', collected)
     .option('--token <token>', 'the access token that it accepts (default: a random one, which it keeps with --file)')
     .option('--refresh-token <token>', 'a refresh token, valid for one use at /auth/oauth/token')
+    .option('--client-id <id>', 'the only application that gets tokens (default: any)')
+    .option('--client-secret <secret>', 'its secret (default: any, to which it has to keep)')
     .option('--token-lifetime <seconds>', 'how long each token is valid', wholeFrom(0, 9_999_999))
     .option('--scope <scope>', 'a scope of the tokens; may be repeated (default: all scopes)', collected)
     .option('--cors', 'let web pages of other sites ask')
@@ -76,6 +80,8 @@ async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> 
   const world = parseWorld(flags.world ?? []);
   const faults = parseFaults(flags.fault ?? []);
   refuseUnknownScopes(flags.scope ?? []);
+  if (flags.clientSecret !== undefined && flags.clientId === undefined)
+    throw new MirrorError('usage', '--client-secret is the secret of an application: name it with --client-id.');
   const lock = await lockWorld(flags.file);
   // The HTTP server is loaded only when it is needed.
   const { startEmbeddedSandbox } = await import('../sandbox/embedded.ts');
@@ -83,6 +89,7 @@ async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> 
   const embedded = await startEmbeddedSandbox({
     ...flags,
     ...(flags.scope && { scopes: flags.scope }),
+    ...(flags.clientId !== undefined && { client: { id: flags.clientId, secret: flags.clientSecret } }),
     ...(flags.rateLimit ? {} : { rateLimits: null }),
     world,
     faults,
@@ -132,6 +139,7 @@ function welcome(
     `  token     ${token}`,
     ...accounts.map((id) => `  account   ${id}, ${flags.vendors} vendors`),
     ...(flags.refreshToken ? [`  refresh   ${flags.refreshToken}, at ${baseUrl}/auth/oauth/token`] : []),
+    ...(flags.clientId === undefined ? [] : [`  client    ${flags.clientId}`]),
     ...(flags.churn > 0 ? [`  churn     ${flags.churn} changes a second`] : []),
     ...(flags.events > 0 ? [`  events    ${flags.events} a second about anything but vendors`] : []),
     ...special.map(({ key }) => `  world     ${key}=${world[key]}`),

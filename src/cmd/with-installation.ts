@@ -162,7 +162,9 @@ async function open(
       file: world,
       clock: context.clock,
       // A listener whose address is not this machine's is reached through what stands at that address.
-      fetch: isLoopback(new URL(settings.listener.publicUrl ?? 'http://localhost').hostname) ? undefined : context.fetch,
+      fetch: isLoopback(new URL(settings.listener.publicUrl ?? 'http://localhost').hostname)
+        ? undefined
+        : context.fetch,
     });
     if (stays) writeAddress(world, { id, baseUrl, token });
     return {

@@ -95,7 +95,9 @@ function toThisMachine(poster: Poster): Fetch {
       return { status: await poster.post({ url, reach: 'loopback', headers, body, timeout, signal }) };
     } catch (error) {
       if (!(error instanceof AddressRefused)) throw error;
-      throw new Error(`${error.message}; to others, the sandbox delivers only with --deliver-anywhere`, { cause: error });
+      throw new Error(`${error.message}; to others, the sandbox delivers only with --deliver-anywhere`, {
+        cause: error,
+      });
     }
   };
 }

@@ -35,7 +35,15 @@ import {
   type Answer,
   type Reply,
 } from './core/reply.ts';
-import { answerAuthorize, authorizePath, answerToken, tokenPath, type TokenTerms } from './endpoints/token-endpoint.ts';
+import {
+  answerAuthorize,
+  answerRevoke,
+  answerToken,
+  authorizePath,
+  revokePath,
+  tokenPath,
+  type TokenTerms,
+} from './endpoints/token-endpoint.ts';
 import type { VendorService } from './vendors/vendor-service.ts';
 
 export interface SandboxOptions {
@@ -52,6 +60,8 @@ export interface SandboxOptions {
   readonly scopes?: readonly string[];
   /** Valid for one new pair of tokens at /auth/oauth/token. */
   readonly refreshToken?: string;
+  /** The only application that gets tokens; default: any, which has to keep to its secret. */
+  readonly client?: TokenTerms['client'];
   /** With how many vendors each account begins. */
   readonly vendors?: number;
   readonly world?: World;
@@ -130,12 +140,12 @@ export class Sandbox {
     };
     // Each account listens to it.
     setMaxListeners(0, this.#stopped.signal);
-    const { tokenLifetime: lifetime, scopes } = options;
-    this.#terms = { lifetime, scopes };
+    const { tokenLifetime: lifetime, scopes, client } = options;
+    this.#terms = { lifetime, scopes, client };
     this.#toPages = options.cors ? { 'access-control-allow-origin': '*' } : {};
     if (options.token !== undefined)
       this.access.accept(options.token, scopes, lifetime && outside.clock.now() + lifetime * 1_000);
-    if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken, 'given');
+    if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
     this.#addAccount = (id) => {
       const account = new Account(id, around);
       this.#accounts.set(id, account);
@@ -153,7 +163,7 @@ export class Sandbox {
   /** Answers one request; never throws for what a caller may send. */
   async handle(request: SandboxRequest): Promise<Answer> {
     for (const listener of this.#requestListeners) listener(request);
-    const target = targetOf(request.path);
+    const target = targetOf(request.path, this.world);
     const now = this.#clock.now();
     const encoding = headerOf(request, 'accept-encoding') ?? '';
     const fault = this.faults.draw(request);
@@ -222,6 +232,7 @@ export class Sandbox {
     }
     if (request.path === tokenPath)
       return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#random);
+    if (request.path === revokePath) return answerRevoke(request, this.access, this.#terms);
     if (request.path === authorizePath)
       return answerAuthorize(request, this.access, this.#terms, this.#clock.now(), this.#random);
     if (isManualPath(request.path)) return this.#answerManual(request);
@@ -252,7 +263,7 @@ export class Sandbox {
   #answerManual(request: SandboxRequest): Reply {
     if (!this.access.of(headerOf(request, 'authorization'), this.#clock.now())) return unauthenticated('accounting');
     try {
-      return answerManual(request, (id) => this.#accounts.get(id));
+      return answerManual(request, (id) => this.#accounts.get(id), this.#sender.log);
     } catch (error) {
       if (error instanceof Refusal) return refusalReply(error, 'accounting', this.world);
       throw error;
@@ -286,7 +297,11 @@ export class Sandbox {
 }
 
 /** What is allowed at paths that belong to no account. */
-const otherMethods: Readonly<Record<string, readonly string[]>> = { [tokenPath]: ['POST'], [identityPath]: ['GET'] };
+const otherMethods: Readonly<Record<string, readonly string[]>> = {
+  [tokenPath]: ['POST'],
+  [revokePath]: ['POST'],
+  [identityPath]: ['GET'],
+};
 
 function requireApiVersion(request: SandboxRequest, { resource }: Target, world: World): void {
   if (world.apiVersion === 'optional' || resource === 'vendors' || headerOf(request, 'api-version') === 'alpha') return;

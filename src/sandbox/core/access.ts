@@ -1,7 +1,7 @@
 /**
  * Bearer tokens, their accounts and their scopes; the events that can be registered, and the scope that each needs.
  */
-import type { Memory, TokenEntry } from './memory.ts';
+import type { IssuedRefresh, Memory, RefreshEntry, TokenEntry } from './memory.ts';
 import { denied, Refusal, type Area, type Reply } from './reply.ts';
 
 const writeVerbs = ['create', 'update', 'delete'] as const;
@@ -94,7 +94,7 @@ export const allScopes: readonly string[] = [
 export class Access {
   readonly #grants = new Map<string, Grant>();
   /** Refresh tokens; those that were spent are known where they were given to a start. */
-  readonly #refreshTokens = new Map<string, true | 'given' | 'spent'>();
+  readonly #refreshTokens = new Map<string, RefreshEntry>();
   readonly #codes = new Map<string, IssuedCode>();
   readonly #write: Memory['write'];
 
@@ -119,10 +119,17 @@ export class Access {
   }
 
   /** Makes a refresh token valid for one use, unless it was given to an earlier start and used. */
-  allowRefresh(refreshToken: string, value: true | 'given' = true): void {
+  allowRefresh(refreshToken: string, value: IssuedRefresh | 'given' = 'given'): void {
     if (this.#refreshTokens.get(refreshToken) === 'spent') return;
     this.#refreshTokens.set(refreshToken, value);
     this.#write({ kind: 'refresh', key: refreshToken, value });
+  }
+
+  /** What was issued with a refresh token, or that it is valid for whoever uses it; undefined if it is not valid. */
+  refreshOf(refreshToken: string): IssuedRefresh | 'anybody' | undefined {
+    const known = this.#refreshTokens.get(refreshToken);
+    if (known === undefined || known === 'spent') return undefined;
+    return known === true || known === 'given' ? 'anybody' : known;
   }
 
   /** Takes a refresh token for its one use; false if it is not valid. */

@@ -10,12 +10,29 @@ export type Entry =
   | { readonly kind: 'callback'; readonly account: string; readonly key: number; readonly value: CallbackRecord | null }
   | { readonly kind: 'gateway'; readonly account: string; readonly key: number; readonly value: GatewayRecord | null }
   | { readonly kind: 'token'; readonly key: string; readonly value: TokenEntry | null }
-  /** `given` to the start, and not issued; `spent` if such a one was used, so that no later start makes it valid again. */
-  | { readonly kind: 'refresh'; readonly key: string; readonly value: true | 'given' | 'spent' | null };
+  | { readonly kind: 'refresh'; readonly key: string; readonly value: RefreshEntry | null };
 
 export interface VendorEntry {
   readonly record: VendorRecord;
   readonly version: number;
+}
+
+/**
+ * What a refresh token grants; `true` if an older version issued it; `given` to a start, and not issued; `spent` if such a one was used, so
+ * that no later start makes it valid again.
+ */
+export type RefreshEntry = IssuedRefresh | true | 'given' | 'spent';
+
+export interface IssuedRefresh {
+  readonly scopes: readonly string[];
+  /** The only application that may use it. */
+  readonly client: Client;
+}
+
+/** An application: its id, and the SHA-256 of its secret, base64url. */
+export interface Client {
+  readonly id: string;
+  readonly secret: string;
 }
 
 export interface TokenEntry {

@@ -34,6 +34,13 @@ const axes = {
     'echoed',
     'zero',
   ),
+  pageZero: choice('page 0 of lists whose pages count from 1: shown as page 1, or refused', 'first', '422'),
+  pageNames: choice(
+    'names of the paging parameters: `page` and `per_page`, `page` and `limit`, or `p` and `size`; others are ignored',
+    'per_page',
+    'limit',
+    'size',
+  ),
   perPage: choice(
     'per_page; `capped` cuts to 100, `all` shows every row at once',
     'capped',
@@ -70,6 +77,13 @@ const axes = {
   ),
   listArchived: choice('whether the list shows archived vendors (vis_state 2)', 'shown', 'hidden'),
   visStateFilter: choice('search[vis_state]', 'honoured', 'ignored'),
+  filterForm: choice(
+    'form of filters: `search[uri]=…`, `filter[uri]=…`, `uri=…`, or any of them; others are ignored',
+    'search',
+    'filter',
+    'plain',
+    'any',
+  ),
   listLag: amount('how far copies that answer lists may be behind', 'seconds', 0),
   readLag: amount('how far copies that answer reads by id may be behind', 'seconds', 0),
   readOne: choice('reading one vendor by id', 'yes', '404', '405'),
@@ -103,7 +117,15 @@ const axes = {
     'all',
   ),
   createStatus: choice('status of a create', '200', '201', '202'),
-  deleteStatus: choice('status of deleting a gateway or callback', '200', '204'),
+  gatewayPath: choice(
+    'where gateways are, below the account; `any` of the paths that the reference writes',
+    'systems/gateways',
+    'system/gateways',
+    'systems/gateway',
+    'any',
+  ),
+  deletedGateway: choice('status of deleting a gateway', '200', '204'),
+  deletedCallback: choice('status of deleting a callback', '200', '204'),
   gatewayScope: choice('kind of scope that removes a gateway', 'write', 'read'),
   apiVersion: choice('the Api-Version header on gateways and callbacks', 'optional', 'required'),
   errorForm: choice(
@@ -125,6 +147,7 @@ const axes = {
   archiveEvent: choice('event of archiving', 'update', 'delete', 'none'),
   restoreEvent: choice('event of setting vis_state back to 0', 'update', 'create', 'none'),
   objectId: choice('object_id of a delivery; `text` is no id', 'resource', 'callback', 'text'),
+  signatureHeader: choice('name of the header with the signature', 'X-Service-Hmac-SHA256', 'X-FreshBooks-Hmac-SHA256'),
   keyOrder: choice(
     'key order under the signature; `own` is always the same, and none of the others',
     'arrival',
@@ -154,7 +177,7 @@ const axes = {
   handshakeWhen: choice('verification POST against the answer of register or resend', 'after', 'before'),
   resentCode: choice('code that a resend sends', 'new', 'same'),
   wrongVerifier: choice('a wrong verifier', '4xx', 'unverified'),
-  readCallback: choice('reading one callback by id', '405', 'yes'),
+  readCallback: choice('reading one callback by id', 'yes', '405'),
   duplicate: choice('registering the same event and uri again', '422', 'second'),
   callbackKeys: choice('keys of a callback: both ids as documented, or callbackid as captured', 'both', 'callbackid'),
   refuses: choice(

@@ -132,11 +132,7 @@ export class DeliverySender {
     this.#timers.clear();
   }
 
-  async #try(sheet: {
-    uri: string;
-    headers: Readonly<Record<string, string>>;
-    body: string;
-  }): Promise<Answered> {
+  async #try(sheet: { uri: string; headers: Readonly<Record<string, string>>; body: string }): Promise<Answered> {
     const { uri, headers, body } = sheet;
     try {
       const { status } = await this.#post(uri, headers, body, answerTimeout, this.#closing.signal);

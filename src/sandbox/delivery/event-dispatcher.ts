@@ -97,7 +97,6 @@ export interface Sender {
 }
 
 const form = 'application/x-www-form-urlencoded';
-const signatureHeader = 'X-Service-Hmac-SHA256';
 
 /** The verification of a callback, with the code it has when it is sent. */
 export function verificationDelivery(
@@ -128,7 +127,9 @@ export function verificationDelivery(
         uri: callback.uri,
         headers: {
           'content-type': asJson ? 'application/json' : form,
-          ...(world.handshakeSigned === 'yes' ? { [signatureHeader]: sign(parameters, callback.verifier, world) } : {}),
+          ...(world.handshakeSigned === 'yes'
+            ? { [world.signatureHeader]: sign(parameters, callback.verifier, world) }
+            : {}),
         },
         body: asJson ? JSON.stringify(Object.fromEntries(parameters)) : encode(parameters),
       };
@@ -170,7 +171,7 @@ function eventDelivery(
       const key = forgedKey ?? (world.signAt === 'event' ? callback.verifier : current.verifier);
       return {
         uri: current.uri,
-        headers: { 'content-type': form, [signatureHeader]: sign(parameters, key, world) },
+        headers: { 'content-type': form, [world.signatureHeader]: sign(parameters, key, world) },
         body: encode(parameters),
       };
     },

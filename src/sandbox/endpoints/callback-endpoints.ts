@@ -3,7 +3,7 @@ import { timestamp } from '../../domain/clock.ts';
 import { requireScope, filterMatches, scopeOf } from '../core/access.ts';
 import { allowedMethods, bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
 import type { CallbackRecord } from '../core/memory.ts';
-import { pageOfRows } from '../vendors/list-page.ts';
+import { filterIn, pageOfRows } from '../vendors/list-page.ts';
 import { invalid, Refusal, unknownResource, deleted, success, type Reply } from '../core/reply.ts';
 import type { Wire } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
@@ -22,12 +22,12 @@ export async function answerCallbacks(call: Call): Promise<Reply> {
   if (method === 'GET') return success({ callback: callbackOnWire(callback, call.world) });
   if (method === 'PUT') return change(call, callback);
   call.account.callbacks.remove(callback.id);
-  return deleted(call.world.deleteStatus);
+  return deleted(call.world.deletedCallback);
 }
 
 function list({ account, request, world }: Call): Reply {
   const { query } = request;
-  const [event, uri, verified] = ['event', 'uri', 'verified'].map((name) => query.get(`search[${name}]`));
+  const [event, uri, verified] = ['event', 'uri', 'verified'].map((name) => filterIn(query, name, world));
   const matching = account.callbacks
     .all()
     .filter((callback) => !(callback.disabled && world.disabled === 'absent'))

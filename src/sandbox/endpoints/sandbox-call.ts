@@ -4,6 +4,7 @@ import type { Grant } from '../core/access.ts';
 import type { SeededRandom } from '../core/random.ts';
 import { htmlPage, invalid, Refusal, unsupported, type Area, type Reply } from '../core/reply.ts';
 import type { World } from '../core/worlds.ts';
+import { filterIn, pageNames } from '../vendors/list-page.ts';
 
 /** A request as it came; header names in lower case. */
 export interface SandboxRequest {
@@ -34,19 +35,26 @@ export interface Call {
   readonly random: SeededRandom;
 }
 
-const basePaths: readonly (readonly [Resource, Target['area'], RegExp])[] = [
-  ['vendors', 'accounting', /^\/accounting\/account\/([^/]+)\/bill_vendors\/bill_vendors(?:\/([^/]+))?$/],
-  ['gateways', 'accounting', /^\/accounting\/account\/([^/]+)\/systems\/gateways(?:\/([^/]+))?$/],
-  ['callbacks', 'events', /^\/events\/account\/([^/]+)\/events\/callbacks(?:\/([^/]+))?$/],
-];
+const gatewayPaths = ['systems/gateways', 'system/gateways', 'systems/gateway'];
 
-/** The target of a path of the service; undefined for any other path. */
-export function targetOf(path: string): Target | undefined {
-  for (const [resource, area, pattern] of basePaths) {
-    const match = pattern.exec(path);
-    if (match) return { area, resource, account: match[1] ?? '', id: match[2] };
-  }
-  return undefined;
+function resourceAt(
+  area: Target['area'],
+  name: string,
+  { gatewayPath }: Pick<World, 'gatewayPath'>,
+): Resource | undefined {
+  if (area === 'events') return name === 'events/callbacks' ? 'callbacks' : undefined;
+  if (name === 'bill_vendors/bill_vendors') return 'vendors';
+  const isGateways = gatewayPath === 'any' ? gatewayPaths.includes(name) : gatewayPath === name;
+  return isGateways ? 'gateways' : undefined;
+}
+
+/** The target of a path of the service in this world, or in any; undefined for any other path. */
+export function targetOf(path: string, world: Pick<World, 'gatewayPath'> = { gatewayPath: 'any' }): Target | undefined {
+  const [, area, account = '', name = '', id] =
+    /^\/(accounting|events)\/account\/([^/]+)\/([^/]+\/[^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
+  if (area !== 'accounting' && area !== 'events') return undefined;
+  const resource = resourceAt(area, name, world);
+  return resource && { area, resource, account, id };
 }
 
 /** The methods that this world answers at a path. */
@@ -70,10 +78,10 @@ const errnoOf: Readonly<Record<string, number>> = { 403: 1003, 404: 1012, 405: 4
 export function refusedOptional({ request, target, account, world }: Call): Reply | undefined {
   const { refuses, refusal } = world;
   if (refuses === 'none' || request.method !== 'GET' || target.id !== undefined) return undefined;
-  const size = request.query.get('per_page');
+  const size = request.query.get(pageNames(world).perPage);
   account.firstSize ??= size;
   const asked: Readonly<Record<Exclude<World['refuses'], 'none' | 'all'>, boolean>> = {
-    state: request.query.has('search[vis_state]'),
+    state: filterIn(request.query, 'vis_state', world) !== null,
     sizes: size !== null && target.resource === 'vendors' && size !== account.firstSize,
     per_page: size !== null,
     gateways: target.resource === 'gateways',

@@ -74,7 +74,7 @@ export function answerGateways(call: Call): Reply {
   if (id !== undefined && request.method === 'DELETE') {
     requireScope(grant, world.gatewayScope === 'write' ? gatewaysWrite : gatewaysRead);
     if (!account.gateways.remove(idNumber(id))) throw unknownResource('gateway', 'sgid', id);
-    return deleted(world.deleteStatus);
+    return deleted(world.deletedGateway);
   }
   throw methodRefused(call);
 }

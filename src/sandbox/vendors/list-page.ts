@@ -67,7 +67,7 @@ function vendorPageOf(
 ): (Pick<Page, 'offset' | 'limit'> & { readonly page: number; readonly perPage: number }) | 'no such page' {
   const perPage = perPageOf(query, places, world);
   const first = world.paging === 'zero' ? 0 : 1;
-  const requested = world.paging === 'ignored' ? first : pageNumber(query, first);
+  const requested = world.paging === 'ignored' ? first : pageNumber(query, first, world);
   const last = Math.max(first, first + Math.ceil(places / perPage) - 1);
   if (requested > last && world.pastEnd === '404') throw unknownResource('page', 'page', String(requested));
   if (requested > last && world.pastEnd === 'html') return 'no such page';
@@ -79,15 +79,32 @@ function vendorPageOf(
   return { offset: (shown - first) * perPage, limit: perPage, page, perPage };
 }
 
-function pageNumber(query: URLSearchParams, first: number): number {
-  if (first === 0 && query.get('page') === '0') return 0;
-  return positive(query, 'page', first, 1014);
+function pageNumber(query: URLSearchParams, first: number, world: World): number {
+  const name = pageNames(world).page;
+  if (query.get(name) === '0' && (first === 0 || world.pageZero === 'first')) return first;
+  return positive(query, name, first, 1014);
+}
+
+/** What the paging parameters are called. */
+export function pageNames({ pageNames: names }: World): { readonly page: string; readonly perPage: string } {
+  return {
+    per_page: { page: 'page', perPage: 'per_page' },
+    limit: { page: 'page', perPage: 'limit' },
+    size: { page: 'p', perPage: 'size' },
+  }[names];
+}
+
+/** The value of a filter that a query has, in a form of this world. */
+export function filterIn(query: URLSearchParams, name: string, { filterForm }: World): string | null {
+  const forms = { search: `search[${name}]`, filter: `filter[${name}]`, plain: name };
+  const known = filterForm === 'any' ? Object.values(forms) : [forms[filterForm]];
+  return known.map((form) => query.get(form)).find((value) => value !== null) ?? null;
 }
 
 /** 1 at each mark whose vendors this query shows. */
 function shownMarks(query: URLSearchParams, world: World): Uint8Array {
   const shown = new Uint8Array(256);
-  const wanted = world.visStateFilter === 'honoured' ? query.get('search[vis_state]') : null;
+  const wanted = world.visStateFilter === 'honoured' ? filterIn(query, 'vis_state', world) : null;
   if (wanted === null) {
     shown[0] = 1;
     if (world.listDeleted !== 'hidden') shown[1] = 1;
@@ -174,7 +191,7 @@ const maxPerPage = 100;
 
 /** The page of `total` rows that the query asks for, as this world understands it. Refuses numbers that are none. */
 function pageOf(query: URLSearchParams, total: number, world: World): Page {
-  const requested = world.paging === 'ignored' ? 1 : positive(query, 'page', 1, 1014);
+  const requested = world.paging === 'ignored' ? 1 : pageNumber(query, 1, world);
   const perPage = perPageOf(query, total, world);
   const pages = Math.ceil(total / perPage);
   if (requested > Math.max(pages, 1) && world.pastEnd === '404')
@@ -189,15 +206,16 @@ function pageOf(query: URLSearchParams, total: number, world: World): Page {
 }
 
 function perPageOf(query: URLSearchParams, total: number, world: World): number {
+  const name = pageNames(world).perPage;
   switch (world.perPage) {
     case 'ignored':
       return defaultPerPage;
     case 'all':
       return Math.max(total, defaultPerPage);
     case 'honoured':
-      return positive(query, 'per_page', defaultPerPage, 1013);
+      return positive(query, name, defaultPerPage, 1013);
     case 'capped':
-      return Math.min(positive(query, 'per_page', defaultPerPage, 1013), maxPerPage);
+      return Math.min(positive(query, name, defaultPerPage, 1013), maxPerPage);
   }
 }
 

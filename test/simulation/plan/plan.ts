@@ -21,6 +21,8 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   tidies: ['no'],
   paging: [...Array<string>(12).fill('honoured'), 'ignored', 'echoed'] as unknown as Knob,
   pastEnd: ['empty', '404', 'last'],
+  /** The program is told them in its settings. */
+  pageNames: ['per_page'],
   serviceTime: ['utc', 'local'],
   unlistedIds: [0, 0, 2],
   /** Such vendors refute each sweep for ever: what becomes of them, unit tests say. */

@@ -78,7 +78,7 @@ describe('the client against the sandbox', () => {
     expect(await client.gateways.list()).toEqual(others);
   });
 
-  it.each([[], ['deleteStatus=204']])('registers, lists and deletes callbacks, %s', async (...pairs) => {
+  it.each([[], ['deletedCallback=204']])('registers, lists and deletes callbacks, %s', async (...pairs) => {
     const client = await served(world(...pairs));
     const { callbackid } = await client.callbacks.register('bill_vendor', 'http://127.0.0.1:9/hook');
     expect(await client.callbacks.list({ event: 'bill_vendor', verified: false })).toMatchObject([{ callbackid }]);

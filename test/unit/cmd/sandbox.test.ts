@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -12,6 +11,7 @@ import { sandboxCommand } from '../../../src/cmd/sandbox.ts';
 import { allScopes } from '../../../src/sandbox/core/access.ts';
 import { faultKinds, worldAxes } from '../../../src/sandbox/core/worlds.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
+import { listen } from '../../support/network/listen.ts';
 import { callbacksPath, vendorsPath, type Body } from '../../support/testbed/service.ts';
 
 function terminal(fetch: ProcessContext['fetch'] = globalThis.fetch) {
@@ -171,7 +171,14 @@ describe('the sandbox command', () => {
     it('its token is another each time, and the same again for a world that is kept', async () => {
       const file = join(temporaryFolder(), 'world');
       const tokens: string[] = [];
-      for (const flags of [[], [], ['--file', file], ['--file', file], ['--file', file, '--token', 'mine'], ['--file', file]]) {
+      for (const flags of [
+        [],
+        [],
+        ['--file', file],
+        ['--file', file],
+        ['--file', file, '--token', 'mine'],
+        ['--file', file],
+      ]) {
         const { run, firstWords, interrupt } = terminal();
         const ended = run('--json', ...flags);
         tokens.push((JSON.parse(await firstWords()) as { token: string }).token);
@@ -229,10 +236,8 @@ describe('the sandbox command', () => {
       const hook = createServer((_, response) => {
         came += 1;
         response.writeHead(came === 1 ? 410 : 200).end();
-      }).listen(0, '127.0.0.1');
-      onTestFinished(() => void hook.close().closeAllConnections());
-      await once(hook, 'listening');
-      const uri = `http://localhost:${(hook.address() as AddressInfo).port}/hook`;
+      });
+      const uri = `http://localhost:${await listen(hook)}/hook`;
       const { ask, notice } = await started(['--world', 'handshakeWhen=before', '--world', 'retryAfter=0']);
       const told = notice();
       await ask('POST', callbacksPath, {}, JSON.stringify({ callback: { event: 'bill_vendor', uri } }));

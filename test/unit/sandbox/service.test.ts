@@ -89,7 +89,7 @@ describe('answers have the captured shape', () => {
     const unknownVendor = await get(`${vendorsPath}/12345`);
     expect(unknownVendor.status).toBe(404);
     expect(shape(unknownVendor.json)).toEqual(shape(fixture('error-accounting-not-found.json')));
-    expect((await get(`${callbacksPath}/9`)).status).toBe(405);
+    expect((await get(`${callbacksPath}/9`)).status).toBe(404);
     const unknownCallback = await ask('DELETE', `${callbacksPath}/9`);
     expect([unknownCallback.status, unknownCallback.json]).toEqual([404, fixture('error-events-not-found.json')]);
     const invalid = await ask('POST', callbacksPath, { callback: { event: 'nonsense', uri: '/relative' } });

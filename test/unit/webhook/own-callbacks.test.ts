@@ -26,8 +26,8 @@ describe('callbacks at the service', () => {
     expect(listed(place)).toMatchObject([{ uri: place.address }]);
   });
 
-  it.each(['deleteStatus=200', 'deleteStatus=204'])('that duplicate ours are deleted (%s)', async (deleteStatus) => {
-    const place = await testbed({ level: 'webhook', subscribed: true, world: ['duplicate=second', deleteStatus] });
+  it.each(['deletedCallback=200', 'deletedCallback=204'])('that duplicate ours are deleted (%s)', async (status) => {
+    const place = await testbed({ level: 'webhook', subscribed: true, world: ['duplicate=second', status] });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     expect(await place.subscriptions.check()).toBe('verified');
     expect(writes(place)).toEqual([`DELETE ${base}/2002`]);

@@ -72,7 +72,7 @@ describe('what the service does not have', () => {
     ['GET', `${gatewaysPath}/1`],
     ['POST', gatewaysPath],
     ['PUT', `${gatewaysPath}/1`],
-    ['GET', `${callbacksPath}/1`],
+    ['POST', `${callbacksPath}/1`],
   ])('405 for %s %s', async (method, path) => {
     expect((await (await testbed({ level: 'service' })).ask(method, path)).status).toBe(405);
   });

@@ -51,8 +51,8 @@ describe('405 names the methods that are allowed', () => {
     ['POST', gatewaysPath, [], 'GET'],
     ['GET', `${gatewaysPath}/1`, [], 'DELETE'],
     ['PUT', callbacksPath, [], 'GET, POST'],
-    ['GET', `${callbacksPath}/1`, [], 'PUT, DELETE'],
-    ['POST', `${callbacksPath}/1`, ['readCallback=yes'], 'GET, PUT, DELETE'],
+    ['GET', `${callbacksPath}/1`, ['readCallback=405'], 'PUT, DELETE'],
+    ['POST', `${callbacksPath}/1`, [], 'GET, PUT, DELETE'],
     ['GET', '/auth/oauth/token', [], 'POST'],
   ])('%s %s in %j', async (method, path, world, allow) => {
     const { status, headers } = await (await testbed({ level: 'service', world })).ask(method, path);

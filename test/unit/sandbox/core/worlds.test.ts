@@ -31,7 +31,7 @@ describe('worlds', () => {
   });
 
   it.each([
-    ['color=red', /switch “color” of a world\. Known switches: records, paging, perPage/],
+    ['color=red', /switch “color” of a world\. Known switches: records, paging, pageZero, pageNames, perPage/],
     ['order=random', /order is one of id, newest, updated, updated_newest, shuffled, not “random”/],
     ['listLag=soon', /listLag is a number of seconds from 0 up, not “soon”/],
     ['listLag=-1', /not “-1”/],

@@ -172,8 +172,8 @@ describe('worlds of callbacks', () => {
     expect([told.status, told.json.response.result.callback.verified]).toEqual([200, false]);
   });
 
-  it('deleteStatus=204', async () => {
-    const service = await testbed({ level: 'service', world: ['deleteStatus=204'] });
+  it('deletedCallback=204', async () => {
+    const service = await testbed({ level: 'service', world: ['deletedCallback=204'] });
     const { callbackid } = await register(service);
     const told = await service.ask('DELETE', `${callbacksPath}/${callbackid}`);
     expect([told.status, told.text]).toEqual([204, '']);

@@ -46,7 +46,7 @@ describe('pages of the vendor list', () => {
     ['per_page=-5', 1013],
     ['per_page=1.5', 1013],
   ])('%s is refused', async (query, errno) => {
-    const told = await (await testbed({ level: 'service' })).get(`${vendorsPath}?${query}`);
+    const told = await (await testbed({ level: 'service', world: ['pageZero=422'] })).get(`${vendorsPath}?${query}`);
     expect([told.status, told.json.response.errors[0].errno]).toEqual([422, errno]);
   });
 });
