@@ -7,6 +7,7 @@ import { vendorFields } from '../domain/vendor.ts';
 import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
 import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
 import type { Settings } from '../settings/parse.ts';
+import { replaceableByOthers } from '../settings/permissions.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
@@ -28,6 +29,7 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield* serviceUser(settings);
   yield await privacy(context, settings);
   yield* publications(context, settings);
+  yield* openFolders(settings);
   yield* listenerPlace(context, settings);
 }
 
@@ -91,6 +93,21 @@ async function* publications(context: ProcessContext, settings: Settings): Async
     yield fine(check, 'This cannot be checked while the database cannot be opened.');
   } finally {
     await mirror?.close();
+  }
+}
+
+/** Copies that readers cannot trust, because others may put something else in their place. */
+function* openFolders({ database, publish }: Settings): Generator<Checkup> {
+  // Root checks for the user of the service.
+  const user = process.geteuid?.() === 0 ? statSync(nearestFolder(resolve(database))).uid : undefined;
+  for (const folder of new Set(publish.map(({ path }) => nearestFolder(resolve(path))))) {
+    const open = replaceableByOthers(folder, user);
+    if (open)
+      yield warning(
+        'copies for readers',
+        `Others may put something else in the place of copies in ${folder}: ${open.why}.`,
+        'Publish into a folder that only the user of the service may write, below others of which that is true, too.',
+      );
   }
 }
 

@@ -12,7 +12,7 @@
  * both files are synced before they are moved.
  */
 import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { openInstallation, sandboxName, type Installation, type ServedAccount } from '../app/installation.ts';
 import { assertDelay, dateOf, type Clock } from '../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
@@ -28,7 +28,7 @@ import type { VendorService } from '../sandbox/vendors/vendor-service.ts';
 import { openWorldFile } from '../sandbox/world-file.ts';
 import { defaultConnection, type Settings } from '../settings/parse.ts';
 import { lockProcess } from '../store/files/locks.ts';
-import { rename, syncInBackground } from '../store/files/replace-file.ts';
+import { syncInBackground } from '../store/files/replace-file.ts';
 import { processMark } from '../sync/attempt.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
@@ -73,7 +73,8 @@ export async function writeHistory(parts: Parts, world: string): Promise<boolean
     await live(parts, draft);
     await syncInBackground(draft.database);
     renameSync(draft.world, world);
-    if (!isThere(database)) rename(draft.database, database);
+    if (!isThere(database)) renameSync(draft.database, database);
+    await syncInBackground(dirname(database));
     return true;
   } catch (error) {
     parts.context.interrupted.throwIfAborted();

@@ -10,20 +10,39 @@ import { dirname } from 'node:path';
 /** Bits of a mode that let the group and all others in. */
 const [writeByOthers, enterByOthers, readByAll, enterByAll, sticky] = [0o022, 0o011, 0o004, 0o001, 0o1000];
 
-/** Why others than this user and root may change a file, and what to do about it; undefined where they may not. */
-export function writableByOthers(path: string): { readonly why: string; readonly remedy: string } | undefined {
+/** Why something is open to others, and what to do about it. */
+interface Opening {
+  readonly why: string;
+  readonly remedy: string;
+}
+
+/** Why others than this user and root may change a file; undefined where they may not. */
+export function writableByOthers(path: string): Opening | undefined {
   const place = regularFile(path);
   if (place === undefined) return undefined;
   const folder = dirname(place);
-  for (const each of [place, folder]) {
-    const { mode, uid } = statSync(each);
-    if (uid !== 0 && uid !== process.getuid?.())
-      return { why: `${each} belongs to another user`, remedy: `Run: chown ${process.getuid?.() ?? 0} ${each}` };
-    const isOpen = (mode & writeByOthers) !== 0 && (each === place || (mode & sticky) === 0);
-    if (isOpen && isReachable(folder, enterByOthers))
-      return { why: `others may write ${each}`, remedy: `Run: chmod go-w ${each}` };
-  }
-  return undefined;
+  return openingOf(place, folder) ?? openingOf(folder, folder);
+}
+
+/**
+ * Why others than `user` and root may put something else in the place of what is in a folder, by the folder and those above it; undefined
+ * where they may not.
+ */
+export function replaceableByOthers(folder: string, user = process.getuid?.()): Opening | undefined {
+  const place = realpathSync(folder);
+  const above = dirname(place);
+  return openingOf(place, place, user) ?? (above === place ? undefined : replaceableByOthers(above, user));
+}
+
+/** Of a folder, or of a file in it. In a sticky folder, everybody has only files of their own. */
+function openingOf(path: string, folder: string, user = process.getuid?.()): Opening | undefined {
+  const { mode, uid } = statSync(path);
+  if (uid !== 0 && uid !== user)
+    return { why: `${path} belongs to another user`, remedy: `Run: chown ${user ?? 0} ${path}` };
+  const isOpen = (mode & writeByOthers) !== 0 && (path !== folder || (mode & sticky) === 0);
+  return isOpen && isReachable(folder, enterByOthers)
+    ? { why: `others may write ${path}`, remedy: `Run: chmod go-w ${path}` }
+    : undefined;
 }
 
 /** Whether everybody on this machine may read a file. */

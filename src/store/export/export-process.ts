@@ -81,10 +81,8 @@ export interface TypedColumn {
 }
 
 export type ExportJob =
-  /** Fills the file at `to` with a copy of the mirror at `path`. */
+  /** Fills the empty file at `to` with a copy of the mirror at `path`, opens it like any reader, and checks it. */
   | { readonly do: 'copy'; readonly path: string; readonly to: string }
-  /** Opens the copy at `path` like any reader, and checks it. */
-  | { readonly do: 'read back'; readonly path: string }
   /** Writes the rows of a query as Parquet to standard output. */
   | {
       readonly do: 'parquet';

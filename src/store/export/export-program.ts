@@ -3,7 +3,6 @@
  * deliveries would wait.
  */
 import { sql } from 'kysely';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack } from '../files/replace-file.ts';
@@ -16,9 +15,6 @@ import type { Cell } from './export-rows.ts';
 import { parquetOf } from './formats.ts';
 import { statement } from '../sqlite/statement.ts';
 
-const nothingToSay: Exported = { noTimes: 0 };
-
-/** Synced here, because the process that waits for the copy would block. */
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   const sqlite = connectReader(path, defaultLockWait);
   try {
@@ -26,13 +22,8 @@ function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   } finally {
     sqlite.close();
   }
-  const handle = openSync(to, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  return nothingToSay;
+  readBack(to);
+  return { noTimes: 0 };
 }
 
 async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parquet' }>): Promise<Exported> {
@@ -59,10 +50,7 @@ function* cells(rows: Iterable<(Cell | Buffer)[]>): Generator<readonly Cell[]> {
 }
 
 function carriedOut(job: ExportJob): Exported | Promise<Exported> {
-  if (job.do === 'copy') return copy(job);
-  if (job.do === 'parquet') return parquet(job);
-  readBack(job.path);
-  return nothingToSay;
+  return job.do === 'copy' ? copy(job) : parquet(job);
 }
 
 function faultOf(error: unknown): JobFault {

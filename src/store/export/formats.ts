@@ -7,7 +7,8 @@
  * query. `hyparquet-writer` writes the file: JavaScript only, MIT, one dependency, 1 MB together. A million rows of fifteen columns took 18
  * s of processor time and at most 298 MB.
  *
- * Cells of a `.csv` that a spreadsheet would take for a formula begin with an apostrophe.
+ * What a spreadsheet would take for a formula in a `.csv` begins with an apostrophe, at the beginning of a text, and after what separates cells
+ * in some country: most of Europe imports with semicolons, and then a comma or a quote inside a cell means nothing.
  */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
@@ -22,14 +23,14 @@ import type { Cell, ExportedRows } from './export-rows.ts';
 
 /**
  * The rows as CSV (RFC 4180) with a header, in UTF-8 with a byte order mark, which Excel needs. Text that a spreadsheet would read as a
- * formula gets a leading apostrophe.
+ * formula gets an apostrophe before it.
  */
 export function csvOf({ columns, rows }: ExportedRows): Readable {
   const lines = stringify({
     bom: true,
     record_delimiter: 'windows',
     quote_record_delimiter: true,
-    cast: { string: (text) => ({ value: escapedFormula(text), quoted: /^'?\+/.test(text) }), bigint: String },
+    cast: { string: (text) => ({ value: withoutFormulas(text), quoted: /^'?\+|[;\t]/.test(text) }), bigint: String },
   });
   const named = lists(
     columns.map(({ name }) => name),
@@ -55,8 +56,12 @@ const telephone = /^ *[+＋][\d\s()./–-]*\d[\d\s()./–-]*(?:(?:x|ext\.?) ?\d+
 /** Digits alone, or with a blank or a bracket between two: a spreadsheet would show the result of `+1-555-0100` instead. */
 const notArithmetic = /^\D*\d+$|\d\s+\d|\d\s*\(|\)\s*\d/;
 
-function escapedFormula(text: string): string {
-  return formula.test(text) && !isNoFormula(text) ? `'${text}` : text;
+/** What begins a cell inside a text where it separates cells; a quote there may end at once. */
+const laterCell = /(?<=[;,\t\r\n])(?:[^\S\t\r\n]|["\ufeff])*[=+\-@＝＋－＠][^;,\t\r\n]*/g;
+
+function withoutFormulas(text: string): string {
+  const escaped = formula.test(text) && !isNoFormula(text) ? `'${text}` : text;
+  return escaped.replace(laterCell, (cell) => (isNoFormula(cell) ? cell : `'${cell}`));
 }
 
 function isNoFormula(text: string): boolean {

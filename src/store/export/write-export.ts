@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat } from '../../settings/export-format.ts';
-import { replaceFile, type CopyOptions } from '../files/replace-file.ts';
+import { replaceDatabase, replaceFile, replacementFor, type CopyOptions } from '../files/replace-file.ts';
 import type { Database } from '../sqlite/database.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 import { ExportProcess, type Exported } from './export-process.ts';
@@ -104,8 +104,8 @@ export async function exportToFile(
   const { signal } = options;
   const rows = streamOf(mirror, { ...what, format }, options);
   try {
-    await replaceFile(mirror, file, options, (draft) =>
-      pipeline(rows.bytes, createWriteStream(draft), signal ? { signal } : {}),
+    await replaceFile(file, replacementFor(mirror, file, options), (handle) =>
+      pipeline(rows.bytes, createWriteStream('', { fd: handle, autoClose: false }), signal ? { signal } : {}),
     );
     return await rows.exported();
   } finally {
@@ -160,18 +160,16 @@ async function* inTurns(chunks: AsyncIterable<unknown>, clock: Pick<Clock, 'yiel
 export interface ProcessOptions extends CopyOptions {
   /** The compiled process that copies and exports. */
   readonly program: string;
-  /** Ends it. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, and reads it back.
+ * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, once it could be read back.
  * @throws MirrorError `file_unwritable`, `disk_full`; `database_locked` where another program holds the mirror, or uses the copy that
  * is at `target`; `usage` where `target` cannot be replaced; `interrupted` by the signal.
  */
 export async function copyMirror(mirror: Database, target: string, options: ProcessOptions): Promise<void> {
   const { program, signal } = options;
-  await replaceFile(mirror, target, options, async (draft) => {
+  await replaceDatabase(target, replacementFor(mirror, target, options), async (draft) => {
     try {
       await new ExportProcess(program, { do: 'copy', path: mirror.path, to: draft }, signal).done();
     } catch (error) {
@@ -180,5 +178,4 @@ export async function copyMirror(mirror: Database, target: string, options: Proc
       throw mirror.reportError(error);
     }
   });
-  await new ExportProcess(program, { do: 'read back', path: target }, signal).done();
 }

@@ -1,7 +1,7 @@
 /**
  * The files of an installation and those beside them, which no export may replace, and the note that the mirror is damaged.
  *
- * `export` and `publish` follow a symbolic link. They never replace a file of the installation (mirror, secrets, their companion files, the
+ * `export` and `publish` follow a symbolic link of this user or of root. They never replace a file of the installation (mirror, secrets, their companion files, the
  * settings file and the secret files it names), a database of another program, the mirror of another daemon, or anything but a regular file
  * (64). Settings that name such a file are refused (78).
  */
@@ -16,6 +16,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { MirrorError } from '../../domain/errors.ts';
 
 /** The paths of an installation's files. */
 export interface OwnFiles {
@@ -67,6 +68,23 @@ export function resolvedPath(path: string, links = 0): string {
 
 /** The same limit as the kernel's. */
 const maxLinks = 40;
+
+/**
+ * Where a file of that name is, or would be written. Links are followed that this user or root made: others would choose which file is replaced.
+ * @throws MirrorError `usage`.
+ */
+export function placeToWrite(target: string, links = 0): string {
+  const whole = resolve(target);
+  const place = join(resolvedPath(dirname(whole)), basename(whole));
+  const found = lstatSync(place, { throwIfNoEntry: false });
+  if (!found?.isSymbolicLink() || links === maxLinks) return place;
+  if (found.uid !== 0 && found.uid !== process.geteuid?.())
+    throw new MirrorError(
+      'usage',
+      `${place} is a link that uid ${found.uid} made, and is not followed; name the file.`,
+    );
+  return placeToWrite(resolve(dirname(place), readlinkSync(place)), links + 1);
+}
 
 /** Whether something is there that is not a regular file: a device, a folder, a pipe. */
 export function isNotRegularFile(path: string): boolean {

@@ -8,16 +8,16 @@
  */
 import { sql } from 'kysely';
 import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError, withMessage } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { takeSideLock } from '../files/locks.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
-import { readBack, rename, sweepUp, withoutCompanions, writePrivately } from '../files/replace-file.ts';
+import { readBack, replaceDatabase, replaceFile } from '../files/replace-file.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { giveToFolderOwner, makeFolder } from '../sqlite/file-systems.ts';
+import { makeFolder } from '../sqlite/file-systems.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
 import type { SecretsFile } from './secrets.ts';
 import { statement } from '../sqlite/statement.ts';
@@ -172,23 +172,12 @@ export interface SealOptions extends Sealing {
  */
 export async function exportSecrets(target: string, options: SealOptions): Promise<SecretCounts | undefined> {
   const { passphrase, random, cost, own } = options;
-  refuseTarget(target, own);
+  const refuse = (place: string): void => refuseTarget(target, place, own);
+  refuse(target);
   if (!existsSync(own.secrets)) return undefined;
   const { image, counts } = read(own.secrets);
   const text = await seal(image, passphrase, { random, cost });
-  const place = resolvedPath(target);
-  const draft = join(dirname(place), `.${basename(place)}.${Buffer.from(random.bytes(6)).toString('hex')}`);
-  try {
-    writePrivately(draft, text);
-    sweepUp(draft, place);
-    rename(draft, place);
-  } catch (error) {
-    throw new MirrorError('file_unwritable', `${target} cannot be written: ${asMirrorError(error).message}.`, {
-      cause: error,
-    });
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  await replaceFile(target, { random, refuse, isSecret: true }, (handle) => writeFileSync(handle, text));
   return counts;
 }
 
@@ -216,14 +205,14 @@ function read(path: string): { readonly image: Buffer; readonly counts: SecretCo
   }
 }
 
-function refuseTarget(target: string, own: OwnFiles): void {
+function refuseTarget(target: string, place: string, own: OwnFiles): void {
   const no = (what: string): never => {
     throw new MirrorError('usage', `${target} ${what}; name another file.`);
   };
-  const ours = ownFileAt(target, own);
+  const ours = ownFileAt(place, own);
   if (ours !== undefined) no(`is ${ours}`);
-  if (isNotRegularFile(target)) no('is not a regular file');
-  if (existsSync(target) && !isSealed(readFileSync(target, 'latin1')))
+  if (isNotRegularFile(place)) no('is not a regular file');
+  if (existsSync(place) && !isSealed(readFileSync(place, 'latin1')))
     no('exists already, and is not an export of secrets');
 }
 
@@ -245,27 +234,31 @@ export async function importSecrets(
   database: string,
 ): Promise<SecretCounts> {
   const image = await unseal(text, passphrase, name);
-  const place = resolvedPath(secrets.path);
-  for (const path of [place, resolvedPath(database)]) makeFolderOf(path);
+  for (const path of [secrets.path, database]) makeFolderOf(resolvedPath(path));
   const lock = takeSideLock(database, secrets.clock.now());
-  const draft = join(dirname(place), `.${basename(place)}.${Buffer.from(secrets.random.bytes(6)).toString('hex')}`);
   try {
-    writePrivately(draft, image);
-    sweepUp(draft, place);
+    let counts: SecretCounts = { accounts: 0, grants: 0 };
+    const by = { random: secrets.random, isSecret: true, refuse: () => undefined };
+    await replaceDatabase(secrets.path, by, async (draft) => {
+      writeFileSync(draft, image);
+      counts = await opened(draft, name, secrets);
+    });
+    return counts;
+  } finally {
+    lock.release();
+  }
+}
+
+/** Migrates and checks the file at `draft`, which came from an export of that name. */
+async function opened(draft: string, name: string, secrets: SecretsFile): Promise<SecretCounts> {
+  try {
     // Loaded when it is needed, because an export does not need it.
     const { openSecrets } = await import('./secrets.ts');
     await (await openSecrets({ ...secrets, path: draft })).close();
     readBack(draft);
-    const counts = countSecrets(draft);
-    giveToFolderOwner(draft);
-    withoutCompanions(place, () => rename(draft, place));
-    return counts;
+    return countSecrets(draft);
   } catch (error) {
-    const known = error instanceof MirrorError ? error : unwritable(secrets.path, error);
-    throw withMessage(known, known.message.replaceAll(draft, name));
-  } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(draft + suffix, { force: true });
-    lock.release();
+    throw error instanceof MirrorError ? withMessage(error, error.message.replaceAll(draft, name)) : error;
   }
 }
 

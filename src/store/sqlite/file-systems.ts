@@ -6,10 +6,12 @@
  */
 import {
   accessSync,
-  chmodSync,
   closeSync,
   constants,
   existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -100,13 +102,15 @@ export function freeBytes(path: string): number {
 /**
  * Gives what root has just made to the owner of its folder: a command of root must not lock out the daemon of another user. Others make files of
  * their own. That owner may put a link in its place at any moment, so a link is never followed, and a file with a second name is left to root.
+ * @param handle of the file, where it is open: then it may have another name yet
  */
-export function giveToFolderOwner(path: string): void {
+export function giveToFolderOwner(path: string, handle?: number): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(path));
-  const made = lstatSync(path);
+  const made = handle === undefined ? lstatSync(path) : fstatSync(handle);
   if (uid === 0 || made.uid !== 0 || (made.isFile() && made.nlink > 1)) return;
-  lchownSync(path, uid, gid);
+  if (handle === undefined) lchownSync(path, uid, gid);
+  else fchownSync(handle, uid, gid);
 }
 
 /** Of a file that cannot be used: that this user may not, and whose it is; empty where permissions are not the reason. */
@@ -144,9 +148,13 @@ export function prepareFile(path: string, mode: number): string {
   try {
     makeFolder(dirname(resolve(path)));
     if (!existsSync(path)) {
-      closeSync(openSync(path, 'a', mode));
-      chmodSync(path, mode);
-      giveToFolderOwner(path);
+      const handle = openSync(path, 'a', mode);
+      try {
+        fchmodSync(handle, mode);
+        giveToFolderOwner(realpathSync(path), handle);
+      } finally {
+        closeSync(handle);
+      }
     }
     const real = realpathSync(path);
     if (statSync(real).nlink > 1)

@@ -9,7 +9,7 @@ import { copyMirror, exportToFile } from '../../../../src/store/export/write-exp
 import { csvOf } from '../../../../src/store/export/formats.ts';
 import type { Cell } from '../../../../src/store/export/export-rows.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
-import { replaceFile } from '../../../../src/store/files/replace-file.ts';
+import { replaceFile, replacementFor } from '../../../../src/store/files/replace-file.ts';
 import { mirrorOptions } from '../../../../src/store/reader.ts';
 import { compiled } from '../../../support/source/compiled.ts';
 import {
@@ -118,8 +118,8 @@ describe('a copy of the mirror', () => {
     const mirror = await mirrorIn(folder);
     const target = join(folder, 'copy.db');
     writeFileSync(target, 'the old copy');
-    const failing = replaceFile(mirror, target, options, (path) => {
-      writeFileSync(path, 'half a');
+    const failing = replaceFile(target, replacementFor(mirror, target, options), (handle) => {
+      writeFileSync(handle, 'half a');
       throw new Error('the disk is gone');
     });
     await expect(failing).rejects.toMatchObject({
@@ -217,8 +217,39 @@ describe('a spreadsheet of the mirror', () => {
     '-1 EUR!A1',
     '+1 2|x',
   ])('gives %j a leading apostrophe', async (name) => {
-    const cell = `'${name}`;
-    expect(await csvOfNamed([name])).toContain(`6BApk,1,${/[\r\n]|^\+/.test(name) ? `"${cell}"` : cell},0`);
+    const cell = `'${name.replace(/(?<=[;\n]) ?=/, "'$&")}`;
+    expect(await csvOfNamed([name])).toContain(`6BApk,1,${/[\r\n\t;]|^\+/.test(name) ? `"${cell}"` : cell},0`);
+  });
+
+  it.each([
+    ['Acme;=1+1', `"Acme;'=1+1"`],
+    ['Acme\t=1+1', `"Acme\t'=1+1"`],
+    ['Acme, @sum', `"Acme,' @sum"`],
+    ['Acme\n+1+1', `"Acme\n'+1+1"`],
+    ['Acme\r\n\t -1-1;=2', `"Acme\r\n\t' -1-1;'=2"`],
+    ['Acme;"=1+1"', `"Acme;'""=1+1"""`],
+    ['Acme;＝1', `"Acme;'＝1"`],
+    ['Acme; +49 (30) 1234', '"Acme; +49 (30) 1234"'],
+    ['-5.00 EUR; -3.10 USD', '"-5.00 EUR; -3.10 USD"'],
+    ['Acme; Sons', '"Acme; Sons"'],
+  ])('L56 begins a cell after a separator inside %j', async (name, cell) => {
+    expect(await csvOfNamed([name])).toContain(`6BApk,1,${cell},0`);
+  });
+
+  it.each([',', ';', '\t'])('L56 has no formula for a spreadsheet that separates cells by %j', async (separator) => {
+    const part = fc.constantFrom('=1', '+a', '-', '@b', '-5.00', ';', ',', '\t', '\n', '"', ' ', "'", 'x', '＝');
+    const names = fc.array(
+      fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
+      { minLength: 1, maxLength: 3 },
+    );
+    await fc.assert(
+      fc.asyncProperty(names, async (texts) => {
+        const cells = imported((await csvOfNamed(texts)).slice(1), separator);
+        const harmless = /^\s*[+-][\d.]+(?:[\s,;"]|$)/;
+        expect(cells.filter((cell) => /^\s*[=+\-@＝]/.test(cell) && !harmless.test(cell))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it.each([
@@ -237,7 +268,7 @@ describe('a spreadsheet of the mirror', () => {
     [' -5.00 ', ' -5.00 '],
     ['-1,234.50', '"-1,234.50"'],
     ['-5.00 EUR', '-5.00 EUR'],
-    ['-5.00 EUR; 3.10 USD', '-5.00 EUR; 3.10 USD'],
+    ['-5.00 EUR; 3.10 USD', '"-5.00 EUR; 3.10 USD"'],
     ['-1.5e-7', '-1.5e-7'],
   ])('L86 leaves %j unchanged, because it is not a formula', async (name, cell) => {
     expect(await csvOfNamed([name])).toContain(`6BApk,1,${cell},0`);
@@ -251,15 +282,28 @@ describe('a spreadsheet of the mirror', () => {
         const stored = names.map((text) => text.replaceAll('\0', '').toWellFormed());
         const rows = parseCsv((await csvOfNamed(stored)).slice(1)).slice(1);
         expect(rows.map((row) => row[2])).toEqual(
-          stored.map((text) =>
-            /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/.test(text) && !/^ *[+-]?\d+ *$/.test(text) ? `'${text}` : text,
-          ),
+          stored.map((text) => {
+            const whole =
+              /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/.test(text) && !/^ *[+-]?\d+ *$/.test(text) ? `'${text}` : text;
+            return whole.replace(/(?<=[;,\t\r\n])(?:[^\S\t\r\n]|["\ufeff])*[=+\-@＝＋－＠][^;,\t\r\n]*/g, (cell) =>
+              /^ *[+-]?\d+ *$/.test(cell) ? cell : `'${cell}`,
+            );
+          }),
         );
       }),
       { numRuns: 25 },
     );
   });
 });
+
+/** The cells, as spreadsheets read them: a quote counts at the beginning of a cell alone, and what follows the closing one is of the cell, too. */
+function imported(text: string, separator: string): string[] {
+  const cell = new RegExp(`(?:"((?:[^"]|"")*)(?:"|$))?([^${separator}\\r\\n]*)(?:${separator}|\\r\\n|\\r|\\n|$)`, 'gy');
+  const cells: string[] = [];
+  for (let match = cell.exec(text); match && cell.lastIndex < text.length; match = cell.exec(text))
+    cells.push((match[1]?.replaceAll('""', '"') ?? '') + (match[2] ?? ''));
+  return cells;
+}
 
 /** RFC 4180, read the plain way. */
 function parseCsv(text: string): string[][] {

@@ -1,0 +1,278 @@
+/** Exports, copies for readers and backups in a folder that another user may write, who replaces names there at any moment. */
+import fs, {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { exportToFile } from '../../../src/store/export/write-export.ts';
+import { exportSecrets } from '../../../src/store/secrets/sealed-backup.ts';
+import { openSecrets } from '../../../src/store/secrets/secrets.ts';
+import type { Database } from '../../../src/store/sqlite/database.ts';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import { migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../support/mirror-file.ts';
+import { isMissing } from '../../support/needed.ts';
+import { replaceBuiltin } from '../../support/source/builtin.ts';
+import { compiled } from '../../support/source/compiled.ts';
+import { testbed } from '../../support/testbed.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const clock = virtualClock({ auto: true });
+const needsRoot = isMissing(process.getuid?.() === 0 ? undefined : 'only root can make files of another user');
+const stranger = 12_345;
+
+let mirror: Database;
+let own: { secrets: string; database: string; readFrom: string[] };
+/** Everybody may write it, and enter all folders above. */
+let open: string;
+/** Must not change, whatever happens in the open folder. */
+let valuable: string;
+let before: unknown;
+
+beforeEach(async () => {
+  const folder = temporaryFolder();
+  own = { secrets: join(folder, 'secrets.db'), database: join(folder, 'vendors.db'), readFrom: [] };
+  await writeMirror(own.database, clock, { vendors: [vendor(1)] });
+  mirror = readMirror(own.database, clock);
+  const secrets = await openSecrets({
+    path: own.secrets,
+    migrations,
+    clock,
+    random: systemRandom,
+  });
+  await secrets.close();
+  open = join(mkdtempSync(join(tmpdir(), 'open-')), 'shared');
+  onTestFinished(() => rmSync(dirname(open), { recursive: true, force: true }));
+  chmodSync(dirname(open), 0o755);
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  valuable = join(folder, 'valuable');
+  writeFileSync(valuable, 'of this user alone', { mode: 0o600 });
+  before = stateOf(valuable);
+});
+
+function stateOf(path: string): unknown {
+  const { mode, uid, gid, ino } = statSync(path);
+  return { mode: mode & 0o7777, uid, gid, ino, content: readFileSync(path, 'utf8') };
+}
+
+/** Writes a file of each kind. */
+async function write(target: string): Promise<void> {
+  if (target.endsWith('.sealed')) {
+    const passphrase = new Secret('correct horse battery');
+    await exportSecrets(target, { own, passphrase, random: systemRandom, cost: 2 ** 10 });
+  } else await exportToFile(mirror, target, {}, { own, program: compiled.exports, random: systemRandom });
+}
+
+const kinds = ['copy.csv', 'copy.db', 'backup.sealed'];
+
+/** What a program does with files, one step at a time. */
+const steps = [
+  ...(['openSync', 'closeSync', 'statSync', 'lstatSync', 'fstatSync', 'existsSync', 'readdirSync'] as const),
+  ...(['fsync', 'fsyncSync', 'renameSync', 'rmSync', 'chmodSync', 'chownSync', 'fchmodSync', 'fchownSync'] as const),
+];
+
+/** Calls `onStep` before each step since there is a draft, but not for steps of its own. */
+function watchSteps(onStep: (name: string) => void): void {
+  let isInside = false;
+  const step = (name: string): void => {
+    if (isInside) return;
+    isInside = true;
+    if (draftNames().length > 0) onStep(name);
+    isInside = false;
+  };
+  for (const name of steps)
+    replaceBuiltin(fs, name, (original) => {
+      const watched = (...args: never[]): unknown => {
+        step(name);
+        return (original as (...all: never[]) => unknown)(...args);
+      };
+      return watched as never;
+    });
+}
+
+function draftNames(): string[] {
+  return readdirSync(open).filter((name) => name.startsWith('.') && lstatSync(join(open, name)).isFile());
+}
+
+/** Puts a link to what is valuable in the place of each draft. */
+function swapDrafts(): void {
+  for (const name of draftNames()) {
+    renameSync(join(open, name), join(open, `taken-${name.slice(1)}`));
+    symlinkSync(valuable, join(open, name));
+  }
+}
+
+describe.each(kinds)('L51 in a folder of others, a %s', (kind) => {
+  it('changes nothing elsewhere where a link is in the place of its draft when it gets its mode', async () => {
+    const target = join(open, kind);
+    await write(target);
+    chmodSync(target, 0o666);
+    watchSteps((name) => {
+      if (/chmod|chown/.test(name)) swapDrafts();
+    });
+    await write(target).catch(() => undefined);
+    expect(stateOf(valuable)).toEqual(before);
+  });
+
+  it('is refused where its draft was replaced at the end, and the target stays', async () => {
+    const target = join(open, kind);
+    let sealed = true;
+    replaceBuiltin(fs, 'fsync', (sync) => {
+      const noted = (handle: number, callback: fs.NoParamCallback): void =>
+        sync(handle, (error) => {
+          if (sealed) swapDrafts();
+          sealed = false;
+          callback(error);
+        });
+      return noted as typeof sync;
+    });
+    await expect(write(target)).rejects.toMatchObject({
+      code: 'file_unwritable',
+      message: expect.stringContaining('another user put something else in the place of') as string,
+    });
+    expect(lstatSync(target, { throwIfNoEntry: false })).toBeUndefined();
+    expect(stateOf(valuable)).toEqual(before);
+  });
+
+  it.skipIf(needsRoot)('takes neither mode nor owner from a file that another made first', async () => {
+    const target = join(open, kind);
+    await write(target);
+    chmodSync(target, 0o666);
+    chownSync(target, stranger, stranger);
+    await write(target);
+    const { uid, mode } = statSync(target);
+    await write(join(open, `new-${kind}`));
+    expect([uid, mode]).toEqual([0, statSync(join(open, `new-${kind}`)).mode]);
+    expect(mode & 0o007).toBe(0);
+  });
+
+  it('takes no mode from a file that has a second name', async () => {
+    const target = join(open, kind);
+    await write(target);
+    chmodSync(target, 0o666);
+    linkSync(target, join(open, 'second'));
+    await write(target);
+    expect(statSync(target).mode & 0o007).toBe(0);
+  });
+
+  it.skipIf(needsRoot)('follows no link that another made, and one of this user', async () => {
+    const target = join(open, kind);
+    await write(join(open, `other-${kind}`));
+    const there = stateOf(join(open, `other-${kind}`));
+    symlinkSync(`other-${kind}`, target);
+    fs.lchownSync(target, stranger, stranger);
+    await expect(write(target)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(`is a link that uid ${stranger} made`) as string,
+    });
+    expect(stateOf(join(open, `other-${kind}`))).toEqual(there);
+    fs.lchownSync(target, 0, 0);
+    await write(target);
+    expect(readlinkSync(target)).toBe(`other-${kind}`);
+    expect(stateOf(join(open, `other-${kind}`))).not.toEqual(there);
+  });
+
+  it.skipIf(needsRoot)('leaves what another left there under the name of a draft', async () => {
+    const names = ['0123456789ab', 'ba9876543210'].map((draft) => join(open, `.${kind}.${draft}`));
+    writeFileSync(names[0] ?? '', 'not ours');
+    mkdirSync(names[1] ?? '');
+    for (const path of names) {
+      fs.utimesSync(path, 1, 1);
+      chownSync(path, stranger, stranger);
+    }
+    await write(join(open, kind));
+    expect(readdirSync(open).sort()).toEqual([...names.map((path) => basename(path)), kind].sort());
+  });
+});
+
+it('L51 a backup changes nothing elsewhere, at whatever moment a link is put in the place of its draft', async () => {
+  const target = join(open, 'backup.sealed');
+  let [count, nth] = [0, -1];
+  watchSteps(() => {
+    if (count++ === nth) swapDrafts();
+  });
+  do {
+    for (const name of readdirSync(open)) rmSync(join(open, name), { recursive: true });
+    [count, nth] = [0, nth + 1];
+    await write(target).catch(() => undefined);
+    expect(stateOf(valuable), `step ${nth}`).toEqual(before);
+  } while (count > nth);
+  expect(nth).toBeGreaterThan(8);
+});
+
+describe('L51 a copy of the mirror', () => {
+  /** Where SQLite wrote it: what the program opened, with the owner and modes of its folder and of the one above. */
+  async function drafts(target: string): Promise<{ parent: string; mode: number; above: string }[]> {
+    const found: { parent: string; mode: number; above: string }[] = [];
+    replaceBuiltin(fs, 'openSync', (original) => (path, ...more) => {
+      const parent = dirname(String(path));
+      if (basename(String(path)) === 'draft')
+        found.push({ parent, mode: statSync(parent).mode & 0o777, above: dirname(parent) });
+      return original(path, ...more);
+    });
+    await write(target);
+    return found;
+  }
+
+  it('is made in a private folder beside its target, or in that of temporary files where others could replace it', async () => {
+    const closed = temporaryFolder();
+    expect(await drafts(join(closed, 'copy.db'))).toMatchObject([{ mode: 0o700, above: closed }]);
+    expect(await drafts(join(open, 'copy.db'))).toMatchObject([{ mode: 0o700, above: tmpdir() }]);
+    for (const folder of [closed, open]) expect(readdirSync(folder)).toEqual(['copy.db']);
+    const copy = new Driver(join(open, 'copy.db'), { readonly: true });
+    onTestFinished(() => void copy.close());
+    expect(copy.prepare('SELECT count(*) FROM vendors').pluck().get()).toBe(1);
+  });
+
+  it.skipIf(needsRoot).each(['-wal', '-journal'])(
+    'is not written beside a %s of another user, which stays',
+    async (suffix) => {
+      const target = join(open, 'copy.db');
+      await write(target);
+      const there = stateOf(target);
+      writeFileSync(target + suffix, 'not ours');
+      chownSync(target + suffix, stranger, stranger);
+      await expect(write(target)).rejects.toMatchObject({
+        code: 'file_unwritable',
+        message: expect.stringContaining(`${target}${suffix} is of another user`) as string,
+      });
+      expect([stateOf(target), readFileSync(target + suffix, 'utf8')]).toEqual([there, 'not ours']);
+    },
+  );
+
+  it('leaves what stands beside a .csv: it is of no database', async () => {
+    writeFileSync(join(open, 'copy.csv-wal'), 'of another program');
+    await write(join(open, 'copy.csv'));
+    expect(readFileSync(join(open, 'copy.csv-wal'), 'utf8')).toBe('of another program');
+  });
+});
+
+it('L51 doctor names folders of copies in which others may replace them', async () => {
+  const line = await testbed({ level: 'command', service: { vendors: 1 } });
+  await line.run('sync', '--account', '6BApk');
+  const settings = readFileSync(line.settings, 'utf8');
+  const publish = (path: string): void =>
+    writeFileSync(line.settings, `${settings}\npublish: [{ path: ${path}, when: "0 3 * * *" }]\n`);
+  publish(join(open, 'copy.db'));
+  expect((await line.run('doctor', '--account', '6BApk')).stdout).toContain(
+    `Others may put something else in the place of copies in ${open}: others may write ${open}.`,
+  );
+  publish(join(line.folder, 'copy.db'));
+  expect((await line.run('doctor', '--account', '6BApk')).stdout).not.toContain('Others may put');
+});
