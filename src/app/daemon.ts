@@ -41,6 +41,7 @@ import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
 import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import type { RunReport } from '../sync/run.ts';
 import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
+import { nobodysAccount } from '../webhook/address.ts';
 import { createListener, type ListenerOptions } from '../webhook/listener.ts';
 import { RefusalLog } from '../webhook/refusal-log.ts';
 import { AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
@@ -315,7 +316,7 @@ interface DaemonServicesOptions {
 interface DaemonServices {
   readonly accounts: AccountServices;
   /** What the listener needs. Deliveries for a paused account are stored, and handled when it is resumed. */
-  readonly receiving: DeliveryReceiverOptions & Pick<ListenerOptions, 'tokens' | 'process'>;
+  readonly receiving: DeliveryReceiverOptions & Pick<ListenerOptions, 'tokens' | 'nobodysToken' | 'process'>;
   /** In the order in which they start. */
   readonly services: readonly Service[];
 }
@@ -356,6 +357,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
   const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
   const receiving: DaemonServices['receiving'] = {
     tokens: accounts.tokens,
+    nobodysToken: await secrets.verifiers.pathToken(nobodysAccount),
     process,
     clock,
     log,

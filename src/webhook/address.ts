@@ -1,7 +1,7 @@
 /**
  * Callback addresses, `{publicUrl}/webhooks/{account_id}/{path token}`: made, found in a request, and proven to lead to this installation.
  */
-import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../domain/secret.ts';
 
 /** The common prefix of an account's callback addresses. */
@@ -104,14 +104,20 @@ export function probeProof(
 
 const challengeForm = /^([\w-]{1,64})\.[\w-]{22,64}$/;
 
-/** Unknown accounts get an answer too, so that it does not reveal which accounts are served. */
-const unknownAccount = { reveal: (): string => unknownToken };
-const unknownToken = randomBytes(16).toString('base64url');
+/** The account of no one, which no address can name. With its stored path token, challenges for accounts that are not served are answered. */
+export const nobodysAccount = '';
+
+/** By what challenges are answered. Unknown accounts get an answer too, the same after each start: it does not reveal which accounts are served. */
+export interface ProofTokens {
+  readonly tokens: PathTokens;
+  /** The path token of `nobodysAccount`. */
+  readonly nobodysToken: Secret;
+}
 
 /** The answer to a challenge; undefined where the header is missing or malformed. */
-export function answerTo(challenge: string | string[] | undefined, tokens: PathTokens): string | undefined {
+export function answerTo(challenge: string | string[] | undefined, by: ProofTokens): string | undefined {
   const account = accountOf(challenge);
-  return account === undefined ? undefined : proofOf(tokens.get(account) ?? unknownAccount, String(challenge));
+  return account === undefined ? undefined : proofOf(by.tokens.get(account) ?? by.nobodysToken, String(challenge));
 }
 
 /** Whether a request is a probe: by its path, and the challenge for the same account. */
@@ -121,8 +127,8 @@ export function isProbe(path: string, challenge: string | string[] | undefined):
 }
 
 /** The answer to a probe. */
-export function answerToProbe(challenge: string, content: ProbeContent, tokens: PathTokens): string {
-  return probeProof(tokens.get(accountOf(challenge) ?? '') ?? unknownAccount, challenge, content);
+export function answerToProbe(challenge: string, content: ProbeContent, by: ProofTokens): string {
+  return probeProof(by.tokens.get(accountOf(challenge) ?? '') ?? by.nobodysToken, challenge, content);
 }
 
 function accountOf(challenge: string | string[] | undefined): string | undefined {

@@ -11,6 +11,7 @@ import {
   processHeader,
   proofHeader,
   type PathTokens,
+  type ProofTokens,
 } from './address.ts';
 import {
   DeliveryReceiver,
@@ -21,11 +22,10 @@ import {
 } from './delivery-receiver.ts';
 import { signatureIn } from './delivery.ts';
 
-export interface ListenerOptions extends DeliveryReceiverOptions {
+export interface ListenerOptions extends DeliveryReceiverOptions, ProofTokens {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  readonly tokens: PathTokens;
   /** A random name of this process. */
   readonly process: string;
   /** Proxies whose connections carry the deliveries of everybody. */
@@ -79,7 +79,7 @@ export function createListener(options: ListenerOptions): HttpServer {
         method: 'GET',
         path: '/healthz',
         handle({ headers }) {
-          const proof = answerTo(headers[challengeHeader], tokens);
+          const proof = answerTo(headers[challengeHeader], options);
           const proven = proof && { headers: { [proofHeader]: proof, [processHeader]: options.process } };
           return Promise.resolve({ status: 200, body: 'ok\n', ...proven });
         },
@@ -110,6 +110,6 @@ function detailOf(outcome: Outcome, request: RefusedRequest | undefined): string
 /** Says what arrived of a probe. Nothing is journalled or counted. */
 function probed({ headers, rawHeaders, body }: HttpRequest, options: ListenerOptions): HttpAnswer {
   const signature = signatureIn(rawHeaders, options.signatureHeader);
-  const proof = answerToProbe(String(headers[challengeHeader]), { signature, body }, options.tokens);
+  const proof = answerToProbe(String(headers[challengeHeader]), { signature, body }, options);
   return { status: 200, headers: { [proofHeader]: proof } };
 }

@@ -6,7 +6,18 @@
  * are not used, so containers may share a mirror's folder.
  */
 import { sql } from 'kysely';
-import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
@@ -60,7 +71,10 @@ export function refuseMigrationBesideDaemon(database: string): void {
   );
 }
 
-/** Whether a daemon uses a database, including this process. Creates no file. @throws MirrorError of files. */
+/**
+ * Whether a daemon uses a database, including this process. To a user who may not open its lock, it seems to. Creates no file.
+ * @throws MirrorError of files.
+ */
 export function isDaemonAt(database: string): boolean {
   const path = lockPathOf(database);
   if (!existsSync(path)) return false;
@@ -71,10 +85,19 @@ export function isDaemonAt(database: string): boolean {
     statement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get({});
     return false;
   } catch (error) {
-    if (isBusy(error)) return true;
+    if (isBusy(error) || !mayRead(path)) return true;
     throw catalogued(error, path);
   } finally {
     sqlite?.close();
+  }
+}
+
+function mayRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -94,9 +117,8 @@ const lockPathOf = (database: string): string => `${resolvedPath(database)}.lock
 export function lockFile(path: string, wait = 0): Sqlite | undefined {
   let sqlite: Sqlite | undefined;
   try {
-    const isNew = !existsSync(path);
+    closeToOthers(path);
     sqlite = connectWriter(path, wait);
-    if (isNew) giveToFolderOwner(path);
     // Nothing is ever written, so a journal would only be left behind.
     sqlite.pragma('journal_mode = MEMORY');
     sqlite.exec('BEGIN EXCLUSIVE');
@@ -105,6 +127,21 @@ export function lockFile(path: string, wait = 0): Sqlite | undefined {
     sqlite?.close();
     if (isBusy(error)) return undefined;
     throw catalogued(error, path);
+  }
+}
+
+/** Makes the file for its owner alone: whoever may open it may hold the lock. */
+function closeToOthers(path: string): void {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) {
+      closeSync(openSync(path, 'wx', 0o600));
+      giveToFolderOwner(path);
+    }
+    // By its name: to close the file would release a lock that this process holds.
+    else if ((found.mode & 0o077) !== 0 && found.uid === process.geteuid?.()) chmodSync(path, 0o600);
+  } catch {
+    // Another process made it meanwhile, or SQLite says why it cannot be used.
   }
 }
 

@@ -194,7 +194,7 @@ function read(path: string): { readonly image: Buffer; readonly counts: SecretCo
     const counts = statement<object, SecretCounts>(
       sqlite,
       () => sql`
-      SELECT (SELECT count(*) FROM path_tokens) AS accounts,
+      SELECT (SELECT count(*) FROM path_tokens WHERE account_id <> '') AS accounts,
         (SELECT count(*) FROM oauth_tokens WHERE refresh_token IS NOT NULL) AS grants`,
     ).get({});
     return { image: sqlite.serialize(), counts: counts ?? { accounts: 0, grants: 0 } };

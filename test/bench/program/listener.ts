@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { Worker } from '../../../src/sync/worker.ts';
+import { nobodysAccount } from '../../../src/webhook/address.ts';
 import { createListener } from '../../../src/webhook/listener.ts';
 import { account, open, type Place } from '../setup/installation.ts';
 import { compiledCheckpoints } from '../../support/source/compiled.ts';
@@ -33,6 +34,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     clock: systemClock,
     log: silentLog,
     tokens,
+    nobodysToken: await secrets.verifiers.pathToken(nobodysAccount),
     process: '',
     mirror: mirror.deliveries,
     verifiers: secrets.verifiers,

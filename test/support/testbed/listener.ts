@@ -8,6 +8,7 @@ import { silentLog, type Log } from '../../../src/domain/log.ts';
 import { openMirror, type Store } from '../../../src/store/mirror.ts';
 import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
 import { RefusalLog } from '../../../src/webhook/refusal-log.ts';
+import { nobodysAccount } from '../../../src/webhook/address.ts';
 import { createListener } from '../../../src/webhook/listener.ts';
 import type { Outcome } from '../../../src/webhook/delivery-receiver.ts';
 import { knownVerifier } from '../deliveries/signed-delivery.ts';
@@ -69,6 +70,7 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
     clock,
     log,
     tokens,
+    nobodysToken: await secrets.verifiers.pathToken(nobodysAccount),
     process: folder,
     mirror: options.mirror?.(mirror) ?? mirror.deliveries,
     verifiers: secrets.verifiers,

@@ -50,11 +50,12 @@ async function publicAddress({ status = 200, place, harm }: PublicAddressOptions
       const { headers, url = '/' } = request;
       const challenge = headers[challengeHeader];
       const tokens = place?.folder === undefined ? new Map() : pathTokensIn(join(place.folder, 'secrets.db'));
+      const by = { tokens, nobodysToken: new Secret('k3yOfNobody') };
       const body = await buffer(request);
       const answer = (code: number, proof: string | undefined): void =>
         void response.writeHead(code, proof === undefined ? {} : { [proofHeader]: proof }).end();
       if (request.method === 'GET') {
-        answer(status, answerTo(challenge, tokens));
+        answer(status, answerTo(challenge, by));
         return;
       }
       const path = harm === 'rewrites the path' ? url.replace('/webhooks', '') : url;
@@ -67,7 +68,7 @@ async function publicAddress({ status = 200, place, harm }: PublicAddressOptions
         signature: harm === 'drops the signature' ? undefined : String(signature),
         body: harm === 'changes the body' ? Buffer.from(decodeURIComponent(body.toString())) : body,
       };
-      answer(200, answerToProbe(String(challenge), content, tokens));
+      answer(200, answerToProbe(String(challenge), content, by));
     })();
   });
   return listen(server);

@@ -3,20 +3,23 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { answerTo, proofOf } from '../../../src/webhook/address.ts';
 
 const token = new Secret('k3yOfThisInstallation0');
-const tokens = new Map([['6BApk', token]]);
+const known = { tokens: new Map([['6BApk', token]]), nobodysToken: new Secret('k3yOfNobody') };
 const nonce = 'n'.repeat(32);
 
 describe('the proof of an installation', () => {
   it('is made of the challenge with the path token of the account only', () => {
     const challenge = `6BApk.${nonce}`;
-    expect(answerTo(challenge, tokens)).toBe(proofOf(token, challenge));
-    expect(answerTo(challenge, tokens)).not.toBe(proofOf(new Secret('another'), challenge));
-    expect(answerTo(`6BApk.${'m'.repeat(32)}`, tokens)).not.toBe(answerTo(challenge, tokens));
-    expect(answerTo(challenge, tokens)).not.toContain(token.reveal());
+    expect(answerTo(challenge, known)).toBe(proofOf(token, challenge));
+    expect(answerTo(challenge, known)).not.toBe(proofOf(new Secret('another'), challenge));
+    expect(answerTo(`6BApk.${'m'.repeat(32)}`, known)).not.toBe(answerTo(challenge, known));
+    expect(answerTo(challenge, known)).not.toContain(token.reveal());
   });
 
-  it('does not reveal whether an account is served', () => {
-    expect(answerTo(`other.${nonce}`, tokens)).toHaveLength(answerTo(`6BApk.${nonce}`, tokens)!.length);
+  it('L64 does not reveal whether an account is served: of others it is as long, and the same after each start', () => {
+    const later = { tokens: new Map(known.tokens), nobodysToken: new Secret('k3yOfNobody') };
+    for (const account of ['other', '6BApk', 'nobody'])
+      expect(answerTo(`${account}.${nonce}`, later)).toBe(answerTo(`${account}.${nonce}`, known));
+    expect(answerTo(`other.${nonce}`, known)).toHaveLength(answerTo(`6BApk.${nonce}`, known)!.length);
   });
 
   it.each([
@@ -28,6 +31,6 @@ describe('the proof of an installation', () => {
     [`6BApk.${nonce}`, 'x'],
     `6BApk.${nonce}${'n'.repeat(64)}`,
   ])('is not made of what is not a challenge: %j', (challenge) => {
-    expect(answerTo(challenge, tokens)).toBeUndefined();
+    expect(answerTo(challenge, known)).toBeUndefined();
   });
 });

@@ -40,3 +40,32 @@ it('a probe is answered with what arrived of it if the path token is right, and 
     expect((await probe(headers, path)).status).toBe(404);
   expect(at.called).toEqual({ deliveries: 0, codes: 0, silences: 0 });
 });
+
+it('L64 who asks about an account cannot tell whether it is served, nor by what changes at a restart', async () => {
+  const first = await testbed({ level: 'listener' });
+  /** Of a challenge, a probe and a delivery with a wrong token: status, body, and headers but the time. */
+  const answers = async ({ base }: typeof first, id: string): Promise<unknown> => {
+    const challenge = { [challengeHeader]: `${id}.${nonce}` };
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const all = await Promise.all([
+      fetch(`${base}/healthz`, { headers: challenge }),
+      fetch(base + probePath(id), { method: 'POST', body, headers: { ...form, ...challenge } }),
+      fetch(`${base}/webhooks/${id}/wrong`, { method: 'POST', body, headers: form }),
+      fetch(`${base}/webhooks/${id}/`, { method: 'POST', body, headers: form }),
+    ]);
+    return Promise.all(
+      all.map(async (answer) => {
+        const headers = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
+        return { status: answer.status, text: await answer.text(), headers };
+      }),
+    );
+  };
+  const withoutProofs = (found: unknown): string =>
+    JSON.stringify(found).replaceAll(/"x-vendor-mirror-proof":"[\w-]{43}"/g, '"proof"');
+  const [known, unknown] = [await answers(first, account), await answers(first, 'nobody')];
+  expect(withoutProofs(unknown)).toBe(withoutProofs(known));
+  expect(withoutProofs(known).match(/"proof"/g)).toHaveLength(2);
+  await first.close();
+  const second = await testbed({ level: 'listener', folder: first.folder });
+  expect([await answers(second, account), await answers(second, 'nobody')]).toEqual([known, unknown]);
+});

@@ -1,9 +1,9 @@
 /** Names and locks of processes; test/process/serve/pid-namespaces.test.ts shows what they are for. */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
-import { lockProcess } from '../../../../src/store/files/locks.ts';
+import { lockProcess, takeSideLock } from '../../../../src/store/files/locks.ts';
 import { temporaryFolder } from '../../../support/mirror-file.ts';
 
 const deadName = '00112233445566778899aabbccddeeff';
@@ -45,4 +45,19 @@ it('K9 a process draws another name if its name is taken', () => {
   expect([one.name, other.name]).toEqual(['01'.repeat(16), '02'.repeat(16)]);
   other.release();
   one.release();
+});
+
+it('L64 locks are closed to other users, who could hold them, and so are those of before', () => {
+  const database = join(temporaryFolder(), 'vendors.db');
+  const modeOf = (path: string): number => statSync(path).mode & 0o777;
+  const process = lockProcess(database, systemRandom);
+  expect(modeOf(`${database}.lock-${process.name}`)).toBe(0o600);
+  takeSideLock(database, 0).release();
+  expect(modeOf(`${database}.lock`)).toBe(0o600);
+  chmodSync(`${database}.lock`, 0o644);
+  const daemon = takeSideLock(database, 0);
+  expect(modeOf(`${database}.lock`)).toBe(0o600);
+  expect(() => takeSideLock(database, 0)).toThrow('Another daemon works on');
+  daemon.release();
+  process.release();
 });
