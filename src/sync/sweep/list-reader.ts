@@ -66,6 +66,8 @@ export class ListReader {
   #rowsSeen = 0;
   /** The number that the service gives to the first page. */
   #firstPage = 1;
+  /** Whether that is known, or 0 only because it may be. */
+  #isDecided = true;
   #largestPage = 0;
   #countsLists = false;
   #mustAsk = false;
@@ -96,6 +98,11 @@ export class ListReader {
     return this.#countsLists;
   }
 
+  /** Whether the second page may be the first one again, because it is not known from which number pages count. */
+  get mayBeginTwice(): boolean {
+    return this.#firstPage === 0 && !this.#isDecided;
+  }
+
   /** Learns whether `total` counts lists from a walk that saw the end of one. */
   learnCounts({ isWhole, beyond }: { readonly isWhole: boolean; readonly beyond: boolean }): void {
     if (beyond) this.#countsLists = false;
@@ -111,6 +118,7 @@ export class ListReader {
     const known = await this.#source.pages?.read();
     if (!known) return;
     this.#firstPage = known.firstPage ?? 0;
+    this.#isDecided = known.firstPage !== undefined;
     this.#largestPage = known.largestPage;
     this.#countsLists = known.countsLists;
     this.#mustAsk = known.firstPage === undefined && known.mayAsk;
@@ -146,6 +154,7 @@ export class ListReader {
     const found = await numberOfFirstPage(ask, one);
     if (found === undefined) return false;
     const before = this.#firstPage;
+    this.#isDecided = found !== 'undecided';
     this.#firstPage = found === 'undecided' ? 0 : found;
     await this.#source.pages?.learnFirstPage(found === 'undecided' ? undefined : found);
     return this.#firstPage !== before;

@@ -15,8 +15,10 @@
  * that ended so (`miscounted`); then no number proves anything. What is left is the list itself: a vendor that was passed over because rows
  * moved up behind the walk was passed over because a row before it went, or moved. Two walks in succession that show the same vendors in the
  * same places, none of them twice, none of which may have entered, rule that out: what went after it was shown is not shown again, what moved
- * stands elsewhere, and what came was not there before. The same two walks prove a list that shows fewer rows than are counted. Where
- * pages past the end repeat pages before, nothing less than two such walks says that there is no more.
+ * stands elsewhere, and what came was not there before. A page may be answered from a copy that is `sync.lag` old, and then a row that went
+ * may be shown again: so the second walk begins no sooner than that after the first ended, and each of its pages is as it was after all of the first.
+ * The same two walks prove a list that shows fewer rows than are counted. Where pages past the end repeat pages before, nothing less than two
+ * such walks says that there is no more.
  *
  * What remains is a list that counts too few rows, unknown until now, changed while its first walk passed, and missed exactly as many rows
  * as are not counted. The next sweep shows them.
@@ -51,6 +53,9 @@ export interface Pass {
   readonly end: EndSeen | undefined;
   /** The first page shows the whole list, at one moment. */
   readonly atOnce: boolean;
+  /** Monotonic time before its first request and after its last answer, in milliseconds. */
+  readonly began: number;
+  readonly ended: number;
 }
 
 export interface Complete {
@@ -68,6 +73,11 @@ export interface Incomplete {
   readonly why: string;
   /** Earlier walks no longer count. */
   readonly startsOver: boolean;
+  /**
+   * The next walk should begin `sync.lag` later: it proves the list if it shows the same, or no copy that answers it is older than the change
+   * that this one met.
+   */
+  readonly afterLag?: boolean;
 }
 
 export type Conclusion = Complete | Incomplete;
@@ -101,12 +111,15 @@ export class Passes {
   #orders = new Set<number>();
   #quiet = 0;
   #before: Pass | undefined;
-  /** How many consecutive passes were alike. */
+  /** How many consecutive passes were alike, and when the first of them ended. */
   #alike = 0;
+  #alikeSince = 0;
   #count = 0;
+  readonly #lag: number;
 
-  /** `miscounted`: an earlier sweep of this list showed more vendors than it counts. */
-  constructor(miscounted = false) {
+  /** `lag`: how old an answer may be, in milliseconds. `miscounted`: an earlier sweep of this list showed more vendors than it counts. */
+  constructor(lag: number, miscounted = false) {
+    this.#lag = lag;
     this.#miscounted = miscounted;
   }
 
@@ -116,8 +129,9 @@ export class Passes {
     this.#count += 1;
     this.#miscounted ||= pass.beyond;
     this.#alike = before && areAlike(pass, before) ? this.#alike + 1 : 1;
+    if (this.#alike === 1) this.#alikeSince = pass.ended;
     if (pass.total === undefined && !pass.beyond)
-      return this.#startOver('the number of vendors changed during the walk');
+      return { ...this.#startOver('the number of vendors changed during the walk'), afterLag: true };
     if (pass.entered && !pass.atOnce) return this.#startOver('vendors entered the list during the walk');
     if (!pass.end) return this.#startOver('the end of the list was not seen');
 
@@ -126,10 +140,13 @@ export class Passes {
     const isUnmoved = this.#count > 1 || !pass.repeated;
     if (shown === pass.total && !this.#miscounted && isUnmoved) return this.#complete(pass, shown);
     const isAlike = this.#alike >= (pass.pages > 1 && pass.ids.size < few ? alikePassesOfFew : alikePasses);
-    if (isAlike && !pass.splitsTimes) return this.#complete(pass, pass.ids.size);
+    const isLater = this.#alike > 1 && pass.began - this.#alikeSince >= this.#lag;
+    if (isAlike && isLater && !pass.splitsTimes) return this.#complete(pass, pass.ids.size);
     if (this.#passes >= enoughPasses && this.#orders.size > 1 && this.#quiet >= quietPasses)
       return this.#complete(pass, shown);
-    return { complete: false, why: describe(pass, shown), startsOver: false };
+    // Where each walk shows another order, waiting would only take time.
+    const afterLag = isSound(pass) && !pass.splitsTimes && !isLater && (this.#orders.size === 1 || this.#alike > 1);
+    return { complete: false, why: describe(pass, shown), startsOver: false, afterLag };
   }
 
   #complete({ pages, counted }: Pass, shown: number): Complete {
@@ -164,19 +181,27 @@ export class Passes {
     this.#quiet = 0;
   }
 
-  #startOver(why: string): Conclusion {
+  #startOver(why: string): Incomplete {
     this.#clear();
     this.#total = undefined;
     return { complete: false, why, startsOver: true };
   }
 }
 
+function isSound({ whole, repeated, entered, atOnce }: Pass): boolean {
+  return whole && !repeated && (!entered || atOnce);
+}
+
 /** Whether two passes showed the same list. On a single page the order does not matter. */
 function areAlike(pass: Pass, before: Pass): boolean {
-  const sound = [pass, before].every((one) => one.whole && !one.repeated && (!one.entered || one.atOnce));
   const sameOrder = pass.order === before.order || pass.pages === 1;
   return (
-    sound && sameOrder && before.end === pass.end && before.counted === pass.counted && before.ids.equals(pass.ids)
+    isSound(pass) &&
+    isSound(before) &&
+    sameOrder &&
+    before.end === pass.end &&
+    before.counted === pass.counted &&
+    before.ids.equals(pass.ids)
   );
 }
 

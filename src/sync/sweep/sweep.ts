@@ -56,13 +56,15 @@ const mostJoins = 3;
 export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepResult> {
   const list = new ListReader(plan, visState, new ObservedOrder(plan.enoughPairs));
   await list.learnPages();
-  let passes = new Passes(plan.miscounted);
+  let passes = new Passes(plan.lag, plan.miscounted);
   let conclusion: Conclusion = { complete: false, why: 'no page was read', startsOver: true };
   let joins = plan.mayUseWindows === false ? 0 : mostJoins;
+  let miscounted = plan.miscounted === true;
   let mayAskAgain = true;
   for (let walks = 1; walks <= plan.sweepPasses && !conclusion.complete; walks++) {
-    // Waits until no copy of the list is older than the vendor that has just entered.
-    if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
+    // Waits until no copy of the list is older than the vendor that has just entered, or than the walk before.
+    if (list.entered || conclusion.afterLag === true) await sleep(plan.clock, plan.lag, plan.signal);
+    const began = plan.clock.monotonic();
     list.begin(conclusion.startsOver);
     const first = await list.first();
     // The last walk is judged without windows, even where they proved nothing before.
@@ -85,7 +87,8 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     const { windows, pass } = walked;
     const isOnPages = isLong || windows.length > 1;
     const splitsTimes = mayJoin && isOnPages && list.splitsTimes(windows);
-    conclusion = pass ? passes.add({ ...pass, splitsTimes }) : moving;
+    conclusion = pass ? passes.add({ ...pass, splitsTimes, began, ended: plan.clock.monotonic() }) : moving;
+    miscounted ||= pass?.beyond === true;
     if (pass) list.learnCounts({ isWhole: pass.ids.size === pass.total && windows.length > 1, beyond: pass.beyond });
     // Records without an id count as rows but show no vendor: no proof is possible, and another walk would not help.
     if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), startsOver: true };
@@ -94,7 +97,7 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
       mayAskAgain = false;
       const lacksPage = pass.counted - pass.ids.size >= Math.min(first.perPage, list.largestPage);
       if (await list.askFirstPageAgain(lacksPage)) {
-        passes = new Passes(plan.miscounted);
+        passes = new Passes(plan.lag, plan.miscounted);
         conclusion = renumbered;
         continue;
       }
@@ -103,7 +106,7 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     // An unchanged list is walked once more, unless rows of the same time may be ordered differently on each page.
     const needsWindows = conclusion.startsOver || pass?.repeated === true || splitsTimes;
     if (!needsWindows || (pass && list.order.candidates().length === 0)) continue;
-    const joined = await join(plan, list, windows);
+    const joined = await join(plan, list, windows, miscounted);
     joins = joined === 'impossible' ? 0 : joins - 1;
     if (joined === 'joined') {
       const shown = list.seen.size;
@@ -143,17 +146,23 @@ function walkPages(
     seen: list.seen.size === 0 ? list.seen : undefined,
     fullPage: () => list.largestPage,
     countsLists: list.countsLists,
+    mayBeginTwice: list.mayBeginTwice,
     onMove: () => onMove(read),
   });
 }
 
-async function join(plan: SweepPlan, list: ListReader, windows: readonly Window[]): Promise<Joined> {
+async function join(
+  plan: SweepPlan,
+  list: ListReader,
+  windows: readonly Window[],
+  miscounted: boolean,
+): Promise<Joined> {
   const [first, ...others] = windows;
   if (!first) return 'impossible';
   const { order } = list;
   const read = (requested: PageRequest, observeTimes: boolean): ReturnType<ListReader['window']> =>
     list.window(requested, observeTimes);
-  return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, read });
+  return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, miscounted, read });
 }
 
 const emptied: Conclusion = { complete: false, why: 'the list has vendors, and came empty', startsOver: true };

@@ -4,13 +4,14 @@
  * `total` and `pages` are what the service says: they may lack rows that are listed, count others, be capped, or belong to one page. So they
  * say how many pages are worth requesting at once, never where the list ends. That is seen, in one of these ways:
  *
- *   counted    as many distinct vendors as `total`, and a last page, at or after `pages`, that is not full: there is room for more, and no more
- *              are counted. A page is full if it has as many rows as any page of this service ever had, or as it says that a page may have.
+ *   counted    as many distinct vendors as `total`, and a last page, at or after `pages`, that is not full, while all before it are: there is room
+ *              for more, and no more are counted. A page is full if it has as many rows as any page of this service ever had, or as it says that a page may have.
  *              A single page counts so only once `total` was seen to count a list of several, because it may be the rows of the page.
  *   empty      a page without rows behind the last one that has some
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
  *   repeated   a page past what is counted that shows only vendors of pages before. Some services answer the last page, or the first, for every page
- *              past the end; so does one that ignores the page parameter. Worth less than the others: see passes.ts.
+ *              past the end; so does one that ignores the page parameter. Worth less than the others: see passes.ts. While nobody knows whether
+ *              pages count from 0 or 1, the second page says nothing so: it may be the first one again.
  *
  * A list that stands still costs one request more than `pages` if its last page is full, and none otherwise.
  */
@@ -33,6 +34,8 @@ export interface Walk {
   readonly fullPage: () => number;
   /** Whether `total` is known to count lists, not pages. */
   readonly countsLists: boolean;
+  /** Whether the second page may be the first one again, because it is not known from which number pages count. */
+  readonly mayBeginTwice: boolean;
   /** Where `apply` collects the vendors, if no other walk did so before: it need not be done twice. */
   readonly seen?: IdSet | undefined;
   /** Called when the list is seen to change; true ends the walk, because another proof takes over. */
@@ -42,7 +45,7 @@ export interface Walk {
 /** The windows of the list, the first page first; and the pass, unless another proof took over. */
 export interface Walked {
   readonly windows: readonly Window[];
-  readonly pass: Omit<Pass, 'splitsTimes'> | undefined;
+  readonly pass: Omit<Pass, 'splitsTimes' | 'began' | 'ended'> | undefined;
 }
 
 /** More pages than any account has, and more rows than a service may show beyond its count. */
@@ -64,6 +67,7 @@ export async function walk({
   apply,
   fullPage,
   countsLists,
+  mayBeginTwice,
   seen,
   onMove,
 }: Walk): Promise<Walked> {
@@ -131,7 +135,7 @@ export async function walk({
       without.set(requested, 'empty');
     } else if ((isAllShown() || requested > countedPages()) && showsOnly(page, ids)) {
       count(page);
-      without.set(requested, 'repeated');
+      if (requested > 2 || !mayBeginTwice) without.set(requested, 'repeated');
       // Unless it is a page before as a whole, these vendors came twice.
       const shown = idsOf(page);
       if (!windows.some((window) => shown.equals(new IdSet(window.ids)))) met.rows += page.rows.length;
@@ -150,7 +154,8 @@ export async function walk({
 
   const endSeen = (): EndSeen | undefined => {
     const mayCount = (countsLists || last.page > 1 || met.total === 0) && isAllShown();
-    if (mayCount && last.page >= met.pages && last.rows < full()) return 'counted';
+    const leavesHoles = met.rows - last.rows < (last.page - 1) * full();
+    if (mayCount && last.page >= met.pages && last.rows < full() && !leavesHoles) return 'counted';
     const [, end] = [...without].filter(([page]) => page > last.page).sort(([a], [b]) => a - b)[0] ?? [];
     return end;
   };

@@ -18,8 +18,10 @@
  *
  * A window shows the end if by its own `total` it is the last page and a third of it is free (`holdsEnd`). Where a window showed more rows than its
  * own `total` leaves, the counts count something else (they are capped, or of one page). Then the end is a window of which half is free by its
- * rows, and which begins inside what is joined, if no other window of the sweep left a place free: this list has no holes, and a list
- * without holes that leaves half a window free has ended (`endsUncounted`).
+ * rows, and which begins inside what is joined, if no window of the sweep left a place free before a row that another one showed: this list has
+ * no holes, and a list without holes that leaves half a window free has ended (`endsUncounted`). So it is from the start where a walk, or an
+ * earlier sweep, showed more vendors than are counted: such a count shows no end, because rows that are counted and not shown may leave as many
+ * places free as it claims.
  */
 import type { VendorPage } from '../../domain/reading.ts';
 import type { ListOrder, TimeEdges } from './list-order.ts';

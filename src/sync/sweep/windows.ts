@@ -33,6 +33,8 @@ export interface WindowWalk {
   /** The largest page of the service, in rows. */
   readonly cap: number;
   readonly concurrency: number;
+  /** Whether the list is known to show more vendors than it counts. */
+  readonly miscounted: boolean;
   /** Reads a page and applies it. */
   readonly read: (requested: PageRequest, observeTimes: boolean) => Promise<Window | 'no_such_page' | 'size_ignored'>;
 }
@@ -57,7 +59,7 @@ export async function joinWindows(walk: WindowWalk): Promise<Joined> {
 class WindowJoiner {
   readonly #walk: WindowWalk;
   readonly #first: Window;
-  readonly #extent = new Extent();
+  readonly #extent: Extent;
   /** How often windows right of this one were requested without success. */
   readonly #attempts = new Map<Window, number>();
   /** The windows joined from the start: only those to which the next may be joined. */
@@ -74,6 +76,7 @@ class WindowJoiner {
     this.#joined = pieceOf(walk.first);
     this.#windows = [...walk.others];
     this.#latest = walk.others.at(-1) ?? walk.first;
+    this.#extent = new Extent(walk.miscounted);
     for (const window of [walk.first, ...walk.others]) this.#extent.add(window);
   }
 
@@ -133,7 +136,8 @@ class WindowJoiner {
     return this.#read < mostForFew + mostPerPage * Math.ceil(this.#total / this.#walk.cap);
   }
 
-  readonly #showsEnd = (window: Window): boolean => holdsEnd(window) || this.#extent.endsWith(window);
+  readonly #showsEnd = (window: Window): boolean =>
+    (!this.#walk.miscounted && holdsEnd(window)) || this.#extent.endsWith(window);
 
   /** The part of the list that was not requested yet. */
   #unread(): Gap[] {
@@ -235,18 +239,26 @@ class WindowJoiner {
 
 /** How far a list reaches whose counts are refuted, and whether it leaves holes. */
 class Extent {
-  /** Whether a window showed more rows than its own `total` leaves. */
-  isMiscounted = false;
+  /** Whether a window showed more rows than its own `total` leaves, or that is known. */
+  isMiscounted: boolean;
   /** Rows up to which windows were full. */
   full = 0;
   #nearestShort = Infinity;
   #rows = 0;
+  /** The first row that a window which is not full did not show. */
+  #nearestFree = Infinity;
+
+  constructor(isMiscounted: boolean) {
+    this.isMiscounted = isMiscounted;
+  }
 
   add(window: Window): void {
     const { ids, size } = window;
     this.isMiscounted ||= refutesCount(window);
     if (ids.length >= size) this.full = Math.max(this.full, endOf(window));
     else this.#nearestShort = Math.min(this.#nearestShort, endOf(window));
+    if (ids.length > 0 && ids.length < size)
+      this.#nearestFree = Math.min(this.#nearestFree, beginOf(window) + ids.length);
     if (ids.length > 0) this.#rows = Math.max(this.#rows, beginOf(window) + ids.length);
   }
 
@@ -263,7 +275,7 @@ class Extent {
   }
 
   endsWith(window: Window): boolean {
-    return this.isMiscounted && this.end !== undefined && endsUncounted(window);
+    return this.isMiscounted && this.end !== undefined && this.#nearestFree >= this.#rows && endsUncounted(window);
   }
 }
 

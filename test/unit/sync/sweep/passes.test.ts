@@ -16,13 +16,15 @@ function pass(ids: readonly number[], told: Partial<Omit<Pass, 'ids'>> = {}): Pa
     beyond: ids.length > (told.total ?? 4),
     end: 'empty',
     atOnce: false,
+    began: 0,
+    ended: 0,
     ...told,
   };
 }
 
 /** The conclusion after each pass. */
 function conclusions(...passes: readonly Pass[]): Conclusion[] {
-  const proof = new Passes();
+  const proof = new Passes(0);
   return passes.map((one) => proof.add(one));
 }
 
@@ -45,7 +47,7 @@ describe('a list is proven complete', () => {
     const moved = pass([1, 2, 3, 4], { total: undefined });
     expect(conclusions(pass([1, 2]), moved, pass([3, 4]))).toMatchObject([
       { complete: false, startsOver: false },
-      { complete: false, startsOver: true },
+      { complete: false, startsOver: true, afterLag: true },
       { complete: false },
     ]);
     expect(conclusions(pass([1, 2]), pass([3, 4], { total: 5 }))).toMatchObject([
@@ -90,7 +92,7 @@ describe('a list is proven complete', () => {
   });
 
   it('A3 A9 by twenty passes, the last five without a new vendor, if the order changes with every request', () => {
-    const proof = new Passes();
+    const proof = new Passes(0);
     const passes = Array.from({ length: 21 }, (_, index) =>
       proof.add(pass(index % 2 ? [1, 2] : [2, 3], { repeated: true })),
     );
@@ -116,6 +118,35 @@ describe('a list is proven complete', () => {
     expect(conclusions(pass(nine, told), pass(nine, told))[1]!.complete).toBe(expected);
   });
 
+  it.each<[string, number, number, boolean[]]>([
+    ['as long after it as copies may be old', 7_000, 5_000, [true]],
+    ['as long after its beginning', 6_999, 5_000, [false, true]],
+    ['right after it', 2_000, 5_000, [false, false, false, true]],
+    ['right after it, where no copy is old', 2_000, 0, [true]],
+  ])('L1 by a pass that is alike another, if it begins %s: %#', (_, begins, lag, expected) => {
+    const proof = new Passes(lag);
+    const one = pass(nine, { total: 8, began: 0, ended: 2_000 });
+    expect(proof.add(one)).toMatchObject({ complete: false, afterLag: true });
+    const later = expected.map((_, nth) => proof.add({ ...one, began: begins * (nth + 1), ended: begins * (nth + 2) }));
+    expect(later.map(({ complete }) => complete)).toEqual(expected);
+    for (const conclusion of later.slice(0, -1)) expect(conclusion).toMatchObject({ afterLag: true });
+  });
+
+  it('L1 by no alike pass that is worth waiting for, where each shows another order, a vendor twice, or times that may be split', () => {
+    const proof = new Passes(5_000);
+    const one = pass(nine, { total: 8, ended: 2_000 });
+    const afterLag = (changed: Partial<Pass>): unknown => {
+      const conclusion = proof.add({ ...one, ...changed });
+      return !conclusion.complete && conclusion.afterLag;
+    };
+    expect([afterLag({ repeated: true }), afterLag({ splitsTimes: true }), afterLag({ order: 2 })]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(afterLag({ order: 2 })).toBe(true);
+  });
+
   it('L1 by no pass that did not see the end, whatever is counted, nor by one in which a vendor came twice', () => {
     const whole = [1, 2, 3, 4];
     expect(conclusions(pass(whole, { end: undefined }))[0]!.complete).toBe(false);
@@ -125,7 +156,7 @@ describe('a list is proven complete', () => {
   it('L1 by no count where the list showed more than it counts: in this walk, in an earlier one, in an earlier sweep', () => {
     const short = pass([1, 2, 3, 4], { order: 1 });
     expect(conclusions(pass([1, 2, 3, 4, 5]), short)).toMatchObject([{ complete: false }, { complete: false }]);
-    const known = new Passes(true);
+    const known = new Passes(0, true);
     expect([known.add(short).complete, known.add(short).complete]).toEqual([false, false]);
     const joined = conclusions(pass([1, 2, 3], { total: 4 }), pass([3, 4, 5], { total: 4 }), short);
     expect(joined.map((conclusion) => conclusion.complete)).toEqual([false, false, false]);
@@ -148,7 +179,7 @@ describe('a list is proven complete', () => {
   });
 
   it('A4 by no number of passes in which pages were answered with other pages', () => {
-    const proof = new Passes();
+    const proof = new Passes(0);
     const passes = Array.from({ length: 40 }, () => proof.add(pass([1, 2], { whole: false })));
     expect(passes.filter((conclusion) => conclusion.complete)).toEqual([]);
   });

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import type { VendorPage } from '../../../../src/domain/reading.ts';
 import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
-import type { Pass } from '../../../../src/sync/sweep/passes.ts';
-import { walk, type Walk } from '../../../../src/sync/sweep/walk.ts';
+import { walk, type Walk, type Walked } from '../../../../src/sync/sweep/walk.ts';
 import { windowOf } from '../../../../src/sync/sweep/window-chain.ts';
 import { testbed } from '../../../support/testbed.ts';
 
@@ -23,9 +22,12 @@ function pageOf({ page, pages, total, ids }: Answer): VendorPage {
 }
 
 /** Walks a list that answers each page by `answer`; tells which pages were asked for. */
-async function walked(answer: (page: number) => Answer): Promise<{ pass: Omit<Pass, 'splitsTimes'>; asked: number[] }> {
+async function walked(
+  answer: (page: number) => Answer,
+  changed: Partial<Walk> = {},
+): Promise<{ pass: NonNullable<Walked['pass']>; asked: number[] }> {
   const asked: number[] = [];
-  const { pass } = await walk(walkOf(answer, asked));
+  const { pass } = await walk({ ...walkOf(answer, asked), ...changed });
   return { pass: pass!, asked };
 }
 
@@ -39,6 +41,7 @@ function walkOf(answer: (page: number) => Answer, asked: number[]): Walk {
     first: fetch(1),
     fullPage: () => 2,
     countsLists: true,
+    mayBeginTwice: false,
     fetch: (page) => Promise.resolve().then(() => fetch(page)),
     apply: (page, number) => Promise.resolve({ window: windowOf(page, { page: number, size: 2 }), entered: false }),
   };
@@ -141,6 +144,25 @@ describe('a walk over all pages', () => {
     }
   });
 
+  it.each([
+    [5, [[1, 2, 3], [4], [5], [6, 7]]],
+    [7, [[1, 2], [3, 4, 5], [6, 7], [8, 9, 10], [11]]],
+    [6, [[1], [2, 3, 4], [5, 6], [7]]],
+  ])(
+    'L1 does not end at a page that is not full where pages before are not full either, and %i are counted: %j',
+    async (total, pages) => {
+      const fetch = (page: number): VendorPage => ({
+        ...pageOf({ page, pages: Math.ceil(total / 3), total, ids: pages[page - 1] ?? [] }),
+        perPage: 3,
+      });
+      const { pass } = await walk({
+        ...walkOf(whole, []),
+        ...{ first: fetch(1), fetch: (page) => Promise.resolve(fetch(page)), fullPage: () => 3 },
+      });
+      expect([...pass!.ids]).toEqual(pages.flat());
+    },
+  );
+
   it('L1 L70 does not end at a page that is not full where a single page was counted, before a service counted a longer list', async () => {
     const plan = (countsLists: boolean, asked: number[]): Walk => ({
       ...walkOf((page) => ({ page, pages: 1, total: 1, ids: page === 1 ? [1] : [] }), asked),
@@ -151,6 +173,24 @@ describe('a walk over all pages', () => {
     await walk(plan(false, unknown));
     expect([known, unknown]).toEqual([[1], [1, 2]]);
   });
+
+  it.each<[string, (page: number) => readonly number[], object]>([
+    ['as a whole', (page) => listed(Math.max(1, page - 1)), { repeated: false, end: 'empty' }],
+    ['in part', (page) => (page === 2 ? [2] : listed(Math.max(1, page - 1))), { repeated: true, end: 'empty' }],
+    ['and so does each that follows', () => listed(1), { repeated: false, end: 'repeated', pages: 1 }],
+  ])(
+    'L1 does not end at a second page that repeats the first %s, while nobody knows from which number pages count',
+    async (_, ids, expected) => {
+      for (const counts of [
+        { total: 0, pages: 0 },
+        { total: 2, pages: 1 },
+      ]) {
+        const { pass, asked } = await walked((page) => ({ page, ...counts, ids: ids(page) }), { mayBeginTwice: true });
+        expect(pass).toMatchObject(expected);
+        expect([...pass.ids]).toEqual(asked.length > 3 ? six : listed(1));
+      }
+    },
+  );
 
   it('A2 notices a vendor that occurs twice', async () => {
     const { pass } = await walked((page) => ({ ...whole(page), ids: page === 2 ? [2, 3] : whole(page).ids }));

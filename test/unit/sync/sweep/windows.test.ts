@@ -179,6 +179,7 @@ async function walked(
     order,
     cap: 4,
     concurrency: 1,
+    miscounted: false,
     read: () => Promise.resolve(answers[Math.min(reads++, answers.length - 1)] ?? 'no_such_page'),
   });
   return { joined, reads };
@@ -245,5 +246,47 @@ describe('a list whose recent updates are last, or in no order of updates', () =
 
   it('L70 is seen whole by the windows alone', async () => {
     expect(await walked(undefined, [])).toEqual({ joined: 'joined', reads: 0 });
+  });
+});
+
+describe('a list that is known to show more vendors than it counts', () => {
+  /** A list in the order of ids, of which no row that is `hidden` is shown, and what its `total` counts. */
+  const joinedOf = async (rows: number, hidden: readonly number[], total: number): Promise<[Joined, number[]]> => {
+    const shown: number[] = [];
+    const read = ({ page, size }: { page: number; size: number }): Window => {
+      const places = Array.from({ length: size }, (_, nth) => (page - 1) * size + nth + 1);
+      const ids = places.filter((id) => id <= rows && !hidden.includes(id));
+      shown.push(...ids);
+      return windowOn(ids, { page, size, total, pages: Math.ceil(total / size) });
+    };
+    const order = {
+      candidates: () => [{ key: 'vendorid', descending: false }],
+      byUpdate: () => undefined,
+      isUnknown: () => false,
+    } as unknown as ObservedOrder;
+    const joined = await joinWindows({
+      ...{ first: read({ page: 1, size: 8 }), others: [], order, cap: 8, concurrency: 1, miscounted: true },
+      read: (requested) => Promise.resolve(read(requested)),
+    });
+    return [joined, [...new Set(shown)].sort((a, b) => a - b)];
+  };
+
+  it.each([
+    [18, 10, [11, 12, 13, 14]],
+    [27, 12, [10, 12, 13, 15]],
+  ])('L1 has not ended where its count does: it has %i rows, counts %i, and hides %j', async (rows, total, hidden) => {
+    const [joined] = await joinedOf(rows, hidden, total);
+    expect(joined).toBe('not_joined');
+  });
+
+  it.each([
+    [18, 10],
+    [27, 20],
+    [33, 8],
+    [41, 0],
+  ])('L1 is seen whole where it has %i rows, counts %i, and hides none', async (rows, total) => {
+    const [joined, shown] = await joinedOf(rows, [], total);
+    expect(joined).toBe('joined');
+    expect(shown).toHaveLength(rows);
   });
 });
