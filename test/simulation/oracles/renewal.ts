@@ -1,9 +1,9 @@
 /**
  * The callback is proven anew while a run is under way. What changed when nobody was told, the run has passed already: it is found by one that
- * begins after the proof, because requests never join a sweep that has begun.
+ * begins after the proof, because requests never join a sweep that has begun. Each of the two may have to walk the list twice, a lag apart.
  */
 import type { QuietPhase } from './quiet-phase.ts';
-import { isSubscribed, reading } from './edit-probe.ts';
+import { isSubscribed, reading, settling } from './edit-probe.ts';
 import { interval } from '../machine/process.ts';
 import { rowsOnPage } from '../plan/plan.ts';
 
@@ -42,7 +42,7 @@ async function overtake(phase: QuietPhase, release: () => void): Promise<boolean
   if (!(await timeline.until(() => isSubscribed(phase), renewalWait / 2))) return false;
   await timeline.pass(1_000);
   release();
-  await timeline.pass(reading(phase));
+  await timeline.pass(reading(phase) + 2 * settling);
   auditor.look();
   if ((follower.stored.get(vendorid)?.entry ?? -1) < due)
     broken('P1', 'what changed while the callback was proven anew was not looked for');
