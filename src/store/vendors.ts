@@ -47,7 +47,7 @@ const scanned = [
 export type ScannedVendor = Pick<VendorTable, (typeof scanned)[number]>;
 
 /** Fields that hardly ever change. */
-export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
+export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at' | 'read_seq'>;
 
 const chunk = 5_000;
 const few = 3;
@@ -113,11 +113,11 @@ export class Vendors {
     );
     this.#absences = countAbsences(sqlite);
     this.#traits = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at']), at),
+      ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at', 'read_seq']), at),
     );
   }
 
-  /** Fields that identify vendors, for those of `vendorids` that are stored. */
+  /** Fields that identify vendors, and their latest readings, for those of `vendorids` that are stored. */
   traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]> {
     return this.#database.read(() =>
       vendorids.flatMap((vendorid) => this.#traits.get({ account_id: accountId, vendorid }) ?? []),

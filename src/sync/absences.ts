@@ -410,7 +410,9 @@ export async function sweepAgain(
   await untilLater(account, since, options.signal);
   const began = await mirror.takeStamp();
   const marks = await mirror.queue.dueMarks(accountId);
-  const observation = await observe(account, options);
+  // Whether vendors can be read by id may have been found out since the first sweep began.
+  const context = { ...options.context, readsById: account.reader.mayRead };
+  const observation = await observe(account, { ...options, context });
   const states = new ShownStates(learned);
   const needsFilter =
     filtersShow || vendorids.some((vendorid) => states.needsFilter(unseen.stateOf.get(vendorid) ?? null));

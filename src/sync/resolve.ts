@@ -53,6 +53,8 @@ export interface SweepOutcome extends FirstSweep {
   /** The default list, and the vendors that any list showed. */
   readonly list: CompleteObservation;
   readonly seen: IdSet;
+  /** Vendors that any list showed with other values, which were not accepted. */
+  readonly guarded: ReadonlySet<number>;
   /** Whether the list counts as proof of absence: an empty one needs approval. */
   readonly isBelieved: boolean;
   /** Vendors that lists before left out, though reads by id show them. */

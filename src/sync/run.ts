@@ -200,7 +200,7 @@ class SweepRun {
     await rememberShortfall(account, swept, resolved.withheld);
     if (request) await finishRequest(account, request, { seen, news: list.news });
     const undecidedAsOf = await this.#recordUndecided(resolved);
-    const { guardedSeq } = unseen;
+    const guardedSeq = await this.#guardedSeq(swept);
     return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq, undecidedAsOf });
   }
 
@@ -263,6 +263,7 @@ class SweepRun {
     const known = await mirror.listings.shownStates(accountId);
     const filtersShow = await mirror.listings.filtersShow(accountId, seen.size > list.seen.size);
     // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
+    const guarded = new Set([...list.guarded, ...(hidden?.guarded ?? [])]);
     const allStored = list.allStored && hidden?.allStored !== false;
     const unseen =
       allStored && (await mirror.vendors.countVendors(accountId)) === seen.size && !(await this.#mayLearn(known))
@@ -270,7 +271,7 @@ class SweepRun {
         : await sortUnseen(mirror.vendors.scannedVendors(accountId), {
             seen,
             listed: list.seen,
-            guarded: new Set([...list.guarded, ...(hidden?.guarded ?? [])]),
+            guarded,
             shows: new ShownStates(known, hidden?.states, lacksLists(filtersShow, hidden)),
             dayBegan: await this.#dayBegan(),
             since: ended - day,
@@ -284,7 +285,7 @@ class SweepRun {
     const { accepted } = await mirror.accountRegister.listCount(accountId);
     refuseShortfall(list.conclusion, { elsewhere, accepted }, sync.breaker);
     const believed = isBelieved(list.conclusion, suspects, approved);
-    return { began, ended, marks, list, seen, unseen, learned, filtersShow, isBelieved: believed };
+    return { began, ended, marks, list, seen, guarded, unseen, learned, filtersShow, isBelieved: believed };
   }
 
   /** Whether vendors of a state may be enough to learn that lists show it. */
@@ -303,6 +304,15 @@ class SweepRun {
     const yesterday = timestamp(clock.now() - day);
     const first = (await mirror.runs.firstComplete(accountId)) ?? timestamp(clock.now());
     return first > yesterday ? first : yesterday;
+  }
+
+  /** The lowest `read_seq` of vendors that are too young to be contradicted, or that were, and that no later reading showed. */
+  async #guardedSeq({ guarded, unseen: { guardedSeq }, began }: SweepOutcome): Promise<number | undefined> {
+    const { mirror, accountId } = this.#account;
+    const contradicted = guarded.size > 0 ? await mirror.vendors.traits(accountId, [...guarded]) : [];
+    const open = contradicted.map(({ read_seq }) => read_seq).filter((readSeq) => readSeq <= began.readSeq);
+    const lowest = Math.min(guardedSeq ?? Infinity, ...open);
+    return lowest === Infinity ? undefined : lowest;
   }
 
   /** Whether vendors are read by id; undefined where none needs to be. */

@@ -154,3 +154,58 @@ describe('L15 the age of copies', () => {
     expect(await claim()).toBe(5 * second);
   });
 });
+
+describe('P7 a balance that goes back to what it was', () => {
+  /** A service whose balances are all as `owe` says. */
+  async function owing(world: string, answer?: (url: URL) => Response | undefined) {
+    let owed = '';
+    const at = await testbed({
+      level: 'account',
+      vendors: 30,
+      world: [world, 'noteInList=yes'],
+      ...(answer && { answer }),
+      rewrite: (text) =>
+        text.replaceAll(
+          /"outstanding_balance":\[[^\]]*\]/g,
+          `"outstanding_balance":[{"amount":{"amount":"${owed}","code":"EUR"}}]`,
+        ),
+    });
+    /** @returns how many vendors the mirror shows otherwise, and since when it claims to know. */
+    const pullOwing = async (balance: string): Promise<{ wrong: number; claim: number }> => {
+      owed = balance;
+      await at.clock.advance(60 * second);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      const claim = Date.parse(`${String(at.query('SELECT safe_as_of FROM freshness')[0]?.['safe_as_of'])}Z`);
+      return { wrong: count(at, `vendor_balances WHERE kind = 'outstanding' AND amount <> '${balance}'`), claim };
+    };
+    return { at, pullOwing };
+  }
+
+  it.each(['readOne=404', 'readOne=405', 'readOne=yes'])(
+    'is shown by the next sweep of a process that does not know yet whether vendors can be read by id: %s',
+    async (world) => {
+      const { at, pullOwing } = await owing(world);
+      for (const balance of ['1.00', '2.00']) expect(await pullOwing(balance)).toMatchObject({ wrong: 0 });
+      await at.reopen();
+      expect(await pullOwing('1.00')).toMatchObject({ wrong: 0 });
+    },
+  );
+
+  it('is not claimed to be known while the read of its vendor is refused', async () => {
+    let refused = false;
+    const { at, pullOwing } = await owing('readOne=yes', ({ pathname }) =>
+      refused && pathname.endsWith(`/${first}`) ? new Response('{}', { status: 403 }) : undefined,
+    );
+    const [first] = at.sandbox
+      .vendors(account)
+      .listed()
+      .map(({ vendorid }) => String(vendorid));
+    await pullOwing('1.00');
+    const { claim } = await pullOwing('2.00');
+    refused = true;
+    expect(await pullOwing('1.00')).toEqual({ wrong: 1, claim });
+    refused = false;
+    await at.clock.advance(3_600 * second);
+    expect(await pullOwing('1.00')).toMatchObject({ wrong: 0 });
+  });
+});
