@@ -10,16 +10,15 @@ type Knob = readonly [Value, ...Value[]];
 
 /**
  * Amounts of worlds, choices that would leave too little to see if they came as often as others, and choices that are limited. Left out are
- * values with which some seeds break a promise today, because of defects that are known and not mended:
- * other counts in `total` and `pages`, pages from 0, other answers past the end, refused requests, archived vendors that lists hide, deleted
- * ones that they drop, times in two zones, and signatures over keys in an order of the service's own.
+ * values with which some seeds break a promise today, because of defects that are known and not mended, or of which no seed was tried: `total`
+ * that is capped or nothing, other answers past the end, times in two zones.
  */
 const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   /** Plain records would teach less, and seeds that were kept met odd ones. */
   records: ['odd'],
   /** The oracle of writes looks for names as they were sent. */
   tidies: ['no'],
-  paging: [...Array<string>(12).fill('honoured'), 'ignored', 'echoed'] as unknown as Knob,
+  paging: [...Array<string>(12).fill('honoured'), 'ignored', 'echoed', 'zero'] as unknown as Knob,
   pastEnd: ['empty', '404', 'last'],
   /** The program is told them in its settings. */
   pageNames: ['per_page'],
@@ -28,14 +27,14 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   /** Such vendors refute each sweep for ever: what becomes of them, unit tests say. */
   unlistedRows: [0],
   /** Counts that are right are likelier: nothing else leads to windows of lists that rest. */
-  total: ['right', 'right', 'counts_hidden'],
-  pages: ['counted'],
+  total: ['right', 'right', 'right', 'counts_hidden', 'fewer', 'page'],
+  pages: ['counted', 'counted', 'counted', 'one', 'endless'],
   listLag: [0, 0, 2, 4],
   readLag: [0, 0, 2, 4],
   readOne: ['yes', 'yes', 'yes', '404', '405'],
   objectId: ['resource', 'resource', 'resource', 'resource', 'callback', 'text'],
-  listArchived: ['shown'],
-  listDeleted: ['hidden', 'shown'],
+  listArchived: ['shown', 'shown', 'hidden'],
+  listDeleted: ['hidden', 'shown', 'recent'],
   refuses: ['none', 'none', 'none', 'none', 'none', 'none', 'state', 'sizes', 'per_page', 'gateways', 'all'],
   attempts: [5, 2],
   retryAfter: [15],
@@ -118,9 +117,12 @@ export type Drawn = Readonly<Record<string, Value>>;
 
 /** What a seed draws. Each knob has a stream of its own, so that a new one changes no other. */
 export function drawnBy(seed: number): Drawn {
-  return Object.fromEntries(
+  const drawn = Object.fromEntries(
     Object.entries(knobs).map(([name, values]) => [name, seededRandom(seedOf(seed, 'knob', name)).pick(values)]),
   );
+  // Of a list whose every page is the first, and that counts the rows of one page, nobody can know that there is more.
+  const hasOnePage = drawn['total'] === 'page' && ['ignored', 'echoed'].includes(String(drawn['paging']));
+  return hasOnePage ? { ...drawn, total: 'right' } : drawn;
 }
 
 /** The knobs that are not plain, as `name=value name=value`. */

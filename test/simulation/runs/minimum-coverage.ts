@@ -22,6 +22,13 @@ const floors: Readonly<Record<string, number>> = {
   'process failedStarts': 15,
   'process restarts': 120,
   'runs complete': 4_000,
+  // About a third of what two hundred seeds came to, for each thousand.
+  ...Object.fromEntries(
+    ['total=fewer', 'total=page', 'pages=one', 'pages=endless', 'listDeleted=recent', 'listArchived=hidden'].map(
+      (value) => [`runs complete ${value}`, 500],
+    ),
+  ),
+  'runs complete paging=zero': 150,
   'runs partial': 2_000,
   'runs tripped': 400,
   // Somewhat less than half of what fourteen seeds in which a person writes came to, as two of five seeds do.

@@ -49,7 +49,10 @@ export function reachOf({
     ...Object.fromEntries(
       Object.entries(supervisor.meetings.counts).map(([what, times]) => [`meeting ${what}`, times]),
     ),
-    'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
+    'runs complete': count(runs.filter(isComplete)),
+    ...Object.fromEntries(
+      listAxes.map((axis) => [`runs complete ${axis}=${plan.world[axis]}`, count(runs.filter(isComplete))] as const),
+    ),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
     'writes said': count(intents),
@@ -66,6 +69,13 @@ export function reachOf({
     'double edits in a second': sum(eventLogs.map(({ doubles }) => doubles.size)),
     requests: count(network.arrivals),
   };
+}
+
+/** What a service may say of its list, or leave out of it. */
+const listAxes = ['total', 'pages', 'paging', 'listDeleted', 'listArchived'] as const;
+
+function isComplete({ outcome }: RunReport): boolean {
+  return outcome === 'complete';
 }
 
 /** Whether the person was told that it is done, although no answer said so: a look did. */
