@@ -8,7 +8,9 @@ import { catalogue, exitStatus } from '../src/domain/errors.ts';
 import { declareCommands } from '../src/cmd/commands.ts';
 import { processContext } from '../src/cmd/process/process-context.ts';
 import { systemClock } from '../src/domain/clock.ts';
+import { limits } from '../src/domain/limits.ts';
 import { worldAxes } from '../src/sandbox/core/worlds.ts';
+import { limitsTable, untold } from './support/limits-table.ts';
 import { ask, packageRoot, temporaryFolder, writeMirror } from './support/mirror-file.ts';
 
 const documents = [
@@ -54,6 +56,38 @@ describe('the documents', () => {
   it('names every setting, and none that does not exist', () => {
     const defaults: unknown = parseDocument(readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8')).toJS();
     expect(entriesOf(section('config/README.md', 'Settings')).sort()).toEqual(leaves(defaults, '').sort());
+  });
+
+  it('L46 tells the limits and delays of the program: `npm run limits` writes them', () => {
+    expect(section('config/README.md', 'Limits and delays').trim().endsWith(limitsTable())).toBe(true);
+    expect(untold()).toEqual([]);
+  });
+
+  it.each([
+    ['config/API.md', [`up to ${limits.apiPage}; default ${limits.apiUsualPage}`]],
+    ['config/API.md', [`(default ${limits.apiUsualPage}, up to ${limits.apiPage})`]],
+    ['config/API.md', [`(default and maximum ${limits.apiPage})`]],
+    ['config/API.md', [`no more than ${limits.rowsSearched.toLocaleString('en')} vendors`]],
+    ['config/API.md', [`at most ${limits.readerPage.toLocaleString('en')}`]],
+    ['config/API.md', [`a comment every ${limits.streamComment / 1_000} seconds`]],
+    ['config/COMMANDS.md', [`${limits.verifiedById} vendors as reads by id show them`]],
+    ['config/README.md', [`of at most ${limits.settingsFile / 2 ** 20} MB`]],
+    ['config/RUNBOOK.md', [`${limits.answer / 2 ** 20} MB; for a list`, `at most ${limits.list / 2 ** 20} MB`]],
+    ['config/RUNBOOK.md', [`The log warns at ${limits.journal / 2 ** 20} MB`]],
+    ['config/RUNBOOK.md', [`Less than ${limits.freeSpace / 2 ** 30} GB is free`]],
+  ])('L46 %s says so in its sentences: %j', (document, phrases) => {
+    for (const phrase of phrases) expect(read(document)).toContain(phrase);
+  });
+
+  it('L46 names every file that writes a vendor row', () => {
+    const [answer = ''] = /(?<=\n- Where does a vendor row change\? ).+/.exec(read('CONTRIBUTING.md')) ?? [];
+    const named = [...answer.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path);
+    const files = readdirSync(join(packageRoot, 'src/store'), { recursive: true, encoding: 'utf8' });
+    const writers = files
+      .map((file) => `src/store/${file}`)
+      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => /\b(?:(?:updateTable|insertInto)\('|UPDATE |INTO )vendors\b/.test(read(path)));
+    expect(named.sort()).toEqual([...writers, 'src/store/reading-writer.ts'].sort());
   });
 
   it('names every command, and none that does not exist', () => {

@@ -10,6 +10,7 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import type { CauseLog } from '../domain/cause-log.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
+import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import { unusuallySilentFor, type SweepProgressFacts } from '../health/judge.ts';
 import { OffsetSlots, type Slots } from '../schedule/cron-slots.ts';
@@ -51,8 +52,6 @@ const callbackWait = 60_000;
 
 /** The first run of a process waits if runs died with their process within this time, in milliseconds: twice as long for each of them. */
 const crashMemory = 3_600_000;
-const firstCrashDelay = 1_000;
-const maxCrashDelay = 300_000;
 
 /** How long to wait for the service to delete the callbacks of a removed account, in milliseconds. */
 const deletionTimeout = 15_000;
@@ -281,7 +280,7 @@ export class AccountSupervisor {
     this.#hasDelayed = true;
     const died = await installation.mirror.runs.unfinishedRuns(account.accountId, clock.now() - crashMemory);
     if (died < 2) return;
-    const ms = Math.min(maxCrashDelay, firstCrashDelay * 2 ** died);
+    const ms = Math.min(limits.crashDelayAtMost, limits.crashDelay * 2 ** died);
     log.warn(
       { account: account.accountId, died },
       `${died === 1 ? 'a run' : `${died} runs`} died with the process: the next one waits ${ms / 1_000} s`,

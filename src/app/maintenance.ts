@@ -3,6 +3,7 @@ import { sleptThrough, type Clock } from '../domain/clock.ts';
 import { background, repeatedly } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
+import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { ServiceTime } from '../domain/service-time.ts';
 import type { Settings } from '../settings/parse.ts';
@@ -19,15 +20,11 @@ interface MaintenanceOptions {
   readonly log: Log;
 }
 
-/** How often the files are checked, their journals copied into them, and old rows are removed, in milliseconds. */
-const checkEvery = 60_000;
+/** How often old rows are removed, in milliseconds; the files are checked whenever their journals are copied into them. */
 const pruneEvery = 3_600_000;
 
 /** How long deliveries and other work have before the next batch of old rows is removed, in milliseconds: many times what a batch takes. */
 const betweenBatches = 50;
-
-/** A journal of this size means that a reader keeps a query open, in bytes. */
-const largeJournal = 64 * 2 ** 20;
 
 export function createMaintenance({
   mirror,
@@ -48,7 +45,7 @@ export function createMaintenance({
       return;
     }
     const { walBytes } = mirror.sizes();
-    const large = walBytes > largeJournal;
+    const large = walBytes > limits.journal;
     if (large && !warned)
       log.warn({ bytes: walBytes }, 'the journal of the database grows: a program keeps a query open');
     warned = large;
@@ -84,8 +81,8 @@ export function createMaintenance({
 
   return background('the maintenance', (signal) =>
     Promise.all([
-      repeatedly(clock, checkEvery, signal, () => attempt(checkFiles)),
-      repeatedly(clock, checkEvery, signal, () => attempt(copyJournals)),
+      repeatedly(clock, limits.journalCopied, signal, () => attempt(checkFiles)),
+      repeatedly(clock, limits.journalCopied, signal, () => attempt(copyJournals)),
       repeatedly(clock, pruneEvery, signal, () => attempt(() => prune(signal))),
     ]),
   );

@@ -11,6 +11,7 @@ import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { background, sharedWait, unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
+import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import { checkCron, CronSlots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
@@ -38,15 +39,6 @@ interface PublicationsOptions {
 
 /** How often the end of the feed is looked at, in milliseconds. */
 const lookEvery = 1_000;
-
-/** A copy is begun when no change came for `quiet`, and after `longest` in any case, in milliseconds. */
-const [quiet, longest] = [4_000, 60_000];
-
-/** A copy that takes longer is given up, so that the others have their turn, in milliseconds. */
-const writeLimit = 10 * 60_000;
-
-/** What failed is tried again after a minute, and after twice as long each time, up to an hour, in milliseconds. */
-const [firstRetry, maxRetry] = [60_000, 3_600_000];
 
 /** One file to be kept. All moments are monotonic. */
 interface Copy {
@@ -153,7 +145,7 @@ export class Publications implements Service {
         copy.seen = place;
         // The first look finds what was missed while no daemon ran: that does not wait.
         if (seen !== undefined && copy.failures === 0)
-          copy.due = Math.min(now + quiet, (copy.wantedSince ?? now) + longest);
+          copy.due = Math.min(now + limits.publishQuiet, (copy.wantedSince ?? now) + limits.publishLongest);
       } else this.#want(copy);
     }
   }
@@ -170,7 +162,7 @@ export class Publications implements Service {
     const { publication, definition } = copy;
     const { path } = publication;
     const limit = new AbortController();
-    const cancel = clock.timer(writeLimit, () => limit.abort(tooSlow(path)));
+    const cancel = clock.timer(limits.publishTime, () => limit.abort(tooSlow(path)));
     try {
       const place = await mirror.publications.place();
       const signal = AbortSignal.any([stopping, limit.signal]);
@@ -198,7 +190,7 @@ export class Publications implements Service {
     copy.failures += 1;
     const now = clock.monotonic();
     copy.wantedSince = now;
-    copy.due = now + Math.min(maxRetry, firstRetry * 2 ** Math.min(copy.failures - 1, 10));
+    copy.due = now + Math.min(limits.publishRetryAtMost, limits.publishRetry * 2 ** Math.min(copy.failures - 1, 10));
     const facts = { path, code: error.code, failures: copy.failures, err: error };
     if (copy.logged === error.code) log.debug(facts, 'the copy for readers could not be published');
     else log.error(facts, 'the copy for readers could not be published; it is tried again');
@@ -209,7 +201,7 @@ export class Publications implements Service {
 }
 
 function tooSlow(path: string): MirrorError {
-  const minutes = writeLimit / 60_000;
+  const minutes = limits.publishTime / 60_000;
   return new MirrorError('copy_too_slow', `${path} was not written within ${minutes} minutes.`);
 }
 

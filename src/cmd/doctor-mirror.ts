@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, MirrorError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import { vendorFields } from '../domain/vendor.ts';
 import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
 import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
@@ -42,7 +43,7 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
     try {
       const faults = await mirror.faults();
       const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-      if (faults.length === 0 && journal > largeJournal)
+      if (faults.length === 0 && journal > limits.journal)
         return warning(
           check,
           `${path} is in order, but its journal has grown to ${megabytes(journal)}.`,
@@ -57,9 +58,6 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
     return problem(check, asMirrorError(error));
   }
 }
-
-/** The daemon's log warns of it too, in bytes. */
-const largeJournal = 64 * 1024 ** 2;
 
 function secrets(settings: Settings): Checkup {
   const check = 'secrets';
@@ -193,15 +191,12 @@ function mayUse(path: string, user: { readonly uid: number; readonly gid: number
   return ((stats.mode >> place) & ways) === ways;
 }
 
-/** Less than this should be watched, in bytes. */
-const little = 1024 ** 3;
-
 function disk({ database: path }: Settings): Checkup {
   const check = 'disk';
   const free = freeBytes(nearestFolder(resolve(path)));
   const message = `${megabytes(free)} are free beside the database.`;
   if (free < spaceForDeliveries) return problem(check, new MirrorError('disk_full', message));
-  return free < little ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
+  return free < limits.freeSpace ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
 }
 
 function nearestFolder(path: string): string {

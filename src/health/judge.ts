@@ -41,6 +41,7 @@ import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
+import { limits } from '../domain/limits.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
@@ -820,9 +821,6 @@ export function publicationStatuses(
   });
 }
 
-/** Copies that lack changes for so long are held up by something, in milliseconds. */
-const maxBehind = 30 * 60_000;
-
 export function publicationProblem(
   { path, failing_since, code, error, behind_since }: PublicationStatus,
   hasDaemon: boolean,
@@ -833,14 +831,11 @@ export function publicationProblem(
     const remedy = code !== null && code in catalogue ? catalogue[code as ErrorCode].hint : 'Read the log.';
     return problem('publication_failing', 'fair', message, remedy, failing_since);
   }
-  const isLate = behind_since !== null && now - (parseInstant(behind_since) ?? now) > maxBehind;
+  const isLate = behind_since !== null && now - (parseInstant(behind_since) ?? now) > limits.publicationLate;
   if (!isLate || !hasDaemon) return undefined;
   const message = `${path} lacks changes since ${behind_since.slice(0, 19)} UTC, because other copies take so long.`;
   return problem('publication_late', 'fair', message, catalogue.copy_too_slow.hint, behind_since);
 }
-
-/** A receiver that accepted nothing for so long, in milliseconds, needs a person: it has been tried once a minute since. */
-const maxFailure = 15 * 60_000;
 
 export function targetProblems(status: TargetStatus, now: number): Problem[] {
   const { target, state, disabled_at, failing_since, last_error, parked, parked_error } = status;
@@ -853,7 +848,7 @@ export function targetProblems(status: TargetStatus, now: number): Problem[] {
     const { hint } = catalogue.receiver_gone;
     return [problem('receiver_gone', 'fair', `${target} answered 410.`, hint, disabled_at)];
   }
-  const isLong = failing_since !== null && now - (parseInstant(failing_since) ?? now) >= maxFailure;
+  const isLong = failing_since !== null && now - (parseInstant(failing_since) ?? now) >= limits.targetFailing;
   const down = `${target} has accepted nothing since ${failing_since?.slice(0, 19)} UTC${because(last_error)}`;
   const vendors = parked === 1 ? 'one vendor' : `${parked} vendors`;
   const givenUp = `${target}: the changes of ${vendors} were given up${because(parked_error)}`;

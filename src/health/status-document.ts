@@ -3,6 +3,7 @@
  * data model. Moments are UTC, `YYYY-MM-DD HH:MM:SS.SSS`. What is not known, never was, or only the daemon's process knows is null.
  */
 import { timestamp } from '../domain/clock.ts';
+import { limits } from '../domain/limits.ts';
 import type { VendorCount } from '../store/account-reports.ts';
 import type { Presence } from '../domain/presence.ts';
 import { advice, causesOf } from './causes.ts';
@@ -20,9 +21,6 @@ import {
   type TargetStatus,
   type Verdict,
 } from './judge.ts';
-
-/** Beyond this number, accounts that least need attention are shortened to one line: their latest run, without days. */
-const wholeAccounts = 50;
 
 export interface StatusDocument {
   /** As in every JSON that a command prints: the document could be made. */
@@ -105,7 +103,7 @@ interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | '
 export function statusDocument(health: Health, completed: (text: string) => string = (text) => text): StatusDocument {
   const { facts, accounts, process, now } = health;
   const { startedAt, files, next, ability } = facts;
-  const whole = new Set(health.bySeverity.slice(0, wholeAccounts));
+  const whole = new Set(health.bySeverity.slice(0, limits.wholeAccounts));
   const stale = accounts.filter((account) => account.stale).length;
   return {
     ok: true,

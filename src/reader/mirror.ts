@@ -7,6 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import { sleep, systemClock, systemRandom } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import { cursorForm, isCursor, latestCursor, whyGone, type HistoryGone } from '../store/reports/feed-cursor.ts';
 import { mirrorOptions, Reader } from '../store/reader.ts';
 import { readTimeline, changePage, withValues } from '../store/reports/change-feed.ts';
@@ -34,9 +35,6 @@ import type {
 
 /** Beside `src` and `dist` alike. */
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
-
-/** The largest page of anything. */
-const maxRows = 1_000;
 
 /** Milliseconds between two attempts to open a locked file. */
 const betweenTries = 20;
@@ -203,8 +201,8 @@ export class Mirror {
 /** @throws ReaderError `usage` where it is not a number of rows. */
 function rows(limit: number | undefined, usual: number): number {
   if (limit === undefined) return usual;
-  if (Number.isInteger(limit) && limit >= 1 && limit <= maxRows) return limit;
-  throw new ReaderError('usage', `\`limit\` should be a whole number from 1 to ${maxRows}.`);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= limits.readerPage) return limit;
+  throw new ReaderError('usage', `\`limit\` should be a whole number from 1 to ${limits.readerPage}.`);
 }
 
 function placeOf(after: string): VendorKey {

@@ -1,9 +1,9 @@
 /** Reads settings and secret files, up to a maximum size. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { MirrorError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 
-/** Largest files, in bytes: settings, with room for more than ten thousand accounts; a secret; a backup of secrets. */
-const maxSettings = 2 ** 20;
+/** Largest files, in bytes: a secret, and a backup of secrets. */
 const maxSecret = 2 ** 16;
 const maxSealed = 2 ** 26;
 
@@ -13,7 +13,7 @@ const openPipe = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/;
 /** The text of a settings file. @throws MirrorError `settings_unreadable`. */
 export function readSettingsFile(path: string): string {
   try {
-    return readText(path, maxSettings);
+    return readText(path, limits.settingsFile);
   } catch (error) {
     throw new MirrorError('settings_unreadable', `The settings file ${path} cannot be read: ${reasonOf(error)}.`, {
       cause: error,

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
 import { eventsInstead } from '../domain/events.ts';
+import { limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
 import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
@@ -342,7 +343,7 @@ export const settingsShape = z.strictObject({
   }),
   notify: z
     .array(notifyTarget, { error: 'a list of {url, secretFile}' })
-    .max(20, 'at most 20 targets')
+    .max(limits.targets, `at most ${limits.targets} targets`)
     .refine(
       (targets) => new Set(targets.map(({ name }) => name)).size === targets.length,
       'targets of different names: give two on one host a `name` each',

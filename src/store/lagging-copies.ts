@@ -9,17 +9,12 @@
  */
 import { sql } from 'kysely';
 import { parseInstant, type Clock } from '../domain/clock.ts';
+import { limits } from '../domain/limits.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
-
-/** How long the age of a copy counts after the last one was seen, in milliseconds. */
-const remembered = 24 * 3_600_000;
-
-/** A list that goes back is not believed earlier than this, because a copy may be older than any that was seen, in milliseconds. */
-const leastWait = 10 * 60_000;
 
 /** Sweeps reckon with copies of at most this age, in milliseconds. */
 const oldestCopy = 10 * 60_000;
@@ -119,7 +114,7 @@ export class LaggingCopies {
     const age = ended === undefined ? begun - stored.held_since_ms : Math.max(0, this.#clock.now() - ended);
     const updatedAt = updated_at ?? '';
     const first = this.#first.get({ ...key, updated_at: updatedAt });
-    const { begun_ms = begun, wait_ms = Math.max(age, lag, leastWait) } = first ?? {};
+    const { begun_ms = begun, wait_ms = Math.max(age, lag, limits.copyBelievedAfter) } = first ?? {};
     const left = begun_ms + wait_ms - begun;
     if (left <= 0) return undefined;
     this.#note.run({ ...key, updated_at: updatedAt, begun_ms, wait_ms, age_ms: age });
@@ -140,7 +135,12 @@ export class LaggingCopies {
   }
 
   #raiseAge(account_id: string, age: number, begun: number): void {
-    this.#raise.run({ account_id, behind_ms: Math.min(age, oldestCopy), seen_ms: begun, since: begun - remembered });
+    this.#raise.run({
+      account_id,
+      behind_ms: Math.min(age, oldestCopy),
+      seen_ms: begun,
+      since: begun - limits.copyRemembered,
+    });
   }
 
   /** A sweep showed all vendors of the account but these as they are, or as no version before. */
@@ -155,7 +155,9 @@ export class LaggingCopies {
 
   /** How old copies of the account's list are, in milliseconds; 0 where none was seen for a day. */
   behind(accountId: string): number {
-    return this.#behind.get({ account_id: accountId, since: this.#counter.moment() - remembered })?.behind_ms ?? 0;
+    return (
+      this.#behind.get({ account_id: accountId, since: this.#counter.moment() - limits.copyRemembered })?.behind_ms ?? 0
+    );
   }
 }
 

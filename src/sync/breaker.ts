@@ -10,6 +10,7 @@
  * without vendors, and the next sweep finds the vendors if they were faulty.
  */
 import { MirrorError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import type { Finding } from '../store/findings.ts';
 import type { AbsenceAllowance } from '../store/readings.ts';
 import type { Run } from '../store/runs.ts';
@@ -20,9 +21,6 @@ export interface BreakerSettings {
   readonly percent: number;
 }
 
-/** So many absences a day need no approval, however small the account. */
-const alwaysAllowed = 3;
-
 /** However low the settings: this percentage of a large account. */
 const leastPercent = 1;
 
@@ -31,7 +29,7 @@ const leastPercent = 1;
  */
 export function absenceBound(base: number, { vendors, percent }: BreakerSettings): number {
   const share = (percentage: number): number => Math.floor((base * percentage) / 100);
-  return Math.max(alwaysAllowed, Math.min(vendors, share(percent)), share(leastPercent));
+  return Math.max(limits.absencesAlwaysAllowed, Math.min(vendors, share(percent)), share(leastPercent));
 }
 
 /**

@@ -10,6 +10,7 @@
 import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { eachBounded } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import { readRetryLimits } from '../domain/retry.ts';
 import { endingOf, nextOutcome } from '../domain/run.ts';
@@ -54,9 +55,6 @@ export interface VerifyReport {
   readonly notCompared: NotCompared | undefined;
   readonly error: MirrorError | undefined;
 }
-
-/** How many vendors are read by id, unless all are. */
-const readsById = 200;
 
 /** After so many that are not answered, none of them by a record, no more are tried. */
 const maxRefusals = 3;
@@ -239,7 +237,7 @@ async function readSome(
 ): Promise<void> {
   if (!reader.mayRead) return;
   let refusals = 0;
-  const wanted = isFull ? listed : sample(listed, run.id * readsById, readsById);
+  const wanted = isFull ? listed : sample(listed, run.id * limits.verifiedById, limits.verifiedById);
   await eachBounded(wanted, concurrency, async (vendorid) => {
     if (read.has(vendorid) || (read.size === 0 && refusals >= maxRefusals)) return;
     counter.addRequest();

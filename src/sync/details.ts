@@ -8,6 +8,7 @@
  */
 import { eachBounded } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import type { Run } from '../store/runs.ts';
 import type { RunTrigger } from '../store/sqlite/schema.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
@@ -17,10 +18,6 @@ import type { SyncAccount } from './sync-account.ts';
 
 /** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
 const probes = { first: 200, later: 1, changed: 20 };
-
-/** Vendors that are read after one run: new and changed ones, and of all others. */
-const duePerRun = 2_000;
-const othersPerRun = 200;
 
 /** How long one run reads, in milliseconds: other runs of the account wait for it, or a person. */
 const longest = { others: 120_000, person: 3_000 };
@@ -75,13 +72,13 @@ class DetailReader {
     const { fields, isEnrolled } = await mirror.details.learned(accountId);
     if (fields.length === 0) return mirror.details.release(accountId);
     if (!isEnrolled) await mirror.details.enrol(run, fields, { vendorids, since });
-    const waiting = await mirror.details.next(accountId, duePerRun + othersPerRun);
+    const waiting = await mirror.details.next(accountId, limits.detailsChanged + limits.detailsOthers);
     // Those that lists hide are read by id anyway, in a turn of their own.
     const hidden = waiting.filter(({ vendorid }) => !seen.has(vendorid)).map(({ vendorid }) => vendorid);
     const listed = waiting.filter(({ vendorid }) => seen.has(vendorid));
-    const due = listed.filter(({ isDue }) => isDue).slice(0, duePerRun);
+    const due = listed.filter(({ isDue }) => isDue).slice(0, limits.detailsChanged);
     const read = new Set(vendorids);
-    const others = listed.filter(({ isDue, vendorid }) => !isDue && !read.has(vendorid)).slice(0, othersPerRun);
+    const others = listed.filter(({ isDue, vendorid }) => !isDue && !read.has(vendorid)).slice(0, limits.detailsOthers);
     const { refused } = await this.#read([...due, ...others].map(({ vendorid }) => vendorid));
     if (refused.length + hidden.length > 0) await mirror.details.readInVain(run, [...refused, ...hidden]);
   }

@@ -3,6 +3,7 @@ import type { OptionalRequests } from '../api/optional-requests.ts';
 import type { VendorsApi } from '../api/vendors.ts';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { MirrorError, type ErrorCode } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ServiceTime } from '../domain/service-time.ts';
@@ -82,8 +83,6 @@ const slowAnswer = 1_000;
  * That reads are not offered must be found twice, with this time between, in milliseconds. It is checked again after a pause that doubles.
  */
 const timeBetweenAnswers = 60_000;
-const firstRecheck = 300_000;
-const maxRecheck = 24 * 3_600_000;
 
 /** That reads are offered is checked again after a day. */
 const offeredFor = 24 * 3_600_000;
@@ -185,10 +184,10 @@ export class VendorReader {
 
   #learnNotOffered(): void {
     const now = this.#clock.monotonic();
-    const { since, pause } = (this.#notOffered ??= { since: now, pause: firstRecheck });
+    const { since, pause } = (this.#notOffered ??= { since: now, pause: limits.readsCheckedAgain });
     if (now - since < timeBetweenAnswers) return;
     this.#learned = { offered: false, until: now + pause };
-    this.#notOffered = { since, pause: Math.min(maxRecheck, pause * 2) };
+    this.#notOffered = { since, pause: Math.min(limits.readsCheckedAtMost, pause * 2) };
   }
 
   async #attempt(

@@ -1,4 +1,5 @@
 /** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
+import { limits } from '../domain/limits.ts';
 import type { HttpLimits } from '../http/connection-limits.ts';
 import { trustedBy, type TrustedProxies } from '../http/networks.ts';
 import { HttpServer, type HttpAnswer, type HttpRequest, type RefusedRequest } from '../http/server.ts';
@@ -36,7 +37,6 @@ export interface ListenerOptions extends DeliveryReceiverOptions, ProofTokens {
   readonly observe: (outcome: Outcome, ms: number) => void;
 }
 
-const maxBody = 16_384;
 const retryAfter = { 'retry-after': '5' };
 
 /** `POST /webhooks/{account_id}/{path token}`, `GET /healthz` and probes, nothing else. Starting throws `port_taken`. */
@@ -64,7 +64,7 @@ export function createListener(options: ListenerOptions): HttpServer {
         admit: ({ path, headers }) =>
           accountOfPath(path, tokens) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
         accepts: ['application/x-www-form-urlencoded', 'application/json'],
-        bodyLimit: maxBody,
+        bodyLimit: limits.deliveryBody,
         async handle(request) {
           if (isProbe(request.path, request.headers[challengeHeader])) return probed(request, options);
           const begun = clock.monotonic();

@@ -10,6 +10,7 @@ import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ArrivalSignal } from '../domain/concurrency.ts';
 import { asMirrorError, catalogue, MirrorError, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
+import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
@@ -42,12 +43,8 @@ function isRefusal({ code }: MirrorError): boolean {
   return code === 'rejected' || code === 'access_denied' || code === 'secrets_shared';
 }
 
-/** Waits before a refused registration is tried again: the first one, doubled each time, and the longest, in milliseconds. */
-const firstPause = 60_000;
-const maxPause = 3_600_000;
-
 function pauseAfter(attempts: number): number {
-  return Math.min(maxPause, firstPause * 2 ** (attempts - 1));
+  return Math.min(limits.callbackRetryAtMost, limits.callbackRetry * 2 ** (attempts - 1));
 }
 
 /** A registration that was refused before and is not tried yet. */

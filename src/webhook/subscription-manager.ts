@@ -8,6 +8,7 @@ import type { Clock } from '../domain/clock.ts';
 import { ArrivalSignal, SingleFlight } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
+import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Verifiers } from '../store/secrets/verifiers.ts';
@@ -36,10 +37,6 @@ export interface SubscriptionManagerOptions {
 
 /** Whether deliveries of the account can arrive; `idle` where there is no public address. */
 export type Subscription = 'verified' | 'unverified' | 'idle';
-
-/** Time between two renewals of a silent callback: at first and at most, doubled each time, in milliseconds. */
-const firstPause = 900_000;
-const maxPause = 86_400_000;
 
 export class SubscriptionManager implements Service {
   readonly name: string;
@@ -105,9 +102,15 @@ export class SubscriptionManager implements Service {
    */
   async resendIfSilent(): Promise<Subscription | 'renewed'> {
     const now = this.#options.clock.monotonic();
-    const { at, pause } = this.#renewed ?? { at: -Infinity, pause: firstPause };
+    const { at, pause } = this.#renewed ?? { at: -Infinity, pause: limits.silentCallback };
     if (now - at >= pause) {
-      this.#renewed = { at: now, pause: now - at > maxPause ? firstPause : Math.min(maxPause, pause * 2) };
+      this.#renewed = {
+        at: now,
+        pause:
+          now - at > limits.silentCallbackAtMost
+            ? limits.silentCallback
+            : Math.min(limits.silentCallbackAtMost, pause * 2),
+      };
       this.#isRenewalDue = true;
     }
     const before = this.#verification.proofs;

@@ -8,14 +8,12 @@ import type { ServerResponse } from 'node:http';
 import { jsonText } from '../../domain/steering.ts';
 import { sleep, type Clock } from '../../domain/clock.ts';
 import { asMirrorError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 import type { HttpAnswer, HttpRequest, HttpTakeover } from '../../http/server.ts';
 import { changePage, currentCursor, type ChangePageFilter } from '../../store/reports/change-feed.ts';
 import { cursorForm, isCursor, lastSeq, whyGone, type HistoryGone } from '../../store/reports/feed-cursor.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, Parameters, type ApiHandle } from './answers.ts';
-
-/** The largest page. */
-const maxChanges = 200;
 
 /**
  * `?since=&account=&vendorid=&limit=`. A reader that accepts `text/event-stream` gets a stream, which has no `limit` and goes on after its `Last-Event-ID`. A cursor
@@ -29,7 +27,7 @@ export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: C
     const filter = {
       account: asked.text('account'),
       vendorid: asked.whole('vendorid', 1, Number.MAX_SAFE_INTEGER),
-      limit: asked.whole('limit', 1, maxChanges) ?? maxChanges,
+      limit: asked.whole('limit', 1, limits.apiPage) ?? limits.apiPage,
       since: await startCursor(query, lastEventId(request) ?? asked.text('since')),
     };
     const found = await changePage(query, clock, filter, request.signal);
@@ -66,13 +64,6 @@ export interface ChangeStreamsOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Streams at once: each reads the feed for itself. */
-const maxStreams = 16;
-
-/** Milliseconds between two checks for new changes, and between two comments that keep the connection open. */
-const pollEvery = 500;
-const keepAliveEvery = 15_000;
-
 /** How long a reader may leave what was sent to it unread, in milliseconds, before its connection is cut. */
 const maxUnread = 30_000;
 
@@ -99,7 +90,7 @@ export class ChangeStreams {
 
   /** A stream of what comes after `since`; or 503 where there are too many. */
   open(filter: Omit<ChangePageFilter, 'limit'>): HttpAnswer | HttpTakeover {
-    if (this.#stopped || this.#open.size >= maxStreams) return { status: 503, headers: { 'retry-after': '5' } };
+    if (this.#stopped || this.#open.size >= limits.streams) return { status: 503, headers: { 'retry-after': '5' } };
     return (response) => void this.#serve(response, filter);
   }
 
@@ -158,9 +149,9 @@ export class ChangeStreams {
     const { query, clock } = this.#options;
     let silent = 0;
     while ((await query(lastSeq)) === seen) {
-      await sleep(clock, pollEvery, signal);
-      silent += pollEvery;
-      if (silent % keepAliveEvery === 0) await this.#send(response, ': alive\n\n', signal);
+      await sleep(clock, limits.streamDelay, signal);
+      silent += limits.streamDelay;
+      if (silent % limits.streamComment === 0) await this.#send(response, ': alive\n\n', signal);
     }
   }
 

@@ -5,6 +5,7 @@
  * one answer, and says where to continue. So even in a very large mirror, no request delays a delivery by more than one turn.
  */
 import type { Clock } from '../../domain/clock.ts';
+import { limits } from '../../domain/limits.ts';
 import { presences } from '../../domain/presence.ts';
 import { withValues, readTimeline } from '../../store/reports/change-feed.ts';
 import { latestDeliveries } from '../../store/deliveries.ts';
@@ -14,9 +15,6 @@ import type { VendorKey } from '../../store/sqlite/schema.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle, Parameters } from './answers.ts';
 
-/** The largest page of vendors, and of a timeline. */
-const maxVendors = 200;
-const maxChanges = 100;
 /** Of a vendor's deliveries the latest are shown. */
 const shownDeliveries = 50;
 
@@ -31,7 +29,7 @@ export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle
       account: asked.text('account'),
       search: asked.text('search'),
       ...inState(asked.word('state', states), asked.word('presence', presences)),
-      limit: asked.whole('limit', 1, maxVendors) ?? 50,
+      limit: asked.whole('limit', 1, limits.apiPage) ?? limits.apiUsualPage,
       after: after === undefined ? undefined : keyIn(after),
     };
     const { vendors, next, total } = await vendorPage(query, clock, filter, request.signal);
@@ -49,7 +47,7 @@ function keyIn(text: string): VendorKey {
 export function vendorApi(query: Query): ApiHandle {
   return answeringBadRequests(async (request) => {
     const asked = new Parameters(request.query, ['limit', 'before']);
-    const limit = asked.whole('limit', 1, maxChanges) ?? 50;
+    const limit = asked.whole('limit', 1, limits.apiPage) ?? limits.apiUsualPage;
     const before = asked.whole('before', 1, Number.MAX_SAFE_INTEGER);
     const { account = '', id = '' } = request.params;
     const vendorid = /^\d{1,16}$/.test(id) ? Number(id) : 0;

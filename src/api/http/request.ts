@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 
 /** The part of `fetch` that is used. */
 export type Fetch = (url: URL, request: FetchRequest) => Promise<FetchedAnswer>;
@@ -23,11 +24,7 @@ export interface FetchedAnswer {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** The largest answer, in decoded bytes. */
-const maxBody = 8 * 1024 * 1024;
-
-/** The largest list, and the share of the memory that it may take; it is held twice while it is put together. */
-const maxList = 256 * 1024 * 1024;
+/** The share of the memory that a list may take; it is held twice while it is put together. */
 const memoryShare = 1 / 16;
 
 /**
@@ -35,7 +32,7 @@ const memoryShare = 1 / 16;
  * the container, in bytes
  */
 export function maxListBody(memory = memoryHere()): number {
-  return Math.min(maxList, Math.max(maxBody, Math.floor(memory * memoryShare)));
+  return Math.min(limits.list, Math.max(limits.answer, Math.floor(memory * memoryShare)));
 }
 
 function memoryHere(): number {
@@ -73,7 +70,7 @@ export interface Answer {
  * breaks off; the reason of `signal`, unchanged, when it is aborted.
  */
 export async function exchange(request: Exchange, dependencies: ExchangeDependencies): Promise<Answer> {
-  const { url, signal, maxAnswer = maxBody } = request;
+  const { url, signal, maxAnswer = limits.answer } = request;
   signal?.throwIfAborted();
   const stopper = new AbortController();
   const onAbort = (): void => stopper.abort(signal?.reason);

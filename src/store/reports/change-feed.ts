@@ -8,6 +8,7 @@
  */
 import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
+import { limits } from '../../domain/limits.ts';
 import { isAbsent } from '../../domain/presence.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
@@ -168,9 +169,6 @@ export interface ChangePage {
 const readAtOnce = 500;
 const returnedAtOnce = 50;
 
-/** Versions that are read for one page; a page that is not full by then ends with a cursor to continue. */
-const maxRead = 50_000;
-
 /**
  * The first changes after a cursor that match the filter, oldest first; or why the cursor is invalid.
  * @throws the signal's reason as soon as it is aborted.
@@ -183,7 +181,7 @@ export async function changePage(
 ): Promise<ChangePage | HistoryGone> {
   const changes: FeedChange[] = [];
   let cursor = filter.since;
-  for (let read = 0; read < maxRead; read += readAtOnce) {
+  for (let read = 0; read < limits.rowsSearched; read += readAtOnce) {
     signal?.throwIfAborted();
     const since = cursor;
     const limit = Math.min(returnedAtOnce, filter.limit - changes.length);

@@ -2,6 +2,7 @@
 import { isAbsent, presences, type Presence } from '../../domain/presence.ts';
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { VendorKey, VendorTable } from '../sqlite/schema.ts';
@@ -206,9 +207,6 @@ export interface VendorPage {
 /** Rows that are read in one turn of the event loop. */
 const readAtOnce = 250;
 
-/** Rows that are read for one page; a page that is not full by then says where to continue. */
-const maxRead = 50_000;
-
 /**
  * The first vendors after a position that match the filter, by account and id. Each turn is consistent in itself.
  * @throws the signal's reason as soon as it is aborted.
@@ -221,7 +219,7 @@ export async function vendorPage(
 ): Promise<VendorPage> {
   const vendors: ListedVendor[] = [];
   let after: VendorKey | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
-  for (let read = 0; after && vendors.length < filter.limit && read < maxRead; read += readAtOnce) {
+  for (let read = 0; after && vendors.length < filter.limit && read < limits.rowsSearched; read += readAtOnce) {
     signal?.throwIfAborted();
     const from: VendorKey = after;
     const limit = filter.limit - vendors.length;

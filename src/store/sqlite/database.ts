@@ -14,6 +14,7 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 import {
   connectReader,
   connectWriter,
@@ -298,7 +299,7 @@ export function movedError(path: string): MirrorError {
  */
 
 /** How long to retry by default, in milliseconds. */
-export const defaultLockWait = 30_000;
+export const defaultLockWait = limits.lockWait;
 
 /** How long to retry where the service waits for an answer, in milliseconds. */
 export const shortLockWait = 2_000;
