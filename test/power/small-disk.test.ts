@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -67,4 +67,28 @@ describe.skipIf(isMissing(refused))(`a small disk${refused === undefined ? '' : 
     const acknowledged = answers.filter(({ status }) => status === 200).map(({ delivery }) => delivery);
     expect(await inspect(at.folder, { acknowledged, isWhole: () => undefined })).toEqual([]);
   });
+
+  it.each([
+    ['full', 'the disk is full', 'Free space on the disk'],
+    ['only to be read', 'its file system can only be read', 'Check the path, its permissions and the disk'],
+  ])(
+    'L44 a mirror at rest on a disk that is %s: each command says so, and nothing is needed afterwards',
+    async (kind, cause, remedy) => {
+      const at = await testbed({ level: 'program', service: { vendors: 20 } });
+      const disk = onSmallDisk(at);
+      disk.grow();
+      expect((await at.run('sync')).status).toBe(0);
+      const filling = join(at.folder, 'filling');
+      if (kind === 'full') spawnSync('dd', ['if=/dev/zero', `of=${filling}`, 'bs=4k']);
+      else execFileSync('mount', ['-o', 'remount,ro', at.folder]);
+      for (const command of ['sync', 'doctor', 'serve']) {
+        const { status, stdout, stderr } = await at.run(command);
+        expect([command, status, stdout + stderr]).toEqual([command, 74, expect.stringContaining(cause)]);
+        expect(stdout + stderr).toContain(remedy);
+      }
+      if (kind === 'full') rmSync(filling);
+      else execFileSync('mount', ['-o', 'remount,rw', at.folder]);
+      expect((await at.run('sync')).status).toBe(0);
+    },
+  );
 });

@@ -77,6 +77,9 @@ export const spaceForDeliveries = 64 * 1024 ** 2;
 /** Below this free space, in bytes, a delivery may not fit. */
 const fullDisk = 4 * 1024 ** 2;
 
+/** Below this free space, in bytes, an idle file cannot be opened: its journal's index takes 32 kB. */
+const noRoom = 64 * 1024;
+
 /** The error of deliveries with `free` bytes of space; undefined where it suffices. */
 export function noSpaceForDelivery(free: number): MirrorError | undefined {
   if (free >= fullDisk) return undefined;
@@ -91,6 +94,15 @@ export function noSpaceForSweep(free: number, path: string): MirrorError | undef
     'disk_full',
     `Only ${megabytes} MB are free beside ${path}: they are reserved for deliveries, so sweeps wait.`,
   );
+}
+
+/** Whether nothing more can be written beside a file. */
+export function isDiskFull(path: string): boolean {
+  try {
+    return freeBytes(dirname(path)) < noRoom;
+  } catch {
+    return false;
+  }
 }
 
 /** Free bytes on the file system of `path`, which must exist. */
@@ -113,7 +125,7 @@ export function giveToFolderOwner(path: string, handle?: number): void {
   else fchownSync(handle, uid, gid);
 }
 
-/** Of a file that cannot be used: that this user may not, and whose it is; empty where permissions are not the reason. */
+/** Of a file that cannot be used: that its file system can only be read, or that this user may not and whose it is; empty where that is not the reason. */
 export function forbiddenText(path: string): string {
   try {
     const place = existsSync(path) ? path : dirname(path);
@@ -121,7 +133,9 @@ export function forbiddenText(path: string): string {
       accessSync(place, constants.R_OK | constants.W_OK);
       accessSync(dirname(path), constants.W_OK | constants.X_OK);
       return '';
-    } catch {
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EROFS')
+        return ', because its file system can only be read';
       const { uid } = statSync(place);
       return ` by ${thisUser().replace('T', 't')}, because it belongs to ${uid === 0 ? 'root' : `uid ${uid}`}`;
     }

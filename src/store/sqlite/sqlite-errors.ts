@@ -1,6 +1,6 @@
 /** What goes wrong in SQLite: errors and what they mean for the file, and SQLite's own checks of it. */
 import { MirrorError } from '../../domain/errors.ts';
-import { forbiddenText, localDisk } from './file-systems.ts';
+import { forbiddenText, isDiskFull, localDisk } from './file-systems.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
 
 /** Whether another connection holds the lock. */
@@ -49,7 +49,9 @@ export function catalogued(error: unknown, path: string): unknown {
   const say = (code: ConstructorParameters<typeof MirrorError>[0], what: string): MirrorError =>
     new MirrorError(code, `${path}: ${what} (${error.code}).`, { cause: error });
   if (isBusy(error)) return say('database_locked', 'the database stayed locked by another program');
-  if (error.code === 'SQLITE_FULL') return say('disk_full', 'the disk is full');
+  // A full disk has no room for the memory that connections share either.
+  if (error.code === 'SQLITE_FULL' || (error.code.startsWith('SQLITE_IOERR') && isDiskFull(path)))
+    return say('disk_full', 'the disk is full');
   if (error.code.startsWith('SQLITE_IOERR_SHM'))
     return new MirrorError(
       'database_unusable',

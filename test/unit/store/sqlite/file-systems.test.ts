@@ -1,5 +1,6 @@
-import { fileClock, migrations, newPath, openingError } from '../../../support/mirror-file.ts';
+import { fileClock, migrations, newPath, openingError, temporaryFolder } from '../../../support/mirror-file.ts';
 import type * as fs from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { SqliteError } from '../../../../src/store/sqlite/driver.ts';
@@ -8,7 +9,7 @@ import { catalogued } from '../../../../src/store/sqlite/sqlite-errors.ts';
 import { doubtfulFileSystem, noSpaceForDelivery } from '../../../../src/store/sqlite/file-systems.ts';
 
 /** What `statfs` says of every path; no test can mount a file system. */
-const kind = vi.hoisted(() => ({ type: 0 }));
+const kind = vi.hoisted((): { type: number; bavail?: number } => ({ type: 0 }));
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof fs>();
   return { ...real, statfsSync: (path: string) => Object.assign(real.statfsSync(path), kind) };
@@ -69,6 +70,16 @@ it.each(['SQLITE_IOERR_SHMMAP', 'SQLITE_IOERR_SHMOPEN', 'SQLITE_IOERR_SHMLOCK'])
       code: 'database_unusable',
       hint: expect.stringContaining('named volume') as string,
     });
+  },
+);
+
+it.each(['SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_WRITE', 'SQLITE_FULL'])(
+  'L44 %s on a full disk is a full disk',
+  (code) => {
+    kind.bavail = 0;
+    const error = catalogued(new SqliteError('disk I/O error', code), join(temporaryFolder(), 'vendors.db'));
+    delete kind.bavail;
+    expect(error).toMatchObject({ code: 'disk_full', message: expect.stringContaining('the disk is full') as string });
   },
 );
 
