@@ -381,7 +381,16 @@ async function callbackCheckup(
       registrationRemedy(refusal, context.clock.now()),
     );
   const here = own.filter(({ uri }) => isBelow(uri, publicUrl, accountId));
-  if (here.some(({ verified }) => verified)) return fine(check, 'The callback of this installation is verified.');
+  const verified = here.filter((callback) => callback.verified);
+  const { verifiers } = installation.secrets;
+  const haveKeys = await Promise.all(verified.map(({ callbackid }) => verifiers.hasKey(accountId, callbackid)));
+  if (haveKeys.includes(true)) return fine(check, 'The callback of this installation is verified.');
+  if (verified[0])
+    return warning(
+      check,
+      `The key of our callback ${verified[0].callbackid} is not in ${installation.settings.secrets}, so what comes of it is refused.`,
+      'If there are earlier secrets, stop the daemon and put them back; otherwise `vendor-mirror serve` gets a new key by itself.',
+    );
   const [unverified] = here;
   if (unverified) return await notVerified(installation, accountId, unverified);
   const [elsewhere] = own;
