@@ -71,6 +71,7 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
           maxlength="200"
         />
       </form>
+      <button type="button" id="pause" data-own hidden aria-pressed="false">Pause</button>
       <div id="results" data-own aria-live="polite"></div>
     </header>
     <p id="notice" role="alert" hidden></p>
@@ -103,6 +104,7 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
         <script type="module" src="${root}page.js"></script>
       </head>
       <body data-version="${version}" data-now="${Math.round(now)}">
+        <p id="printed">vendor-mirror, as of ${timestamp(now).slice(0, 19)} UTC</p>
         ${body}
       </body>
     </html>`;

@@ -9,14 +9,17 @@ const firstPatience = 4_000;
 const mostPatience = 60_000;
 let patience = firstPatience;
 
-/** Calls `onPage` with the daemon's clock whenever the page was exchanged. */
+/** Calls `onPage` with the daemon's clock whenever the page was exchanged. A reader may pause that. */
 export function keepLive(onPage: (now: number) => void): void {
   let version = document.body.dataset['version'] ?? '';
   let waiting: ReturnType<typeof setTimeout> | undefined;
+  const button = document.querySelector<HTMLButtonElement>('#pause');
+  const isPaused = (): boolean => button?.ariaPressed === 'true';
   const refresh = async (): Promise<void> => {
     clearTimeout(waiting);
-    if (!document.hidden) {
+    if (!document.hidden && !isPaused()) {
       const answer = await ask(version);
+      if (isPaused()) return;
       if ('trouble' in answer) showTrouble(answer.trouble);
       else {
         showTrouble(null);
@@ -25,6 +28,8 @@ export function keepLive(onPage: (now: number) => void): void {
           version = body.dataset['version'] ?? '';
           document.title = title;
           exchange(body);
+          const [printed, fresh] = [document.querySelector('#printed'), body.querySelector('#printed')];
+          if (printed && fresh) printed.textContent = fresh.textContent;
           onPage(Number(body.dataset['now']));
         }
       }
@@ -32,6 +37,14 @@ export function keepLive(onPage: (now: number) => void): void {
     waiting = setTimeout(() => void refresh(), rest);
   };
   document.addEventListener('visibilitychange', () => void refresh());
+  if (button) {
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      button.ariaPressed = String(!isPaused());
+      button.textContent = isPaused() ? 'Paused: go on' : 'Pause';
+      if (!isPaused()) void refresh();
+    });
+  }
   waiting = setTimeout(() => void refresh(), rest);
 }
 
