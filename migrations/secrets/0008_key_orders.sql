@@ -7,3 +7,6 @@ CREATE TABLE key_orders (
   id INTEGER NOT NULL PRIMARY KEY,
   names TEXT NOT NULL UNIQUE
 );
+
+-- The token before a rotation that is under way: its callback exists until the one of the new address is verified. Null where none is.
+ALTER TABLE path_tokens ADD COLUMN previous_token TEXT;

@@ -17,6 +17,7 @@ import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
 import { withKept, type KeptAccounts, type Settings } from '../settings/parse.ts';
+import type { AddressTokens } from '../store/secrets/verifiers.ts';
 import type { PathTokens } from '../webhook/address.ts';
 
 export interface AccountServicesOptions {
@@ -35,15 +36,21 @@ export class AccountServices implements Service {
   readonly #options: AccountServicesOptions;
   readonly #supervisors = new Map<string, AccountSupervisor>();
   readonly #tokens: Map<string, Secret>;
+  readonly #previousTokens: Map<string, Secret>;
   readonly #stopping = new AbortController();
   /** The settings in force; only their accounts and connections may change. */
   #settings: Settings;
   #changes: Promise<void> = Promise.resolve();
 
-  private constructor(options: AccountServicesOptions, paused: ReadonlySet<string>, tokens: PathTokens) {
+  private constructor(
+    options: AccountServicesOptions,
+    paused: ReadonlySet<string>,
+    { current, previous }: { readonly current: PathTokens; readonly previous: PathTokens },
+  ) {
     const { settings } = options.installation;
     this.#options = options;
-    this.#tokens = new Map(tokens);
+    this.#tokens = new Map(current);
+    this.#previousTokens = new Map([...previous].filter(([id]) => current.has(id)));
     this.#settings = { ...settings, paused };
   }
 
@@ -52,7 +59,9 @@ export class AccountServices implements Service {
     const { mirror, secrets, accounts } = options.installation;
     const lastRuns = await mirror.runs.lastCompleteByAccount();
     const { paused } = await mirror.accountRegister.kept();
-    const services = new AccountServices(options, paused, await secrets.verifiers.pathTokens(accounts));
+    const current = await secrets.verifiers.pathTokens(accounts);
+    const previous = await secrets.verifiers.previousTokens();
+    const services = new AccountServices(options, paused, { current, previous });
     for (const id of accounts) services.#build(id, parseInstant(lastRuns.get(id) ?? ''));
     return services;
   }
@@ -74,6 +83,30 @@ export class AccountServices implements Service {
   /** The secret part of each account's address; it follows the accounts. */
   get tokens(): PathTokens {
     return this.#tokens;
+  }
+
+  /** The same of the addresses that rotations replace, until their callbacks are deleted. */
+  get previousTokens(): PathTokens {
+    return this.#previousTokens;
+  }
+
+  /** Serves these addresses of an account from now on. */
+  useTokens(id: string, { current, previous }: AddressTokens): void {
+    if (!this.#supervisors.has(id)) return;
+    this.#tokens.set(id, current);
+    if (previous) this.#previousTokens.set(id, previous);
+    else this.#previousTokens.delete(id);
+  }
+
+  /** Serves the new addresses of rotations that commands began, and registers these. */
+  async followRotations(): Promise<void> {
+    const { verifiers } = this.#options.installation.secrets;
+    for (const [id, token] of await verifiers.previousTokens()) {
+      const isKnown = this.#previousTokens.get(id)?.reveal() === token.reveal();
+      if (isKnown || !this.#supervisors.has(id)) continue;
+      this.useTokens(id, await verifiers.addressTokens(id));
+      this.#checkCallback(id);
+    }
   }
 
   /** Wall time of the next run of any account; undefined while none is awaited. */
@@ -99,12 +132,15 @@ export class AccountServices implements Service {
 
   /** Checks all callbacks because a person asks for it. */
   checkCallbacks(): void {
-    for (const id of this.activeIds)
-      this.active(id)
-        ?.subscriptions.checkAnew()
-        .catch((error: unknown) =>
-          this.#options.log.error({ account: id, err: asMirrorError(error) }, 'the callback could not be checked'),
-        );
+    for (const id of this.activeIds) this.#checkCallback(id);
+  }
+
+  #checkCallback(id: string): void {
+    this.active(id)
+      ?.subscriptions.checkAnew()
+      .catch((error: unknown) =>
+        this.#options.log.error({ account: id, err: asMirrorError(error) }, 'the callback could not be checked'),
+      );
   }
 
   /** Reconciles all accounts but paused ones, which are swept when they are resumed. `why` is a sentence. */
@@ -172,6 +208,7 @@ export class AccountServices implements Service {
   async #remove(id: string): Promise<void> {
     const deleted = await this.#supervisors.get(id)?.retire(this.#stopping.signal);
     this.#tokens.delete(id);
+    this.#previousTokens.delete(id);
     this.#supervisors.delete(id);
     this.#options.log.info({ account: id, callbacks_deleted: deleted }, `the account ${id} is no longer served`);
   }
@@ -210,7 +247,7 @@ export async function logAbandonedCallbacks(
 /** How often a running daemon looks for accounts that commands changed, in milliseconds. */
 const checkEvery = 1_000;
 
-/** Applies what commands change about accounts, at the start and within a second after each change; what fails is tried again. */
+/** Applies what commands change about accounts and their addresses, at the start and within a second after each change; what fails is tried again. */
 export function watchKeptAccounts(
   accounts: AccountServices,
   { mirror, clock, log }: { readonly mirror: Store; readonly clock: Clock; readonly log: Log },
@@ -220,9 +257,9 @@ export function watchKeptAccounts(
   const check = async (): Promise<void> => {
     try {
       const kept = await mirror.accountRegister.kept();
-      if (kept === known) return;
-      if (!isDeepStrictEqual(kept, known)) await accounts.applyKept(kept);
+      if (kept !== known && !isDeepStrictEqual(kept, known)) await accounts.applyKept(kept);
       known = kept;
+      await accounts.followRotations();
       isFailing = false;
     } catch (error) {
       if (!isFailing) log.warn({ err: asMirrorError(error) }, 'changes of accounts cannot be applied yet');

@@ -37,6 +37,10 @@ interface AccountSupervisorOptions {
   /** Shared with all accounts. */
   readonly permits: SweepPermits;
   readonly causes: CauseLog;
+  /** Called with the tokens of the account's addresses, which the listener serves. */
+  readonly onTokens: SubscriptionManagerOptions['onTokens'];
+  /** Called for each verification code that the service did not accept. */
+  readonly onWrongCode: (accountId: string) => void;
   /** When the runs of all accounts are due. */
   readonly slots: Readonly<Record<ScheduleKind, Slots>>;
   /** Whether it is the only account: with several, each has its own offset from the schedule. */
@@ -94,6 +98,8 @@ export class AccountSupervisor {
       asking: options.asking,
       withPermit: (work, signal) => options.permits.during(() => whileFilesAreOurs(installation, work), signal),
       onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
+      onTokens: options.onTokens,
+      onWrongCode: options.onWrongCode,
     });
     this.#schedules = { reconcile: this.#schedule('reconcile'), pull: this.#schedule('pull') };
   }
@@ -162,6 +168,14 @@ export class AccountSupervisor {
   delivered(): void {
     this.#worker.wake();
     this.#requestedSweeps.wake();
+  }
+
+  /** Deliveries come with wrong signatures. Anybody may have sent them: only if deliveries are missing too, the key is lost. */
+  wronglySigned(): void {
+    this.#checkSilence().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted)
+        this.#options.log.error({ err: asMirrorError(error) }, 'the missing deliveries could not be counted');
+    });
   }
 
   /** Requests a run that begins after this call; a person may have approved absences. */

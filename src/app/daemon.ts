@@ -316,7 +316,8 @@ interface DaemonServicesOptions {
 interface DaemonServices {
   readonly accounts: AccountServices;
   /** What the listener needs. Deliveries for a paused account are stored, and handled when it is resumed. */
-  readonly receiving: DeliveryReceiverOptions & Pick<ListenerOptions, 'tokens' | 'nobodysToken' | 'process'>;
+  readonly receiving: DeliveryReceiverOptions &
+    Pick<ListenerOptions, 'tokens' | 'previousTokens' | 'nobodysToken' | 'process'>;
   /** In the order in which they start. */
   readonly services: readonly Service[];
 }
@@ -333,6 +334,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
   const permits = new SweepPermits(sweepsAtOnce, clock);
   const { connections } = installation;
   if (settings.listener.publicUrl === null) log.info('listener.publicUrl is not set: no webhooks, only sweeps');
+  const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
   const causes = new CauseLog({
     connectionOf: (id) => connections.of(id),
     accounts: () => [...accounts.supervisors.keys()],
@@ -352,11 +354,13 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       isAlone: installation.accounts.length === 1,
       lastRun,
       onRun: (report) => onRun(id, report),
+      onTokens: (id, tokens) => accounts.useTokens(id, tokens),
+      onWrongCode: () => refused.note(id, 'wrong_code', null),
     });
   const accounts = await AccountServices.open({ ...options, build, shared: permits });
-  const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
   const receiving: DaemonServices['receiving'] = {
     tokens: accounts.tokens,
+    previousTokens: accounts.previousTokens,
     nobodysToken: await secrets.verifiers.pathToken(nobodysAccount),
     process,
     clock,
@@ -366,7 +370,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
     signatureHeader: service.signatureHeader,
     onDelivery: (id) => accounts.active(id)?.delivered(),
     onCode: (id) => accounts.active(id)?.subscriptions.codeArrived(),
-    onWrongSignatures: (id) => void accounts.active(id)?.subscriptions.resendIfSilent(),
+    onWrongSignatures: (id) => accounts.active(id)?.wronglySigned(),
     onRefused: (id, outcome, detail) => refused.note(id, outcome, detail),
   };
   const onJump = (ms: number): void => {

@@ -1,5 +1,7 @@
 /**
  * `callbacks list`, `register`, `verify`, `resend` and `delete`: straight to the service; where a callback is our own, our records follow.
+ * `rotate` only makes a new path token: the daemon, which has the listener, registers and verifies the new address and then deletes the callbacks
+ * at the old one, when it sees the token or with its next start.
  *
  * Codes are read from standard input or a hidden prompt, never from arguments. Addresses of the form `/webhooks/ACCOUNT/TOKEN` are always
  * shown as `…`, whichever installation registered them. `register` refuses an event that does not exist, and what is not an address, with
@@ -7,15 +9,17 @@
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Installation } from '../app/installation.ts';
+import { sleep } from '../domain/clock.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import { silentLog } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
+import { isDaemonAt } from '../store/files/locks.ts';
 import { callbackAddress, containsToken } from '../webhook/address.ts';
 import { OwnCallbacks } from '../webhook/own-callbacks.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
-import type { Call, CommandHandler } from './process/command.ts';
+import { withSettings, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice } from './terminal/print.ts';
 import { isInteractive, prompt, readInput } from './terminal/prompt.ts';
@@ -125,6 +129,49 @@ export const callbacksDelete: CommandHandler = async (call) => {
   });
 };
 
+/** How long a rotation that a daemon carries out is waited for, and how often it is looked at, in milliseconds. */
+const rotationWait = 60_000;
+const rotationLook = 250;
+
+export const callbacksRotate: CommandHandler = async (call) => {
+  const { context, options } = call;
+  const settings = loadSettings(call);
+  const account = oneAccount(settings);
+  if (settings.listener.publicUrl === null)
+    throw new MirrorError('usage', 'listener.publicUrl is not set, so this installation has no address to replace.');
+  const isPaused = settings.paused.has(account);
+  const found = await withInstallation(call, settings, async ({ mirror, secrets }) => {
+    const { verifiers } = secrets;
+    const began = await verifiers.rotate(account);
+    await verifiers.forgetRegistrations(account);
+    await mirror.callbacks.endWaits(account);
+    const daemon_running = isDaemonAt(settings.database);
+    const isUnderWay = async (): Promise<boolean> => (await verifiers.previousTokens()).has(account);
+    const end = context.clock.monotonic() + rotationWait;
+    while (daemon_running && !isPaused && context.clock.monotonic() < end && (await isUnderWay()))
+      await sleep(context.clock, rotationLook, context.interrupted);
+    return { began, daemon_running, rotated: !(await isUnderWay()) };
+  });
+  if (options.json) printJson(context, { ok: true, account, ...found });
+  else print(context, withSettings(context, rotationText(found, { account, isPaused })));
+  return found.daemon_running && !isPaused && !found.rotated ? exitStatus.incomplete : exitStatus.done;
+};
+
+function rotationText(
+  { began, daemon_running, rotated }: { began: boolean; daemon_running: boolean; rotated: boolean },
+  { account, isPaused }: { account: string; isPaused: boolean },
+): string {
+  if (rotated)
+    return 'The address is replaced: the callback at the new one is verified, and the one at the old is deleted.';
+  const made = began ? 'A new address is made.' : 'A new address was made before, and is not in use yet.';
+  const until = 'Until then, deliveries to the old address are accepted.';
+  const next = 'the new address is registered and verified, and the callback at the old one is deleted';
+  if (isPaused)
+    return `${made} When \`vendor-mirror accounts resume ${account}\` resumes the account, ${next}. ${until}`;
+  if (!daemon_running) return `${made} When \`vendor-mirror serve\` runs next, ${next}. ${until}`;
+  return `${made} It is not verified yet, and the daemon goes on with it: \`vendor-mirror status --account ${account}\` and the log say what it waits for. ${until}`;
+}
+
 interface Changing {
   readonly installation: Installation;
   readonly account: string;
@@ -198,8 +245,9 @@ export async function isOwn(
   account: string,
 ): Promise<(callback: Callback) => boolean> {
   const known = new Set((await mirror.callbacks.knownCallbacks(account)).map(({ callbackid }) => callbackid));
-  const pathToken = await secrets.verifiers.pathToken(account);
-  return ({ callbackid, uri }) => known.has(callbackid) || containsToken(uri, account, pathToken);
+  const { current, previous } = await secrets.verifiers.addressTokens(account);
+  const isIn = (uri: string, token: Secret | undefined): boolean => !!token && containsToken(uri, account, token);
+  return ({ callbackid, uri }) => known.has(callbackid) || isIn(uri, current) || isIn(uri, previous);
 }
 
 /** What the files hold about one of our callbacks. */
@@ -222,10 +270,11 @@ async function ownCallback(
 ): Promise<OwnCallback | undefined> {
   const { mirror, secrets, settings } = installation;
   const { verifiers } = secrets;
+  const { current: pathToken, previous: previousToken } = await verifiers.addressTokens(account);
   const ownCallbacks = new OwnCallbacks({
     accountId: account,
     publicUrl: settings.listener.publicUrl ?? '',
-    pathToken: await verifiers.pathToken(account),
+    ...{ pathToken, previousToken },
     callbacks: installation.account(account).client.callbacks,
     mirror,
     verifiers,

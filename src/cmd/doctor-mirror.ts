@@ -260,7 +260,8 @@ function freshness({ clock }: ProcessContext, { facts, problems, error }: Accoun
 
 function refused({ clock }: ProcessContext, { facts, problems }: AccountHealth): Checkup {
   const check = 'refused deliveries';
-  const found = problems.find(({ code }) => code === 'deliveries_refused');
+  const found =
+    problems.find(({ code }) => code === 'deliveries_refused') ?? problems.find(({ code }) => code === 'address_known');
   if (found) return warning(check, found.message, found.remedy ?? '');
   const astray = unknownPaths(facts.refused, clock.now());
   return astray

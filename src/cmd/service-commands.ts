@@ -168,7 +168,7 @@ export function declareGateways(program: Command, lazy: LazyAction): void {
 export function declareCallbacks(program: Command, lazy: LazyAction): void {
   const callbacks = program
     .command('callbacks')
-    .summary('list, register, verify, resend, delete webhook callbacks')
+    .summary('list, register, verify, resend, rotate, delete webhook callbacks')
     .description(
       paragraphs(
         'The webhook callbacks registered in the service, for any event. The daemon manages its own callbacks automatically.',
@@ -208,6 +208,17 @@ export function declareCallbacks(program: Command, lazy: LazyAction): void {
     .argument('<callbackid>', "the callback's number", idNumber)
     .description('Requests a new verification code. Until it is verified, nothing is delivered.')
     .action(lazy(async () => (await import('./callbacks.ts')).callbacksResend));
+  callbacks
+    .command('rotate')
+    .summary('replace the secret address of the callback')
+    .description(
+      paragraphs(
+        "Replaces the secret at the end of this installation's own address, because others know it.",
+        'The daemon registers and verifies the new address first, and then deletes the callback at the old one; until then both are served. Without a daemon its next start does that. If it was interrupted, it goes on.',
+      ),
+    )
+    .addHelpText('after', examples(['vendor-mirror callbacks rotate --account 6BApk']))
+    .action(lazy(async () => (await import('./callbacks.ts')).callbacksRotate));
   callbacks
     .command('delete')
     .summary('delete a callback')

@@ -25,6 +25,7 @@
  *   absences_unproven    fair   an earlier version called vendors absent by less than is required now
  *   callback_unverified  fair   no callback is verified, so nothing is delivered; says why none is registered, where that is known
  *   deliveries_refused   fair   deliveries come and are refused, and none was accepted after them
+ *   address_known        fair   requests that are not of the service come to the address of the callback
  *   callbacks_unknown    fair   callbacks at the service lead here that other secrets registered, such as lost ones
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
  *   vendors_undecided    fair   vendors that no list shows could not be read, or are left out for ever though reads by id show them
@@ -46,6 +47,8 @@ import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import {
+  addressRemedy,
+  ofStrangers,
   refusalRemedy,
   refusalWords,
   unknownCallbacksRemedy,
@@ -156,6 +159,7 @@ export type ProblemCode =
   | 'absences_unproven'
   | 'callback_unverified'
   | 'deliveries_refused'
+  | 'address_known'
   | 'callbacks_unknown'
   | 'deliveries_silent'
   | 'vendors_undecided'
@@ -515,8 +519,9 @@ export function registrationRemedy({ code, remedy, retry_at }: ReportedRefusal, 
   return `${known} A running daemon tries again ${when}, or at once on SIGHUP.`.trimStart();
 }
 
-const deliveriesRefused: Rule = ({ facts: { account, refused, lastDelivery }, now }) => {
-  const unsolved = unsolvedRefusals(refused, lastDelivery, now);
+const deliveriesRefused: Rule = ({ facts, now }) => {
+  const { account, refused } = facts;
+  const unsolved = unsolvedRefusals(refused, facts, now);
   const [first] = unsolved;
   if (!first) return undefined;
   const since = unsolved.map(({ recent_at }) => recent_at).sort()[0] ?? first.recent_at;
@@ -528,6 +533,15 @@ const deliveriesRefused: Rule = ({ facts: { account, refused, lastDelivery }, no
   });
   const message = `${which} at the callback address since ${since.slice(0, 19)} UTC, and no delivery was accepted after that: ${parts.join('; ')}.`;
   return problem('deliveries_refused', 'fair', message, refusalRemedy(first.outcome, account), since);
+};
+
+const addressKnown: Rule = ({ facts, now }) => {
+  const { account, refused } = facts;
+  const found = ofStrangers(refused, facts, now);
+  if (!found) return undefined;
+  const { count, first, last } = found;
+  const message = `Somebody besides the service knows the address of the callback: ${count.toLocaleString('en')} requests with wrong codes or signatures came there since ${first.slice(0, 19)} UTC, the last ${age({ now: () => now }, last)}. They were refused.`;
+  return problem('address_known', 'fair', message, addressRemedy(account), first);
 };
 
 const callbacksUnknown: Rule = ({ facts: { account, awaitsDeliveries, unknownCallbacks, refused } }) => {
@@ -630,6 +644,7 @@ const rules: readonly Rule[] = [
   absencesUnproven,
   callbackUnverified,
   deliveriesRefused,
+  addressKnown,
   callbacksUnknown,
   deliveriesSilent,
   vendorsUndecided,
@@ -700,7 +715,7 @@ export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHeal
   if (callbacks.length === 0) return { state: 'unregistered', tone: 'bad', words: 'Dead: no callback is registered' };
   if (freshness.callback_verified === 0)
     return { state: 'unverified', tone: 'bad', words: 'Dead: no callback is verified' };
-  if (unsolvedRefusals(refused, lastDelivery, now).length > 0)
+  if (unsolvedRefusals(refused, facts, now).length > 0)
     return { state: 'refused', tone: 'bad', words: 'Dead: deliveries come and are refused' };
   if (unusuallySilentFor(facts, now, -Infinity) !== undefined)
     return { state: 'silent', tone: 'bad', words: 'Dead: sweeps find changes that no delivery announced' };

@@ -6,6 +6,8 @@ interface Cause {
   /** After a number of requests. */
   readonly words: string;
   readonly remedy: string;
+  /** How many of them within an hour are nothing unusual; none by default. */
+  readonly expected?: number;
 }
 
 const rewritten =
@@ -20,7 +22,13 @@ const causes: Readonly<Record<string, Cause>> = {
   wrong_signature: {
     words: 'signed with another key, or changed on their way',
     remedy:
-      'Run `vendor-mirror doctor`: it tests whether a delivery arrives unchanged. If it does, `vendor-mirror callbacks resend ID --account ACCOUNT`, while the daemon runs, gets a new key.',
+      'Run `vendor-mirror doctor`: it tests whether a delivery arrives unchanged. If it does and deliveries are missing, `vendor-mirror callbacks resend ID --account ACCOUNT`, while the daemon runs, gets a new key. If none is missing, somebody else knows the address: `vendor-mirror callbacks rotate --account ACCOUNT` replaces it.',
+  },
+  wrong_code: {
+    words: 'with a verification code that the service did not accept',
+    remedy:
+      'Somebody else knows the address: `vendor-mirror callbacks rotate --account ACCOUNT` replaces it. The logs of proxies, and every program that may list callbacks, contain it.',
+    expected: 4,
   },
   malformed: { words: 'that are no deliveries', remedy: rewritten },
   wrong_type: { words: 'of another form than deliveries have', remedy: rewritten },
@@ -36,7 +44,8 @@ const causes: Readonly<Record<string, Cause>> = {
   },
   unexpected_code: {
     words: 'with a verification code that nobody awaited',
-    remedy: 'If a callback is not verified, run `vendor-mirror doctor`.',
+    remedy:
+      'If a callback is not verified, run `vendor-mirror doctor`. If all are, and such codes come again and again, somebody else knows the address: `vendor-mirror callbacks rotate --account ACCOUNT` replaces it.',
   },
   overloaded: { words: 'while too many waited', remedy: 'The service sends them again.' },
   unavailable: {
@@ -46,12 +55,17 @@ const causes: Readonly<Record<string, Cause>> = {
 };
 
 /** Outcomes that pass by themselves, or say nothing of the deliveries of our callbacks. */
-const harmless = new Set(['unknown_path', 'unexpected_code', 'overloaded', 'unavailable']);
+const harmless = new Set(['unknown_path', 'wrong_code', 'unexpected_code', 'overloaded', 'unavailable']);
 
 /** What was wrong, after the number of requests. */
 export function refusalWords(outcome: string, detail: string | null): string {
   const { words } = causes[outcome] ?? { words: `as ${outcome}` };
   return detail === null ? words : `${words} (${detail})`;
+}
+
+/** How many within an hour are nothing unusual: the code of an earlier request may arrive late. */
+export function expectedRefusals(outcome: string): number {
+  return causes[outcome]?.expected ?? 0;
 }
 
 export function refusalRemedy(outcome: string, account: string): string {
@@ -60,6 +74,50 @@ export function refusalRemedy(outcome: string, account: string): string {
 
 /** Older ones say nothing of today, in milliseconds. */
 const maxAge = 24 * 3_600_000;
+
+/** What to do about an address that somebody besides the service knows. */
+export function addressRemedy(account: string): string {
+  return refusalRemedy('wrong_code', account);
+}
+
+/** Fewer may be those of an earlier key or code. */
+const strangersFrom = 6;
+
+/**
+ * Requests to the address of the callback that the service did not send: codes that were wrong or that nobody awaited, and wrong signatures
+ * while deliveries are accepted and none is missing. Undefined where they are few, or none came within a day.
+ */
+export function ofStrangers(
+  refused: readonly ReportedRefusals[],
+  seen: SeenDeliveries,
+  now: number,
+): { readonly count: number; readonly first: string; readonly last: string } | undefined {
+  const found = refused.filter(
+    ({ outcome, last_at }) =>
+      (outcome === 'wrong_code' || outcome === 'unexpected_code' || (outcome === 'wrong_signature' && isHeard(seen))) &&
+      isRecent(last_at, now),
+  );
+  const count = found.reduce((sum, each) => sum + each.refused, 0);
+  const [first = ''] = found.map(({ first_at }) => first_at).sort();
+  const last =
+    found
+      .map(({ last_at }) => last_at)
+      .sort()
+      .at(-1) ?? '';
+  return count < strangersFrom ? undefined : { count, first, last };
+}
+
+/** What arrived, and how many changes sweeps found since that no delivery announced. */
+export interface SeenDeliveries {
+  readonly lastDelivery: string | null;
+  readonly provenAt: string | null;
+  readonly missedSince: number;
+}
+
+/** Whether deliveries are accepted and none is missing: what is signed with another key is not of the service. */
+function isHeard({ lastDelivery, provenAt, missedSince }: SeenDeliveries): boolean {
+  return lastDelivery !== null && lastDelivery >= (provenAt ?? '') && missedSince === 0;
+}
 
 /** Requests to addresses that no callback of this installation has; undefined where none came within a day. */
 export function unknownPaths(refused: readonly ReportedRefusals[], now: number): ReportedRefusals | undefined {
@@ -70,15 +128,17 @@ function isRecent(at: string, now: number): boolean {
   return Math.abs(now - (parseInstant(at) ?? -Infinity)) < maxAge;
 }
 
-/** The refused requests after which nothing was accepted, the most frequent first. */
+/** The refused requests after which nothing was accepted, but those of strangers, the most frequent first. */
 export function unsolvedRefusals(
   refused: readonly ReportedRefusals[],
-  lastDelivery: string | null,
+  seen: SeenDeliveries,
   now: number,
 ): ReportedRefusals[] {
+  const isHarmless = (outcome: string): boolean =>
+    harmless.has(outcome) || (outcome === 'wrong_signature' && isHeard(seen));
   return refused
     .filter(
-      ({ outcome, last_at }) => !harmless.has(outcome) && isRecent(last_at, now) && last_at > (lastDelivery ?? ''),
+      ({ outcome, last_at }) => !isHarmless(outcome) && isRecent(last_at, now) && last_at > (seen.lastDelivery ?? ''),
     )
     .sort((a, b) => b.recent - a.recent);
 }

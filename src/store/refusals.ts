@@ -28,6 +28,7 @@ type Row = Pick<RefusalTable, 'account_id' | 'outcome' | 'first_at' | 'last_at' 
 export class Refusals {
   readonly #database: Database;
   readonly #add: Statement<Row>;
+  readonly #forget: Statement<{ account_id: string }>;
 
   constructor(database: Database) {
     this.#database = database;
@@ -42,6 +43,17 @@ export class Refusals {
           recent = excluded.recent + CASE WHEN ${isAnew} THEN 0 ELSE recent END,
           recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE recent_at END`,
     );
+    this.#forget = statement(
+      database.sqlite,
+      (at) => sql`
+        DELETE FROM _refusals
+        WHERE account_id = ${at('account_id')} AND outcome IN ('wrong_code', 'unexpected_code', 'wrong_signature')`,
+    );
+  }
+
+  /** Forgets what may have come of strangers: the address that they know is replaced. */
+  forgetStrangers(account_id: string): Promise<void> {
+    return this.#database.write(() => void this.#forget.run({ account_id }));
   }
 
   /** Adds these. A power cut may undo that. */

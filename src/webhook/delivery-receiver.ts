@@ -38,10 +38,16 @@ export interface DeliveryReceiverOptions {
   readonly onDelivery: (accountId: string) => void;
   /** Called when a verification code is on disk and can be tried. */
   readonly onCode: (accountId: string) => void;
-  /** Called when an account gets several deliveries and none is signed with a stored key. */
+  /** Called when an account gets several deliveries and none is signed with a stored key: the key is lost, or they are a stranger's. */
   readonly onWrongSignatures: (accountId: string) => void;
   /** Called for each refused request to an account; `detail` says what was wrong, and contains nothing secret. */
-  readonly onRefused: (accountId: string, outcome: Outcome, detail: string | null) => void;
+  readonly onRefused: (accountId: string, outcome: Outcome | 'wrong_code', detail: string | null) => void;
+}
+
+/** The address at which a request came. */
+interface Address {
+  /** Not at one that a rotation replaces: the awaited callbacks lead to the new one. */
+  readonly takesCodes: boolean;
 }
 
 /** The most deliveries that may wait for a commit. */
@@ -65,9 +71,9 @@ export class DeliveryReceiver {
   }
 
   /** Handles one POST. Never throws: our own failures are `unavailable`, so that the service sends it again. */
-  async receive(accountId: string, request: HttpRequest): Promise<Outcome> {
+  async receive(accountId: string, request: HttpRequest, address: Address): Promise<Outcome> {
     try {
-      const handled = await this.#handle(accountId, request);
+      const handled = await this.#handle(accountId, request, address);
       const { outcome, detail = null } = typeof handled === 'string' ? { outcome: handled } : handled;
       if (outcome === 'accepted') this.#report(undefined);
       if (statusOf[outcome] >= 400) this.#options.onRefused(accountId, outcome, detail);
@@ -82,11 +88,11 @@ export class DeliveryReceiver {
     }
   }
 
-  #handle(accountId: string, request: HttpRequest): Promise<Handled> | Handled {
+  #handle(accountId: string, request: HttpRequest, { takesCodes }: Address): Promise<Handled> | Handled {
     const form = parseForm(request.body);
     const handshake = readHandshake({ query: [...request.query], form: form ?? [], body: request.body });
     if (handshake === 'malformed') return { outcome: handshake, detail: 'a verification without a code' };
-    if (handshake) return this.#storeCode(accountId, handshake);
+    if (handshake) return takesCodes ? this.#storeCode(accountId, handshake) : 'unexpected_code';
     if (!form) return { outcome: 'malformed', detail: 'not UTF-8 text' };
     // Only verifications may be JSON: deliveries are forms.
     if (request.headers['content-type']?.includes('json')) return { outcome: 'wrong_type', detail: 'JSON' };
@@ -103,8 +109,10 @@ export class DeliveryReceiver {
     switch (await this.#options.verifiers.offer(accountId, verifier, callbackid)) {
       case 'not_awaited':
         return 'unexpected_code';
-      case 'full':
-        return 'overloaded';
+      case 'displaced':
+        this.#options.onRefused(accountId, 'wrong_code', null);
+        this.#options.onCode(accountId);
+        return 'verification';
       case 'kept':
         this.#options.onCode(accountId);
         return 'verification';

@@ -27,6 +27,8 @@ export interface ListenerOptions extends DeliveryReceiverOptions, ProofTokens {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** Path tokens before, while rotations are under way: deliveries are still taken there, and no codes. */
+  readonly previousTokens: PathTokens;
   /** A random name of this process. */
   readonly process: string;
   /** Proxies whose connections carry the deliveries of everybody. */
@@ -41,7 +43,9 @@ const retryAfter = { 'retry-after': '5' };
 
 /** `POST /webhooks/{account_id}/{path token}`, `GET /healthz` and probes, nothing else. Starting throws `port_taken`. */
 export function createListener(options: ListenerOptions): HttpServer {
-  const { clock, log, tokens, observe, onRefused } = options;
+  const { clock, log, tokens, previousTokens, observe, onRefused } = options;
+  const accountAt = (path: string): string | undefined =>
+    accountOfPath(path, tokens) ?? accountOfPath(path, previousTokens);
   const receiver = new DeliveryReceiver(options);
   return new HttpServer({
     name: 'the listener',
@@ -54,7 +58,7 @@ export function createListener(options: ListenerOptions): HttpServer {
     onRefusal(status, request) {
       const outcome = outcomeOfRefusal(status);
       observe(outcome, 0);
-      const account = request && (accountOfPath(request.path, tokens) ?? addressedAccount(request, tokens));
+      const account = request && (accountAt(request.path) ?? addressedAccount(request, tokens));
       if (account !== undefined) onRefused(account, outcome, detailOf(outcome, request));
     },
     routes: [
@@ -62,14 +66,16 @@ export function createListener(options: ListenerOptions): HttpServer {
         method: 'POST',
         path: '/webhooks/:account/:token',
         admit: ({ path, headers }) =>
-          accountOfPath(path, tokens) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
+          accountAt(path) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
         accepts: ['application/x-www-form-urlencoded', 'application/json'],
         bodyLimit: limits.deliveryBody,
         async handle(request) {
           if (isProbe(request.path, request.headers[challengeHeader])) return probed(request, options);
           const begun = clock.monotonic();
           // `admit` has checked the account, which is in the path unescaped.
-          const outcome = await receiver.receive(request.params['account'] ?? '', request);
+          const account = request.params['account'] ?? '';
+          const takesCodes = accountOfPath(request.path, tokens) === account;
+          const outcome = await receiver.receive(account, request, { takesCodes });
           observe(outcome, clock.monotonic() - begun);
           const status = statusOf[outcome];
           return status === 503 ? { status, headers: retryAfter } : { status };

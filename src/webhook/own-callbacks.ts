@@ -1,5 +1,5 @@
 /**
- * Decides which callbacks of an account are ours: those whose address contains our path token, and those that we recorded as registered
+ * Decides which callbacks of an account are ours: those whose address contains our path token or, during a rotation, the one before it, and those that we recorded as registered
  * below our public address. No other callback is ever changed: another installation may own it. One that leads to our public address with another
  * path token delivers nothing to anybody: most often its secrets were lost. It is recorded and logged once, so that a person can delete it.
  *
@@ -20,6 +20,8 @@ export interface OwnCallbacksOptions {
   readonly accountId: string;
   readonly publicUrl: string;
   readonly pathToken: Secret;
+  /** The one before, while a rotation is under way. */
+  readonly previousToken?: Secret | undefined;
   readonly callbacks: CallbacksApi;
   readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
@@ -63,29 +65,25 @@ export class OwnCallbacks {
 
   /** Callbacks with our path token that another installation works with. */
   async ofOthers(signal: AbortSignal): Promise<Callback[]> {
-    const elsewhere = this.all().filter((callback) => !this.leadsHere(callback));
+    const elsewhere = this.all().filter((callback) => !this.leadsHere(callback) && !this.#ledHere(callback));
     const hadOneHere = this.#recorded?.some(({ uri }) => uri === withoutToken(this.address)) === true;
     const found: Callback[] = [];
     for (const callback of elsewhere) {
-      const { accountId, pathToken } = this.#options;
-      if (!containsToken(callback.uri, accountId, pathToken)) continue;
+      const token = this.#tokenIn(callback);
+      if (!token) continue;
       const isOurs = this.#recorded?.some(({ callbackid }) => callbackid === callback.callbackid) === true;
-      if ((hadOneHere && callback.verified && !isOurs) || (await this.#isAnswered(callback, signal)))
+      if ((hadOneHere && callback.verified && !isOurs) || (await this.#isAnswered(callback, token, signal)))
         found.push(callback);
     }
     return found;
   }
 
   /** Whether another process with our secrets answers where a callback leads. */
-  async #isAnswered({ uri }: Callback, signal: AbortSignal): Promise<boolean> {
-    const { accountId, asking, pathToken } = this.#options;
+  async #isAnswered({ uri }: Callback, token: Secret, signal: AbortSignal): Promise<boolean> {
+    const { accountId, asking } = this.#options;
     const base = uri.slice(0, uri.lastIndexOf(`/webhooks/${accountId}/`));
     try {
-      const { isOurs, process } = await answererAt(
-        base,
-        { account: accountId, token: pathToken },
-        { ...asking, signal },
-      );
+      const { isOurs, process } = await answererAt(base, { account: accountId, token }, { ...asking, signal });
       return isOurs && process !== asking.process;
     } catch {
       signal.throwIfAborted();
@@ -120,7 +118,19 @@ export class OwnCallbacks {
   }
 
   leadsHere({ uri }: Callback): boolean {
-    return uri === this.address || (URL.canParse(uri) && new URL(uri).href === new URL(this.address).href);
+    return isSameAddress(uri, this.address);
+  }
+
+  /** Whether it leads to the address that a rotation replaces. */
+  #ledHere({ uri }: Callback): boolean {
+    const { accountId, previousToken, publicUrl } = this.#options;
+    return previousToken !== undefined && isSameAddress(uri, callbackAddress(publicUrl, accountId, previousToken));
+  }
+
+  /** Which of our path tokens an address contains. */
+  #tokenIn({ uri }: Callback): Secret | undefined {
+    const { accountId, pathToken, previousToken } = this.#options;
+    return [pathToken, previousToken].find((token) => token && containsToken(uri, accountId, token));
   }
 
   /** Records a callback that the service has just returned, even if the next list does not show it. */
@@ -156,15 +166,16 @@ export class OwnCallbacks {
   }
 
   #isOurs(callback: Callback): boolean {
-    const { accountId, pathToken } = this.#options;
     const isRecorded = this.#recorded?.some(({ callbackid }) => callbackid === callback.callbackid);
-    return (
-      containsToken(callback.uri, accountId, pathToken) || (isRecorded === true && this.#isBelowPublicUrl(callback))
-    );
+    return this.#tokenIn(callback) !== undefined || (isRecorded === true && this.#isBelowPublicUrl(callback));
   }
 
   #isBelowPublicUrl({ uri }: Callback): boolean {
     const { publicUrl, accountId } = this.#options;
     return isBelow(uri, publicUrl, accountId);
   }
+}
+
+function isSameAddress(uri: string, address: string): boolean {
+  return uri === address || (URL.canParse(uri) && new URL(uri).href === new URL(address).href);
 }

@@ -1,5 +1,6 @@
 /**
- * Brings an account's callbacks into the wanted state: each event has exactly one callback that leads here, and it is verified.
+ * Brings an account's callbacks into the wanted state: each event has exactly one callback that leads here, and it is verified. A callback at
+ * an address of before, which moved or was rotated, is deleted only after that; a rotation ends then.
  *
  * A registration that the service refuses is tried again after a minute, then after waits that double up to an hour; meanwhile its cause is
  * kept. One that is made and does not last, because somebody deletes it or its codes are wrong, is made three times a day, and then after waits that begin
@@ -30,7 +31,7 @@ export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Stores the events that the service refuses to register, for status reports. */
-  readonly mirror: Pick<Store, 'callbacks'>;
+  readonly mirror: Pick<Store, 'callbacks' | 'refusals'>;
   /** Called when a callback for vendors has just been verified: earlier changes were not delivered to anyone. */
   readonly onVerified: (accountId: string) => void;
   /** Called when the callbacks for vendors were processed, verified or not. */
@@ -58,7 +59,10 @@ class Waiting extends MirrorError {
   }
 }
 
-/** After this many wrong codes the service may have locked the callback: a new one is registered in its place. */
+/**
+ * After this many wrong codes the service may have locked the callback: where its last code had time and was not right either, a new one is
+ * registered in its place.
+ */
 const maxWrongCodes = 6;
 
 /**
@@ -103,6 +107,7 @@ class CallbackReconciler {
       const [refusal] = this.#refusals.values();
       if (refusal) throw refusal;
       if (verified && others) await this.#removeOthers();
+      if (verified && others) await this.#endRotation();
       return verified && others;
     } finally {
       await this.#ownCallbacks.record();
@@ -221,23 +226,28 @@ class CallbackReconciler {
     }
     if (!callback.verified && (await verification.tryCodes(callback, this.#ownCallbacks, signal)))
       return this.#keepVerified(callback);
+    // Of one that is verified by a code that nobody knows, no code proves anything: it says `verified` whatever is sent. A resend ends that.
+    const isLost = callback.verified && !hasKey;
+    if (!isLost && !verification.mayResend(callbackid)) return false;
     if (verification.wrongCodes(callbackid) >= maxWrongCodes) {
       const replaced = await this.#register(event, callback);
       if (typeof replaced === 'boolean') return replaced;
       throw replaced;
     }
-    // Of one that is verified by a code that nobody knows, no code proves anything: it says `verified` whatever is sent. A resend ends that.
-    const isLost = callback.verified && !hasKey;
-    if (!isLost && !verification.mayResend(callbackid)) return false;
-    this.#ownCallbacks.add(await verification.resend(callback, signal));
+    return this.#resend(callback);
+  }
+
+  async #resend(callback: Callback): Promise<boolean> {
+    this.#ownCallbacks.add(await this.#options.verification.resend(callback, this.#options.signal));
     return this.#awaitCode(callback);
   }
 
   /** A callback that is no longer listed may be disabled; requesting a new code enables it again. */
   async #revive(event: string): Promise<Callback | undefined> {
     const vanished = this.#ownCallbacks.vanishedFor(event);
-    if (!vanished) return undefined;
-    const { verification, signal } = this.#options;
+    const { previousToken, verification, signal } = this.#options;
+    // What a rotation replaces is not asked for again.
+    if (!vanished || previousToken) return undefined;
     try {
       const callback = await verification.resend(vanished, signal);
       this.#ownCallbacks.add(callback);
@@ -254,8 +264,10 @@ class CallbackReconciler {
   async #register(event: string, instead?: Callback): Promise<boolean | MirrorError> {
     const { accountId, callbacks, clock, verification, signal, verifiers } = this.#options;
     const waiting = this.#waitingFor(event);
+    if (waiting && instead) return this.#resend(instead);
     if (waiting) throw waiting;
     const until = await verifiers.register(accountId, event, this.#ownCallbacks.address);
+    if (until !== undefined && instead) return this.#resend(instead);
     if (until !== undefined) throw tooOften(event, until - clock.now());
     if (instead) await this.#remove(instead);
     // Saved before the request is sent: the code may arrive before the answer, and the answer may be lost.
@@ -307,6 +319,18 @@ class CallbackReconciler {
       if (!this.#kept.has(callback.callbackid)) await this.#remove(callback);
   }
 
+  /** Nothing leads to the address of before any more. What strangers sent there says nothing of the new one. */
+  async #endRotation(): Promise<void> {
+    const { accountId, log, mirror, pathToken, previousToken, verifiers } = this.#options;
+    if (!previousToken) return;
+    await mirror.refusals.forgetStrangers(accountId);
+    await verifiers.endRotation(accountId, pathToken);
+    log.info(
+      { account: accountId },
+      'the address of the callback is replaced, and the callback at the old one is deleted',
+    );
+  }
+
   async #remove({ callbackid }: Callback): Promise<void> {
     const { callbacks, signal } = this.#options;
     try {
@@ -348,12 +372,18 @@ export interface VerificationOptions {
   readonly clock: Clock;
   /** Notified when a code arrives. */
   readonly arrivals: ArrivalSignal;
+  /** Called for each code that the service did not accept, or that was of no use once it had accepted another one. */
+  readonly onWrongCode: (accountId: string) => void;
 }
 
 /** Codes arrive within seconds or minutes. After this wait, in milliseconds, a code is tried when it arrives. */
 export const codeWait = 30_000;
 /** A new code invalidates the previous one, so that gets this much time first, in milliseconds. */
 const resendAfter = 600_000;
+/** Anybody who knows the address can send codes: after this many wrong ones within a minute, the others wait. */
+const wrongAtOnce = 5;
+const tryingPause = 60_000;
+const disturbedFor = 3_600_000;
 
 /**
  * Verifies callbacks: requests a code, waits for it, sends it back, and accepts it only when both the answer and the list say `verified`, which
@@ -365,10 +395,14 @@ export class Verification {
   readonly #requested = new Map<number, number>();
   /** Wrong codes that were tried for a callback since it was last verified. */
   readonly #wrong = new Map<number, number>();
+  /** When the last wrong codes were tried: monotonic milliseconds, at most `wrongAtOnce`. */
+  #wrongAt: readonly number[] = [];
   /** The number of arrivals when codes were last looked up. */
   seenArrivals = 0;
   /** How many codes were right. */
   proofs = 0;
+  /** Whether a code waits because several before it were wrong. */
+  isUntried = false;
 
   constructor(options: VerificationOptions) {
     this.#options = options;
@@ -377,6 +411,21 @@ export class Verification {
   /** Wrong codes that were tried for this callback; after several, the service may have locked it. */
   wrongCodes(callbackid: number): number {
     return this.#wrong.get(callbackid) ?? 0;
+  }
+
+  /** Milliseconds until another code may be tried: the last ones were wrong. */
+  get pause(): number {
+    const { clock } = this.#options;
+    const [first] = this.#wrongAt;
+    if (first === undefined || this.#wrongAt.length < wrongAtOnce) return 0;
+    return Math.max(0, first + tryingPause - clock.monotonic());
+  }
+
+  /** Whether several wrong codes came lately: not the service sent them, which sends few. */
+  get isDisturbed(): boolean {
+    const [first] = this.#wrongAt;
+    const isFull = first !== undefined && this.#wrongAt.length === wrongAtOnce;
+    return isFull && this.#options.clock.monotonic() - first < disturbedFor;
   }
 
   /** Notes that a code for this callback is on its way. */
@@ -410,24 +459,36 @@ export class Verification {
 
   /** Tries the codes that have arrived. @returns whether one was right. */
   async tryCodes(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
-    const { accountId, arrivals, verifiers } = this.#options;
+    const { accountId, arrivals, onWrongCode, verifiers } = this.#options;
     const { callbackid, event } = callback;
     this.seenArrivals = arrivals.count;
     for (const code of await verifiers.candidates(accountId, callbackid)) {
+      if (this.pause > 0) {
+        this.isUntried = true;
+        return false;
+      }
       if (!(await this.#isRight(callbackid, code, signal))) {
-        this.#wrong.set(callbackid, this.wrongCodes(callbackid) + 1);
-        await verifiers.drop(accountId, code);
+        await this.#noteWrong(callbackid, code);
         continue;
       }
       await ownCallbacks.refresh(signal);
       if (!ownCallbacks.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
-      await verifiers.prove(accountId, event, callbackid, code);
+      const useless = await verifiers.prove(accountId, event, callbackid, code);
+      for (let count = 0; count < useless; count += 1) onWrongCode(accountId);
       this.proofs += 1;
       this.#wrong.delete(callbackid);
       this.#requested.delete(callbackid);
       return true;
     }
     return false;
+  }
+
+  async #noteWrong(callbackid: number, code: Secret): Promise<void> {
+    const { accountId, clock, onWrongCode, verifiers } = this.#options;
+    this.#wrong.set(callbackid, this.wrongCodes(callbackid) + 1);
+    this.#wrongAt = [...this.#wrongAt, clock.monotonic()].slice(-wrongAtOnce);
+    onWrongCode(accountId);
+    await verifiers.drop(accountId, code);
   }
 
   async #isRight(callbackid: number, code: Secret, signal: AbortSignal): Promise<boolean> {

@@ -6,7 +6,7 @@
 import { sleptThrough, type Clock } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
-import { refusalRemedy, refusalWords } from '../health/refusals.ts';
+import { expectedRefusals, refusalRemedy, refusalWords } from '../health/refusals.ts';
 import type { Refused, Refusals } from '../store/refusals.ts';
 
 const writeEvery = 1_000;
@@ -20,8 +20,8 @@ export class RefusalLog implements Service {
   readonly #stopping = new AbortController();
   /** Not in the mirror yet, by account and outcome. */
   readonly #waiting = new Map<string, Refused>();
-  /** When each was logged last, and how many came since. */
-  readonly #logged = new Map<string, { at: number; since: number }>();
+  /** The hour of each in which it may be logged once: its begin, how many came since, and how many were not logged yet. */
+  readonly #hours = new Map<string, { readonly begin: number; count: number; unsaid: number }>();
   #writing: Promise<void> | undefined;
 
   constructor({ clock, log, mirror }: { clock: Clock; log: Log; mirror: Pick<Refusals, 'add'> }) {
@@ -59,13 +59,14 @@ export class RefusalLog implements Service {
   #report(account: string, outcome: string, detail: string | null): void {
     const key = `${account} ${outcome}`;
     const now = this.#clock.monotonic();
-    const last = this.#logged.get(key);
-    if (last && now - last.at < logEvery) {
-      last.since += 1;
-      return;
-    }
-    this.#logged.set(key, { at: now, since: 0 });
-    const refused = (last?.since ?? 0) + 1;
+    const last = this.#hours.get(key);
+    const hour = last && now - last.begin < logEvery ? last : { begin: now, count: 0, unsaid: last?.unsaid ?? 0 };
+    this.#hours.set(key, hour);
+    hour.count += 1;
+    hour.unsaid += 1;
+    if (hour.count !== expectedRefusals(outcome) + 1) return;
+    const refused = hour.unsaid;
+    hour.unsaid = 0;
     const which = refused === 1 ? 'a request was refused' : `${refused} requests were refused`;
     this.#log.warn(
       { account, outcome, refused },

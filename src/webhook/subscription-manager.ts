@@ -4,14 +4,15 @@
  */
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { CauseLog } from '../domain/cause-log.ts';
-import type { Clock } from '../domain/clock.ts';
+import { sleep, type Clock } from '../domain/clock.ts';
 import { ArrivalSignal, SingleFlight } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
+import { addressRemedy } from '../health/refusals.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { Store } from '../store/mirror.ts';
-import type { Verifiers } from '../store/secrets/verifiers.ts';
+import type { AddressTokens, Verifiers } from '../store/secrets/verifiers.ts';
 import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
 import { reconcileCallbacks, Verification } from './reconciler.ts';
 
@@ -22,7 +23,7 @@ export interface SubscriptionManagerOptions {
   /** Events or nouns to subscribe to. */
   readonly events: readonly string[];
   readonly callbacks: CallbacksApi;
-  readonly mirror: Pick<Store, 'callbacks'>;
+  readonly mirror: Pick<Store, 'callbacks' | 'refusals'>;
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,6 +34,10 @@ export interface SubscriptionManagerOptions {
   readonly withPermit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** Called when a callback has just been verified. A sweep should follow, because earlier changes were not delivered to anyone. */
   readonly onVerified: (accountId: string) => void;
+  /** Called with the tokens of the account's addresses before a check, and once a rotation has ended: the listener serves these. */
+  readonly onTokens: (accountId: string, tokens: AddressTokens) => void;
+  /** Called for each code that the service did not accept. */
+  readonly onWrongCode: (accountId: string) => void;
 }
 
 /** Whether deliveries of the account can arrive; `idle` where there is no public address. */
@@ -51,6 +56,8 @@ export class SubscriptionManager implements Service {
   /** Whether new codes are to be requested, by the check that is under way or by the next one. */
   #isRenewalDue = false;
   #isEnded = false;
+  /** Resolves when the codes that wait because others were wrong have been tried; undefined while none waits. */
+  #trying: Promise<void> | undefined;
 
   constructor(options: SubscriptionManagerOptions) {
     this.name = `the webhooks of ${options.accountId}`;
@@ -67,6 +74,7 @@ export class SubscriptionManager implements Service {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The daemon stops.'));
     await this.#checks.idle();
+    await this.#trying;
   }
 
   /**
@@ -121,7 +129,22 @@ export class SubscriptionManager implements Service {
   /** A verification code has arrived and is on disk. */
   codeArrived(): void {
     this.#arrivals.notify();
-    void this.check();
+    if (this.#verification.pause > 0) this.#tryLater();
+    else void this.check();
+  }
+
+  /** Checks again as soon as another code may be tried. */
+  #tryLater(): void {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
+    this.#trying ??= sleep(clock, this.#verification.pause, signal).then(
+      () => {
+        this.#trying = undefined;
+        void this.check();
+      },
+      () => undefined,
+    );
   }
 
   /** Deletes what this installation registered, and nothing that a copy of it works with; nothing is registered any more after it. @returns how many callbacks. @throws MirrorError of the service. */
@@ -130,10 +153,10 @@ export class SubscriptionManager implements Service {
     this.#isEnded = true;
     await this.#checks.idle();
     const { signal } = this.#stopping;
+    const { current: pathToken, previous: previousToken } = await verifiers.addressTokens(accountId);
     const ownCallbacks = new OwnCallbacks({
       ...this.#options,
-      publicUrl: publicUrl ?? '',
-      pathToken: await verifiers.pathToken(accountId),
+      ...{ publicUrl: publicUrl ?? '', pathToken, previousToken },
     });
     await ownCallbacks.refresh(signal);
     const ofOthers = new Set(await ownCallbacks.ofOthers(signal));
@@ -153,7 +176,10 @@ export class SubscriptionManager implements Service {
   async #check(publicUrl: string): Promise<Subscription> {
     for (;;) {
       const subscription = await this.#checkOnce(publicUrl);
-      const isMissed = this.#isRenewalDue || this.#arrivals.count > this.#verification.seenArrivals;
+      const { isUntried, pause, seenArrivals } = this.#verification;
+      const hasArrived = this.#arrivals.count > seenArrivals;
+      if (isUntried || (hasArrived && pause > 0)) this.#tryLater();
+      const isMissed = this.#isRenewalDue || (hasArrived && pause === 0);
       if (!isMissed || this.#isEnded || this.#stopping.signal.aborted) return subscription;
     }
   }
@@ -165,20 +191,25 @@ export class SubscriptionManager implements Service {
     const renew = this.#isRenewalDue;
     this.#isRenewalDue = false;
     verification.seenArrivals = this.#arrivals.count;
+    verification.isUntried = false;
     let onVendorsChecked = (): void => undefined;
     this.#checkingVendors = new Promise((resolve) => (onVendorsChecked = resolve));
     try {
-      const pathToken = await verifiers.pathToken(accountId);
-      const { withPermit } = this.#options;
+      const tokens = await verifiers.addressTokens(accountId);
+      const { current: pathToken, previous: previousToken } = tokens;
+      const { onTokens, withPermit } = this.#options;
+      onTokens(accountId, tokens);
+      const addresses = { publicUrl, pathToken, previousToken };
       const verified = await withPermit(
-        () =>
-          reconcileCallbacks({ ...this.#options, publicUrl, pathToken, verification, signal, renew, onVendorsChecked }),
+        () => reconcileCallbacks({ ...this.#options, ...addresses, verification, signal, renew, onVendorsChecked }),
         signal,
       );
+      if (verified && previousToken) onTokens(accountId, { current: pathToken, previous: undefined });
       if (verified) causes.worked(accountId, 'callbacks');
       else {
         const news = causes.failed(accountId, 'callbacks', 'unverified');
-        if (news) log.warn({ account: accountId, ...news.facts }, notVerifiedMessage(publicUrl) + news.words);
+        const message = verification.isDisturbed ? disturbedMessage(accountId) : notVerifiedMessage(publicUrl);
+        if (news) log.warn({ account: accountId, ...news.facts }, message + news.words);
       }
       return verified ? 'verified' : 'unverified';
     } catch (error) {
@@ -195,6 +226,9 @@ export class SubscriptionManager implements Service {
     }
   }
 }
+
+const disturbedMessage = (account: string): string =>
+  `the callback waits for its verification code, and the service accepted none of those that came: somebody else sends codes to its address. ${addressRemedy(account)}`;
 
 const notVerifiedMessage = (publicUrl: string): string =>
   `the callback waits for its verification code; if none comes, the service cannot reach ${publicUrl}: check listener.publicUrl`;

@@ -4,6 +4,9 @@
  *
  * Codes are accepted only while one is expected for that account, at its secret address, and trusted only when the service then shows the
  * callback as verified. What becomes of a code, and when it is a key: `domain/verifier.ts`.
+ *
+ * Who knows the address can send codes, too. So those that name an awaited callback have places of their own, which no others take, and of each
+ * kind a new one takes the place of the oldest.
  */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock, type Random } from '../../domain/clock.ts';
@@ -14,14 +17,21 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import type { VerifierTable } from '../sqlite/schema.ts';
 import { columns, secretSql, statement, type Statement } from '../sqlite/statement.ts';
 
-/** What happened to a received code. */
-export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
+/** What happened to a received code; `displaced`: it was kept, and the oldest of its kind forgotten for it. */
+export type OfferedCode = 'kept' | 'displaced' | 'known' | 'not_awaited';
+
+/** The tokens of an account's callback addresses: `previous` while a rotation is under way. */
+export interface AddressTokens {
+  readonly current: Secret;
+  readonly previous: Secret | undefined;
+}
 
 /** Names of keys of a delivery in the order in which a service signs them. */
 export type KeyOrder = readonly string[];
 
 const day = 86_400_000;
-const maxCandidates = 8;
+/** How many codes wait for each awaited callback, and how many that name none of these. */
+const maxCandidates = 32;
 const maxOrders = 8;
 
 export class Verifiers {
@@ -45,6 +55,30 @@ export class Verifiers {
   async pathToken(account_id: string): Promise<Secret> {
     const known = await this.#database.read(() => this.#pathToken.find(account_id));
     return new Secret(known ?? (await this.#database.write(() => this.#pathToken.make(account_id))));
+  }
+
+  /** The path token of an account, and the one before it while a rotation is under way. */
+  async addressTokens(account_id: string): Promise<AddressTokens> {
+    const current = await this.pathToken(account_id);
+    const previous = await this.#database.read(() => this.#pathToken.before(account_id));
+    return { current, previous: previous === null ? undefined : new Secret(previous) };
+  }
+
+  /** The path tokens before those rotations that are under way, by account. */
+  previousTokens(): Promise<ReadonlyMap<string, Secret>> {
+    return this.#database.read(
+      () => new Map(this.#pathToken.rotations().map((row) => [row.account_id, new Secret(row.previous_token)])),
+    );
+  }
+
+  /** Begins to replace the path token of an account; the one before stays valid until `endRotation`. @returns whether none was under way. */
+  rotate(account_id: string): Promise<boolean> {
+    return this.#database.write(() => this.#pathToken.rotate(account_id));
+  }
+
+  /** Nothing leads to the path token before `current` any more. */
+  endRotation(account_id: string, current: Secret): Promise<void> {
+    return this.#database.write(() => this.#pathToken.endRotation(account_id, current.reveal()));
   }
 
   /** The path tokens of several accounts; missing ones are created in one commit. */
@@ -87,7 +121,10 @@ export class Verifiers {
     return this.#database.write(() => this.#awaited.remove({ account_id, event }));
   }
 
-  /** Stores a received code if one is awaited for that callback; a resend may repeat a known one. On disk when this resolves. */
+  /**
+   * Stores a received code if one is awaited for that callback, if need be in place of the oldest of its kind; a resend may repeat a known
+   * one. On disk when this resolves.
+   */
   offer(account_id: string, code: Secret, callbackid: number | null): Promise<OfferedCode> {
     return this.#database.write(() => {
       const verifier = code.reveal();
@@ -95,23 +132,26 @@ export class Verifiers {
       const known = rows.find((row) => row.verifier === verifier);
       if (!this.#awaited.isAwaited(account_id, callbackid)) return known ? 'known' : 'not_awaited';
       if (known?.state === 'candidate') return 'known';
-      if (!known && rows.filter((row) => waitsToBeTried(codeOf(row))).length >= maxCandidates) return 'full';
+      const placeOf = (id: number | null): number | null =>
+        id !== null && this.#awaited.isAwaitedFor(account_id, id) ? id : null;
+      const place = placeOf(callbackid);
+      const waiting = rows.filter((row) => waitsToBeTried(codeOf(row)) && placeOf(row.callbackid) === place);
+      const displaced = waiting.slice(maxCandidates - 1);
+      for (const row of displaced) this.#move(row, 'wrong');
       const received_at = timestamp(this.#clock.now());
       // The callback of a previous key no longer exists, or has another one: the code may be for another callback.
       const of = known?.state === 'proven' ? known.callbackid : (callbackid ?? known?.callbackid ?? null);
       this.#move(known ?? { account_id, verifier, received_at }, 'received', { callbackid: of, received_at });
-      return 'kept';
+      return displaced.length > 0 ? 'displaced' : 'kept';
     }, shortLockWait);
   }
 
-  /** Received codes for this callback or without one, the newest first. */
+  /** Received codes for this callback, and then those without one, the newest first. */
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
-    return this.#database.read(() =>
-      this.#codes.ofAccount
-        .all({ account_id })
-        .filter((row) => waitsToBeTried(codeOf(row)) && (row.callbackid === null || row.callbackid === callbackid))
-        .map(secretOf),
-    );
+    return this.#database.read(() => {
+      const rows = this.#codes.ofAccount.all({ account_id }).filter((row) => waitsToBeTried(codeOf(row)));
+      return [callbackid, null].flatMap((id) => rows.filter((row) => row.callbackid === id)).map(secretOf);
+    });
   }
 
   /** Records that the service rejected a code. */
@@ -122,14 +162,24 @@ export class Verifiers {
     });
   }
 
-  /** Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event. */
-  prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<void> {
+  /**
+   * Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event.
+   * @returns how many other codes were of no use then, and are forgotten untried.
+   */
+  prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<number> {
     return this.#database.write(() => {
+      const others = (): VerifierTable[] =>
+        this.#codes.ofAccount
+          .all({ account_id })
+          .filter(({ state, verifier }) => state === 'candidate' && verifier !== code.reveal());
+      const before = others().length;
       const received_at = timestamp(this.#clock.now());
       const right = this.#find(account_id, code) ?? { account_id, verifier: code.reveal(), received_at };
       this.#end(account_id, callbackid);
       this.#move(right, 'right', { callbackid, expires_at: null });
       this.#awaited.remove({ account_id, event });
+      for (const row of others()) if (!this.#awaited.isAwaited(account_id, row.callbackid)) this.#move(row, 'wrong');
+      return before - others().length;
     });
   }
 
@@ -221,7 +271,7 @@ class CodeRows {
   constructor(sqlite: Sqlite) {
     this.ofAccount = statement(
       sqlite,
-      (at) => sql`SELECT * FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC`,
+      (at) => sql`SELECT * FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC, rowid DESC`,
     );
     this.expired = statement(sqlite, (at) => sql`SELECT * FROM verifiers WHERE expires_at <= ${at('now')}`);
     this.put = statement(sqlite, (at) => {
@@ -372,20 +422,42 @@ class AwaitedCodes {
   }
 }
 
-/** The unguessable part of each account's callback address: 128 random bits, created once. */
+/**
+ * The unguessable part of each account's callback address: 128 random bits. A rotation replaces it; until the callback at the new address is
+ * verified and the others are deleted, the one before is kept.
+ */
 class PathTokens {
   readonly #random: Random;
-  readonly #select: Statement<{ account_id: string }, { path_token: string }>;
+  readonly #select: Statement<{ account_id: string }, { path_token: string; previous_token: string | null }>;
   readonly #add: Statement<{ account_id: string; path_token: string }>;
+  readonly #rotations: Statement<object, { account_id: string; previous_token: string }>;
+  readonly #rotate: Statement<{ account_id: string; path_token: string }>;
+  readonly #end: Statement<{ account_id: string; path_token: string }>;
 
   constructor(sqlite: Sqlite, random: Random) {
     this.#random = random;
     this.#select = statement(
       sqlite,
-      (at) => sql`SELECT path_token FROM path_tokens WHERE account_id = ${at('account_id')}`,
+      (at) => sql`SELECT path_token, previous_token FROM path_tokens WHERE account_id = ${at('account_id')}`,
     );
     this.#add = statement(sqlite, (at) =>
       secretSql.insertInto('path_tokens').values(columns(at, ['account_id', 'path_token'])),
+    );
+    this.#rotations = statement(
+      sqlite,
+      () => sql`SELECT account_id, previous_token FROM path_tokens WHERE previous_token IS NOT NULL`,
+    );
+    this.#rotate = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE path_tokens SET previous_token = path_token, path_token = ${at('path_token')}
+        WHERE account_id = ${at('account_id')}`,
+    );
+    this.#end = statement(
+      sqlite,
+      (at) => sql`
+        UPDATE path_tokens SET previous_token = NULL
+        WHERE account_id = ${at('account_id')} AND path_token = ${at('path_token')}`,
     );
   }
 
@@ -397,8 +469,33 @@ class PathTokens {
   make(account_id: string): string {
     const known = this.find(account_id);
     if (known !== undefined) return known;
-    const path_token = Buffer.from(this.#random.bytes(16)).toString('base64url');
+    const path_token = this.#made();
     this.#add.run({ account_id, path_token });
     return path_token;
+  }
+
+  /** The token that a rotation replaces; null where none is under way. */
+  before(account_id: string): string | null {
+    return this.#select.get({ account_id })?.previous_token ?? null;
+  }
+
+  rotations(): { account_id: string; previous_token: string }[] {
+    return this.#rotations.all({});
+  }
+
+  /** @returns whether no rotation was under way. Runs inside a transaction. */
+  rotate(account_id: string): boolean {
+    if (this.before(account_id) !== null) return false;
+    this.make(account_id);
+    this.#rotate.run({ account_id, path_token: this.#made() });
+    return true;
+  }
+
+  endRotation(account_id: string, path_token: string): void {
+    this.#end.run({ account_id, path_token });
+  }
+
+  #made(): string {
+    return Buffer.from(this.#random.bytes(16)).toString('base64url');
   }
 }

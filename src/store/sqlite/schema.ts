@@ -498,7 +498,7 @@ export interface VerifierTable {
 /** The file of secrets. */
 export interface SecretTables {
   owner: { id: number; mirror_id: string; mirror_path: string; daemon_epoch: number };
-  path_tokens: { account_id: string; path_token: string };
+  path_tokens: { account_id: string; path_token: string; previous_token: string | null };
   verifiers: VerifierTable;
   awaited_codes: { account_id: string; event: string; callbackid: number | null; asked_at: string };
   registrations: { account_id: string; event: string; registered_at: string; uri: string | null };

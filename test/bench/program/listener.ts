@@ -34,6 +34,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     clock: systemClock,
     log: silentLog,
     tokens,
+    previousTokens: new Map(),
     nobodysToken: await secrets.verifiers.pathToken(nobodysAccount),
     process: '',
     mirror: mirror.deliveries,

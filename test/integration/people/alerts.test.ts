@@ -72,6 +72,7 @@ const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   values_unreadable: 'VendorMirrorNotAllKnown',
   callback_unverified: 'VendorMirrorCallbackUnverified',
   deliveries_refused: 'VendorMirrorDeliveriesRefused',
+  address_known: 'VendorMirrorAddressKnown',
   callbacks_unknown: 'VendorMirrorCallbackUnknown',
   deliveries_silent: 'VendorMirrorWebhookSilent',
   vendors_parked: 'VendorMirrorQueueStuck',
@@ -183,6 +184,20 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
           {
             ...{ outcome: 'wrong_signature', refused: 60, first_at: before(3_600_000), last_at: before(1_000) },
             ...{ recent: 60, recent_at: before(3_600_000), detail: null },
+          },
+        ],
+      }),
+    ]),
+  ],
+  [
+    'L52 strangers know the address of the callback',
+    'VendorMirrorAddressKnown',
+    facts([
+      account({
+        refused: [
+          {
+            ...{ outcome: 'wrong_code', refused: 12, first_at: before(3_600_000), last_at: before(1_000) },
+            ...{ recent: 12, recent_at: before(3_600_000), detail: null },
           },
         ],
       }),

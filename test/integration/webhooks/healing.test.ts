@@ -81,14 +81,14 @@ describe('deliveries arrive again', () => {
     expect(at.sandbox.callbacks(account).all()).toHaveLength(1);
   });
 
-  it('E9 after the service signs with a verifier that we do not have', async () => {
+  it('E9 after the service signs with a verifier that we do not have: sweeps find what was refused', async () => {
     const at = await testbed({ level: 'daemon' });
     const book = at.sandbox.callbacks(account);
     book.renew(at.clock.now(), book.get(callback(at))!);
     book.verify(at.clock.now(), book.get(callback(at))!, book.get(callback(at))!.verifier);
     for (const { vendorid } of at.sandbox.vendors(account).all().slice(0, 6))
       at.sandbox.vendors(account).edit(Number(vendorid), { city: 'Strange' });
-    await untilHears(at, quarter);
+    await untilHears(at, 3 * quarter);
   });
 
   it('D5 D8 after the secrets were removed while it was stopped', async () => {

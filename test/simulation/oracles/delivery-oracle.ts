@@ -118,7 +118,7 @@ export class DeliveryOracle {
     const account = accountOfPath(path, daemon.tokens);
     if (account === undefined) return 'unknown_path';
     const begun = timeline.now;
-    const outcome = await daemon.receiver.receive(account, requestOf(path, headers, body));
+    const outcome = await daemon.receiver.receive(account, requestOf(path, headers, body), { takesCodes: true });
     const key = keyOf(body);
     trace.write('post', key ?? 'code', outcome);
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);

@@ -158,8 +158,8 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 4,
     replacements: [
       replacing('webhook/delivery-receiver.ts', 'DeliveryReceiver.receive', (receive) => {
-        return async function (accountId, request) {
-          const outcome = await receive.call(this, accountId, request);
+        return async function (accountId, request, address) {
+          const outcome = await receive.call(this, accountId, request, address);
           return outcome === 'unavailable' ? 'accepted' : outcome;
         };
       }),

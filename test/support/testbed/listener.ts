@@ -11,6 +11,7 @@ import { RefusalLog } from '../../../src/webhook/refusal-log.ts';
 import { nobodysAccount } from '../../../src/webhook/address.ts';
 import { createListener } from '../../../src/webhook/listener.ts';
 import type { Outcome } from '../../../src/webhook/delivery-receiver.ts';
+import type { Secret } from '../../../src/domain/secret.ts';
 import { knownVerifier } from '../deliveries/signed-delivery.ts';
 import { migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { account } from '../names.ts';
@@ -20,6 +21,8 @@ export interface ListenerTestbed {
   readonly mirror: Store;
   readonly secrets: Secrets;
   readonly folder: string;
+  /** The tokens of the addresses that the listener serves, and those that rotations replace. */
+  readonly tokens: Record<'current' | 'previous', Map<string, Secret>>;
   /** Where the listener listens. */
   readonly base: string;
   /** The address of the account's callback. */
@@ -59,7 +62,10 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
   });
   const secrets = await openSecrets({ path: join(folder, 'secrets.db'), migrations, clock, random: systemRandom });
   await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
-  const tokens = await secrets.verifiers.pathTokens([account, 'Other']);
+  const tokens = {
+    current: new Map(await secrets.verifiers.pathTokens([account, 'Other'])),
+    previous: new Map(await secrets.verifiers.previousTokens()),
+  };
   const outcomes: Outcome[] = [];
   const told = { deliveries: 0, codes: 0, silences: 0 };
   const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
@@ -69,7 +75,8 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
     trustedProxies: options.trustedProxies ?? 'private',
     clock,
     log,
-    tokens,
+    tokens: tokens.current,
+    previousTokens: tokens.previous,
     nobodysToken: await secrets.verifiers.pathToken(nobodysAccount),
     process: folder,
     mirror: options.mirror?.(mirror) ?? mirror.deliveries,
@@ -94,6 +101,6 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
   };
   onTestFinished(close);
   const base = `http://127.0.0.1:${listener.address.port}`;
-  const address = `${base}/webhooks/${account}/${tokens.get(account)?.reveal() ?? ''}`;
-  return { mirror, secrets, folder, base, address, outcomes, close, called: told };
+  const address = `${base}/webhooks/${account}/${tokens.current.get(account)?.reveal() ?? ''}`;
+  return { mirror, secrets, tokens, folder, base, address, outcomes, close, called: told };
 }

@@ -23,6 +23,8 @@ export interface WebhookTestbed extends ListenerTestbed {
   readonly clock: VirtualClock;
   /** Accounts that were passed to `onVerified`. */
   readonly verified: string[];
+  /** How many codes the service did not accept. */
+  readonly wrongCodes: () => number;
   /** Requests that reached the service, as `PUT /path`. */
   readonly requests: string[];
   /** How many answers of the service have not arrived whole. */
@@ -97,6 +99,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
     },
   );
   const verified: string[] = [];
+  let wrongCodes = 0;
   const another: WebhookTestbed['another'] = (changes = {}) => {
     const made = new SubscriptionManager({
       accountId: account,
@@ -114,6 +117,12 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       asking: { fetch: globalThis.fetch, clock, process: listener.folder },
       withPermit: (work) => work(),
       onVerified: (accountId) => verified.push(accountId),
+      onTokens(accountId, { current, previous }) {
+        listener.tokens.current.set(accountId, current);
+        if (previous) listener.tokens.previous.set(accountId, previous);
+        else listener.tokens.previous.delete(accountId);
+      },
+      onWrongCode: () => (wrongCodes += 1),
       ...changes,
     });
     onTestFinished(() => made.stop());
@@ -129,6 +138,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
   const at = {
     ...{ ...listener, clock, codeWaitAfter, service, verified, requests, another },
     unanswered: () => unanswered,
+    wrongCodes: () => wrongCodes,
     subscriptions: another(),
   };
   if (options.subscribed) {

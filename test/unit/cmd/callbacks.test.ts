@@ -1,7 +1,10 @@
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { takeSideLock } from '../../../src/store/files/locks.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import type { EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
+import { quickClock } from '../../support/testbed/listener.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
@@ -67,6 +70,85 @@ describe('callbacks', () => {
   it('L93 without an address is refused where the settings name none', async () => {
     const { status, stderr } = await line.run('callbacks', 'register', 'bill_vendor', ...account);
     expect([status, stderr]).toEqual([64, expect.stringContaining('listener.publicUrl is not set') as unknown]);
+  });
+
+  describe('rotate', () => {
+    const settings = 'listener: { publicUrl: https://mirror.example.com }';
+    const tokens = () => [
+      secret('select path_token from path_tokens where account_id = ?', '6BApk'),
+      secret('select previous_token from path_tokens where account_id = ?', '6BApk'),
+    ];
+    /** A daemon seems to run, and does this each time the command waits. */
+    async function beside(work: () => void): Promise<void> {
+      const clock = quickClock();
+      const waiting: Clock = {
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
+        yield: () => clock.yield(),
+        timer(ms, wake) {
+          if (isWaiting) work();
+          return clock.timer(ms, wake);
+        },
+      };
+      let isWaiting = false;
+      line = await testbed({ level: 'command', service: sandbox, settings, clock: waiting });
+      await line.run('sync', ...account);
+      const lock = takeSideLock(line.database, clock.now());
+      onTestFinished(() => lock.release());
+      isWaiting = true;
+    }
+
+    it('L52 without a daemon makes a new address, which its next start registers; a second one changes nothing', async () => {
+      line = await testbed({ level: 'command', service: sandbox, settings });
+      const { token } = await ownCallback();
+      const { status, stdout } = await line.run('callbacks', 'rotate', ...account);
+      expect([status, stdout]).toEqual([0, expect.stringContaining('When `vendor-mirror serve` runs next') as string]);
+      const made = tokens();
+      expect(made).toEqual([expect.not.stringContaining(token) as string, token]);
+      const again = await line.run('callbacks', 'rotate', '--json', ...account);
+      expect([tokens(), JSON.parse(again.stdout)]).toEqual([
+        made,
+        { ok: true, account: '6BApk', began: false, daemon_running: false, rotated: false },
+      ]);
+      expect(stdout + again.stdout).not.toContain(String(made[0]));
+      expect((await line.run('callbacks', 'list', ...account)).stdout).toMatch(/2001 +bill_vendor +no +yes/);
+    });
+
+    it('L52 is refused where the settings name no address', async () => {
+      const { status, stderr } = await line.run('callbacks', 'rotate', ...account);
+      expect([status, stderr]).toEqual([64, expect.stringContaining('listener.publicUrl is not set') as string]);
+    });
+
+    it('L52 of a paused account waits for it to be resumed', async () => {
+      line = await testbed({ level: 'command', service: sandbox, settings });
+      await line.run('sync', ...account);
+      await line.run('accounts', 'pause', '6BApk');
+      const { status, stdout } = await line.run('callbacks', 'rotate', ...account);
+      expect([status, stdout]).toEqual([
+        0,
+        expect.stringContaining('When `vendor-mirror accounts resume 6BApk` resumes the account') as string,
+      ]);
+    });
+
+    it('L52 waits for a running daemon, and says when the address is replaced', async () => {
+      await beside(() => {
+        const secrets = new Driver(join(line.folder, 'secrets.db'));
+        secrets.exec('update path_tokens set previous_token = null');
+        secrets.close();
+      });
+      expect(await line.run('callbacks', 'rotate', ...account)).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('The address is replaced') as string,
+      });
+    });
+
+    it('L52 says where a running daemon is not done within a minute', async () => {
+      await beside(() => undefined);
+      expect(await line.run('callbacks', 'rotate', ...account)).toMatchObject({
+        status: 1,
+        stdout: expect.stringContaining('the daemon goes on with it') as string,
+      });
+    });
   });
 
   it('K12 of an account that the settings no longer name do not count, which the next command says once', async () => {

@@ -307,9 +307,9 @@ const callbacks =
           proven: () => answer(() => undefined),
           replaceRefusals: () => answer(() => undefined),
         },
-      } as unknown as Pick<Store, 'callbacks'>,
+      } as unknown as Pick<Store, 'callbacks' | 'refusals'>,
       verifiers: {
-        pathToken: () => answer(() => pathToken),
+        addressTokens: () => answer(() => ({ current: pathToken, previous: undefined })),
         hasKey: () => answer(() => tried === arrived),
         candidates: () => answer(() => (tried < arrived ? [pathToken] : [])),
         expect: () => answer(() => undefined),
@@ -319,6 +319,8 @@ const callbacks =
       asking: { fetch: () => Promise.reject(new Error('Nobody is asked.')), clock, process: '' },
       withPermit: (work) => work(),
       onVerified: () => undefined,
+      onTokens: () => undefined,
+      onWrongCode: () => undefined,
     });
     let silences = 0;
     if (isSilent)

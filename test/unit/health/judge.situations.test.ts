@@ -222,8 +222,34 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
   ],
   [
     'L23 deliveries are signed with another key since the last that was accepted, and none changed',
-    of({ refused: [refusedRequests('wrong_signature'), refusedRequests('unsigned', { last_at: before(2 * hour) })] }),
+    of({
+      refused: [refusedRequests('wrong_signature'), refusedRequests('unsigned', { last_at: before(2 * hour) })],
+      missedSince: 1,
+    }),
     correct('deliveries_refused', '`vendor-mirror callbacks resend ID --account 6BApk`'),
+  ],
+  [
+    'L52 requests come with wrong signatures while deliveries are accepted and none is missing',
+    of({ refused: [refusedRequests('wrong_signature', { refused: 6 })] }),
+    correct('address_known', '`vendor-mirror callbacks rotate --account 6BApk`'),
+  ],
+  [
+    'L52 codes come that the service does not accept, and some that nobody awaited',
+    of({
+      refused: [refusedRequests('wrong_code', { refused: 3 }), refusedRequests('unexpected_code', { refused: 3 })],
+    }),
+    correct('address_known', '`vendor-mirror callbacks rotate --account 6BApk`'),
+  ],
+  [
+    'L52 few requests came with wrong codes or signatures, or long ago',
+    of({
+      refused: [
+        refusedRequests('wrong_code', { refused: 2 }),
+        refusedRequests('wrong_signature', { refused: 3 }),
+        refusedRequests('unexpected_code', { refused: 60, last_at: before(25 * hour) }),
+      ],
+    }),
+    correct('correct', null),
   ],
   [
     'L23 deliveries were refused, and one was accepted since',
@@ -233,7 +259,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
   [
     'L23 requests were refused that say nothing of deliveries',
     of({
-      refused: [refusedRequests('unknown_path'), refusedRequests('unexpected_code'), refusedRequests('unavailable')],
+      refused: [
+        refusedRequests('unknown_path'),
+        refusedRequests('unexpected_code', { refused: 2 }),
+        refusedRequests('unavailable'),
+      ],
     }),
     correct('correct', null),
   ],

@@ -148,3 +148,28 @@ describe('L23 the count', () => {
     expect(written.at(-1)).toBe(6);
   });
 });
+
+it('L52 codes that the service did not accept are logged from the fifth of an hour on, with the remedy, and all are counted', async () => {
+  const clock = virtualClock();
+  const lines: { readonly refused: number; readonly msg: string }[] = [];
+  const counted: number[] = [];
+  const refusals = new RefusalLog({
+    clock,
+    log: createLog('info', { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) }),
+    mirror: { add: (refused) => Promise.resolve(void counted.push(...refused.map(({ count }) => count))) },
+  });
+  const come = (count: number): void => {
+    for (let nth = 0; nth < count; nth += 1) refusals.note(account, 'wrong_code', null);
+  };
+  for (let hour = 0; hour < 3; hour += 1) {
+    come(4);
+    await clock.advance(3_600_000);
+  }
+  expect(lines).toEqual([]);
+  come(30);
+  expect(lines).toMatchObject([
+    { refused: 17, msg: expect.stringContaining(`\`vendor-mirror callbacks rotate --account ${account}\``) as string },
+  ]);
+  await refusals.stop();
+  expect(counted.reduce((sum, count) => sum + count, 0)).toBe(42);
+});

@@ -3,7 +3,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { formType } from '../../support/deliveries/signed-delivery.ts';
 import { account } from '../../support/names.ts';
 import { announce, base, listed, writes } from '../../support/testbed/webhook.ts';
-import { testbed } from '../../support/testbed.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
 
 describe('a first subscription', () => {
   it('lists, registers, waits for the code, sends it back, and lists again', async () => {
@@ -114,8 +114,9 @@ describe('verification codes', () => {
       const place = await testbed({ level: 'webhook', world });
       await place.secrets.verifiers.expect(account, 'bill_vendor', null);
       for (let count = 0; count < 7; count += 1)
-        await place.secrets.verifiers.offer(account, new Secret(`strangers-code-${count}`), null);
-      expect(await place.subscriptions.check()).toBe('verified');
+        await place.secrets.verifiers.offer(account, new Secret(`strangers-code-${count}`), 2001);
+      void place.subscriptions.check();
+      while (place.verified.length === 0) await place.clock.advance(10_000);
       expect(await place.secrets.verifiers.candidates(account, 2001)).toEqual([]);
       expect(await announce(place)).toBe(200);
     }
@@ -135,13 +136,47 @@ describe('verification codes', () => {
     expect([await place.secrets.verifiers.hasKey(account, 2001), place.verified]).toEqual([false, []]);
   });
 
-  it('D3 that are wrong many times lead to a new callback, because the service may have locked the old one', async () => {
-    const place = await testbed({ level: 'webhook' });
+  it('D3 L52 that are wrong many times lead to a new callback once the last code had its time: the service may have locked the old one', async () => {
+    const place: Testbed<'webhook'> = await testbed({
+      level: 'webhook',
+      // The service takes no code for the first callback any more.
+      intercept: (method, body) =>
+        method === 'PUT' && body.includes('verifier') && listed(place)[0]?.id === 2001
+          ? Response.json({ errno: 1004, message: 'Locked.' }, { status: 422 })
+          : undefined,
+    });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     await place.secrets.verifiers.expect(account, 'bill_vendor', 2001);
     for (let count = 0; count < 7; count += 1)
       await place.secrets.verifiers.offer(account, new Secret(`strangers-code-${count}`), 2001);
-    expect(await place.subscriptions.check()).toBe('verified');
-    expect(listed(place)).toMatchObject([{ id: 2002, verified: true }]);
+    const began = place.clock.monotonic();
+    while (place.verified.length === 0) {
+      void place.subscriptions.check();
+      await place.clock.advance(15_000);
+    }
+    expect(place.clock.monotonic() - began).toBeGreaterThanOrEqual(600_000);
+    expect([place.wrongCodes(), listed(place)]).toMatchObject([8, [{ id: 2002, verified: true }]]);
+  });
+
+  it('L52 are tried five a minute while they are wrong, in few requests, however many come', async () => {
+    const place = await testbed({ level: 'webhook' });
+    const silent = place.another({ publicUrl: 'http://127.0.0.1:9' });
+    const check = silent.check();
+    await place.codeWaitAfter(2);
+    expect(await check).toBe('unverified');
+    const began = place.clock.monotonic();
+    place.requests.length = 0;
+    for (let count = 0; count < 400; count += 1) {
+      await place.secrets.verifiers.offer(account, new Secret(`strangers-code-${count}`), 2001);
+      silent.codeArrived();
+      if (count % 10 === 0) await place.clock.advance(1_000);
+    }
+    const minutes = 1 + Math.ceil((place.clock.monotonic() - began) / 60_000);
+    expect(place.requests.filter((request) => request.startsWith('PUT')).length).toBeLessThanOrEqual(5 * minutes);
+    expect(place.requests.length).toBeLessThanOrEqual(20 * minutes);
+    await place.secrets.verifiers.offer(account, new Secret(listed(place)[0]!.verifier), 2001);
+    silent.codeArrived();
+    while (place.verified.length === 0) await place.clock.advance(10_000);
+    expect([await silent.check(), place.verified]).toEqual(['verified', [account]]);
   });
 });

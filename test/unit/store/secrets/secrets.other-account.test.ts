@@ -36,7 +36,7 @@ const [before, later] = [`'${timestamp(now - hour)}'`, `'${timestamp(now + hour)
 
 /** The same rows for each account. */
 const rows: Readonly<Record<string, readonly string[]>> = {
-  path_tokens: [`'same'`],
+  path_tokens: [`'same', 'before'`],
   verifiers: [
     `'proven', 7, 'proven', ${before}, NULL, 0`,
     `'candidate', 7, 'candidate', ${before}, NULL, 0`,
@@ -81,6 +81,10 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly Opera
   Verifiers: {
     pathToken: [ofVerifiers((at) => at.pathToken(own))],
     pathTokens: [ofVerifiers(async (at) => [...(await at.pathTokens([own]))])],
+    addressTokens: [ofVerifiers((at) => at.addressTokens(own))],
+    previousTokens: [ofVerifiers(async (at) => (await at.previousTokens()).get(own)?.reveal())],
+    rotate: [ofVerifiers((at) => at.rotate(own))],
+    endRotation: [ofVerifiers((at) => at.endRotation(own, code('same')))],
     usable: [ofVerifiers((at) => at.usable(own))],
     hasKey: [7, 9].map((id) => ofVerifiers((at) => at.hasKey(own, id))),
     expect: [null, 7, 9].map((id) => ofVerifiers((at) => at.expect(own, 'bill_vendor', id))),

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { join } from 'node:path';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -14,8 +15,11 @@ interface Safe {
   readonly path: string;
   readonly offer: (code: string, callbackid?: number | null, account?: string) => ReturnType<Verifiers['offer']>;
   readonly usable: () => Promise<string[]>;
-  readonly candidates: (callbackid: number) => Promise<string[]>;
+  readonly candidates: (callbackid: number, account?: string) => Promise<string[]>;
 }
+
+/** How many codes of a kind wait. */
+const places = 32;
 
 async function safe(path = join(temporaryFolder(), 'secrets.db')): Promise<Safe> {
   const clock = virtualClock({ auto: true });
@@ -29,7 +33,7 @@ async function safe(path = join(temporaryFolder(), 'secrets.db')): Promise<Safe>
     path,
     offer: (code, callbackid = null, account = 'a') => verifiers.offer(account, new Secret(code), callbackid),
     usable: async () => texts(await verifiers.usable('a')),
-    candidates: async (callbackid) => texts(await verifiers.candidates('a', callbackid)),
+    candidates: async (callbackid, account = 'a') => texts(await verifiers.candidates(account, callbackid)),
   };
 }
 
@@ -69,13 +73,50 @@ describe('D2 verification codes', () => {
     expect([await offer('late', 7), await offer('one', 7)]).toEqual(['not_awaited', 'known']);
   });
 
-  it('are at most eight, until one is found wrong', async () => {
-    const { verifiers, offer } = await safe();
-    await verifiers.expect('a', 'bill_vendor', null);
-    for (let count = 0; count < 8; count += 1) expect(await offer(`code-${count}`)).toBe('kept');
-    expect([await offer('code-8'), await offer('code-0')]).toEqual(['full', 'known']);
+  it('L52 are as many as have places: a new one takes that of the oldest, and what is found wrong frees its own', async () => {
+    const { verifiers, offer, candidates } = await safe();
+    await verifiers.expect('a', 'bill_vendor', 7);
+    for (let count = 0; count < places; count += 1) expect(await offer(`code-${count}`)).toBe('kept');
+    expect([await offer('newest'), await offer('code-1')]).toEqual(['displaced', 'known']);
+    expect((await candidates(7)).slice(-1)).toEqual(['code-1']);
     await verifiers.drop('a', new Secret('code-3'));
-    expect(await offer('code-8')).toBe('kept');
+    expect([await offer('code-0'), await offer('again')]).toEqual(['kept', 'displaced']);
+  });
+
+  it('L52 that came again for a key lose their place, and stay the key', async () => {
+    const { verifiers, offer, candidates, usable } = await safe();
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
+    await verifiers.expect('a', 'bill_vendor', 7);
+    expect(await offer('seven', 7)).toBe('kept');
+    for (let count = 0; count < places; count += 1) await offer(`code-${count}`, 7);
+    expect([await candidates(7), await usable()]).toEqual([expect.not.arrayContaining(['seven']), ['seven']]);
+  });
+
+  it('L52 wait for their turn unless as many of their kind came after them, whatever others send', async () => {
+    const { verifiers, offer, candidates } = await safe();
+    const kinds = fc.constantFrom(7, 8, null);
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(kinds, fc.integer({ min: 1, max: 40 })), { maxLength: 8 }), async (waves) => {
+        const account = `account ${(runs += 1)}`;
+        for (const id of [7, 8]) await verifiers.expect(account, `event ${id}`, id);
+        const sent: { readonly kind: number | null; readonly code: string }[] = [];
+        for (const [kind, count] of waves)
+          for (let nth = 0; nth < count; nth += 1) {
+            const code = `code ${sent.length}`;
+            sent.push({ kind, code });
+            expect(await offer(code, kind, account)).not.toBe('not_awaited');
+          }
+        const newest = (kind: number | null) =>
+          sent
+            .filter((each) => each.kind === kind)
+            .slice(-places)
+            .reverse();
+        for (const id of [7, 8])
+          expect(await candidates(id, account)).toEqual([...newest(id), ...newest(null)].map(({ code }) => code));
+      }),
+      { numRuns: 25, seed: 52 },
+    );
   });
 
   it('D5 are on disk once they are kept', async () => {
