@@ -5,6 +5,9 @@
  */
 import type { Balance } from './vendor.ts';
 
+/** No 64 bits hold a whole number with more. */
+const mostDigits = 19;
+
 const decimal = /^([+-]?)(\d+)(?:\.(\d+))?$/;
 
 /**
@@ -17,7 +20,10 @@ export function minorUnits(balance: Balance): bigint | null {
   const [, sign = '', whole = '', fraction = ''] = match;
   const places = currencyDigits(balance.code);
   if (/[1-9]/.test(fraction.slice(places))) return null;
-  const digits = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));
+  const significant = whole.replace(/^0+/, '');
+  // The time for a number grows with the square of its digits.
+  if (significant.length > mostDigits) return null;
+  const digits = BigInt(significant + fraction.slice(0, places).padEnd(places, '0'));
   const minor = sign === '-' ? -digits : digits;
   return BigInt.asIntN(64, minor) === minor ? minor : null;
 }

@@ -36,6 +36,7 @@ export class JsonCursor {
   readonly #bytes: Uint8Array;
   #at: number;
   #depth = 0;
+  #skippedMembers = 0;
 
   constructor(bytes: Uint8Array, start: number) {
     this.#bytes = bytes;
@@ -45,6 +46,11 @@ export class JsonCursor {
   /** The byte offset of the cursor; after a skip, the end of the value. */
   get at(): number {
     return this.#at;
+  }
+
+  /** Members of all objects in the value that was skipped last, where that was an object or an array. */
+  get skippedMembers(): number {
+    return this.#skippedMembers;
   }
 
   /** Skips white space. @returns the byte offset of the next value. */
@@ -95,7 +101,7 @@ export class JsonCursor {
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, this.#at - start).toString('latin1');
   }
 
-  /** Skips the value here. @returns for an object, the offsets of the values of its own members named `name`; otherwise nothing. */
+  /** Skips the value here. @returns for an object, the offsets of the values of its own members named `name`, two at most; otherwise nothing. */
   skip(name?: Uint8Array): readonly number[] {
     const first = this.#next();
     if (first === openBrace || first === openBracket) return this.#skipNested(name);
@@ -148,6 +154,7 @@ export class JsonCursor {
     const bytes = this.#bytes;
     const levelsLeft = deepest - this.#depth;
     let found = nowhere;
+    let members = 0;
     let depth = 0;
     let keyStart = 0;
     let at = this.#at;
@@ -163,9 +170,14 @@ export class JsonCursor {
         depth += 1;
         if (depth > levelsLeft) throw tooDeep();
       } else if (meaning === closing) depth -= 1;
-      else if (depth === 1 && name && isNamed(bytes, keyStart, name)) found = [...found, at];
+      else {
+        members += 1;
+        // Of more than two, two are as good as all.
+        if (depth === 1 && found.length < 2 && name && isNamed(bytes, keyStart, name)) found = [...found, at];
+      }
     } while (depth > 0);
     this.#at = at;
+    this.#skippedMembers = members;
     return found;
   }
 
@@ -194,8 +206,10 @@ function isNamed(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
 }
 
 /** Digits, letters, signs and the dot: what numbers, true, false and null are made of. */
+const ofLiterals = new Set(Buffer.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+.-'));
+
 function isOfLiteral(byte: number | undefined): boolean {
-  return byte !== undefined && /[0-9A-Za-z+.-]/.test(String.fromCharCode(byte));
+  return byte !== undefined && ofLiterals.has(byte);
 }
 
 function tooDeep(): MirrorError {

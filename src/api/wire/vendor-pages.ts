@@ -57,7 +57,7 @@ const noFields: ReadonlySet<string> = new Set();
 
 /**
  * Reads a page of the vendor list. `requested` is used where the answer has no page number; `excluded` fields are removed from every
- * record. Records without a usable id are listed in `rejected`.
+ * record. Records without a usable id, and those that are too large, are listed in `rejected`.
  * @throws MirrorError `answer_unreadable` for anything but a complete page, or the error inside a 200.
  */
 export function readVendorPage(
@@ -110,6 +110,11 @@ function recordIn(bytes: Uint8Array, { start, end }: RecordSlice): Uint8Array {
 function idOf(slice: RecordSlice, name: string): number {
   const id = identifierOf(slice.id ?? '');
   if (id === undefined) throw new MirrorError('row_unusable', `${name} has no usable vendorid${shown(slice.id)}.`);
+  if (slice.isTooLarge)
+    throw new MirrorError(
+      'row_unusable',
+      `${name}, vendor ${id}, is larger than a vendor may be here: 1 MB, and ${mostMembers} members of objects.`,
+    );
   return id;
 }
 
@@ -168,6 +173,7 @@ interface RecordSlice {
   readonly start: number;
   readonly end: number;
   readonly id: string | undefined;
+  readonly isTooLarge: boolean;
 }
 
 /** The records at a path, and the byte range of the whole value. */
@@ -179,15 +185,18 @@ export interface Slices {
   readonly end: number;
 }
 
-/** The most records of one answer: more than an account may have, because some services show all on one page; and the largest, in bytes. */
+/** The most records of one answer: more than an account may have, because some services show all on one page. */
 const mostRecords = 250_000;
-const largestRecord = 8 * 1024 * 1024;
+
+/** The largest record that is used, in bytes, and in members of it and of what it contains. Others would hold up everything else for seconds. */
+const largestRecord = 1024 * 1024;
+const mostMembers = 5_000;
 
 /**
  * The record or records at `path` (member names from the root) in the JSON text that begins at byte `from`; undefined where there are none.
  * What follows the text is not checked. Keys are compared as written: escaped spellings are not found.
  * @throws MirrorError `answer_unreadable` where the text is cut off, too deeply nested, or has the path twice; `answer_too_large` beyond
- * `mostRecords`, and for a record of more than `largestRecord`. What is no object among the records has no id.
+ * `mostRecords`. What is no object among the records has no id.
  */
 function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], idKey: string): Slices | undefined {
   const cursor = new JsonCursor(bytes, from);
@@ -201,11 +210,10 @@ function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], 
     const start = cursor.at;
     const ids = cursor.skip(isRecord ? idName : undefined);
     const [id] = ids;
-    if (cursor.at - start > largestRecord)
-      throw new MirrorError('answer_too_large', 'The answer contains a record of more than 8 MB.');
     return {
       start,
       end: cursor.at,
+      isTooLarge: cursor.at - start > largestRecord || (isRecord && cursor.skippedMembers > mostMembers),
       id: id !== undefined && ids.length === 1 ? new JsonCursor(bytes, id).literal() : undefined,
     };
   };

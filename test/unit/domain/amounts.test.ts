@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { currencyDigits, decimalAmount, minorUnits } from '../../../src/domain/amounts.ts';
 
 describe('an amount', () => {
@@ -23,6 +23,14 @@ describe('an amount', () => {
   ])('of %j %s is %s, in the minor unit %s', (amount, code, number, minor) => {
     expect(decimalAmount({ amount, code })).toBe(number);
     expect(minorUnits({ amount, code })).toBe(minor);
+  });
+
+  it('L65 of a million digits is not calculated, which would take seconds; zeros before it do not count', () => {
+    const made = vi.spyOn(globalThis, 'BigInt');
+    expect(minorUnits({ amount: '9'.repeat(1_000_000), code: 'USD' })).toBeNull();
+    expect(minorUnits({ amount: `-${'0'.repeat(1_000_000)}12.50`, code: 'USD' })).toBe(-1250n);
+    expect(Math.max(...made.mock.calls.map(([text]) => String(text).length))).toBeLessThan(40);
+    made.mockRestore();
   });
 
   it('has as many places as ISO 4217 says, whatever the version of Node.js', () => {

@@ -130,6 +130,37 @@ describe('records that cannot be used', () => {
   );
 
   it.each([
+    ['2 MB of text', (record: Wire) => ({ ...record, note: 'x'.repeat(2 ** 21) })],
+    [
+      '6,000 fields',
+      (record: Wire) => ({ ...Object.fromEntries(Array.from({ length: 6_000 }, (_, n) => [`f${n}`, n])), ...record }),
+    ],
+  ])(
+    'L65 a record of %s is set aside, the other records are applied, and no vendor becomes absent',
+    async (_, spoil) => {
+      let victim = 0;
+      const at = await testbed({
+        level: 'account',
+        vendors: 40,
+        settings,
+        rewrite: records((record) => (record['vendorid'] === victim ? spoil(record) : record)),
+      });
+      await at.pull();
+      await at.clock.advance(60_000);
+      const ids = at.query<{ vendorid: number }>('SELECT vendorid FROM active_vendors LIMIT 2 OFFSET 20');
+      const edited = ids[1]!.vendorid;
+      victim = ids[0]!.vendorid;
+      at.sandbox.vendors(account).edit(edited, { city: 'Elsewhere' });
+      expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'record_rejected', exit: 1 } });
+      expect(at.query("SELECT * FROM vendors WHERE presence <> 'present'")).toEqual([]);
+      expect(at.query('SELECT city FROM vendors WHERE vendorid = ?', edited)).toEqual([{ city: 'Elsewhere' }]);
+      expect(at.query("SELECT fields FROM findings WHERE kind = 'record_rejected'")).toEqual([
+        { fields: expect.stringContaining(`vendor ${victim}, is larger than`) as string },
+      ]);
+    },
+  );
+
+  it.each([
     [
       'a currency',
       'outstanding_balance',
