@@ -137,7 +137,8 @@ export const callbacksRotate: CommandHandler = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const account = oneAccount(settings);
-  if (settings.listener.publicUrl === null)
+  // Beside the built-in sandbox, `serve` gives the listener its address.
+  if (settings.listener.publicUrl === null && settings.sandbox === null)
     throw new MirrorError('usage', 'listener.publicUrl is not set, so this installation has no address to replace.');
   const isPaused = settings.paused.has(account);
   const found = await withInstallation(call, settings, async ({ mirror, secrets }) => {
@@ -168,7 +169,7 @@ function rotationText(
   const next = 'the new address is registered and verified, and the callback at the old one is deleted';
   if (isPaused)
     return `${made} When \`vendor-mirror accounts resume ${account}\` resumes the account, ${next}. ${until}`;
-  if (!daemon_running) return `${made} When \`vendor-mirror serve\` runs next, ${next}. ${until}`;
+  if (!daemon_running) return `${made} When \`vendor-mirror serve\` runs next, ${next}.`;
   return `${made} It is not verified yet, and the daemon goes on with it: \`vendor-mirror status --account ${account}\` and the log say what it waits for. ${until}`;
 }
 

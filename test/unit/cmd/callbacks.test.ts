@@ -119,6 +119,15 @@ describe('callbacks', () => {
       expect([status, stderr]).toEqual([64, expect.stringContaining('listener.publicUrl is not set') as string]);
     });
 
+    it('L52 works beside the built-in sandbox, which gives the listener its address', async () => {
+      line = await testbed({ level: 'command' });
+      await line.run('sync');
+      expect(await line.run('callbacks', 'rotate', ...account)).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('A new address is made.') as string,
+      });
+    });
+
     it('L52 of a paused account waits for it to be resumed', async () => {
       line = await testbed({ level: 'command', service: sandbox, settings });
       await line.run('sync', ...account);
