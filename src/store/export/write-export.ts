@@ -1,12 +1,11 @@
 /** Exports of the mirror in all formats. */
-import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat } from '../../settings/export-format.ts';
-import { replaceDatabase, replaceFile, replacementFor, type CopyOptions } from '../files/replace-file.ts';
+import { replaceDatabase, replaceFile, replacementFor, writerTo, type CopyOptions } from '../files/replace-file.ts';
 import type { Database } from '../sqlite/database.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 import { ExportProcess, type Exported } from './export-process.ts';
@@ -105,7 +104,7 @@ export async function exportToFile(
   const rows = streamOf(mirror, { ...what, format }, options);
   try {
     await replaceFile(file, replacementFor(mirror, file, options), (handle) =>
-      pipeline(rows.bytes, createWriteStream('', { fd: handle, autoClose: false }), signal ? { signal } : {}),
+      pipeline(rows.bytes, writerTo(handle), signal ? { signal } : {}),
     );
     return await rows.exported();
   } finally {

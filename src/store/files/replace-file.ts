@@ -14,7 +14,6 @@ import {
   closeSync,
   constants,
   createReadStream,
-  createWriteStream,
   existsSync,
   fchmodSync,
   fchownSync,
@@ -27,6 +26,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  write,
   type Stats,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,16 +63,16 @@ export interface Replacement {
 }
 
 /**
- * Lets `write` fill a new file, and replaces `target` with it once it is complete and on disk; where anything fails, `target` stays as it was and
+ * Lets `fill` write a new file, and replaces `target` with it once it is complete and on disk; where anything fails, `target` stays as it was and
  * no draft is left. A symbolic link of this user or of root is followed.
- * @throws MirrorError `file_unwritable`, `usage` where `target` cannot be replaced; whatever `write` throws.
+ * @throws MirrorError `file_unwritable`, `usage` where `target` cannot be replaced; whatever `fill` throws.
  */
 export function replaceFile(
   target: string,
   by: Replacement,
-  write: (handle: number) => void | Promise<void>,
+  fill: (handle: number) => void | Promise<void>,
 ): Promise<void> {
-  return replacing(target, by, (place) => writeBeside(place, by, write, swapIn));
+  return replacing(target, by, (place) => writeBeside(place, by, fill, swapIn));
 }
 
 /**
@@ -127,13 +127,13 @@ type Swap = (draft: Draft, place: string) => void;
 async function writeBeside(
   place: string,
   by: Replacement,
-  write: (handle: number) => void | Promise<void>,
+  fill: (handle: number) => void | Promise<void>,
   swap: Swap,
 ): Promise<void> {
   const draft = openDraft(draftPath(place, by), by);
   try {
     sweepUp(place, fstatSync(draft.handle));
-    await write(draft.handle);
+    await fill(draft.handle);
     await putInPlace(draft, place, by, swap);
   } finally {
     discard(draft);
@@ -174,7 +174,32 @@ async function makeAt(path: string, target: string, make: (path: string) => void
 
 async function copyTo(handle: number, from: number, signal: AbortSignal | undefined): Promise<void> {
   const source = createReadStream('', { fd: from, start: 0, autoClose: false });
-  await pipeline(source, createWriteStream('', { fd: handle, autoClose: false }), signal ? { signal } : {});
+  await pipeline(source, writerTo(handle), signal ? { signal } : {});
+}
+
+/** So many bytes are written at once. */
+const piece = 65_536;
+
+/** The end of a pipeline that writes to a file and leaves it open: a stream of Node.js may still write after it was destroyed. */
+export function writerTo(handle: number): (chunks: AsyncIterable<string | Uint8Array>) => Promise<void> {
+  const writeAll = async (chunks: readonly Uint8Array[]): Promise<void> => {
+    for (let left = Buffer.concat(chunks); left.length > 0;) {
+      const { bytesWritten } = await promisify(write)(handle, left);
+      left = left.subarray(bytesWritten);
+    }
+  };
+  return async (chunks) => {
+    let [waiting, size]: [Uint8Array[], number] = [[], 0];
+    for await (const chunk of chunks) {
+      const bytes = Buffer.from(chunk);
+      waiting.push(bytes);
+      size += bytes.length;
+      if (size < piece) continue;
+      await writeAll(waiting);
+      [waiting, size] = [[], 0];
+    }
+    await writeAll(waiting);
+  };
 }
 
 async function putInPlace(draft: Draft, place: string, by: Replacement, swap: Swap): Promise<void> {
