@@ -1,7 +1,7 @@
 /** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
 import { parseInstant } from '../../../src/domain/clock.ts';
 import { contentKey, type LogEntry, type EventLog } from './event-log.ts';
-import type { Plan } from '../plan/plan.ts';
+import { honoursStateFilter, type Plan } from '../plan/plan.ts';
 import type { Reader } from './reader.ts';
 import type { View } from '../machine/network.ts';
 import { epoch } from '../machine/timeline.ts';
@@ -154,7 +154,7 @@ export class Follower {
   /** Whether no list shows archived vendors, not even one of theirs alone. */
   get #hidesArchived(): boolean {
     const { world, extraWalks } = this.#options.plan;
-    const isFiltered = world.visStateFilter === 'honoured' && !['state', 'all'].includes(world.refuses);
+    const isFiltered = honoursStateFilter(this.#options.plan) && !['state', 'all'].includes(world.refuses);
     return world.listArchived === 'hidden' && (!isFiltered || extraWalks === 'never');
   }
 

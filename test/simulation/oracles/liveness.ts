@@ -3,7 +3,7 @@ import type { RunReport } from '../../../src/sync/run.ts';
 import type { RunSummary } from '../../../src/app/installation.ts';
 import type { QuietPhase } from './quiet-phase.ts';
 import { probeEdit, isReachable, settling } from './edit-probe.ts';
-import { rowsOnPage, type Plan } from '../plan/plan.ts';
+import { honoursStateFilter, rowsOnPage, type Plan } from '../plan/plan.ts';
 import { renewed } from './renewal.ts';
 
 const minute = 60_000;
@@ -98,8 +98,8 @@ function hiddenIn({ world }: Plan): number {
 }
 
 /** Whether a list that is asked for by state counts vendors of another. */
-function countsOthers({ world }: Plan): boolean {
-  return world.total === 'counts_hidden' && world.visStateFilter === 'honoured';
+function countsOthers(plan: Plan): boolean {
+  return plan.world.total === 'counts_hidden' && honoursStateFilter(plan);
 }
 
 /** Whether the service shows nothing past its first page. */

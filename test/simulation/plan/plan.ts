@@ -160,6 +160,11 @@ export function planOf(seed: number, turned: Drawn = drawnBy(seed)): Plan {
   return { ...own, seed, world, faults, drawn };
 }
 
+/** Whether lists of one state show vendors of that state alone: the program asks in the usual form. */
+export function honoursStateFilter({ world }: Plan): boolean {
+  return world.visStateFilter === 'honoured' && ['search', 'any'].includes(world.filterForm);
+}
+
 /** How many vendors a page of this plan's world holds. */
 export function rowsOnPage({ rows, world }: Plan): number {
   if (world.refuses === 'per_page' || world.refuses === 'all') return 15;
