@@ -6,6 +6,7 @@ import { actionSection } from './action-section.ts';
 import { contentsSection } from './contents-section.ts';
 import { page, type Page, ago, bytes, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
 import { eventSection } from './event-section.ts';
+import { firstPullSection, isFirstPull } from './first-pull-section.ts';
 import { payablesSection } from './payables-section.ts';
 import { publicationSection, targetSection, webhookSection } from './webhook-section.ts';
 
@@ -38,12 +39,13 @@ export function overview(health: Health, options: OverviewOptions): Page {
   }
   const { figures, mayAct } = options;
   const { tone, words } = chosen.verdict;
+  const isFirst = isFirstPull(chosen.facts);
   const content = html`<main id="main">
       ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
-      ${contentsSection(chosen.facts, figures)} ${payablesSection(chosen.facts.account, figures, now)}
-      ${webhookSection(chosen, figures, now)} ${targetSection(facts.targets, now)}
-      ${publicationSection(facts.publications, now)} ${eventSection(chosen.facts, figures, now)}
-      ${mayAct ? null : actionSection(chosen, false)}
+      ${isFirst ? firstPullSection(chosen.facts, now) : null} ${contentsSection(chosen.facts, figures)}
+      ${isFirst ? null : payablesSection(chosen.facts.account, figures, now)} ${webhookSection(chosen, figures, now)}
+      ${targetSection(facts.targets, now)} ${publicationSection(facts.publications, now)}
+      ${eventSection(chosen.facts, figures, now)} ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
   return page({ title: chosen.isServed ? titles[tone] : words, root: './', now, content });

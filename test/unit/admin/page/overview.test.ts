@@ -4,7 +4,7 @@ import { owedText } from '../../../../src/domain/amounts.ts';
 import type { Figures } from '../../../../src/store/reports/figures.ts';
 import { startAdmin } from '../../../support/admin/admin-requests.ts';
 import { sampleFigures } from '../../../support/admin/sample-figures.ts';
-import { able, account, facts, newAccount, run } from '../../../support/admin/sample.ts';
+import { able, account, before, facts, newAccount, run } from '../../../support/admin/sample.ts';
 
 /** The page as HTML, and as the text that a person reads. */
 async function shown(accounts: AccountFacts[], figures: Figures = sampleFigures) {
@@ -73,6 +73,29 @@ describe('the first page', () => {
     expect(unreadable.text).toContain('Left out, because they could not be read: the balances of 3 vendors.');
     expect((await shown([account()], none)).text).toContain('Nothing is owed to active vendors.');
   });
+
+  it.each([
+    ['60 s ago', before(60_000), { seen: 4_200, total: 9_800 }, '4,200 of 9,800 vendors so far, about 1 min left.'],
+    ['just now', before(500), { seen: 100, total: 9_800 }, '100 of 9,800 vendors so far.'],
+    ['60 s ago, and counts nothing', before(60_000), { seen: 4_200, total: 0 }, '4,200 vendors so far.'],
+    ['60 s ago, and counts too few', before(60_000), { seen: 120, total: 100 }, '120 vendors so far.'],
+    ['60 s ago, and showed no page yet', before(60_000), undefined, '0 vendors so far.'],
+  ])(
+    'L91 a first day: a pull that began %s says how far it is, and what will stand there',
+    async (_, since, far, words) => {
+      const first = {
+        ...newAccount('6BApk'),
+        progress: far ? { page: 42, pages: 98, pass: 1, ...far } : null,
+        runs: [run(1, { kind: 'pull', outcome: 'running', started_at: since, finished_at: null })],
+      };
+      const { text } = await shown([first], none);
+      expect(text).toContain(words);
+      expect(text).toContain('What will stand here');
+      expect(text).not.toContain('Most overdue');
+      const later = { ...first, freshness: account().freshness };
+      expect((await shown([later])).text).not.toContain('What will stand here');
+    },
+  );
 
   it('L77 names what is owed to vendors that are not active', async () => {
     const amount = (value: number) => ({ value, minor: BigInt(value * 100) });
