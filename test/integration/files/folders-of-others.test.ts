@@ -33,7 +33,7 @@ import { testbed } from '../../support/testbed.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
-const needsRoot = isMissing(process.getuid?.() === 0 ? undefined : 'only root can make files of another user');
+const refused = process.getuid?.() === 0 ? undefined : 'only root can make files of another user';
 const stranger = 12_345;
 
 let mirror: Database;
@@ -150,7 +150,7 @@ describe.each(kinds)('L51 in a folder of others, a %s', (kind) => {
     expect(stateOf(valuable)).toEqual(before);
   });
 
-  it.skipIf(needsRoot)('takes neither mode nor owner from a file that another made first', async () => {
+  it.skipIf(isMissing(refused))('takes neither mode nor owner from a file that another made first', async () => {
     const target = join(open, kind);
     await write(target);
     chmodSync(target, 0o666);
@@ -171,7 +171,7 @@ describe.each(kinds)('L51 in a folder of others, a %s', (kind) => {
     expect(statSync(target).mode & 0o007).toBe(0);
   });
 
-  it.skipIf(needsRoot)('follows no link that another made, and one of this user', async () => {
+  it.skipIf(isMissing(refused))('follows no link that another made, and one of this user', async () => {
     const target = join(open, kind);
     await write(join(open, `other-${kind}`));
     const there = stateOf(join(open, `other-${kind}`));
@@ -188,7 +188,7 @@ describe.each(kinds)('L51 in a folder of others, a %s', (kind) => {
     expect(stateOf(join(open, `other-${kind}`))).not.toEqual(there);
   });
 
-  it.skipIf(needsRoot)('leaves what another left there under the name of a draft', async () => {
+  it.skipIf(isMissing(refused))('leaves what another left there under the name of a draft', async () => {
     const names = ['0123456789ab', 'ba9876543210'].map((draft) => join(open, `.${kind}.${draft}`));
     writeFileSync(names[0] ?? '', 'not ours');
     mkdirSync(names[1] ?? '');
@@ -240,7 +240,7 @@ describe('L51 a copy of the mirror', () => {
     expect(copy.prepare('SELECT count(*) FROM vendors').pluck().get()).toBe(1);
   });
 
-  it.skipIf(needsRoot).each(['-wal', '-journal'])(
+  it.skipIf(isMissing(refused)).each(['-wal', '-journal'])(
     'is not written beside a %s of another user, which stays',
     async (suffix) => {
       const target = join(open, 'copy.db');

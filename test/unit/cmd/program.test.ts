@@ -33,7 +33,7 @@ describe('the command line', () => {
         doctor [options]               check settings, access, files and network, and say what to do
         vendors                        list, show, create, edit, delete, archive, restore vendors
         gateways                       list, remove payment gateways
-        callbacks                      list, register, verify, resend, delete webhook callbacks
+        callbacks                      list, register, verify, resend, rotate, delete webhook callbacks
         deliveries                     list received webhooks, retry vendors that were given up
         changes [options]              print the change feed
         export [options] <file>        write a consistent copy of the mirror, or rows of it as .csv,

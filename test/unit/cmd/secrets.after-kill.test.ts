@@ -36,7 +36,7 @@ function killedWhileWriting(mode: 'WAL' | 'DELETE', how: 'COMMIT' | 'not committ
   writer.pragma('cache_size = 1');
   writer.exec(`BEGIN; UPDATE path_tokens SET path_token = 'of the killed';
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
-    INSERT INTO path_tokens SELECT 'killed ' || i, printf('%.*c', 400, 'x') FROM n`);
+    INSERT INTO path_tokens (account_id, path_token) SELECT 'killed ' || i, printf('%.*c', 400, 'x') FROM n`);
   if (how === 'COMMIT') writer.exec('COMMIT');
   const left = ['', '-wal', '-shm', '-journal']
     .map((suffix) => secrets + suffix)
