@@ -10,6 +10,7 @@ import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts
 import type { Settings } from '../settings/parse.ts';
 import { replaceableByOthers } from '../settings/permissions.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
+import { withoutFolder } from '../store/files/own-files.ts';
 import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
 import type { ParkedReason } from '../store/account-reports.ts';
@@ -85,8 +86,11 @@ async function* publications(context: ProcessContext, settings: Settings): Async
     const now = context.clock.now();
     const problems = found.flatMap((one) => publicationProblem(one, startedAt !== null, now) ?? []);
     for (const { message, remedy } of problems) yield warning(check, message, remedy ?? '');
+    const missing = problems.length > 0 ? [] : settings.publish.flatMap(({ path }) => withoutFolder(path) ?? []);
+    for (const { message, hint } of missing) yield warning(check, message, hint);
     const fresh = found.filter(({ written_at }) => written_at !== null).length;
-    if (problems.length === 0) yield fine(check, `${fresh} of ${found.length} were written; a daemon keeps them.`);
+    if (problems.length + missing.length === 0)
+      yield fine(check, `${fresh} of ${found.length} were written; a daemon keeps them.`);
   } catch {
     yield fine(check, 'This cannot be checked while the database cannot be opened.');
   } finally {

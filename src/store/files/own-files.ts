@@ -86,6 +86,15 @@ export function placeToWrite(target: string, links = 0): string {
   return placeToWrite(resolve(dirname(place), readlinkSync(place)), links + 1);
 }
 
+/** The error of a file that cannot be written because its folder is missing; undefined where the folder is there. */
+export function withoutFolder(target: string): MirrorError | undefined {
+  const folder = dirname(target);
+  if (existsSync(folder)) return undefined;
+  return new MirrorError('file_unwritable', `${target} cannot be written: there is no folder ${folder}.`, {
+    remedy: `Make it, as the user of the service: mkdir -p ${folder}`,
+  });
+}
+
 /** Whether something is there that is not a regular file: a device, a folder, a pipe. */
 export function isNotRegularFile(path: string): boolean {
   return stats(path)?.isFile() === false;

@@ -41,7 +41,7 @@ import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, coarseFaultsOf, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 import { isDatabase, isMirror } from './damage.ts';
-import { isNotRegularFile, ownFileAt, placeToWrite, type OwnFiles } from './own-files.ts';
+import { isNotRegularFile, ownFileAt, placeToWrite, withoutFolder, type OwnFiles } from './own-files.ts';
 
 /** Permissions of a new copy, before the umask, and of a file with secrets. */
 const [copyMode, secretMode] = [0o640, 0o600];
@@ -110,6 +110,8 @@ async function replacing(target: string, by: Replacement, work: (place: string) 
     await syncInBackground(dirname(place));
   } catch (error) {
     if (error instanceof MirrorError) throw error;
+    const missing = withoutFolder(target);
+    if (missing) throw missing;
     throw new MirrorError('file_unwritable', `${target} cannot be written: ${asMirrorError(error).message}.`, {
       cause: error,
     });

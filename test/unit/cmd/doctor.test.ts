@@ -233,6 +233,17 @@ describe('doctor', () => {
     expect(stdout).toMatch(/b\.csv +failing; written at 0 6 \* \* \*, last never; failed 7 times since/);
   });
 
+  it('L79 reports, before a daemon has tried, that the folder of a copy for readers is missing, and how to make it', async () => {
+    const settings = `${freePorts}\npublish: [{ path: a.csv }, { path: no/where/b.csv }]`;
+    const line = await testbed({ level: 'command', service: {}, settings });
+    await line.run('sync', ...account);
+    expect((await diagnose(line)).of('copies for readers')).toMatchObject({
+      result: 'warning',
+      message: expect.stringMatching(/b\.csv cannot be written: there is no folder .*no\/where\.$/) as unknown,
+      remedy: expect.stringMatching(/mkdir -p .*no\/where$/) as unknown,
+    });
+  });
+
   it('K33, K34 reports an event that could not be registered, and deliveries that name our callback', async () => {
     const address = 'http://127.0.0.1:1';
     const listener = `listener: { host: 127.0.0.1, port: 1, publicUrl: "${address}" }`;

@@ -101,7 +101,7 @@ describe('export', () => {
     [['DIR/copy.txt'], endings],
     [['DIR/copy'], endings],
     [['DIR/copy.xlsx'], endings],
-    [['DIR/no/such/folder.db'], 'ENOENT', 74],
+    [['DIR/no/such/folder.db'], 'there is no folder', 74],
     [['-', '--format', 'db'], 'A .db cannot go to standard output'],
     [['DIR/a.db', '--view', 'payables'], 'A .db holds the whole mirror'],
     [['-', '--view', 'nothing'], 'The mirror has no view nothing; it has '],
