@@ -103,8 +103,8 @@ export function replaceDatabase(
 }
 
 async function replacing(target: string, by: Replacement, work: (place: string) => Promise<void>): Promise<void> {
+  const place = placeToWrite(target);
   try {
-    const place = placeToWrite(target);
     by.refuse(place);
     await work(place);
     await syncInBackground(dirname(place));

@@ -145,7 +145,7 @@ export class Passes {
     if (this.#passes >= enoughPasses && this.#orders.size > 1 && this.#quiet >= quietPasses)
       return this.#complete(pass, shown);
     // Where each walk shows another order, waiting would only take time.
-    const afterLag = isSound(pass) && !pass.splitsTimes && !isLater && (this.#orders.size === 1 || this.#alike > 1);
+    const afterLag = isSound(pass) && !isLater && (this.#orders.size === 1 || this.#alike > 1);
     return { complete: false, why: describe(pass, shown), startsOver: false, afterLag };
   }
 
