@@ -25,6 +25,8 @@ export const limits = {
   absencesAlwaysAllowed: 3,
   settingsFile: megabyte,
   deliveryBody: 16 * kilobyte,
+  record: megabyte,
+  recordMembers: 5_000,
   answer: 8 * megabyte,
   list: 256 * megabyte,
   callbackRetry: minute,

@@ -27,6 +27,8 @@ const told: readonly Told[] = [
   ['absencesAlwaysAllowed', 'count', "vendors a day that may become absent without a person's word, in any account"],
   ['settingsFile', 'size', 'the settings file, at most'],
   ['deliveryBody', 'size', 'the body of a delivery, at most'],
+  ['record', 'size', 'a vendor in an answer, at most'],
+  ['recordMembers', 'count', 'members of a vendor and of what it contains, at most'],
   ['answer', 'size', 'an answer of the service, at most'],
   ['list', 'size', 'an answer with a list, at most; a sixteenth of the memory, if that is less'],
   [['callbackRetry', 'callbackRetryAtMost'], 'time', 'until a callback that the service refused is registered again'],

@@ -5,6 +5,7 @@
  */
 import { MirrorError } from '../../domain/errors.ts';
 import { JsonCursor, withoutMembers } from '../../domain/json-cursor.ts';
+import { limits } from '../../domain/limits.ts';
 import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 import {
@@ -113,7 +114,7 @@ function idOf(slice: RecordSlice, name: string): number {
   if (slice.isTooLarge)
     throw new MirrorError(
       'row_unusable',
-      `${name}, vendor ${id}, is larger than a vendor may be here: 1 MB, and ${mostMembers} members of objects.`,
+      `${name}, vendor ${id}, is larger than a vendor may be here: 1 MB, and ${limits.recordMembers} members of objects.`,
     );
   return id;
 }
@@ -188,10 +189,6 @@ export interface Slices {
 /** The most records of one answer: more than an account may have, because some services show all on one page. */
 const mostRecords = 250_000;
 
-/** The largest record that is used, in bytes, and in members of it and of what it contains. Others would hold up everything else for seconds. */
-const largestRecord = 1024 * 1024;
-const mostMembers = 5_000;
-
 /**
  * The record or records at `path` (member names from the root) in the JSON text that begins at byte `from`; undefined where there are none.
  * What follows the text is not checked. Keys are compared as written: escaped spellings are not found.
@@ -213,7 +210,7 @@ function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], 
     return {
       start,
       end: cursor.at,
-      isTooLarge: cursor.at - start > largestRecord || (isRecord && cursor.skippedMembers > mostMembers),
+      isTooLarge: cursor.at - start > limits.record || (isRecord && cursor.skippedMembers > limits.recordMembers),
       id: id !== undefined && ids.length === 1 ? new JsonCursor(bytes, id).literal() : undefined,
     };
   };
