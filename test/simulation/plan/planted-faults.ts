@@ -329,6 +329,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'unseen once is gone',
     promise: 'P4',
     seed: 7,
+    knobs: 'readOne=405 changes=20',
     replacements: [
       replacing('sync/absences.ts', 'isSecondProof', () => () => true),
       replacing(
