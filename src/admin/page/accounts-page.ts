@@ -5,8 +5,8 @@ import type { AccountHealth, Health, Tone } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { AccountOwed, Owed } from '../../store/reports/owed.ts';
 import { owedTable } from './contents-section.ts';
-import { ago, count, counted, html, page, sentence, type Html, type Page } from './html.ts';
-import { footer } from './overview.ts';
+import { ago, clockTime, count, counted, html, page, sentence, type Html, type Page } from './html.ts';
+import { footer, nextReconciliation } from './overview.ts';
 
 /** @param owed null while it is worked out */
 export function accountsPage(health: Health, owed: readonly AccountOwed[] | null): Page {
@@ -94,8 +94,16 @@ function verdict(health: Health): Html {
     ${causeTexts(health)
       .slice(0, causesShown)
       .map((text) => html`<p class="detail">${sentence(text)}</p>`)}
-    <p class="meaning">The mirror is <code>${facts.database}</code>.</p>
+    <p class="meaning">
+      ${upTo(served, health.now)} ${nextReconciliation(health)}The mirror is <code>${facts.database}</code>.
+    </p>
   </section>`;
+}
+
+/** Up to when every change of all accounts is here; nothing where that is not known of each. */
+function upTo(served: readonly AccountHealth[], now: number): Html | null {
+  const [oldest] = served.map(({ asOf }) => asOf ?? '').sort();
+  return oldest ? html`Every change up to ${clockTime(now, oldest)}, ${ago(now, oldest)}, is here. ` : null;
 }
 
 function total(owed: readonly AccountOwed[] | null): Html {
@@ -136,6 +144,6 @@ function row(health: AccountHealth, sums: readonly string[], now: number): Html 
     <td class="number" data-name="Owed:">
       ${sums.map((sum, at) => html`${at > 0 ? html`<br />` : null}<bdi>${sum}</bdi>`)}
     </td>
-    <td data-name="As of:">${ago(now, health.asOf)}</td>
+    <td class="moment" data-name="As of:">${ago(now, health.asOf)}</td>
   </tr>`;
 }

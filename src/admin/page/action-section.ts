@@ -62,7 +62,7 @@ function buttonsOf({ facts, error }: AccountHealth): Button[] {
           {
             action: 'retry',
             name: 'Retry parked vendors',
-            words: `Reads ${counted(queue.parked, 'vendor')} again that could not be read.`,
+            words: `Reads ${counted(queue.parked, 'vendor')} of ${account} again that could not be read.`,
           } as const,
         ]
       : []),

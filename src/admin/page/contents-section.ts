@@ -11,13 +11,17 @@ const maxDrawn = 4;
 
 export function contentsSection(facts: AccountFacts, figures: Figures | null): Html {
   return html`<section id="contents" aria-labelledby="contents-title">
-    <h2 id="contents-title">What is in it</h2>
-    ${states(facts)}
-    ${figures === null ? html`<p class="soft">What is owed is being calculated.</p>` : owed(facts, figures)}
+    <h2 id="contents-title">What is owed</h2>
+    <div class="pair">
+      <div>
+        ${figures === null ? html`<p class="soft">What is owed is being calculated.</p>` : owed(facts, figures)}
+      </div>
+      ${states(facts)}
+    </div>
   </section>`;
 }
 
-function states({ counts }: AccountFacts): Html {
+function states({ account, counts }: AccountFacts): Html {
   const { active, archived, deleted, unknown, suspect, missing, gone } = vendorCounts(counts);
   const rare: readonly (readonly [string, number, string])[] = [
     ['State unknown', unknown, 'The service did not report their state'],
@@ -25,17 +29,20 @@ function states({ counts }: AccountFacts): Html {
     ['Missing', missing, 'No longer in any list'],
     ['Gone', gone, 'The service says they no longer exist'],
   ];
-  return html`<dl class="tiles">
-    ${tile('Active', count(active), 'vendors', 'main')} ${tile('Archived', count(archived), 'vendors')}
-    ${tile('Deleted', count(deleted), 'vendors')}
-    ${rare.filter(([, vendors]) => vendors > 0).map(([name, vendors, why]) => tile(name, count(vendors), why, 'odd'))}
-  </dl>`;
+  return html`<div>
+    <h3>Vendors</h3>
+    <dl class="tiles">
+      ${tile('Active', active, null, 'main')} ${tile('Archived', archived, null)} ${tile('Deleted', deleted, null)}
+      ${rare.filter(([, vendors]) => vendors > 0).map(([name, vendors, why]) => tile(name, vendors, why, 'odd'))}
+    </dl>
+    <p><a href="./vendors?account=${account}">Browse all vendors</a></p>
+  </div>`;
 }
 
-function tile(name: string, value: string, note: string, kind = 'plain'): Html {
+function tile(name: string, vendors: number, why: string | null, kind = 'plain'): Html {
   return html`<div class="tile ${kind}">
     <dt>${name}</dt>
-    <dd>${value} <small>${note}</small></dd>
+    <dd>${count(vendors)} ${why === null ? null : html`<small>${why}</small>`}</dd>
   </div>`;
 }
 
@@ -47,18 +54,32 @@ function owed({ freshness }: AccountFacts, { money: currencies, owed: report }: 
         ${isWhole && rest === null ? 'Nothing is owed to active vendors.' : 'What is owed to active vendors is not known.'}
       </p>
       ${others(report)} ${rest}`;
+  return html`${owedTable(`Owed to active vendors${isWhole ? '' : ', so far'}`, currencies)} ${others(report)} ${rest}`;
+}
+
+/** What is owed day by day, in the currencies of most vendors; null where nothing is owed. */
+export function historySection({ money: currencies }: Figures): Html | null {
+  if (currencies.length === 0) return null;
   const drawn = [...currencies]
     .filter(({ days }) => days.length > 1)
     .sort((a, b) => b.vendors - a.vendors)
     .slice(0, maxDrawn);
-  return html`<div class="owing">
-    <div>${owedTable(`Owed to active vendors${isWhole ? '' : ', so far'}`, currencies)} ${others(report)} ${rest}</div>
+  const left = currencies.length - drawn.length;
+  return html`<section id="history" aria-labelledby="history-title">
+    <h2 id="history-title">What was owed to active vendors, day by day</h2>
     ${
       drawn.length === 0
         ? html`<p class="soft">Charts of these amounts over time begin tomorrow: this mirror began today (UTC).</p>`
-        : html`<div class="pair">${drawn.map(history)}</div>`
+        : html`<div class="charts">${drawn.map(history)}</div>`
     }
-  </div>`;
+    ${
+      drawn.length === 0 || left === 0
+        ? null
+        : html`<p class="soft">
+            The currencies of most vendors; ${counted(left, 'other')} ${left === 1 ? 'is' : 'are'} not drawn.
+          </p>`
+    }
+  </section>`;
 }
 
 /** A row for each currency. */
@@ -128,7 +149,7 @@ function history({ code, days }: CurrencyFigures): Html {
     },
   });
   return html`<div>
-    <h3><bdi>${code}</bdi> over time</h3>
+    <h3><bdi>${code}</bdi></h3>
     ${drawing}
   </div>`;
 }

@@ -1,6 +1,5 @@
-/** What happened: today in one sentence, what sweeps met, runs, and gateways. */
+/** What happened to vendors: today in one sentence, the latest changes, what webhooks missed; and, folded, runs and gateways. */
 import { took } from '../../domain/clock.ts';
-import type { AccountFacts } from '../../health/judge.ts';
 import type { ReportedRun } from '../../store/runs.ts';
 import { learnedBy, type FieldChange } from '../../store/reports/change-feed.ts';
 import type { ChangeFigure, Figures, FoundFigure } from '../../store/reports/figures.ts';
@@ -12,17 +11,19 @@ import {
   count,
   counted,
   findingWords,
+  foldedSection,
   html,
   lasting,
   vendorLink,
   type Html,
 } from './html.ts';
 
-export function eventSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
+/** What happened to vendors. */
+export function eventSection(account: string, figures: Figures, now: number): Html {
   return html`<section id="events" aria-labelledby="events-title">
     <h2 id="events-title">What happened</h2>
-    ${figures === null ? null : changes(figures, facts.account, now)} ${runTable(facts.runs, now)}
-    ${figures === null ? null : gateways(figures, now)}
+    ${today(figures)}
+    <div class="pair">${latest(figures.changes, account, now)} ${found(figures, account, now)}</div>
   </section>`;
 }
 
@@ -32,11 +33,6 @@ function today({ today: { created, changed } }: Figures): Html {
       ? 'Nothing has changed today (UTC).'
       : `Today (UTC): ${counted(created, 'vendor')} seen for the first time, ${counted(changed, 'change')}.`;
   return html`<p class="today">${words}</p>`;
-}
-
-function changes(figures: Figures, account: string, now: number): Html {
-  return html`${today(figures)}
-    <div class="pair">${latest(figures.changes, account, now)} ${found(figures.found, account, now)}</div>`;
 }
 
 function latest(lines: readonly ChangeFigure[], account: string, now: number): Html {
@@ -61,11 +57,19 @@ function withoutStamp(fields: readonly FieldChange[]): readonly FieldChange[] {
   return others.length === 0 ? fields : others;
 }
 
-function found(lines: readonly FoundFigure[], account: string, now: number): Html {
+/** What no webhook announced. Balances, which none ever announces, are counted apart. */
+function found({ found: lines, balancesFound }: Figures, account: string, now: number): Html {
   return html`<div>
-    <h3>Differences found by sweeps</h3>
-    ${lines.length === 0 ? html`<p class="soft">None yet.</p>` : null}
-    <ul class="changes" tabindex="0" aria-label="Differences found by sweeps">
+    <h3>Found by sweeps, without a webhook</h3>
+    ${lines.length === 0 ? html`<p class="soft">Nothing.</p>` : null}
+    ${
+      balancesFound === 0
+        ? null
+        : html`<p class="soft">
+            Not counting ${counted(balancesFound, 'change')} of balances in seven days, which no webhook announces.
+          </p>`
+    }
+    <ul class="changes" tabindex="0" aria-label="Found by sweeps, without a webhook">
       ${lines.map(
         ({ at, kind, vendorid, vendor, fields, changes }) =>
           html`<li>
@@ -88,21 +92,30 @@ function fieldNames(fields: string): Html | null {
   return html`(${names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${String(name)}</code>`)})`;
 }
 
-function gateways({ gateways: known }: Figures, now: number): Html {
-  return html`<div class="gateways">
-    <h3>Gateways</h3>
-    ${known.length === 0 ? html`<p class="soft">None.</p>` : null}
-    <ul class="plain">
-      ${known.map(
-        ({ sgid, name, since, removed }) =>
-          html`<li>
-            <span class="pill ${removed === null ? 'good' : 'fair'}">${removed === null ? 'enabled' : 'removed'}</span>
-            <b><bdi>${name ?? `Gateway ${sgid}`}</bdi></b>
-            ${removed === null ? html`since ${ago(now, since)}` : ago(now, removed)}
-          </li>`,
-      )}
-    </ul>
-  </div>`;
+/** The gateways of an account. */
+export function gatewaySection({ gateways }: Figures, now: number): Html {
+  const enabled = gateways.filter(({ removed }) => removed === null).length;
+  const removed = gateways.length - enabled;
+  const state =
+    gateways.length === 0 ? 'None' : `${count(enabled)} enabled${removed === 0 ? '' : `, ${count(removed)} removed`}`;
+  const list = gateways.map(
+    ({ sgid, name, since, removed: at }) =>
+      html`<li>
+        <span class="pill ${at === null ? 'good' : 'fair'}">${at === null ? 'enabled' : 'removed'}</span>
+        <b><bdi>${name ?? `Gateway ${sgid}`}</bdi></b>
+        ${at === null ? html`since ${ago(now, since)}` : ago(now, at)}
+      </li>`,
+  );
+  return foldedSection(
+    'gateways',
+    'Gateways',
+    state,
+    list.length === 0
+      ? html`<p class="soft">The service names none.</p>`
+      : html`<ul class="plain">
+          ${list}
+        </ul>`,
+  );
 }
 
 const tone: Readonly<Record<RunOutcome, string>> = {
@@ -113,7 +126,15 @@ const tone: Readonly<Record<RunOutcome, string>> = {
   abandoned: 'bad',
 };
 
-/** The latest runs of an account, as a table. */
+/** The latest runs of an account. */
+export function runSection(runs: readonly ReportedRun[], now: number): Html {
+  const [last] = runs;
+  const state = last
+    ? html`<span class="pill ${tone[last.outcome]}">${last.outcome}</span> the last began ${ago(now, last.started_at)}`
+    : 'None yet';
+  return foldedSection('runs', 'Runs', state, runTable(runs, now));
+}
+
 function runTable(runs: readonly ReportedRun[], now: number): Html {
   const rows = runs.map(
     (run) =>
@@ -141,32 +162,29 @@ function runTable(runs: readonly ReportedRun[], now: number): Html {
               </tr>`
         }`,
   );
-  return html`<div class="runs">
-    <h3>Last runs</h3>
-    <div class="scroll" tabindex="0" role="group" aria-label="Last runs">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Begun</th>
-            <th scope="col" class="number rest">Took</th>
-            <th scope="col" class="number">Seen</th>
-            <th scope="col" class="number rest">New</th>
-            <th scope="col" class="number rest">Changed</th>
-            <th scope="col" class="number rest">Suspects</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${
-            rows.length === 0
-              ? html`<tr>
-                  <td colspan="8">None yet.</td>
-                </tr>`
-              : rows
-          }
-        </tbody>
-      </table>
-    </div>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="The latest runs">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Run</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Begun</th>
+          <th scope="col" class="number rest">Took</th>
+          <th scope="col" class="number">Vendors seen</th>
+          <th scope="col" class="number rest">New</th>
+          <th scope="col" class="number rest">Changed</th>
+          <th scope="col" class="number rest">Suspects</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${
+          rows.length === 0
+            ? html`<tr>
+                <td colspan="8">None yet.</td>
+              </tr>`
+            : rows
+        }
+      </tbody>
+    </table>
   </div>`;
 }

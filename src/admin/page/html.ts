@@ -249,6 +249,19 @@ export function namedValues(entries: readonly (readonly [name: string, value: Ht
   );
 }
 
+/** A section that is folded until somebody opens it: its headline says how it stands. */
+export function foldedSection(id: string, title: string, state: Part, content: Part): Html {
+  return html`<section id="${id}" class="folded" aria-labelledby="${id}-title">
+    <details>
+      <summary>
+        <h2 id="${id}-title">${title}</h2>
+        <span class="state">${state}</span>
+      </summary>
+      ${content}
+    </details>
+  </section>`;
+}
+
 /** A vendor, linked to what is known of it, on a page at the root. */
 export function vendorLink(account: string, vendorid: number, vendor: string | null): Html {
   return html`<a href="./vendors/${account}/${vendorid}"><bdi>${vendor ?? `Vendor ${vendorid}`}</bdi></a>`;

@@ -1,11 +1,14 @@
-/** The first page: is my mirror right, what is in it, how well do the webhooks work, what happened. All of one account. */
+/**
+ * The first page, of one account. What a clerk asks comes first: is it right, what is owed, whom most, what changed. How the mirror is
+ * kept follows, folded: webhooks, runs, gateways, receivers, copies.
+ */
 import { timestamp } from '../../domain/clock.ts';
 import type { Figures } from '../../store/reports/figures.ts';
 import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
 import { actionSection } from './action-section.ts';
-import { contentsSection } from './contents-section.ts';
+import { contentsSection, historySection } from './contents-section.ts';
 import { page, type Page, ago, bytes, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
-import { eventSection } from './event-section.ts';
+import { eventSection, gatewaySection, runSection } from './event-section.ts';
 import { firstPullSection, isFirstPull } from './first-pull-section.ts';
 import { payablesSection } from './payables-section.ts';
 import { publicationSection, targetSection, webhookSection } from './webhook-section.ts';
@@ -43,9 +46,18 @@ export function overview(health: Health, options: OverviewOptions): Page {
   const content = html`<main id="main">
       ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
       ${isFirst ? firstPullSection(chosen.facts, now) : null} ${contentsSection(chosen.facts, figures)}
-      ${isFirst ? null : payablesSection(chosen.facts.account, figures, now)} ${webhookSection(chosen, figures, now)}
-      ${targetSection(facts.targets, now)} ${publicationSection(facts.publications, now)}
-      ${eventSection(chosen.facts, figures, now)} ${mayAct ? null : actionSection(chosen, false)}
+      ${
+        isFirst || figures === null
+          ? null
+          : [
+              payablesSection(chosen.facts.account, figures, now),
+              eventSection(chosen.facts.account, figures, now),
+              historySection(figures),
+            ]
+      }
+      ${webhookSection(chosen, figures, now)} ${runSection(chosen.facts.runs, now)}
+      ${figures === null ? null : gatewaySection(figures, now)} ${targetSection(facts.targets, now)}
+      ${publicationSection(facts.publications, now)} ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
   return page({ title: chosen.isServed ? titles[tone] : words, root: './', now, content });
@@ -84,8 +96,6 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
     moment === null
       ? '.'
       : html`${isCorrect ? ' as of' : ', since'} <strong>${clockTime(now, moment)}</strong>, ${ago(now, moment)}.`;
-  const { reconcile } = health.facts.next;
-  const next = reconcile === undefined ? null : html`Next reconciliation ${ago(now, timestamp(reconcile))}. `;
   const meaning =
     asOf === null
       ? null
@@ -95,7 +105,8 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
               ? 'Every change up to then is here.'
               : html`Every change up to ${clockTime(now, asOf)}, ${ago(now, asOf)}, is here.`
           }
-          Last complete sweep ${ago(now, facts.freshness.last_complete_sweep)}. ${next}The mirror is
+          Last complete sweep ${ago(now, facts.freshness.last_complete_sweep)}. ${nextReconciliation(health)}The mirror
+          is
           <code>${health.facts.database}</code>.
         </p>`;
   return html`<section id="verdict" class="verdict ${tone}">
@@ -106,6 +117,12 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
     )}
     ${meaning}
   </section>`;
+}
+
+/** When the next one begins, as a sentence; null where all are under way. */
+export function nextReconciliation({ facts, now }: Health): Html | null {
+  const { reconcile } = facts.next;
+  return reconcile === undefined ? null : html`Next reconciliation ${ago(now, timestamp(reconcile))}. `;
 }
 
 export function footer({ version, startedAt, files, next }: Health['facts'], now: number): Html {

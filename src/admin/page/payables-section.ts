@@ -5,10 +5,8 @@ import type { ContactFigure, Figures } from '../../store/reports/figures.ts';
 import type { Payable } from '../../store/reports/owed.ts';
 import { ago, changedFields, html, vendorLink, type Html } from './html.ts';
 
-/** Null while the figures are worked out, and where nothing is known to be owed and no contact changed. */
-export function payablesSection(account: string, figures: Figures | null, now: number): Html | null {
-  if (figures === null) return null;
-  const { payables, contacts } = figures;
+/** Null where nothing is known to be owed and no contact changed. */
+export function payablesSection(account: string, { payables, contacts }: Figures, now: number): Html | null {
   if (payables.outstanding.length + payables.inactive.length + contacts.length === 0) return null;
   return html`<section id="payables" aria-labelledby="payables-title">
     <h2 id="payables-title">Whom we owe</h2>

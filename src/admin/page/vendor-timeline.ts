@@ -1,4 +1,5 @@
 /** The page of one vendor: what it is, what is owed, and its timeline, each change from what to what. */
+import { minorUnits } from '../../domain/amounts.ts';
 import {
   type Change,
   readTimeline,
@@ -95,7 +96,7 @@ function owed({ balances }: StoredDetail): Html {
       .sort((a, b) => kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind))
       .map(
         ({ kind, amount, code }) =>
-          html`<li class="${kind}">
+          html`<li class="${kind === 'overdue' && minorUnits({ amount, code }) !== 0n ? 'late' : ''}">
             <small>${kind}</small> <b><bdi>${amountText({ amount, code })}</bdi></b>
           </li>`,
       )}

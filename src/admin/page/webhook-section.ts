@@ -16,7 +16,20 @@ import {
 import { refusalWords } from '../../health/refusals.ts';
 import type { WebhookDays } from '../../store/account-reports.ts';
 import type { Figures, HourFigures } from '../../store/reports/figures.ts';
-import { ago, chart, count, counted, date, html, lasting, namedValues, percent, sentence, type Html } from './html.ts';
+import {
+  ago,
+  chart,
+  count,
+  counted,
+  date,
+  foldedSection,
+  html,
+  lasting,
+  namedValues,
+  percent,
+  sentence,
+  type Html,
+} from './html.ts';
 
 const daysDrawn = 14;
 const dayMs = 86_400_000;
@@ -25,18 +38,18 @@ type WebhookDay = WebhookDays[number];
 
 export function webhookSection({ facts, deliveries }: AccountHealth, figures: Figures | null, now: number): Html {
   const { tone, words } = deliveries;
-  return html`<section id="webhooks" aria-labelledby="webhooks-title">
-    <h2 id="webhooks-title">How well the webhooks work</h2>
-    <p class="health">
-      <span class="pill ${tone}">${words}</span> Last delivery <b>${ago(now, facts.lastDelivery)}</b>.
-    </p>
-    <p>${missedWords(facts.days)}</p>
-    ${callbacks(facts, now)} ${refused(facts, now)}
-    <div class="pair">
-      ${figures === null ? null : byHour(figures.hours)} ${facts.days.length === 0 ? null : byDay(facts.days, now)}
-    </div>
-    ${waiting(facts, now)}
-  </section>`;
+  const state = html`<span class="pill ${tone}">${words}</span> last delivery ${ago(now, facts.lastDelivery)}`;
+  return foldedSection(
+    'webhooks',
+    'How well the webhooks work',
+    state,
+    html`<p>${missedWords(facts.days)}</p>
+      ${callbacks(facts, now)} ${refused(facts, now)}
+      <div class="pair">
+        ${figures === null ? null : byHour(figures.hours)} ${facts.days.length === 0 ? null : byDay(facts.days, now)}
+      </div>
+      ${waiting(facts, now)}`,
+  );
 }
 
 export function missedWords(days: WebhookDays): string {
@@ -172,13 +185,24 @@ function cells(deliveries: number, missed: number, late: number, latest: number 
 /** Whether changes reach the receivers of outgoing webhooks; nothing where the settings name none. */
 export function targetSection(targets: readonly TargetStatus[], now: number): Html | null {
   if (targets.length === 0) return null;
-  return html`<section id="targets" aria-labelledby="targets-title">
-    <h2 id="targets-title">Outgoing webhooks</h2>
-    <ul class="targets">
-      ${targets.map((target) => html`<li>${targetHtml(target, now)}</li>`)}
-    </ul>
-  </section>`;
+  const state = stateWords(targets.map((target) => ({ state: target.state, tone: tone(target) })));
+  const list = html`<ul class="targets">
+    ${targets.map((target) => html`<li>${targetHtml(target, now)}</li>`)}
+  </ul>`;
+  return foldedSection('targets', 'Outgoing webhooks', state, list);
 }
+
+/** How many are in each state, those in need of a person first: `1 failing, 2 delivering`. */
+function stateWords(each: readonly { readonly state: string; readonly tone: Tone }[]): Html[] {
+  const names = [...new Set(each.map(({ state }) => state))];
+  const of = (name: string) => each.filter(({ state }) => state === name);
+  const need = (name: string): number => Math.min(...of(name).map((one) => order.indexOf(one.tone)));
+  return names
+    .sort((a, b) => need(a) - need(b))
+    .map((name) => html`<span class="pill ${order[need(name)] ?? 'fair'}">${count(of(name).length)} ${name}</span> `);
+}
+
+const order: readonly Tone[] = ['bad', 'fair', 'busy', 'good'];
 
 function targetHtml(report: TargetStatus, now: number): Html {
   const { target, state, failing_since, last_error } = report;
@@ -195,21 +219,24 @@ function targetHtml(report: TargetStatus, now: number): Html {
 /** The copies for readers; nothing where the settings name none. */
 export function publicationSection(publications: readonly PublicationStatus[], now: number): Html | null {
   if (publications.length === 0) return null;
-  return html`<section id="publications" aria-labelledby="publications-title">
-    <h2 id="publications-title">Copies for readers</h2>
-    <ul class="plain">
-      ${publications.map(
-        ({ path, state, written_at, failed_at, error }) =>
-          html`<li>
-            <span class="pill ${state === 'written' ? 'good' : state === 'failing' ? 'bad' : 'fair'}">${state}</span>
-            <code>${path}</code> last written
-            ${ago(now, written_at)}${
-              failed_at === null ? null : html`, last failed ${ago(now, failed_at)}`
-            }${error === null ? null : html`: ${error}`}
-          </li>`,
-      )}
-    </ul>
-  </section>`;
+  const state = stateWords(publications.map(({ state }) => ({ state, tone: toneOf(state) })));
+  const list = html`<ul class="plain">
+    ${publications.map(
+      ({ path, state, written_at, failed_at, error }) =>
+        html`<li>
+          <span class="pill ${toneOf(state)}">${state}</span>
+          <code>${path}</code> last written
+          ${ago(now, written_at)}${
+            failed_at === null ? null : html`, last failed ${ago(now, failed_at)}`
+          }${error === null ? null : html`: ${error}`}
+        </li>`,
+    )}
+  </ul>`;
+  return foldedSection('publications', 'Copies for readers', state, list);
+}
+
+function toneOf(state: PublicationStatus['state']): Tone {
+  return state === 'written' ? 'good' : state === 'failing' ? 'bad' : 'fair';
 }
 
 function figures(report: TargetStatus, now: number): [string, Html | string][] {

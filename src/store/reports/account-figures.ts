@@ -21,6 +21,8 @@ const hourMs = 3_600_000;
 /** Two days and the current hour. */
 const hoursDrawn = 49;
 const latestFound = 30;
+/** How many of the latest findings of all accounts are searched for those of one: balances, which are no misses, may be most of them. */
+const findingsSearched = 20_000;
 
 interface Owing {
   readonly owed: OwedReport;
@@ -47,7 +49,8 @@ export class AccountFigures {
   readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
   readonly #version: Statement<{ from: number }, { seq: number; valid_from: string }>;
   readonly #lastVersion: Statement<None, { seq: number | null }>;
-  readonly #found: Statement<OfAccount & { latest: number }, FoundRow>;
+  readonly #found: Statement<OfAccount & { searched: number; latest: number }, FoundRow>;
+  readonly #balances: Statement<Since, { found: number }>;
   readonly #applied: Statement<OfAccount & { vendorid: number; runId: number }, { seq: number }>;
   readonly #sqlite: Sqlite;
   readonly #latest: LatestChanges;
@@ -96,7 +99,15 @@ export class AccountFigures {
       (at) => sql`
       SELECT f.run_id AS runId, f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
       FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
-      WHERE f.account_id = ${at('accountId')} ORDER BY f.id DESC LIMIT +${at('latest')}`,
+      WHERE f.account_id = ${at('accountId')} AND f.kind <> 'balance_only'
+        AND f.id > (SELECT max(id) FROM findings) - +${at('searched')}
+      ORDER BY f.id DESC LIMIT +${at('latest')}`,
+    );
+    this.#balances = statement(
+      sqlite,
+      (at) => sql`
+      SELECT count(*) AS found FROM findings
+      WHERE account_id = ${at('accountId')} AND kind = 'balance_only' AND found_at >= ${at('since')}`,
     );
     this.#applied = statement(
       sqlite,
@@ -130,6 +141,7 @@ export class AccountFigures {
       today: this.#today(accountId, now),
       changes: this.#latest.of(accountId),
       found: this.#foundNow(accountId),
+      balancesFound: this.#balances.get({ accountId, since: timestamp(now - weekDays * 24 * hourMs) })?.found ?? 0,
       gateways: this.#gateways.all({ accountId }).map(withoutBlobs),
     };
   }
@@ -197,9 +209,9 @@ export class AccountFigures {
     });
   }
 
-  /** The latest findings, each with what its run changed of that vendor. */
+  /** The latest findings but those of a balance alone, each with what its run changed of that vendor. */
   #foundNow(accountId: string): FoundFigure[] {
-    const rows = this.#found.all({ accountId, latest: latestFound }).map((row) => {
+    const rows = this.#found.all({ accountId, searched: findingsSearched, latest: latestFound }).map((row) => {
       const { runId, ...finding } = withoutBlobs(row);
       const { vendorid } = finding;
       return { finding, seq: vendorid === null ? undefined : this.#applied.get({ accountId, vendorid, runId })?.seq };

@@ -82,8 +82,10 @@ export interface Figures {
   readonly today: TodayFigures;
   /** The latest changes, newest first. */
   readonly changes: readonly ChangeFigure[];
-  /** The latest findings, newest first. */
+  /** Of the latest findings those that are more than a balance, newest first. */
   readonly found: readonly FoundFigure[];
+  /** Changes of a balance alone that sweeps found in the last seven days; no delivery announces them. */
+  readonly balancesFound: number;
   readonly gateways: readonly GatewayFigure[];
 }
 

@@ -1,5 +1,5 @@
 /** Figures of a made-up installation, at noon of 20 November 2026. */
-import type { OwedAmount } from '../../../src/domain/amounts.ts';
+import { currencyDigits, type OwedAmount } from '../../../src/domain/amounts.ts';
 import { timestamp } from '../../../src/domain/clock.ts';
 import type { CurrencyFigures, Figures } from '../../../src/store/reports/figures.ts';
 import type { Payable } from '../../../src/store/reports/owed.ts';
@@ -23,7 +23,7 @@ function payable(
 /** A year of a currency, in cents: a slow rise, with a wave in it. */
 function currency(code: string, size: number): CurrencyFigures {
   const cents = (amount: number): OwedAmount => ({
-    value: Math.round(amount) / 100,
+    value: Math.round(amount) / 10 ** currencyDigits(code),
     minor: BigInt(Math.round(amount)),
   });
   const days = Array.from({ length: 366 }, (_, index) => ({
@@ -83,16 +83,9 @@ export const sampleFigures: Figures = {
         { seq: 9, field: 'city', old: null, new: 'Köln' },
       ],
     },
-    {
-      at: before(2 * hour),
-      kind: 'balance_only',
-      vendorid: 1600,
-      vendor: null,
-      fields: '["outstanding_balance"]',
-      changes: [],
-    },
     { at: before(3 * hour), kind: 'field_drift', vendorid: null, vendor: null, fields: '["tax_region"]', changes: [] },
   ],
+  balancesFound: 14,
   gateways: [
     { sgid: 4001, name: 'stripe', since: before(200 * day), removed: null },
     { sgid: 4002, name: null, since: before(200 * day), removed: before(3 * day) },

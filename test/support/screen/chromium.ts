@@ -1,5 +1,8 @@
 /** Chromium as Debian ships it, driven without a screen. What a page writes on its console, and asks of anybody else, is noted. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
@@ -63,4 +66,24 @@ export async function look(
   });
   await page.goto(url);
   return { page, troubles };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Rules that a page breaks seriously, each with where. The audit is injected past the policy of the page, which allows no such script. */
+export async function broken(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+export const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+/** Pictures are kept where `PICTURES` says, for people to look at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['PICTURES'];
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }

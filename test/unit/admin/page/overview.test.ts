@@ -31,9 +31,9 @@ describe('the first page', () => {
     for (const words of [
       'Your mirror is correct as of 11:57:40 UTC, 2 min ago.',
       'Every change up to then is here.',
-      'Active 1,602 vendors Archived 31 vendors Deleted 51 vendors Gone 4',
+      'Vendors Active 1,602 Archived 31 Deleted 51 Gone 4',
       `EUR ${owedText(eur.outstanding, 'EUR')} ${owedText(eur.overdue, 'EUR')}`,
-      'Alive Last delivery 5 s ago.',
+      'How well the webhooks work Alive last delivery 5 s ago',
       '19 of 2,385 changes in 14 days were missed (0.8%), and found by a sweep; 6 came late, by 3 min at most.',
       'verified bill_vendor to https://mirror.example.com/webhooks/6BApk/',
       '3 vendors wait to be read again, the first since 9 s ago.',
@@ -45,6 +45,7 @@ describe('the first page', () => {
       'Papier Weiß changed 30 min ago, learned by a webhook primary_contact_email : alt@weiss.example → neu@weiss.example',
       'Vendor 1700 first seen 1 h ago, learned by a reconciliation',
       'Müller & Söhne GmbH changed, and no delivery announced it',
+      'Not counting 14 changes of balances in seven days, which no webhook announces.',
       '+49 221 1 → +49 221 2',
       'no value → Köln',
       'reconcile schedule complete 2 min ago 14 s 1,684 0 2 0',
@@ -168,7 +169,7 @@ describe('the first page', () => {
       'Nothing is mirrored completely yet. No sweep was complete yet. The first run is about to begin.',
     );
     expect(text).toContain('Off: listener.publicUrl is not set');
-    expect(text).toContain('Last delivery never');
+    expect(text).toContain('last delivery never');
     expect(text).toContain('None yet.');
   });
 

@@ -189,7 +189,7 @@ describe('the figures of an account', () => {
   it('show deliveries, missed and late changes of each of the last 49 hours', async () => {
     const delivery = { account_id: '6BApk', name: 'bill_vendor.update', outcome: 'applied' };
     const finding = { account_id: '6BApk', run_id: 1, vendorid: 1, kind: 'missed_update', fields: '["city"]' };
-    const { hours, found } = await figuresOf({
+    const { hours, found, balancesFound } = await figuresOf({
       vendors: [vendor(1)],
       runs: [run(1)],
       deliveries: [
@@ -216,7 +216,8 @@ describe('the figures of an account', () => {
       { hour: '2026-11-20 11', deliveries: 2, missed: 0, late: 1, latestSeconds: 120 },
       { hour: '2026-11-20 12', deliveries: 0, missed: 0, late: 0, latestSeconds: null },
     ]);
-    expect(found[0]).toMatchObject({ kind: 'balance_only', vendorid: 1, vendor: 'Vendor 1' });
+    expect(found[0]).toMatchObject({ kind: 'missed_update', vendorid: 1, vendor: 'Vendor 1' });
+    expect([found.length, balancesFound]).toEqual([2, 1]);
   });
 
   it('count what is new and what changed today; the next query reads only what came since', async () => {

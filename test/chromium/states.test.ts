@@ -1,0 +1,176 @@
+/** The first page in each state that it can have, at four widths, by day and by night, on paper, and by keyboard alone. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HealthFacts } from '../../src/health/judge.ts';
+import type { Figures } from '../../src/store/reports/figures.ts';
+import type { AccountOwed } from '../../src/store/reports/owed.ts';
+import { startAdmin } from '../support/admin/admin-requests.ts';
+import { sampleFigures } from '../support/admin/sample-figures.ts';
+import { able, account, before, facts, newAccount, published, run, target } from '../support/admin/sample.ts';
+import { isMissing } from '../support/needed.ts';
+import { broken, launchChromium, look, missingChromium, picture, scrollsSideways } from '../support/screen/chromium.ts';
+
+let browser: Browser | undefined;
+beforeAll(async () => {
+  if (!missingChromium) browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+interface State {
+  readonly facts: HealthFacts;
+  readonly figures?: Figures;
+  readonly owed?: readonly AccountOwed[];
+  /** Of all accounts, or of the first one. */
+  readonly path?: string;
+}
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+
+const nothing: Figures = {
+  money: [],
+  owed: { rows: [], unknown: 0 },
+  payables: { outstanding: [], overdue: [], inactive: [] },
+  contacts: [],
+  hours: sampleFigures.hours.map((at) => ({ ...at, deliveries: 0, missed: 0, late: 0, latestSeconds: null })),
+  today: { ...sampleFigures.today, created: 0, changed: 0 },
+  changes: [],
+  found: [],
+  balancesFound: 0,
+  gateways: [],
+};
+
+const none = { counts: [], days: [], findings: [], queue: { waiting: 0, parked: 0 }, oldestMark: null };
+
+const refused = {
+  requests: 9,
+  first_at: before(8 * day),
+  last_at: before(minute),
+  status: 401,
+  code: 'unauthenticated',
+  message: 'The service answered 401: the access token has expired.',
+  remedy: 'Run `vendor-mirror login`.',
+} as const;
+
+const amount = (cents: number) => ({ value: cents / 100, minor: BigInt(cents) });
+
+/** Of so many, one of a hundred is refused, one of fifty fell asleep, and one of thirty has vendors that cannot be read. */
+function accounts(many: number): Pick<State, 'facts' | 'owed'> {
+  const ids = Array.from({ length: many }, (_, index) => `ac${String(index).padStart(4, '0')}`);
+  const wrong = (index: number) => ({
+    ...(index % 30 === 7 ? { queue: { waiting: 0, parked: 2 } } : {}),
+    ...(index % 50 === 20 ? { doubt: 'The machine slept for 6 h.' } : {}),
+    ...(index % 100 === 42 ? { failing: refused } : {}),
+  });
+  return {
+    facts: facts(ids.map((id, index) => account({ account: id, ...wrong(index) }))),
+    owed: ids.flatMap((id, index) => [
+      { account: id, currency: 'EUR', outstanding: amount(index * 12_345), overdue: amount(index * 1_003) },
+      ...(index % 3 === 0
+        ? [{ account: id, currency: 'USD', outstanding: amount(123_456_789), overdue: amount(0) }]
+        : []),
+    ]),
+  };
+}
+
+const failingTarget = {
+  ...{ failing_since: before(3 * hour), last_error: 'hooks.example answered 503.', waiting: 12, parked: 1 },
+  ...{ parked_error: 'hooks.example answered 422.', behind: 340, oldest_waiting: before(3 * hour) },
+};
+const failedCopy = {
+  ...{ failing_since: before(26 * hour), failed_at: before(minute), failures: 9, code: 'disk_full' as const },
+  ...{ error: 'The disk of /srv/share is full.', behind_since: before(26 * hour) },
+};
+
+const states: Readonly<Record<string, State>> = {
+  'no vendors': { facts: facts([account(none)]), figures: nothing },
+  'one account': { facts: facts() },
+  'two accounts': accounts(2),
+  'one of two accounts': { ...accounts(2), path: '?account=ac0001' },
+  'three hundred accounts': accounts(300),
+  'one of three hundred accounts': { ...accounts(300), path: '?account=ac0007' },
+  'a first pull': {
+    facts: facts([
+      {
+        ...newAccount('6BApk'),
+        awaitsDeliveries: true,
+        counts: [{ vis_state: 0, presence: 'present', vendors: 4_200 }],
+        progress: { page: 42, pages: 98, pass: 1, seen: 4_200, total: 9_800 },
+        runs: [
+          run(1, { kind: 'pull', outcome: 'running', started_at: before(minute), finished_at: null, seen: 4_200 }),
+        ],
+      },
+    ]),
+    figures: { ...nothing, money: sampleFigures.money.map((one) => ({ ...one, days: one.days.slice(-1) })) },
+  },
+  'nothing yet': { facts: { ...facts([newAccount('6BApk')]), startedAt: null }, figures: nothing },
+  'a dead token': {
+    facts: facts([
+      account({
+        ...{ failing: refused, refusedSince: refused.first_at, lastDelivery: before(8 * day) },
+        freshness: { ...account().freshness, safe_as_of: before(8 * day), listed_as_of: before(8 * day) },
+      }),
+    ]),
+  },
+  'a full disk': {
+    facts: {
+      ...facts(),
+      ability: {
+        ...able,
+        trouble: { code: 'disk_full', message: 'The disk is full: /var/lib/vendor-mirror has 0 bytes left.' },
+        diskFreeBytes: 0,
+      },
+    },
+  },
+  'a receiver and a publication that fail': {
+    facts: {
+      ...facts(),
+      targets: [target(), target({ target: 'crm.example', ...failingTarget })],
+      publications: [published(), published({ path: '/srv/share/second.db', ...failedCopy })],
+    },
+  },
+};
+
+/** Everything that the keyboard should reach, and does not. */
+async function unreached(page: Page): Promise<string[]> {
+  const focusable = `[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
+    .filter((one) => one.checkVisibility() && !one.closest('dialog'))`;
+  await page.evaluate(`document.activeElement.blur()`);
+  await page.evaluate(`document.addEventListener('focusin', ({ target }) => (target.dataset.reached = ''))`);
+  for (let tab = await page.evaluate<number>(`${focusable}.length`); tab > 0; tab -= 1)
+    await page.keyboard.press('Tab');
+  return page.evaluate(
+    `${focusable}.filter((one) => !('reached' in one.dataset)).map((one) => one.outerHTML.slice(0, 200))`,
+  );
+}
+
+describe.skipIf(isMissing(missingChromium))('L91 the first page in Chromium', () => {
+  it.each(Object.entries(states))(
+    'with %s fits four widths and paper, in light and dark mode, without an error or a serious finding of axe, and is reached by keyboard alone',
+    async (name, { facts: shown, figures = sampleFigures, owed = [], path = '' }) => {
+      if (!browser) throw new Error('Chromium was not started.');
+      const supply = () => Promise.resolve(shown);
+      const admin = await startAdmin({}, supply, undefined, shown.ability, undefined, figures, owed);
+      const { page, troubles } = await look(browser, `${admin.url}/${path}`);
+      for (const width of [360, 768, 1280, 1920])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme });
+          expect([width, await scrollsSideways(page)]).toEqual([width, false]);
+          await picture(page, `${name}-${width}-${colorScheme}`);
+          // What is folded is on the page, too.
+          if (width === 360)
+            await page.evaluate(
+              `document.querySelectorAll('main > section > details').forEach((one) => (one.open = true))`,
+            );
+          if (width === (colorScheme === 'light' ? 768 : 1280))
+            expect([width, await broken(page)]).toEqual([width, []]);
+        }
+      expect(await unreached(page)).toEqual([]);
+      await page.setViewportSize({ width: 794, height: 1123 });
+      await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+      expect(await scrollsSideways(page)).toBe(false);
+      await picture(page, `${name}-print`);
+      expect([troubles, admin.faults]).toEqual([[], []]);
+    },
+  );
+});
