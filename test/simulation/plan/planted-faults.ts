@@ -196,7 +196,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'first page only',
     promise: 'P7',
     isCore: true,
-    seed: 5,
+    seed: 9,
     replacements: [
       contentProof,
       replacing('sync/sweep/walk.ts', 'walk', (walk) => (plan) => {
@@ -390,7 +390,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'a nudge lost',
     promise: 'P1',
-    seed: 6,
+    seed: 12,
     knobs: 'vendors=20',
     replacements: [replacing('sync/worker.ts', 'Worker.wake', () => () => undefined)],
   },
@@ -493,7 +493,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'a write is closed before anybody is told',
     promise: 'P9',
-    seed: 51,
+    seed: 99,
     knobs: 'writes=3 latency=800 crashes=4',
     replacements: [
       replacing('sync/write/edit.ts', 'editVendor', (editVendor) => async (account, vendorid, fields, options) => {
