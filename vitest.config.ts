@@ -6,7 +6,7 @@ const few = ['test/{process/kills,simulation}/**/*.test.ts'];
 
 /** What `npm run test:proofs` runs: processes, other people's programs, kills, power losses, and what takes many seconds. */
 const proofs = [
-  'test/{chromium,hostile,integration/package,power,process,second-service,simulation}/**/*.test.ts',
+  'test/{chromium,hostile,integration/package,postgres,power,process,second-service,simulation}/**/*.test.ts',
   'test/integration/people/{alerts,official-client,reporting-programs}.test.ts',
   'test/integration/sync/{churn,states}.test.ts',
   'test/unit/store/sqlite/migrate.every-schema.test.ts',

@@ -59,6 +59,16 @@ const elsewhere = {
       'Its Readme names the MIT License (http://jsumners.mit-license.org/), its package.json James Sumners as the author.',
     holder: '(c) James Sumners',
   },
+  'pg-types': {
+    license: 'MIT',
+    source: 'Its README.md contains this text.',
+    holder: '(c) 2014 Brian M. Carlson',
+  },
+  pgpass: {
+    license: 'MIT',
+    source: 'Its README.md contains this text.',
+    holder: '(c) 2013-2016 Hannes Hörl',
+  },
   'proxy-agent-negotiate': {
     license: 'MIT',
     source:

@@ -35,6 +35,7 @@ const knownTo = new Map([
   ['better-sqlite3', 'store'],
   ['kysely', 'store'],
   ['csv-stringify', 'store'],
+  ['pg', 'store'],
   ['hyparquet-writer', 'store'],
   ['p-retry', 'api'],
   ['oauth4webapi', 'api'],
@@ -155,11 +156,14 @@ describe('the layout', () => {
     expect(strays).toEqual([]);
   });
 
-  it.each(['mirror', 'secrets'])('numbers the migrations of the %s from 1, each once, in order', (folder) => {
-    const numbers = readMigrations(join(migrations, folder)).map(({ number }) => number);
-    expect(numbers[0]).toBe(1);
-    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
-  });
+  it.each(['mirror', 'secrets', 'postgres-sink'])(
+    'numbers the migrations of the %s from 1, each once, in order',
+    (folder) => {
+      const numbers = readMigrations(join(migrations, folder)).map(({ number }) => number);
+      expect(numbers[0]).toBe(1);
+      expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    },
+  );
 
   it('opens transactions in store/ alone', () => {
     const others = files.filter(({ path }) => areaOf(path) !== 'store');

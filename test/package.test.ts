@@ -85,6 +85,13 @@ describe('H12 the compiled program', () => {
     expect([...compiledIn].filter((name) => name !== undefined && name in manifest.dependencies)).toEqual([]);
   });
 
+  it('loads the driver of PostgreSQL only where rows are published to one', () => {
+    const files = readdirSync(join(packageRoot, 'dist/cmd'));
+    const texts = files.map((file) => readFileSync(join(packageRoot, 'dist/cmd', file), 'utf8'));
+    expect(texts.filter((text) => /import\(['"]pg['"]\)/.test(text))).toHaveLength(1);
+    expect(texts.filter((text) => /\bfrom ?['"]pg['"]|^import ['"]pg['"]/m.test(text))).toEqual([]);
+  });
+
   it('comes with the licences and a bill of materials of all that runs', () => {
     const { status, stderr } = spawnSync(process.execPath, ['.config/third-party.js'], {
       cwd: packageRoot,

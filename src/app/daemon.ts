@@ -1,5 +1,6 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Actions } from '../admin/api/actions-api.ts';
 import { Metrics } from '../admin/metrics.ts';
@@ -23,7 +24,7 @@ import {
 import type { Post } from '../http/post.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createNotifier } from '../notify/target-sender.ts';
-import { isLoopback, type Settings } from '../settings/parse.ts';
+import { isLoopback, type PostgresPublication, type Settings } from '../settings/parse.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
 import { listenerMovedAt } from '../store/files/identity.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
@@ -35,6 +36,7 @@ import { FiguresThread } from '../store/reports/figures.ts';
 import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
+import { sinkMigrations } from '../store/postgres/tables.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import { doubtfulFileSystem, localDisk, prepareFile } from '../store/sqlite/file-systems.ts';
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
@@ -54,6 +56,7 @@ import {
   createMaintenance,
   type IntegrityCheck,
 } from './maintenance.ts';
+import { SinkService } from './sinks.ts';
 import { SweepPermits } from './sweep-permits.ts';
 import { Publications, refuseBadSchedules, refuseBadSources } from './publications.ts';
 
@@ -172,6 +175,15 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   await logAbandonedCallbacks(mirror, log);
   const start = new StartOfDaemon(clock, lock);
   const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
+  const sinks = sinksOf(settings).map(
+    (publication) =>
+      new SinkService({
+        ...{ publication, mirror, clock, random, log },
+        timezone: settings.schedule.timezone,
+        host: hostname(),
+        migrations: sinkMigrations(dependencies.migrations),
+      }),
+  );
   const {
     accounts,
     receiving,
@@ -216,9 +228,14 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
   const accountWatch = watchKeptAccounts(accounts, { mirror, clock, log });
   // The account watch may wait for an account that is being removed; stopping the accounts ends that wait.
-  const services = [figures, admin, listener, integrity, publications, webhooks, accountWatch, ...lasting];
+  const services = [figures, admin, listener, integrity, publications, ...sinks, webhooks, accountWatch, ...lasting];
   const watched = healthSource({ ...health, machine: () => null });
   return new Daemon({ installation, lock, services, accounts, listener, admin, integrity, health: watched });
+}
+
+/** The schemas of somebody's PostgreSQL among the publications. */
+function sinksOf({ publish }: Settings): PostgresPublication[] {
+  return publish.filter((one): one is PostgresPublication => 'to' in one);
 }
 
 interface OpenedInstallation {

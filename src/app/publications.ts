@@ -15,13 +15,11 @@ import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import { checkCron, CronSlots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
-import type { Settings } from '../settings/parse.ts';
+import { publishedFiles, type FilePublication, type Settings } from '../settings/parse.ts';
 import { assertRowSource } from '../store/export/export-rows.ts';
 import type { Store } from '../store/mirror.ts';
 import { cursorParts } from '../store/reports/feed-cursor.ts';
 import type { PublicationRow } from '../store/publications.ts';
-
-type PublicationSettings = Settings['publish'][number];
 
 interface PublicationsOptions {
   readonly settings: Pick<Settings, 'publish' | 'secrets' | 'readFrom'> & {
@@ -42,7 +40,7 @@ const lookEvery = 1_000;
 
 /** One file to be kept. All moments are monotonic. */
 interface Copy {
-  readonly publication: PublicationSettings;
+  readonly publication: FilePublication;
   readonly definition: string;
   readonly followsChanges: boolean;
   /** What the mirror knows of it; undefined where that is nothing, or not read yet. */
@@ -68,7 +66,7 @@ export class Publications implements Service {
   constructor(options: PublicationsOptions) {
     this.#options = options;
     const { settings, mirror, clock, random, log } = options;
-    this.#copies = settings.publish.map((publication) => ({
+    this.#copies = publishedFiles(settings.publish).map((publication) => ({
       publication,
       definition: JSON.stringify([publication.format, publication.view, publication.query]),
       followsChanges: publication.when === 'change',
@@ -190,7 +188,7 @@ export class Publications implements Service {
     copy.failures += 1;
     const now = clock.monotonic();
     copy.wantedSince = now;
-    copy.due = now + Math.min(limits.publishRetryAtMost, limits.publishRetry * 2 ** Math.min(copy.failures - 1, 10));
+    copy.due = now + retryDelay(copy.failures);
     const facts = { path, code: error.code, failures: copy.failures, err: error };
     if (copy.logged === error.code) log.debug(facts, 'the copy for readers could not be published');
     else log.error(facts, 'the copy for readers could not be published; it is tried again');
@@ -198,6 +196,11 @@ export class Publications implements Service {
     // Where not even that can be written, the log has it.
     await mirror.publications.failed(path, error).catch(() => undefined);
   }
+}
+
+/** How long a publication waits after so many failures. */
+export function retryDelay(failures: number): number {
+  return Math.min(limits.publishRetryAtMost, limits.publishRetry * 2 ** Math.min(failures - 1, 10));
 }
 
 function tooSlow(path: string): MirrorError {
@@ -228,6 +231,7 @@ export function refuseBadSchedules({ schedule, publish }: Settings): void {
 export async function refuseBadSources(publish: Settings['publish'], { query }: Pick<Store, 'query'>): Promise<void> {
   const problems = await query((snapshot) =>
     publish.flatMap((publication, index) => {
+      if ('to' in publication) return [];
       try {
         assertRowSource(snapshot, publication);
         return [];

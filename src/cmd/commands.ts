@@ -440,7 +440,7 @@ function declareForget(program: Command, lazy: LazyAction): void {
       paragraphs(
         'Removes fields (--field), which vendors.exclude must name, or one vendor (--vendor) from the mirror and its history, and overwrites the pages of the file. The daemon must be stopped.',
         'A forgotten vendor stays away until --undo, even if the service still lists it. The service itself is not changed.',
-        'Earlier copies keep everything: exports, files of `publish`, backups, and what was sent to receivers of webhooks.',
+        'Earlier copies keep everything: exports, files of `publish`, its rows in PostgreSQL until the daemon has started, backups, and what was sent to receivers of webhooks.',
       ),
     )
     .option('--field <name...>', 'fields that vendors.exclude names; in all accounts, or in --account')

@@ -1,19 +1,21 @@
 /** `doctor` on the files, their disk, and what the mirror says of each account. */
 import { existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { vendorFields } from '../domain/vendor.ts';
 import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
 import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
-import type { Settings } from '../settings/parse.ts';
+import { publishedFiles, type Settings } from '../settings/parse.ts';
 import { replaceableByOthers } from '../settings/permissions.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { withoutFolder } from '../store/files/own-files.ts';
 import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
 import type { ParkedReason } from '../store/account-reports.ts';
+import { isSinkMade } from '../store/postgres/sink.ts';
+import { sinkMigrations } from '../store/postgres/tables.ts';
 import { doubtfulFileSystem, freeBytes, localDisk, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';
@@ -31,6 +33,7 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield* serviceUser(settings);
   yield await privacy(context, settings);
   yield* publications(context, settings);
+  yield* postgresServers(context, settings);
   yield* openFolders(settings);
   yield* listenerPlace(context, settings);
 }
@@ -86,7 +89,8 @@ async function* publications(context: ProcessContext, settings: Settings): Async
     const now = context.clock.now();
     const problems = found.flatMap((one) => publicationProblem(one, startedAt !== null, now) ?? []);
     for (const { message, remedy } of problems) yield warning(check, message, remedy ?? '');
-    const missing = problems.length > 0 ? [] : settings.publish.flatMap(({ path }) => withoutFolder(path) ?? []);
+    const missing =
+      problems.length > 0 ? [] : publishedFiles(settings.publish).flatMap(({ path }) => withoutFolder(path) ?? []);
     for (const { message, hint } of missing) yield warning(check, message, hint);
     const fresh = found.filter(({ written_at }) => written_at !== null).length;
     if (problems.length + missing.length === 0)
@@ -98,11 +102,27 @@ async function* publications(context: ProcessContext, settings: Settings): Async
   }
 }
 
+/** Whether each PostgreSQL that rows are published to can be used now; nothing is written there. */
+async function* postgresServers(context: ProcessContext, { publish }: Settings): AsyncGenerator<Checkup> {
+  const check = 'rows in PostgreSQL';
+  for (const one of publish) {
+    if (!('to' in one)) continue;
+    try {
+      const isMade = await isSinkMade(one, sinkMigrations(join(context.packageRoot, 'migrations')), context.clock);
+      const made = isMade ? 'holds the tables of this program' : 'gets its tables when the daemon first writes them';
+      yield fine(check, `${one.path} can be reached, and ${made}.`);
+    } catch (error) {
+      const { message, hint } = asMirrorError(error);
+      yield warning(check, message, hint);
+    }
+  }
+}
+
 /** Copies that readers cannot trust, because others may put something else in their place. */
 function* openFolders({ database, publish }: Settings): Generator<Checkup> {
   // Root checks for the user of the service.
   const user = process.geteuid?.() === 0 ? statSync(nearestFolder(resolve(database))).uid : undefined;
-  for (const folder of new Set(publish.map(({ path }) => nearestFolder(resolve(path))))) {
+  for (const folder of new Set(publishedFiles(publish).map(({ path }) => nearestFolder(resolve(path))))) {
     const open = replaceableByOthers(folder, user);
     if (open)
       yield warning(

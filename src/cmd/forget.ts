@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { neededFields } from '../domain/vendor.ts';
-import type { Settings } from '../settings/parse.ts';
+import { publishedFiles, type Settings } from '../settings/parse.ts';
 import { Forgetter, olderCopies } from '../store/forget.ts';
 import { vendorDetails } from '../store/reports/vendor-detail.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
@@ -72,7 +72,7 @@ async function vendorQuestion(call: Call, settings: Settings, vendorid: number):
 async function forgetFields(call: Call, settings: Settings, fields: readonly string[]): Promise<ExitStatus> {
   const { context, options } = call;
   const { vendors, versions } = await forgetting(call, settings, (mirror) => mirror.fields(fields, options.account));
-  const copies = olderCopies(settings.database, pathsOf(settings));
+  const copies = copiesOf(settings);
   if (options.json) printJson(context, { ok: true, fields, vendors, versions, copies });
   else {
     const held = `${counted(vendors, 'vendor')} and ${counted(versions, 'earlier version')}`;
@@ -87,7 +87,7 @@ async function forgetVendor(call: Call, settings: Settings, vendorid: number): P
   const account = oneAccount(settings);
   const isKnown = await forgetting(call, settings, (mirror) => mirror.vendor(account, vendorid));
   if (!isKnown) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid} of ${account}.`);
-  const copies = olderCopies(settings.database, pathsOf(settings));
+  const copies = copiesOf(settings);
   if (options.json) printJson(context, { ok: true, account, vendorid, copies });
   else {
     printText(context, `Vendor ${vendorid} of ${account} is forgotten, and the file was overwritten.`);
@@ -126,8 +126,11 @@ async function forgetting<T>(
   }
 }
 
-function pathsOf({ publish }: Settings): string[] {
-  return publish.map(({ path }) => path);
+/** What may still have what was forgotten: files, and rows in PostgreSQL until the daemon has started. */
+function copiesOf({ database, publish }: Settings): string[] {
+  const files = publishedFiles(publish).map(({ path }) => path);
+  const rows = publish.flatMap((one) => ('to' in one ? [one.path] : []));
+  return [...olderCopies(database, files), ...rows];
 }
 
 function noticeCopies({ context }: Call, copies: readonly string[]): void {

@@ -130,11 +130,9 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
     { key: 'database', path: database, own: { readFrom } },
     { key: 'secrets', path: secrets, own: { readFrom, database } },
     { key: 'database', path: database, own: { secrets } },
-    ...publish.map(({ path }, index) => ({
-      key: `publish.${index}.path`,
-      path,
-      own: { readFrom, database, secrets },
-    })),
+    ...publish.flatMap((one, index) =>
+      'to' in one ? [] : [{ key: `publish.${index}.path`, path: one.path, own: { readFrom, database, secrets } }],
+    ),
   ];
   const problems = named.flatMap(({ key, path, own }) => {
     const what = ownFileAt(path, own);

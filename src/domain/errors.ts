@@ -131,6 +131,26 @@ export const catalogue = {
   ),
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
   disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
+  postgres_failed: entry(
+    unavailable,
+    true,
+    'Nothing needs to be done here: it is tried again. See that the server runs, can be reached, and has free disk and connections.',
+  ),
+  postgres_refused: entry(
+    refused,
+    false,
+    'Check user, password, database and certificate; the user needs the right to create the schema, or all rights on it.',
+  ),
+  postgres_tables: entry(
+    file,
+    false,
+    'Undo what was changed, install the version that made the tables, or drop the schema: then it is filled anew.',
+  ),
+  postgres_taken: entry(
+    locked,
+    true,
+    'Stop the other installation, or publish from one of them only. If it no longer exists, wait until then, or set kept_until in the table mirrors to now().',
+  ),
   copy_too_slow: entry(file, true, 'Publish less of it (a view or a query), on a schedule, or to a faster disk.'),
   file_unwritable: entry(
     file,

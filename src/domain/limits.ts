@@ -47,4 +47,9 @@ export const limits = {
   publishRetryAtMost: hour,
   publicationLate: 30 * minute,
   targetFailing: 15 * minute,
+  postgresConnect: 10 * second,
+  postgresStatement: minute,
+  postgresLock: 10 * second,
+  sinkKept: 10 * minute,
+  sinkFreshness: minute,
 } as const;

@@ -848,8 +848,11 @@ export function publicationProblem(
   }
   const isLate = behind_since !== null && now - (parseInstant(behind_since) ?? now) > limits.publicationLate;
   if (!isLate || !hasDaemon) return undefined;
-  const message = `${path} lacks changes since ${behind_since.slice(0, 19)} UTC, because other copies take so long.`;
-  return problem('publication_late', 'fair', message, catalogue.copy_too_slow.hint, behind_since);
+  const isFile = !path.startsWith('postgres://');
+  const cause = isFile ? 'other copies take so long' : 'the server takes its rows so slowly';
+  const message = `${path} lacks changes since ${behind_since.slice(0, 19)} UTC, because ${cause}.`;
+  const { hint } = isFile ? catalogue.copy_too_slow : catalogue.postgres_failed;
+  return problem('publication_late', 'fair', message, hint, behind_since);
 }
 
 export function targetProblems(status: TargetStatus, now: number): Problem[] {

@@ -8,7 +8,6 @@ import {
   allConnections,
   connectionProblems,
   defaultConnection,
-  isLoopback,
   pathInstead,
   pathOfConnection,
   publicationProblems,
@@ -18,10 +17,12 @@ import {
   type Settings,
   type Shaped,
 } from './shape.ts';
+import { isLoopback } from './addresses.ts';
 import { isMap, place, problemsOf, readSettingsYaml, type Problem } from './yaml.ts';
 
 export { defaultConnection, isLoopback };
-export type { AuthSettings } from './shape.ts';
+export { publishedFiles } from './shape.ts';
+export type { AuthSettings, FilePublication, PostgresPublication } from './shape.ts';
 export type { NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 
 /** Where settings are read from. */
@@ -148,7 +149,7 @@ function relativePaths(shaped: Shaped): Problem[] {
   const paths: readonly (readonly [readonly PropertyKey[], string])[] = [
     [['database'], database],
     [['secrets'], secrets],
-    ...publish.map(({ path }, index) => [['publish', index, 'path'], path] as const),
+    ...publish.flatMap((one, index) => ('to' in one ? [] : [[['publish', index, 'path'], one.path] as const])),
     ...tokenFiles(shaped).map(({ path, file }) => [path, file] as const),
   ];
   return paths.filter(([, path]) => !isAbsolute(path)).map(([path]) => ({ path, remedy: absoluteWanted }));
@@ -156,7 +157,7 @@ function relativePaths(shaped: Shaped): Problem[] {
 
 const absoluteWanted = 'should be an absolute path in this file, because commands may run in any folder';
 
-const secretNames = new Set(['clientSecret', 'refreshToken', 'secret', 'token']);
+const secretNames = new Set(['clientSecret', 'password', 'refreshToken', 'secret', 'token']);
 
 /** Whether a secret stands in the settings themselves, and not in a variable or a file. */
 function holdsSecret(value: unknown): boolean {

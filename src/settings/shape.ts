@@ -11,7 +11,9 @@ import { eventsInstead } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
+import { isLoopback, postgresAddress } from './addresses.ts';
 import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
+import { isMap } from './yaml.ts';
 
 /** What should stand in place of a text that looks like a path and would be a file of that very name; undefined where it is a path. */
 export function pathInstead(value: string): string | undefined {
@@ -36,13 +38,6 @@ const path = text.transform((value, context) => {
   return withHome(value);
 });
 const secret = text.regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII').transform((value) => new Secret(value));
-
-const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
-
-/** Whether a host name means this machine. */
-export function isLoopback(host: string): boolean {
-  return loopbackHosts.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
-}
 
 const serviceUrl = text.transform((value, context) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
@@ -266,15 +261,52 @@ const excludable = z
     `another field: ${neededFields.join(', ')} are needed to keep the mirror correct`,
   );
 
-const publication = z.strictObject({
+const when = text
+  .regex(/^change$|^\S+(\s+\S+){4,5}$/, 'change, or a cron schedule in quotes, such as "0 6 * * *"')
+  .default('change');
+
+const filePublication = z.strictObject({
   path,
-  when: text
-    .regex(/^change$|^\S+(\s+\S+){4,5}$/, 'change, or a cron schedule in quotes, such as "0 6 * * *"')
-    .default('change'),
+  when,
   format: z.enum(exportFormats, { error: `one of ${exportFormats.join(', ')}` }).optional(),
   view: text.optional(),
   query: z.string({ error: 'one SELECT' }).min(1, 'one SELECT').optional(),
 });
+
+const schemaForm = 'the name of a schema: up to 63 lower-case letters, digits and _, not beginning with pg_';
+
+const postgresPublication = z
+  .strictObject({
+    to: text.transform((value, context) => {
+      const address = postgresAddress(value);
+      if (typeof address !== 'string') return address;
+      context.addIssue(address);
+      return z.NEVER;
+    }),
+    schema: text.regex(/^(?!pg_)[a-z_][a-z0-9_]{0,62}$/, schemaForm).default('vendor_mirror'),
+    when,
+    password: secret.optional(),
+  })
+  .transform((given) => ({ ...given, path: `${given.to.name}#${given.schema}` }));
+
+/** Which of the two it is follows from what it names, so that what is wrong is said of that one. */
+const publication = z.unknown().transform((value, context): FilePublication | PostgresPublication => {
+  const result = (isMap(value) && 'to' in value ? postgresPublication : filePublication).safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+  return z.NEVER;
+});
+
+/** A file for readers. */
+export type FilePublication = z.infer<typeof filePublication>;
+
+/** A schema of somebody's PostgreSQL that holds the mirror's rows; `path` is what status, metrics and messages call it. */
+export type PostgresPublication = z.infer<typeof postgresPublication>;
+
+/** The files among the publications. */
+export function publishedFiles(publish: readonly (FilePublication | PostgresPublication)[]): FilePublication[] {
+  return publish.filter((one): one is FilePublication => !('to' in one));
+}
 
 export const settingsShape = z.strictObject({
   accounts: accountList,
@@ -339,7 +371,8 @@ export const settingsShape = z.strictObject({
     versions: duration.nullable(),
   }),
   publish: z.array(publication, {
-    error: 'a list of {path, when, format, view or query}, such as [{ path: copy.db }]',
+    error:
+      'a list of {path, when, format, view or query} or {to, schema, when, passwordFile}, such as [{ path: copy.db }]',
   }),
   notify: z
     .array(notifyTarget, { error: 'a list of {url, secretFile}' })
@@ -407,10 +440,16 @@ function isTimezone(name: string): boolean {
 
 /** Problems in `publish`, each with its place and remedy. */
 export function publicationProblems(
-  publish: readonly Publication[],
+  publish: readonly (FilePublication | PostgresPublication)[],
 ): { path: readonly PropertyKey[]; remedy: string }[] {
   return publish.flatMap((publication, index) => {
-    const { path, format, view, query } = publication;
+    const { path } = publication;
+    const isTwice = publish.findIndex((other) => other.path === path) < index;
+    if ('to' in publication)
+      return isTwice
+        ? [{ path: ['publish', index, 'schema'], remedy: 'should be another schema: it is named twice' }]
+        : [];
+    const { format, view, query } = publication;
     const problem = (key: keyof Publication, remedy: string) => [{ path: ['publish', index, key], remedy }];
     const form = format ?? formatByEnding(path);
     if (form === undefined) return problem('path', `should end in .${exportFormats.join(', .')}, or have a format`);
@@ -420,8 +459,6 @@ export function publicationProblems(
         'should be left out for a .db, which holds the whole mirror',
       );
     if (view !== undefined && query !== undefined) return problem('query', 'should be left out if a view is named');
-    return publish.findIndex((other) => other.path === path) < index
-      ? problem('path', 'should be another file: it is named twice')
-      : [];
+    return isTwice ? problem('path', 'should be another file: it is named twice') : [];
   });
 }

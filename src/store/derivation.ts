@@ -12,11 +12,19 @@ import { balanceFields, columnFields, kept, mergeReading, type Vendor, type Vend
 import { History } from './history.ts';
 import type { Database } from './sqlite/database.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
-import { keyOf, mirrorSql, statement, type None, type Statement } from './sqlite/statement.ts';
+import { keyOf, mirrorSql, statement, type None, type Snapshot, type Statement } from './sqlite/statement.ts';
 import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
 
 /** Raised whenever a record is read otherwise than before: a new field, or another rule. */
 export const derivation = 1;
+
+/** The version of the rules by which all rows of the file are derived. */
+export function heldDerivation(sqlite: Snapshot): number {
+  const held = statement<None, { derivation: number }>(sqlite, () =>
+    mirrorSql.selectFrom('mirror_identity').select('derivation'),
+  );
+  return held.get({})?.derivation ?? 0;
+}
 
 /** Reads a vendor from its stored record. @throws MirrorError where the record cannot be read. */
 export type DeriveVendor = (vendorid: number, raw: string) => Vendor;

@@ -1,6 +1,7 @@
 /**
  * Copies for readers that a daemon keeps (`publish`): what each holds, and since when it could not be written. Not part of the copies' own
- * truth: a file that was replaced, removed, or comes from another history is known by its time and its place in the change feed.
+ * truth: a file that was replaced, removed, or comes from another history is known by its time and its place in the change feed. A schema of
+ * PostgreSQL says itself what it holds; in place of the time of a file stands a number that changes whenever something is forgotten.
  */
 import { sql, type Selectable } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
@@ -17,7 +18,7 @@ export interface PublishedState {
   readonly place: string;
   /** What was written, as settings say it. */
   readonly definition: string;
-  /** The time of the file, milliseconds since 1970. */
+  /** The time of the file, milliseconds since 1970; below 0 once something was forgotten since. */
   readonly file_ms: number | null;
 }
 
@@ -27,6 +28,7 @@ export class PublicationRows {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #find: Statement<{ path: string }, PublicationRow>;
+  readonly #register: Statement<{ path: string }>;
   readonly #wrote: Statement<PublishedState & { path: string; now: string }>;
   readonly #failed: Statement<{ path: string; now: string; code: string; error: string }>;
 
@@ -35,6 +37,10 @@ export class PublicationRows {
     this.#database = database;
     this.#clock = clock;
     this.#find = statement(sqlite, (at) => sql`SELECT * FROM _publications WHERE path = ${at('path')}`);
+    this.#register = statement(
+      sqlite,
+      (at) => sql`INSERT INTO _publications (path) VALUES (${at('path')}) ON CONFLICT DO NOTHING`,
+    );
     this.#wrote = statement(
       sqlite,
       (at) => sql`
@@ -60,6 +66,16 @@ export class PublicationRows {
 
   find(path: string): Promise<PublicationRow | undefined> {
     return this.#database.read(() => this.#find.get({ path }));
+  }
+
+  /** What is known of a publication, from now on also if it was never written: what is forgotten is noted with it. */
+  register(path: string): Promise<PublicationRow> {
+    return this.#database.write(() => {
+      this.#register.run({ path });
+      const row = this.#find.get({ path });
+      if (!row) throw new Error('The publication was not stored.');
+      return row;
+    });
   }
 
   wrote(path: string, state: PublishedState): Promise<void> {
@@ -97,7 +113,7 @@ export function publicationReports(sqlite: Sqlite): PublicationReport[] {
   });
 }
 
-/** Takes the files for others than those that were written, so that each is written again. Runs inside a transaction. */
+/** Takes what is there for something else than what was written, so that each is written again. Runs inside a transaction. */
 export function writeAllAgain(sqlite: Sqlite): void {
-  statement<None>(sqlite, () => sql`UPDATE _publications SET file_ms = -1`).run({});
+  statement<None>(sqlite, () => sql`UPDATE _publications SET file_ms = min(coalesce(file_ms, 0), 0) - 1`).run({});
 }

@@ -49,6 +49,11 @@ const told: readonly Told[] = [
   ['publishTime', 'time', 'after which a publication is given up for this time'],
   [['publishRetry', 'publishRetryAtMost'], 'time', 'until a publication that failed is tried again'],
   ['publicationLate', 'time', 'that a publication may lack changes before it is called late'],
+  ['postgresConnect', 'time', 'until a connection to a PostgreSQL (`publish`) is given up'],
+  ['postgresStatement', 'time', 'until one of its answers is given up, and it gives up a transaction of ours'],
+  ['postgresLock', 'time', 'for which a lock of another program is waited for there'],
+  ['sinkKept', 'time', 'for which no other installation may write the rows of a mirror there'],
+  ['sinkFreshness', 'time', 'between two looks whether `freshness` there must be written'],
 ];
 
 function inBytes(bytes: number): string {

@@ -16,7 +16,7 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { parseInstant } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { Addresses, eachAttempt } from '../../http/addresses.ts';
-import { isLoopback } from '../../settings/shape.ts';
+import { isLoopback } from '../../settings/addresses.ts';
 import { ProxyFault, TunnelRefused, type Fetch, type FetchedAnswer, type FetchRequest } from './request.ts';
 
 // Default imports: their members are looked up at each call, so that tests can replace the network.

@@ -85,7 +85,7 @@ export function lastSeq(sqlite: Sqlite): number {
 }
 
 /** The `seq` of the last removed change; 0 where none was removed. */
-function removedThrough(sqlite: Sqlite): number {
+export function removedThrough(sqlite: Sqlite): number {
   return statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`).get({})?.seq ?? 0;
 }
 

@@ -244,6 +244,28 @@ describe('doctor', () => {
     });
   });
 
+  it('reports a PostgreSQL that rows are published to and that cannot be used, and why they were not written', async () => {
+    const path = 'postgres://mirror@127.0.0.1:1/reports#vendors';
+    const settings = `${freePorts}\npublish: [{ to: "postgres://mirror@127.0.0.1:1/reports", schema: vendors }]`;
+    const line = await testbed({ level: 'command', service: {}, settings });
+    await line.run('sync', ...account);
+    const failed = { failing_since: '2026-11-20 11:00:00.000', failed_at: '2026-11-20 11:59:00.000', failures: 7 };
+    await line.fill({ _publications: [{ path, ...failed, code: 'postgres_taken', error: 'Another keeps them.' }] });
+    const { of } = await diagnose(line);
+    expect(of('rows in PostgreSQL')).toMatchObject({
+      result: 'warning',
+      message: 'postgres://mirror@127.0.0.1:1/reports cannot be reached, or ended the connection (ECONNREFUSED).',
+      remedy: expect.stringContaining('it is tried again') as unknown,
+    });
+    expect(of('copies for readers')).toMatchObject({
+      result: 'warning',
+      message: `${path} could not be published since 2026-11-20 11:00:00 UTC: Another keeps them.`,
+      remedy: expect.stringContaining('Stop the other installation') as unknown,
+    });
+    const { stdout } = await line.run('status', ...account);
+    expect(stdout).toMatch(/reports#vendors +failing; written after changes, last never; failed 7 times since/);
+  });
+
   it('K33, K34 reports an event that could not be registered, and deliveries that name our callback', async () => {
     const address = 'http://127.0.0.1:1';
     const listener = `listener: { host: 127.0.0.1, port: 1, publicUrl: "${address}" }`;

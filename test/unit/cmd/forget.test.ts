@@ -46,6 +46,18 @@ describe('forget', () => {
     expect(stderr).toContain(`It may still be in ${line.database}.corrupt-2026-11-20.`);
   });
 
+  it('names rows in PostgreSQL among the copies that may still hold it', async () => {
+    const to = 'postgres://mirror@127.0.0.1:1/reports';
+    const beside = await testbed({
+      level: 'command',
+      service: {},
+      settings: `vendors: { exclude: [phone] }\npublish: [{ to: "${to}" }]`,
+    });
+    await beside.run('sync', '--account', '6BApk');
+    const { stderr } = await beside.run('forget', '--field', 'phone', '--yes');
+    expect(stderr).toContain(`It may still be in ${to}#vendor_mirror.`);
+  });
+
   it('removes a vendor by its number, shows its name in the question, and mirrors it again with --undo', async () => {
     await line.run('sync', '--account', '6BApk');
     const { stdout } = await line.run('vendors', 'list', '--json', '--account', '6BApk');

@@ -291,7 +291,7 @@ describe('publish', () => {
     ['null', 'publish: should be a list of {path, when, format, view or query}'],
     [
       '{ path: copy.db }',
-      'publish: should be a list of {path, when, format, view or query}, such as [{ path: copy.db }]',
+      'publish: should be a list of {path, when, format, view or query} or {to, schema, when, passwordFile}, such as [{ path: copy.db }]',
     ],
     ['[{ path: a.db }, { path: a.txt }]', 'publish.1.path: should end in .db'],
     ['[{ path: a.db, when: weekly }]', 'publish.0.when: should be change, or a cron schedule in quotes'],

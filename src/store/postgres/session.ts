@@ -1,0 +1,153 @@
+/**
+ * A connection to somebody's PostgreSQL, and the only code that knows the driver, which is loaded when the first one is opened.
+ *
+ * Nothing waits for a server longer than its limits: for a connection, for each statement, for each lock; and the server does not wait for a
+ * program that hangs inside a transaction. After an error a session is of no use: it is closed, which undoes the transaction. Everything is
+ * set for one transaction, so that a pooler may give each to another connection. What a server says of values never leaves this file, because
+ * it may quote them.
+ */
+import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
+import type { Client, ClientConfig } from 'pg';
+import { MirrorError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { PostgresAddress } from '../../settings/addresses.ts';
+
+export interface PostgresServer {
+  readonly to: PostgresAddress;
+  readonly schema: string;
+  readonly password?: Secret | undefined;
+}
+
+export class PostgresSession {
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #server: PostgresServer;
+  readonly #signal: AbortSignal;
+  readonly #cut: () => void;
+  #isBroken = false;
+
+  private constructor(client: Client, socket: Socket, server: PostgresServer, signal: AbortSignal) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#server = server;
+    this.#signal = signal;
+    this.#cut = () => void socket.destroy();
+    signal.addEventListener('abort', this.#cut, { once: true });
+  }
+
+  /** Connects; the signal cuts the connection, and whatever is under way fails. @throws MirrorError `postgres_refused`, `postgres_failed`. */
+  static async open(server: PostgresServer, signal: AbortSignal): Promise<PostgresSession> {
+    const { Client: Driver } = (await import('pg')).default;
+    const socket = new Socket();
+    const client = new Driver(configOf(server, socket));
+    // Each failure also ends the statement that is under way.
+    client.on('error', () => undefined);
+    const session = new PostgresSession(client, socket, server, signal);
+    try {
+      signal.throwIfAborted();
+      await client.connect();
+      return session;
+    } catch (error) {
+      session.#isBroken = true;
+      session.close();
+      throw ofServer(server, error, signal);
+    }
+  }
+
+  /** The rows of one statement; several without values are one, too. @throws MirrorError `postgres_…` */
+  async run<Row extends object>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
+    try {
+      return (await this.#client.query<Row>(statement, values === undefined ? undefined : [...values])).rows;
+    } catch (error) {
+      this.#isBroken = true;
+      throw ofServer(this.#server, error, this.#signal);
+    }
+  }
+
+  /** Runs the work in one transaction, in which the names of tables are those of the schema. An error undoes it. */
+  async atomically<T>(work: () => Promise<T>): Promise<T> {
+    const { schema } = this.#server;
+    await this.run(
+      `BEGIN; SET LOCAL search_path TO "${schema}"; SET LOCAL TimeZone TO 'UTC';
+       SET LOCAL statement_timeout TO ${limits.postgresStatement}; SET LOCAL lock_timeout TO ${limits.postgresLock};
+       SET LOCAL idle_in_transaction_session_timeout TO ${limits.postgresStatement}`,
+    );
+    const result = await work();
+    await this.run('COMMIT');
+    return result;
+  }
+
+  /** Ends the connection, without waiting for the server. */
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#cut);
+    if (this.#isBroken) {
+      this.#socket.destroy();
+      return;
+    }
+    // The server need not answer.
+    void this.#client.end().catch(() => undefined);
+    this.#socket.destroySoon();
+    this.#socket.unref();
+  }
+}
+
+function configOf({ to, password }: PostgresServer, socket: Socket): ClientConfig {
+  const { host, port, database, user, tls } = to;
+  return {
+    ...{ host, port, database, user },
+    ...(password && { password: password.reveal() }),
+    ssl: tls === 'disable' ? false : tlsOf(to),
+    stream: () => socket,
+    application_name: 'vendor-mirror',
+    keepAlive: true,
+    connectionTimeoutMillis: limits.postgresConnect,
+    query_timeout: limits.postgresStatement,
+  };
+}
+
+function tlsOf({ host, tls, rootCertificate }: PostgresAddress): Exclude<ClientConfig['ssl'], undefined> {
+  if (tls === 'require') return { rejectUnauthorized: false };
+  return {
+    rejectUnauthorized: true,
+    ...(rootCertificate !== undefined && { ca: readFileSync(rootCertificate, 'utf8') }),
+    // By default, Node.js compares an address that is no name with nothing of the certificate.
+    checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+  };
+}
+
+/** Of these classes of SQLSTATE, what the server says names tables, roles and settings, and no values. */
+const withoutValues = /^(08|25|28|3D|3F|40|42|53|54|55|57|58)/;
+/** No rights, no such role, password or database; and a server that has no TLS, or a certificate that is not trusted. */
+const refusals = /^(28|3D|42501)/;
+const untrusted = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/;
+
+/** Any error of the driver as one of ours, without values and without what was sent. */
+function ofServer({ to: { name }, schema }: PostgresServer, error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof MirrorError) return error;
+  if (signal.aborted) return signal.reason;
+  const { message, code = '' } = error as Error & { readonly code?: string };
+  if (/^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code)) {
+    const { table, constraint, column } = error as { table?: string; constraint?: string; column?: string };
+    const place = [table, column, constraint].filter((part) => part !== undefined).join(', ');
+    const said = withoutValues.test(code) ? message : `a value was refused${place === '' ? '' : ` (${place})`}`;
+    const text = `${name}, schema ${schema}: ${said} (SQLSTATE ${code}).`;
+    if (refusals.test(code)) return new MirrorError('postgres_refused', text);
+    return new MirrorError(/^(22|23|3F|42)/.test(code) ? 'postgres_tables' : 'postgres_failed', text);
+  }
+  if (message.includes('password')) {
+    const remedy = 'Name a file with the password as passwordFile beside `to`.';
+    return new MirrorError('postgres_refused', `${name} asks for a password.`, { remedy });
+  }
+  if (message.includes('SSL connections')) return new MirrorError('postgres_refused', `${name} offers no TLS.`);
+  if (untrusted.test(code))
+    return new MirrorError('postgres_refused', `${name}: its certificate is not trusted (${code}).`);
+  if (code === 'ENOENT' && 'path' in (error as object) && !('address' in (error as object)))
+    return new MirrorError('postgres_refused', `${name}: the file of sslrootcert, or the socket, is not there.`);
+  const said = /timeout/i.test(message)
+    ? 'did not answer in time'
+    : `cannot be reached, or ended the connection${code === '' ? '' : ` (${code})`}`;
+  return new MirrorError('postgres_failed', `${name} ${said}.`);
+}

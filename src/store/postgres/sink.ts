@@ -1,0 +1,454 @@
+/**
+ * Keeps a mirror's rows in a schema of somebody's PostgreSQL: vendors with balances and tax defaults, changes, freshness. Other mirrors may
+ * fill the same schema, since every key begins with the mirror's id.
+ *
+ * What is there stands in the row of the mirror in `mirrors`, which each transaction locks first, and which changes with the rows that it
+ * speaks of. So whatever is killed, and whichever answer to a commit is lost, the next round reads where to go on, and each change is written
+ * once:
+ *
+ *   nothing, or not what is wanted, or of another history   a snapshot begins, with the end of the feed before it
+ *   snapshot of vendors          the next ones in the order of their keys; what lies between and is not in the mirror is deleted
+ *   snapshot of changes          the same in the order of the feed, up to where the snapshot began
+ *   cursor                       the next page of the feed: its changes, and the vendors that it names as they are now
+ *   end of the feed              changes that the mirror has pruned are deleted; freshness
+ *
+ * A snapshot is wanted again for another `definition`: another version of the tables or of what is derived from records, or something was
+ * forgotten. Rows are overwritten only where they differ, so it leaves no gap for readers.
+ *
+ * One installation at a time writes the rows of a mirror, since a copy of it would write another history: the row names it, and until when it
+ * may. It is renewed with each transaction; whoever has lost it writes nothing more. The mirror is read a page at a time, and is not held
+ * while the network is awaited.
+ */
+import { sql } from 'kysely';
+import type { Clock } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { changePage, type FeedChange } from '../reports/change-feed.ts';
+import { cursorParts, latestCursor, removedThrough, resolveCursor } from '../reports/feed-cursor.ts';
+import type { Migration } from '../sqlite/migrate.ts';
+import type { VendorKey } from '../sqlite/schema.ts';
+import { statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import { PostgresSession, type PostgresServer } from './session.ts';
+import { checkTables, prepareTables, putRows, sinkTables, type SinkRow } from './tables.ts';
+
+export interface SinkOptions {
+  readonly server: PostgresServer;
+  readonly query: Query;
+  readonly clock: Pick<Clock, 'yield'>;
+  readonly mirrorId: string;
+  /** Host and file of this installation. */
+  readonly keptBy: string;
+  /** Drawn for this process. */
+  readonly writer: string;
+  readonly migrations: readonly Migration[];
+}
+
+interface Round {
+  /** What is wanted there; where something else is, a snapshot begins. */
+  readonly definition: string;
+  /** For how long no other installation may write, in milliseconds. */
+  readonly keptFor: number;
+  readonly signal: AbortSignal;
+}
+
+export interface RoundReport {
+  /** The place in the change feed up to which everything is there. */
+  readonly cursor: string;
+  /** Mirrors that this installation kept there before: their rows are left. */
+  readonly earlier: readonly string[];
+}
+
+/** A snapshot under way. */
+interface Walk {
+  readonly definition: string;
+  /** The end of the feed before it began. */
+  readonly cursor: string;
+  /** The vendor up to which vendors were copied; null before the first. */
+  readonly vendor: VendorKey | null;
+  /** Once all vendors were: the place up to which changes were; null before the first. */
+  readonly changes: { readonly after: string | null } | null;
+}
+
+interface State {
+  readonly cursor: string | null;
+  readonly definition: string | null;
+  readonly walk: Walk | null;
+  readonly removedThrough: number;
+}
+
+/** Vendors or changes of one transaction. */
+const pageSize = 500;
+/** Numbers of changes of one transaction that deletes. */
+const prunedAtOnce = 10_000;
+
+export class Sink {
+  readonly #options: SinkOptions;
+  /** Whether this process has kept the rows: then another writer that took them over is not taken for an earlier process of ours. */
+  #hasKept = false;
+
+  constructor(options: SinkOptions) {
+    this.#options = options;
+  }
+
+  /** Brings the rows to the present state of the mirror. @throws MirrorError `postgres_…`, and the signal's reason. */
+  async update(round: Round): Promise<RoundReport> {
+    const { server, migrations, clock } = this.#options;
+    const session = await PostgresSession.open(server, round.signal);
+    try {
+      await prepareTables(session, server, migrations);
+      const claimed = await session.atomically(() => this.#claim(session, round));
+      let { state } = claimed;
+      for (let next: State | undefined = state; next; next = await this.#step(session, round, state)) {
+        state = next;
+        await clock.yield();
+      }
+      await this.#finish(session, round, state);
+      return { cursor: state.cursor ?? '', earlier: claimed.earlier };
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Lets another installation write at once. */
+  async release(signal: AbortSignal): Promise<void> {
+    if (!this.#hasKept) return;
+    const { server, mirrorId, writer } = this.#options;
+    const session = await PostgresSession.open(server, signal);
+    try {
+      await session.atomically(() =>
+        session.run(
+          'UPDATE mirrors SET kept_until = clock_timestamp() WHERE mirror_id = $1 AND writer = $2 AND kept_until > now()',
+          [mirrorId, writer],
+        ),
+      );
+    } finally {
+      session.close();
+    }
+  }
+
+  /** The next transaction; undefined where nothing is left to do but what ends a round. */
+  async #step(session: PostgresSession, round: Round, state: State): Promise<State | undefined> {
+    const { query, clock } = this.#options;
+    const { walk, cursor } = state;
+    if (walk) {
+      const isValid = typeof (await query((sqlite) => resolveCursor(sqlite, walk.cursor))) === 'number';
+      if (!isValid || walk.definition !== round.definition) return this.#begin(session, round, state);
+      return walk.changes
+        ? this.#walkChanges(session, round, state, walk)
+        : this.#walkVendors(session, round, state, walk);
+    }
+    if (cursor === null || state.definition !== round.definition) return this.#begin(session, round, state);
+    const page = await changePage(query, clock, { since: cursor, limit: pageSize }, round.signal);
+    if ('reason' in page) return this.#begin(session, round, state);
+    if (page.changes.length === 0) return undefined;
+    const keys = new Map(
+      page.changes.map(({ account_id, vendorid }) => [`${account_id} ${vendorid}`, { account_id, vendorid }]),
+    );
+    const rows = await query((sqlite) => vendorRows(sqlite, [...keys.values()]));
+    return this.#write(session, round, { ...state, cursor: page.cursor }, async () => {
+      await this.#putVendors(session, rows);
+      const there = new Set(
+        rows.vendors.map(({ account_id, vendorid }) => `${String(account_id)} ${String(vendorid)}`),
+      );
+      const gone = [...keys].filter(([key]) => !there.has(key)).map(([, key]) => key);
+      await session.run(`DELETE FROM vendors WHERE mirror_id = $1 AND ${among('$2', '$3')}`, this.#keys(gone));
+      await putRows(session, sinkTables.changes, this.#options.mirrorId, page.changes.map(changeRow));
+    });
+  }
+
+  async #begin(session: PostgresSession, round: Round, state: State): Promise<State> {
+    const cursor = await this.#options.query(latestCursor);
+    const walk = { definition: round.definition, cursor, vendor: null, changes: null };
+    return this.#write(session, round, { ...state, walk }, () => Promise.resolve());
+  }
+
+  async #walkVendors(session: PostgresSession, round: Round, state: State, walk: Walk): Promise<State> {
+    const after = walk.vendor ?? { account_id: '', vendorid: 0 };
+    const rows = await this.#options.query((sqlite) => vendorRows(sqlite, keysAfter(sqlite, after)));
+    const keys = rows.vendors as unknown as readonly VendorKey[];
+    const isLast = keys.length < pageSize;
+    const end = keys.at(-1) ?? after;
+    const vendor = { account_id: end.account_id, vendorid: end.vendorid };
+    const next: Walk = isLast ? { ...walk, changes: { after: null } } : { ...walk, vendor };
+    return this.#write(session, round, { ...state, walk: next }, async () => {
+      const until = isLast ? '' : 'AND (account_id, vendorid) <= ($6::text, $7::bigint)';
+      const limits = [after.account_id, after.vendorid, ...(isLast ? [] : [end.account_id, end.vendorid])];
+      await session.run(
+        `DELETE FROM vendors WHERE mirror_id = $1 AND (account_id, vendorid) > ($4::text, $5::bigint) ${until} AND NOT ${among('$2', '$3')}`,
+        [...this.#keys(keys), ...limits],
+      );
+      await this.#putVendors(session, rows);
+    });
+  }
+
+  async #walkChanges(session: PostgresSession, round: Round, state: State, walk: Walk): Promise<State> {
+    const { query, clock, mirrorId } = this.#options;
+    const since = walk.changes?.after ?? undefined;
+    const page = await changePage(query, clock, { since, limit: pageSize }, round.signal);
+    if ('reason' in page) return this.#begin(session, round, state);
+    const end = cursorParts(walk.cursor)?.seq ?? 0;
+    const from = since === undefined ? 0 : (cursorParts(since)?.seq ?? 0);
+    const until = cursorParts(page.cursor)?.seq ?? 0;
+    const isLast = page.changes.length === 0 || until >= end;
+    const changes = page.changes.filter(({ seq }) => seq <= end);
+    const next: State = isLast
+      ? { cursor: walk.cursor, definition: walk.definition, walk: null, removedThrough: 0 }
+      : { ...state, walk: { ...walk, changes: { after: page.cursor } } };
+    return this.#write(session, round, next, async () => {
+      await session.run(deleteChanges, [mirrorId, from, isLast ? null : until, changes.map(({ seq }) => seq)]);
+      await putRows(session, sinkTables.changes, mirrorId, changes.map(changeRow));
+    });
+  }
+
+  /** What ends a round: pruned changes, and how fresh the accounts are. */
+  async #finish(session: PostgresSession, round: Round, state: State): Promise<void> {
+    const { query, mirrorId, clock } = this.#options;
+    const removed = await query(removedThrough);
+    if (removed > state.removedThrough) await this.#prune(session, round, state, removed);
+    const rows = await freshnessRows(query, clock);
+    await this.#write(
+      session,
+      round,
+      { ...state, removedThrough: Math.max(removed, state.removedThrough) },
+      async () => {
+        await putRows(session, sinkTables.freshness, mirrorId, rows);
+        await session.run('DELETE FROM freshness WHERE mirror_id = $1 AND account_id <> ALL($2::text[])', [
+          mirrorId,
+          rows.map(({ account_id }) => account_id),
+        ]);
+        await session.run('UPDATE mirrors SET written_at = clock_timestamp() WHERE mirror_id = $1', [mirrorId]);
+      },
+    );
+  }
+
+  async #prune(session: PostgresSession, round: Round, state: State, removed: number): Promise<void> {
+    const { query, mirrorId } = this.#options;
+    for (let after = 0; after < removed;) {
+      const from = after;
+      const kept = await query((sqlite) => keptSeqs(sqlite, from, removed));
+      const until = kept.length < prunedAtOnce ? removed : (kept.at(-1) ?? removed);
+      await this.#write(session, round, state, async () => {
+        const [far] = await session.run<{ seq: number }>(
+          'SELECT seq::float8 AS seq FROM changes WHERE mirror_id = $1 AND seq > $2 ORDER BY seq OFFSET $3 LIMIT 1',
+          [mirrorId, from, prunedAtOnce],
+        );
+        after = Math.min(until, far?.seq ?? until);
+        await session.run(deleteChanges, [mirrorId, from, after, kept]);
+      });
+    }
+  }
+
+  /** Takes the rows of the mirror for this process, unless another installation has them. Runs inside a transaction. */
+  async #claim(session: PostgresSession, { keptFor }: Round): Promise<{ state: State; earlier: string[] }> {
+    const { mirrorId, keptBy, writer } = this.#options;
+    await session.run(
+      `INSERT INTO mirrors (mirror_id, kept_by, writer, kept_until) VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT DO NOTHING`,
+      [mirrorId, keptBy, writer],
+    );
+    const [row] = await session.run<MirrorRow>(
+      `SELECT writer, kept_by, kept_until > clock_timestamp() AS is_kept, to_char(kept_until, 'YYYY-MM-DD HH24:MI:SS') AS kept_until,
+         cursor, definition, snapshot, removed_through::float8 AS removed_through
+       FROM mirrors WHERE mirror_id = $1 FOR UPDATE`,
+      [mirrorId],
+    );
+    if (!row) throw this.#taken();
+    const isOurs = row.writer === writer || (row.kept_by === keptBy && !this.#hasKept);
+    if (!isOurs && row.is_kept) throw this.#taken(row);
+    await session.run(
+      `UPDATE mirrors SET kept_by = $2, writer = $3, kept_until = clock_timestamp() + $4 * interval '1 ms' WHERE mirror_id = $1`,
+      [mirrorId, keptBy, writer, keptFor],
+    );
+    const others = await session.run<{ mirror_id: string }>(
+      'SELECT mirror_id FROM mirrors WHERE kept_by = $2 AND mirror_id <> $1 AND kept_until < clock_timestamp() ORDER BY 1',
+      [mirrorId, keptBy],
+    );
+    this.#hasKept = true;
+    const walk = row.snapshot === null ? null : (JSON.parse(row.snapshot) as Walk);
+    const { cursor, definition, removed_through } = row;
+    const state = { cursor, definition, walk, removedThrough: removed_through };
+    return { state, earlier: others.map(({ mirror_id }) => mirror_id) };
+  }
+
+  /** One transaction, which ends in this state. */
+  async #write(session: PostgresSession, round: Round, state: State, work: () => Promise<unknown>): Promise<State> {
+    const { mirrorId, writer } = this.#options;
+    await session.atomically(async () => {
+      const [row] = await session.run<{ writer: string }>(
+        'SELECT writer FROM mirrors WHERE mirror_id = $1 FOR UPDATE',
+        [mirrorId],
+      );
+      if (row?.writer !== writer) throw this.#taken();
+      await work();
+      await session.run(
+        `UPDATE mirrors SET cursor = $2, definition = $3, snapshot = $4, removed_through = $5,
+           kept_until = clock_timestamp() + $6 * interval '1 ms'
+         WHERE mirror_id = $1`,
+        [
+          mirrorId,
+          state.cursor,
+          state.definition,
+          state.walk && JSON.stringify(state.walk),
+          state.removedThrough,
+          round.keptFor,
+        ],
+      );
+    });
+    return state;
+  }
+
+  async #putVendors(session: PostgresSession, { vendors, balances, taxDefaults }: VendorRows): Promise<void> {
+    const { mirrorId } = this.#options;
+    const keys = vendors as unknown as readonly VendorKey[];
+    await putRows(session, sinkTables.vendors, mirrorId, vendors);
+    for (const { name } of [sinkTables.balances, sinkTables.taxDefaults])
+      await session.run(`DELETE FROM ${name} WHERE mirror_id = $1 AND ${among('$2', '$3')}`, this.#keys(keys));
+    await putRows(session, sinkTables.balances, mirrorId, balances);
+    await putRows(session, sinkTables.taxDefaults, mirrorId, taxDefaults);
+  }
+
+  #keys(keys: readonly VendorKey[]): unknown[] {
+    return [this.#options.mirrorId, keys.map(({ account_id }) => account_id), keys.map(({ vendorid }) => vendorid)];
+  }
+
+  #taken(row?: Pick<MirrorRow, 'kept_by' | 'kept_until'>): MirrorError {
+    const { server, mirrorId } = this.#options;
+    const who = row ? `${row.kept_by} until ${row.kept_until}` : 'another installation';
+    return new MirrorError(
+      'postgres_taken',
+      `${server.to.name}, schema ${server.schema}: the rows of the mirror ${mirrorId} are kept by ${who}.`,
+    );
+  }
+}
+
+/** Longer, nobody waits for an answer whether a server can be used. */
+const lookLimit = 10_000;
+
+/**
+ * Whether the tables are there; writes nothing.
+ * @throws MirrorError `postgres_…` where they cannot be used.
+ */
+export async function isSinkMade(
+  server: PostgresServer,
+  migrations: readonly Migration[],
+  clock: Pick<Clock, 'timer'>,
+): Promise<boolean> {
+  const limit = new AbortController();
+  const tooSlow = new MirrorError('postgres_failed', `${server.to.name} did not answer within ${lookLimit / 1_000} s.`);
+  const cancel = clock.timer(lookLimit, () => limit.abort(tooSlow));
+  try {
+    const session = await PostgresSession.open(server, limit.signal);
+    try {
+      return await checkTables(session, server, migrations);
+    } finally {
+      session.close();
+    }
+  } finally {
+    cancel();
+  }
+}
+
+interface MirrorRow {
+  readonly writer: string;
+  readonly kept_by: string;
+  readonly is_kept: boolean;
+  readonly kept_until: string;
+  readonly cursor: string | null;
+  readonly definition: string | null;
+  readonly snapshot: string | null;
+  readonly removed_through: number;
+}
+
+/** Changes in a range, the end included, that are not among these. */
+const deleteChanges = `
+  DELETE FROM changes c WHERE mirror_id = $1 AND seq > $2 AND ($3::bigint IS NULL OR seq <= $3)
+    AND NOT EXISTS (SELECT FROM unnest($4::bigint[]) AS kept (seq) WHERE kept.seq = c.seq)`;
+
+/** Whether a vendor is among those of two arrays. */
+function among(accounts: string, vendorids: string): string {
+  return `(account_id, vendorid) IN (SELECT * FROM unnest(${accounts}::text[], ${vendorids}::bigint[]))`;
+}
+
+interface VendorRows {
+  readonly vendors: readonly SinkRow[];
+  readonly balances: readonly SinkRow[];
+  readonly taxDefaults: readonly SinkRow[];
+}
+
+interface Keys {
+  /** A JSON array of account and number. */
+  readonly keys: string;
+}
+
+/** These vendors as they are now; those that the mirror does not hold are left out. */
+function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): VendorRows {
+  const named = { keys: JSON.stringify(keys.map(({ account_id, vendorid }) => [account_id, vendorid])) };
+  const rowsOf = (table: string, order: string): SinkRow[] =>
+    statement<Keys, SinkRow>(
+      sqlite,
+      (at) => sql`
+        SELECT t.* FROM json_each(${at('keys')}) k JOIN ${sql.table(table)} t
+          ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
+        ORDER BY t.account_id, t.vendorid, ${sql.raw(order)}`,
+    ).all(named);
+  return {
+    // Nothing is concluded of a suspect.
+    vendors: rowsOf('vendors', '1').map((row) => ({
+      ...row,
+      presence: row['presence'] === 'suspect' ? 'present' : row['presence'],
+    })),
+    balances: rowsOf('vendor_balances', 'kind, code').map(withAmountText),
+    taxDefaults: rowsOf('vendor_tax_defaults', 'taxid').map(withAmountText),
+  };
+}
+
+function withAmountText(row: SinkRow): SinkRow {
+  return { ...row, amount_text: row['amount'] };
+}
+
+function keysAfter(sqlite: Snapshot, after: VendorKey): VendorKey[] {
+  return statement<VendorKey, VendorKey>(
+    sqlite,
+    (at) => sql`
+      SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})
+      ORDER BY account_id, vendorid LIMIT ${pageSize}`,
+  ).all(after);
+}
+
+/** The first of the changes in a range that the mirror still holds. */
+function keptSeqs(sqlite: Snapshot, after: number, until: number): number[] {
+  return statement<{ after: number; until: number }, { seq: number }>(
+    sqlite,
+    (at) => sql`
+      SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT ${prunedAtOnce}`,
+  )
+    .all({ after, until })
+    .map(({ seq }) => seq);
+}
+
+/** Accounts whose freshness is read in one turn of the event loop. */
+const accountsAtOnce = 50;
+
+interface OfAccountRow {
+  readonly account_id: string;
+}
+
+/** The rows of `freshness`. */
+export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): Promise<(SinkRow & OfAccountRow)[]> {
+  const rows: (SinkRow & OfAccountRow)[] = [];
+  for (;;) {
+    const after = rows.at(-1)?.account_id ?? '';
+    const some = await query((sqlite) =>
+      statement<{ after: string }, SinkRow & OfAccountRow>(
+        sqlite,
+        (at) =>
+          sql`SELECT * FROM freshness WHERE account_id > ${at('after')} ORDER BY account_id LIMIT ${accountsAtOnce}`,
+      ).all({ after }),
+    );
+    rows.push(...some);
+    if (some.length < accountsAtOnce) return rows;
+    await clock.yield();
+  }
+}
+
+function changeRow({ changed_fields, values, ...change }: FeedChange): SinkRow {
+  return { ...change, changed_fields: JSON.stringify(changed_fields), changed_values: JSON.stringify(values) };
+}
