@@ -1,19 +1,34 @@
 /** The package as another program installs it: packed, unpacked, imported, and its types checked. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { driverFolder } from '../../../src/store/sqlite/driver-package.ts';
-import { packageRoot, span, temporaryFolder, vendor, version, writeMirror } from '../../support/mirror-file.ts';
+import { memory } from '../../support/memory.ts';
+import {
+  folderPrefix,
+  packageRoot,
+  span,
+  temporaryFolder,
+  vendor,
+  version,
+  writeMirror,
+} from '../../support/mirror-file.ts';
 import { build } from '../../support/testbed/build.ts';
-
-const { dependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
-  dependencies: Record<string, string>;
-};
 
 /** The driver of this Node.js, by the name that npm gives it in a package. */
 const fitting = (modules: string): void => symlinkSync(driverFolder, join(modules, 'better-sqlite3'));
+
+const shared = mkdtempSync(join(memory, folderPrefix));
+let packed = '';
+
+beforeAll(() => {
+  build();
+  const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', shared];
+  packed = join(shared, execFileSync('npm', args, { cwd: packageRoot, encoding: 'utf8' }).trim());
+});
+afterAll(() => rmSync(shared, { recursive: true }));
 
 /** A folder in which the package is installed, with a mirror of two vendors in `data/vendors.db`. */
 async function installed(installDriver = fitting): Promise<string> {
@@ -21,13 +36,7 @@ async function installed(installDriver = fitting): Promise<string> {
   const modules = join(folder, 'node_modules');
   const itself = join(modules, 'vendor-mirror');
   mkdirSync(itself, { recursive: true });
-  const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: packageRoot,
-    encoding: 'utf8',
-  });
-  execFileSync('tar', ['-xzf', join(folder, packed.trim()), '--strip-components=1', '-C', itself]);
-  for (const name of Object.keys(dependencies))
-    symlinkSync(join(packageRoot, 'node_modules', name), join(modules, name));
+  execFileSync('tar', ['-xzf', packed, '--strip-components=1', '-C', itself]);
   installDriver(modules);
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   mkdirSync(join(folder, 'data'));
@@ -85,8 +94,6 @@ await mirror.vendors({ state: 'broken' });
 `;
 
 describe('the package, installed elsewhere', () => {
-  beforeAll(build);
-
   it('runs the example of the README', async () => {
     const { status, stdout, stderr } = run(await installed(), '--input-type=module', '-e', example());
     expect([status, stderr]).toEqual([0, '']);
