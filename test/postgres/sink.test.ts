@@ -29,7 +29,8 @@ interface SinkOver {
   readonly files?: ReturnType<typeof readMigrations>;
 }
 
-interface Mirror extends Pick<Testbed<'store'>, 'mirror'> {
+interface Mirror {
+  readonly mirror: Pick<Testbed<'store'>['mirror'], 'query'>;
   readonly query: (sql: string) => Record<string, unknown>[];
 }
 
@@ -135,6 +136,28 @@ describe.skipIf(hasNoPostgres)('rows in PostgreSQL', () => {
     await askPostgres(address, `DELETE FROM vendors.mirrors WHERE mirror_id = 'another'`);
     await isEqual(one, address);
     expect(await askPostgres(address, `SELECT DISTINCT mirror_id FROM vendors.changes`)).toHaveLength(1);
+  });
+
+  it('say that an account is fresh only where its vendors are there, whatever comes between two reads of the mirror', async () => {
+    for (let read = 1; read <= 12; read += 1) {
+      const at = await filled();
+      let reads = 0;
+      const query: typeof at.mirror.query = async (body) => {
+        reads += 1;
+        if (reads === read) {
+          await (await at.open('three')).page(await at.ask(), row(9, 'of the third account'));
+          at.damage(`INSERT INTO _accounts (account_id, added_at) VALUES ('three', '2026-11-20 12:00:00.000')`);
+        }
+        return at.mirror.query(body);
+      };
+      const address = await server.database();
+      await sinkOf({ mirror: { query }, query: (text) => at.query(text) }, address).update();
+      const fresh = await askPostgres(
+        address,
+        `SELECT account_id FROM vendors.freshness WHERE account_id NOT IN (SELECT account_id FROM vendors.vendors)`,
+      );
+      expect([read, fresh]).toEqual([read, []]);
+    }
   });
 
   it('are written by one installation: a copy of the mirror is refused and named, until the first lets go', async () => {

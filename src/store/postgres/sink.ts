@@ -10,7 +10,7 @@
  *   snapshot of vendors          the next ones in the order of their keys; what lies between and is not in the mirror is deleted
  *   snapshot of changes          the same in the order of the feed, up to where the snapshot began
  *   cursor                       the next page of the feed: its changes, and the vendors that it names as they are now
- *   end of the feed              changes that the mirror has pruned are deleted; freshness
+ *   end of the feed              changes that the mirror has pruned are deleted; freshness, as it was before the end was read
  *
  * A snapshot is wanted again for another `definition`: another version of the tables or of what is derived from records, or something was
  * forgotten. Rows are overwritten only where they differ, so it leaves no gap for readers.
@@ -96,12 +96,11 @@ export class Sink {
     try {
       await prepareTables(session, server, migrations);
       const claimed = await session.atomically(() => this.#claim(session, round));
-      let { state } = claimed;
-      for (let next: State | undefined = state; next; next = await this.#step(session, round, state)) {
-        state = next;
-        await clock.yield();
-      }
-      await this.#finish(session, round, state);
+      const copied = await this.#follow(session, round, claimed.state);
+      // Read before the end of the feed is: what is said to be fresh is there.
+      const freshness = await freshnessRows(this.#options.query, clock);
+      const state = await this.#follow(session, round, copied);
+      await this.#finish(session, round, state, freshness);
       return { cursor: state.cursor ?? '', earlier: claimed.earlier };
     } finally {
       session.close();
@@ -123,6 +122,16 @@ export class Sink {
     } finally {
       session.close();
     }
+  }
+
+  /** Goes on until the end of the feed. */
+  async #follow(session: PostgresSession, round: Round, from: State): Promise<State> {
+    let state = from;
+    for (let next: State | undefined = state; next; next = await this.#step(session, round, state)) {
+      state = next;
+      await this.#options.clock.yield();
+    }
+    return state;
   }
 
   /** The next transaction; undefined where nothing is left to do but what ends a round. */
@@ -200,11 +209,15 @@ export class Sink {
   }
 
   /** What ends a round: pruned changes, and how fresh the accounts are. */
-  async #finish(session: PostgresSession, round: Round, state: State): Promise<void> {
-    const { query, mirrorId, clock } = this.#options;
+  async #finish(
+    session: PostgresSession,
+    round: Round,
+    state: State,
+    rows: readonly (SinkRow & OfAccountRow)[],
+  ): Promise<void> {
+    const { query, mirrorId } = this.#options;
     const removed = await query(removedThrough);
     if (removed > state.removedThrough) await this.#prune(session, round, state, removed);
-    const rows = await freshnessRows(query, clock);
     await this.#write(
       session,
       round,
