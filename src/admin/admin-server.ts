@@ -12,6 +12,7 @@ import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute } from '.
 import { isLoopback, type Settings } from '../settings/parse.ts';
 import type { Figures } from '../store/reports/figures.ts';
 import type { AccountOwed } from '../store/reports/owed.ts';
+import type { VendorFilter, VendorList } from '../store/reports/vendor-list.ts';
 import type { Query } from '../store/sqlite/statement.ts';
 import { actionRoutes, type Actions } from './api/actions-api.ts';
 import type { ApiHandle } from './api/answers.ts';
@@ -29,6 +30,8 @@ export interface AdminOptions {
   readonly figures: (accountId: string) => Promise<Figures>;
   /** Works out what is owed in every account. @throws Error where it cannot. */
   readonly owed: () => Promise<readonly AccountOwed[]>;
+  /** Lists vendors in any order. @throws Error where it cannot. */
+  readonly browse: (filter: VendorFilter) => Promise<VendorList>;
   readonly actions: Actions;
   readonly metrics: Metrics;
   /** Asks the mirror. */

@@ -211,6 +211,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     source: healthSource(health),
     figures: (id) => figures.read(id),
     owed: () => figures.owed(),
+    browse: (filter) => figures.browse(filter),
     actions: operatorActions(accounts, mirror, log),
     assetFolder: compiled.pages,
     metrics,

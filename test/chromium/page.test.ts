@@ -267,6 +267,27 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await unknown.getByRole('heading', { name: 'The mirror holds no such vendor.' }).waitFor();
   });
 
+  it('L91 lists all vendors to browse and sort by keyboard, at two widths', async () => {
+    const { url } = await showMirror(await fillMirror(5_000));
+    for (const [width, scheme] of [
+      [360, 'dark'],
+      [1280, 'light'],
+    ] as const) {
+      const { page, troubles } = await opened(url, { width, scheme });
+      await page.getByRole('link', { name: 'Browse all vendors' }).press('Enter');
+      await page.getByText('1 to 100 of 5,000 vendors').waitFor();
+      await page.getByRole('link', { name: 'Overdue' }).press('Enter');
+      const rows = page.locator('#vendor-list tbody tr');
+      await page.waitForURL(/sort=overdue/);
+      expect(await rows.first().innerText()).toMatch(/^Vendor 89\s+89\s+89 JPY\s+89 JPY\s.*\sactive$/);
+      expect([await scrollsSideways(page), await broken(page)]).toEqual([false, []]);
+      await picture(page, `vendors-${width}`);
+      await page.getByRole('link', { name: 'Next' }).press('Enter');
+      await page.getByText('101 to 200 of 5,000 vendors').waitFor();
+      expect(troubles).toEqual([]);
+    }
+  });
+
   it('finds a vendor while the user types, opens its page by keyboard alone, and shows odd names as text', async () => {
     const { url } = await showMirror(await fillMirror(5_000));
     const { page, troubles } = await opened(url, { width: 360 });

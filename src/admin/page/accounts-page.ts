@@ -127,6 +127,7 @@ function total(owed: readonly AccountOwed[] | null): Html {
             ${owed === null ? 'What is owed is being calculated.' : 'Nothing is known to be owed to active vendors.'}
           </p>`
     }
+    <p><a href="./vendors">Browse the vendors of all accounts</a></p>
   </section>`;
 }
 

@@ -6,6 +6,7 @@ import type { Health } from '../../health/judge.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
 import type { Figures } from '../../store/reports/figures.ts';
 import type { AccountOwed } from '../../store/reports/owed.ts';
+import type { VendorFilter, VendorList } from '../../store/reports/vendor-list.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
 import type { ApiHandle } from '../api/answers.ts';
 import { accountsPage } from './accounts-page.ts';
@@ -13,6 +14,7 @@ import { FiguresCache, shared } from './figures-cache.ts';
 import type { Page } from './html.ts';
 import { chosenAccount, overview } from './overview.ts';
 import { findVendors, searchPage, searchResults, type Found } from './search-results.ts';
+import { browserPage, chosenIn, vendorsOnPage, type Chosen } from './vendor-browser.ts';
 import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts';
 
 export interface PageOptions {
@@ -20,6 +22,7 @@ export interface PageOptions {
   readonly currentHealth: () => Promise<Health>;
   readonly figures: (accountId: string) => Promise<Figures>;
   readonly owed: () => Promise<readonly AccountOwed[]>;
+  readonly browse: (filter: VendorFilter) => Promise<VendorList>;
   readonly query: Query;
   readonly clock: Clock;
   /** Whether people may ask the daemon to do something. */
@@ -37,6 +40,7 @@ const [inBox, onPage] = [12, 100];
 export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHandle>> {
   const { query, clock, assetFolder } = options;
   const overviews = sharedOverviews(options);
+  const listed = sharedLists(options);
   const search = async (request: HttpRequest, limit: number): Promise<Found | null> => {
     const wanted = (request.query.get('q') ?? '').trim().slice(0, 200);
     if (wanted === '') return null;
@@ -49,8 +53,11 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
       const found = await search(request, inBox);
       return { status: 200, headers: { 'content-type': html }, body: found ? searchResults(found, root).text : '' };
     },
-    '/vendors': async (request) =>
-      pageAnswer(searchPage(await search(request, onPage), request.query.get('q') ?? '', clock.now()), request),
+    '/vendors': async (request) => {
+      const found = await search(request, onPage);
+      if (found) return pageAnswer(searchPage(found, request.query.get('q') ?? '', clock.now()), request);
+      return pageAnswer(await listed(chosenIn(request.query)), request);
+    },
     '/vendors/:account/:id': async (request) => {
       const { account = '', id = '' } = request.params;
       const known = /^\d{1,15}$/.test(id) ? await vendorHistory(query, account, Number(id)) : undefined;
@@ -86,6 +93,31 @@ function sharedOverviews(options: PageOptions): (account: string | undefined) =>
       pages.set(account, page);
     }
     return page();
+  };
+}
+
+/** How many lists are shared at a time. */
+const maxLists = 20;
+
+/** Pages of the list of vendors, each made once for all readers. */
+function sharedLists({ browse, clock }: PageOptions): (chosen: Chosen) => Promise<Page> {
+  const lists = new Map<string, () => Promise<Page>>();
+  return (chosen) => {
+    const { account, sort, page } = chosen;
+    const name = JSON.stringify([account, sort, page]);
+    const list =
+      lists.get(name) ??
+      shared(clock, async () => {
+        const filter = { account, sort, limit: vendorsOnPage, offset: (page - 1) * vendorsOnPage };
+        return browserPage(await browse(filter), chosen, clock.now());
+      });
+    lists.delete(name);
+    lists.set(name, list);
+    for (const [oldest] of lists.size > maxLists ? lists : []) {
+      lists.delete(oldest);
+      break;
+    }
+    return list();
   };
 }
 

@@ -103,15 +103,11 @@ export function stateWords({ vis_state, presence }: Pick<Hit, 'vis_state' | 'pre
   return vis_state === null ? 'state unknown' : states[vis_state];
 }
 
-export function searchPage(found: Found | null, wanted: string, now: number): Page {
+export function searchPage(found: Found, wanted: string, now: number): Page {
   const content = html`<main id="main">
     <section>
       <h1>Vendors</h1>
-      ${
-        found === null
-          ? html`<p>Type a name, a number or an e-mail address into the box above.</p>`
-          : searchResults(found, './')
-      }
+      ${searchResults(found, './')}
     </section>
   </main>`;
   return page({ title: 'Vendors', root: './', wanted, content, now });

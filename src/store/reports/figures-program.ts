@@ -5,24 +5,28 @@ import { connectReader } from '../sqlite/driver.ts';
 import { AccountFigures } from './account-figures.ts';
 import type { Figures, FiguresAnswer, FiguresQuestion } from './figures.ts';
 import { owedByAccount, type AccountOwed } from './owed.ts';
+import { listVendors, type VendorList } from './vendor-list.ts';
 
-type Read = (accountId: FiguresQuestion['accountId']) => Figures | readonly AccountOwed[];
+type Read = (asked: FiguresQuestion['asked']) => Figures | VendorList | readonly AccountOwed[];
 
 function open(): Read {
   const sqlite = connectReader((workerData as { path: string }).path);
   const figures = new AccountFigures(sqlite, systemClock);
   const owed = owedByAccount(sqlite);
-  const read = sqlite.transaction<Read>((accountId) => (accountId === null ? owed() : figures.read(accountId)));
-  return (accountId) => read.deferred(accountId);
+  const read = sqlite.transaction<Read>((asked) => {
+    if (asked === null) return owed();
+    return typeof asked === 'string' ? figures.read(asked) : listVendors(sqlite, asked);
+  });
+  return (asked) => read.deferred(asked);
 }
 
 let read: ReturnType<typeof open> | undefined;
 
-parentPort?.on('message', ({ id, accountId }: FiguresQuestion) => {
+parentPort?.on('message', ({ id, asked }: FiguresQuestion) => {
   let answer: FiguresAnswer;
   try {
     read ??= open();
-    answer = { id, figures: read(accountId) };
+    answer = { id, figures: read(asked) };
   } catch (error) {
     answer = { id, error: error instanceof Error ? error.message : String(error) };
   }

@@ -6,6 +6,7 @@ import type { Service } from '../../domain/lifecycle.ts';
 import type { FindingKind } from '../sqlite/schema.ts';
 import type { Change, FieldChange } from './change-feed.ts';
 import type { AccountOwed, Owed, OwedReport, Payables } from './owed.ts';
+import type { VendorFilter, VendorList } from './vendor-list.ts';
 
 export interface CurrencyFigures extends Owed {
   readonly code: string;
@@ -91,12 +92,12 @@ export interface Figures {
 
 export interface FiguresQuestion {
   readonly id: number;
-  /** Null where what is owed in every account is asked for. */
-  readonly accountId: string | null;
+  /** The figures of an account, a list of vendors, or, null, what is owed in every account. */
+  readonly asked: string | VendorFilter | null;
 }
 
 export type FiguresAnswer =
-  | { readonly id: number; readonly figures: Figures | readonly AccountOwed[] }
+  | { readonly id: number; readonly figures: Figures | VendorList | readonly AccountOwed[] }
   | { readonly id: number; readonly error: string };
 
 interface Waiting {
@@ -139,12 +140,17 @@ export class FiguresThread implements Service {
     return this.#ask(null);
   }
 
-  #ask<T>(accountId: string | null): Promise<T> {
+  /** Lists vendors in an order that needs a look at all of them. @throws Error as `read`. */
+  browse(filter: VendorFilter): Promise<VendorList> {
+    return this.#ask(filter);
+  }
+
+  #ask<T>(asked: FiguresQuestion['asked']): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) throw new Error('Stopping.');
       const id = ++this.#asked;
       this.#waiting.set(id, { resolve, reject });
-      this.#begun().postMessage({ id, accountId } satisfies FiguresQuestion);
+      this.#begun().postMessage({ id, asked } satisfies FiguresQuestion);
     });
   }
 

@@ -17,6 +17,8 @@ export interface VendorFilter {
   /** Part of a name, contact, e-mail address, account number or city, ignoring case and accents. */
   readonly search?: string | undefined;
   readonly limit?: number | undefined;
+  /** How many are left out before the first. */
+  readonly offset?: number | undefined;
   /** By account and id by default. */
   readonly sort?: VendorOrder | undefined;
 }
@@ -121,7 +123,8 @@ export function vendorsWith(sqlite: Sqlite, filter: VendorFilter, condition = sq
       .$if(order !== undefined, (query) => query.orderBy(order ?? sql`true`))
       .orderBy('v.account_id')
       .orderBy('v.vendorid')
-      .limit(filter.limit ?? -1),
+      .limit(filter.limit ?? -1)
+      .offset(filter.offset ?? 0),
   ).map(listed);
 }
 

@@ -7,6 +7,7 @@ import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-s
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
 import type { Query } from '../../../src/store/sqlite/statement.ts';
 import type { Figures } from '../../../src/store/reports/figures.ts';
+import { listVendors } from '../../../src/store/reports/vendor-list.ts';
 import type { AccountOwed } from '../../../src/store/reports/owed.ts';
 import { compiled } from '../source/compiled.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
@@ -54,6 +55,7 @@ export async function startAdmin(
     source: { facts: supply, ability: () => ability },
     figures: () => Promise.resolve(figures),
     owed: () => Promise.resolve(owed),
+    browse: (filter) => query((sqlite) => listVendors(sqlite, filter)),
     assetFolder: compiled.pages,
     actions,
     metrics,
