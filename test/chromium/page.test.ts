@@ -279,7 +279,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
       await page.getByRole('link', { name: 'Overdue' }).press('Enter');
       const rows = page.locator('#vendor-list tbody tr');
       await page.waitForURL(/sort=overdue/);
-      expect(await rows.first().innerText()).toMatch(/^Vendor 89\s+89\s+89 JPY\s+89 JPY\s.*\sactive$/);
+      expect(await rows.first().innerText()).toMatch(/^Vendor 89\s+(89\s+)?89 JPY\s+89 JPY\s(.*\s)?active$/);
       expect([await scrollsSideways(page), await broken(page)]).toEqual([false, []]);
       await picture(page, `vendors-${width}`);
       await page.getByRole('link', { name: 'Next' }).press('Enter');

@@ -105,7 +105,7 @@ async function onPage(at: Testbed<'daemon'>): Promise<{ table: Line[]; chart: Li
       lineOf({ state: 'active', currency, outstanding, overdue }),
     );
   const text = body.replace(/<[^>]*>/g, ' ');
-  const charts = [...body.matchAll(/<h3><bdi>(\w+)<\/bdi> over time.*?data-series="([^"]*)"/gs)].map(
+  const charts = [...body.matchAll(/<h3><bdi>(\w+)<\/bdi><\/h3>.*?data-series="([^"]*)"/gs)].map(
     ([, currency = '', data = '']) => {
       const { series } = JSON.parse(data.replaceAll('&#34;', '"')) as { series: { values: number[] }[] };
       const [outstanding = 0, overdue = 0] = series.map(({ values }) => values.at(-1)!);
