@@ -121,6 +121,19 @@ describe.skipIf(hasNoPostgres)('rows in PostgreSQL', () => {
     expect(await report()).toMatchObject({ failures: 0 });
   });
 
+  it('are kept by the daemon, and shown on its page and in its metrics', async () => {
+    const to = await server.database();
+    const at = await testbed({ level: 'daemon', vendors: 30, settings: { publish: [{ to, schema: 'vendors' }] } });
+    const isEqual = async (): Promise<boolean> =>
+      JSON.stringify(await rowsThere(to, 'vendors', mirrorIdOf(at)).catch(() => '')) === JSON.stringify(rowsHere(at));
+    await until(at.clock, isEqual);
+    const written = () => at.query('SELECT written_at FROM _publications WHERE written_at IS NOT NULL');
+    await until(at.clock, () => Promise.resolve(written().length > 0));
+    const path = `${to}#vendors`;
+    expect((await at.look('/')).body).toContain(`<code>${path}</code> last written`);
+    expect((await at.look('/metrics')).body).toContain(`vendor_mirror_publication_failing_seconds{path="${path}"} 0`);
+  });
+
   it('are copied anew once something was forgotten, and the mirror notes that before they were ever whole', async () => {
     const to = await server.database();
     const proxy = await postgresProxy(to);

@@ -1,4 +1,5 @@
 /** Rows in a real PostgreSQL: equal to the mirror whatever happens, each change once. */
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { Forgetter } from '../../src/store/forget.ts';
@@ -9,9 +10,16 @@ import { systemClock } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { failureOf } from '../support/failure.ts';
-import { migrations } from '../support/mirror-file.ts';
+import { migrations, packageRoot } from '../support/mirror-file.ts';
 import { account } from '../support/names.ts';
-import { askPostgres, hasNoPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
+import {
+  askedForPassword,
+  askPostgres,
+  hasNoPostgres,
+  isOwnServer,
+  postgresProxy,
+  postgresServer,
+} from '../support/postgres.ts';
 import { constantRandom } from '../support/random.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 import { row } from '../support/testbed/store.ts';
@@ -276,6 +284,48 @@ describe.skipIf(hasNoPostgres)('rows in PostgreSQL', () => {
   });
 });
 
+describe.skipIf(hasNoPostgres || !isOwnServer)('a connection to PostgreSQL', () => {
+  const authority = join(packageRoot, 'test/fixtures/tls/authority.pem');
+  const using = async (host: string, query: string, over: SinkOver = {}, user?: string): Promise<unknown> => {
+    const at = await testbed({ level: 'store' });
+    await at.page(await at.ask(), row(1, 'Huber'));
+    const address = new URL(await server.database());
+    address.hostname = host;
+    address.search = query;
+    if (user !== undefined) address.username = user;
+    return sinkOf(at, String(address), over)
+      .update()
+      .then(
+        () => 'written',
+        (error: unknown) => `${(error as MirrorError).code}: ${(error as MirrorError).message}`,
+      );
+  };
+
+  it('is encrypted where that is asked for, and checks whom it talks to', async () => {
+    const trusted = `sslmode=verify-full&sslrootcert=${authority}`;
+    expect(await using('127.0.0.1', trusted)).toBe('written');
+    expect(await using('127.0.0.1', 'sslmode=require')).toBe('written');
+    expect(await using('127.0.0.1', 'sslmode=verify-full')).toMatch(
+      /^postgres_refused: .* its certificate is not trusted/,
+    );
+    expect(await using('127.0.0.2', trusted)).toMatch(/not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
+    expect(await using('127.0.0.1', `sslmode=verify-full&sslrootcert=/no/where.pem`)).toMatch(
+      /^postgres_refused: .*sslrootcert/,
+    );
+  });
+
+  it('names a missing or wrong password, and shows none', async () => {
+    const password = 'right-and-secret';
+    const address = await server.database();
+    await askPostgres(address, `CREATE ROLE ${askedForPassword} LOGIN SUPERUSER PASSWORD '${password}'`);
+    expect(await using('127.0.0.1', '', { password }, askedForPassword)).toBe('written');
+    expect(await using('127.0.0.1', '', {}, askedForPassword)).toMatch(/^postgres_refused: .* asks for a password/);
+    const wrong = await using('127.0.0.1', '', { password: 'wrong-and-secret' }, askedForPassword);
+    expect(wrong).toMatch(/^postgres_refused: .*password authentication failed.*28P01/);
+    expect(wrong).not.toContain('secret');
+  });
+});
+
 describe.skipIf(hasNoPostgres)('tables in PostgreSQL', () => {
   it.each([
     ['DROP TABLE vendors.changes', /the table changes is gone/],
@@ -336,6 +386,28 @@ describe.skipIf(hasNoPostgres)('tables in PostgreSQL', () => {
       code: 'postgres_tables',
       message: expect.stringContaining('must be UTF8') as string,
     });
+  });
+
+  it('of a server whose disk is full are left as they are, and what is missing comes once there is room', async () => {
+    const at = await filled();
+    const address = await server.database();
+    await sinkOf(at, address).update();
+    await askPostgres(
+      address,
+      `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+       CREATE TRIGGER full_disk BEFORE INSERT ON vendors.changes EXECUTE FUNCTION full_disk()`,
+    );
+    const before = await rowsThere(address, schema, mirrorIdOf(at));
+    await edit(at, 1, 'no room');
+    expect(await failureOf(sinkOf(at, address).update())).toMatchObject({
+      code: 'postgres_failed',
+      message: expect.stringContaining('could not extend file (SQLSTATE 53100)') as string,
+    });
+    expect(await rowsThere(address, schema, mirrorIdOf(at))).toEqual(before);
+    await askPostgres(address, 'DROP FUNCTION full_disk CASCADE');
+    await sinkOf(at, address).update();
+    await isEqual(at, address);
   });
 
   it('may be made by a user with the right to make schemas; one without rights is told so, and nothing is lost', async () => {

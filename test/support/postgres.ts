@@ -4,12 +4,23 @@
  */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { packageRoot } from './mirror-file.ts';
 import { listen } from './network/listen.ts';
 import { isMissing } from './needed.ts';
 
@@ -34,6 +45,12 @@ export const hasNoPostgres = isMissing(
     ? 'the programs initdb and postgres are not there, and VENDOR_MIRROR_TEST_POSTGRES names no server'
     : undefined,
 );
+
+/** Whether the server is one of ours: it speaks TLS, with a certificate for 127.0.0.1, and asks one user for a password. */
+export const isOwnServer = given === undefined;
+
+/** The server asks this user for a password, and no other. */
+export const askedForPassword = 'asked_for_password';
 
 /** A server refuses to run as root. */
 function asOther(): { uid?: number; gid?: number } {
@@ -64,9 +81,23 @@ export function postgresServer(): TestServer {
       const options = { ...user, cwd: folder, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
       const made = ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C'];
       execFileSync(join(found ?? '', 'initdb'), made, { ...options, stdio: 'pipe' });
+      const hba = join(data, 'pg_hba.conf');
+      writeFileSync(hba, `host all ${askedForPassword} all scram-sha-256\n${readFileSync(hba, 'utf8')}`);
+      for (const name of ['valid.pem', 'key.pem']) {
+        copyFileSync(join(packageRoot, 'test/fixtures/tls', name), join(folder, name));
+        chmodSync(join(folder, name), 0o600);
+        if (user.uid !== undefined && user.gid !== undefined) chownSync(join(folder, name), user.uid, user.gid);
+      }
       const port = await freePort();
-      const settings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'listen_addresses=127.0.0.1'];
-      const flags = [...settings, `port=${port}`, `unix_socket_directories=${folder}`].flatMap((setting) => [
+      const settings = [
+        'fsync=off',
+        'full_page_writes=off',
+        'synchronous_commit=off',
+        'listen_addresses=127.0.0.1,127.0.0.2',
+        'ssl=on',
+      ];
+      const tls = [`ssl_cert_file=${join(folder, 'valid.pem')}`, `ssl_key_file=${join(folder, 'key.pem')}`];
+      const flags = [...settings, ...tls, `port=${port}`, `unix_socket_directories=${folder}`].flatMap((setting) => [
         '-c',
         setting,
       ]);

@@ -108,14 +108,22 @@ function configOf({ to, password }: PostgresServer, socket: Socket): ClientConfi
   };
 }
 
-function tlsOf({ host, tls, rootCertificate }: PostgresAddress): Exclude<ClientConfig['ssl'], undefined> {
+function tlsOf({ host, tls, rootCertificate, name }: PostgresAddress): Exclude<ClientConfig['ssl'], undefined> {
   if (tls === 'require') return { rejectUnauthorized: false };
   return {
     rejectUnauthorized: true,
-    ...(rootCertificate !== undefined && { ca: readFileSync(rootCertificate, 'utf8') }),
+    ...(rootCertificate !== undefined && { ca: authoritiesIn(rootCertificate, name) }),
     // By default, Node.js compares an address that is no name with nothing of the certificate.
     checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
   };
+}
+
+function authoritiesIn(file: string, name: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MirrorError('postgres_refused', `${name}: the file of sslrootcert cannot be read.`, { cause: error });
+  }
 }
 
 /** Of these classes of SQLSTATE, what the server says names tables, roles and settings, and no values. */
@@ -144,8 +152,6 @@ function ofServer({ to: { name }, schema }: PostgresServer, error: unknown, sign
   if (message.includes('SSL connections')) return new MirrorError('postgres_refused', `${name} offers no TLS.`);
   if (untrusted.test(code))
     return new MirrorError('postgres_refused', `${name}: its certificate is not trusted (${code}).`);
-  if (code === 'ENOENT' && 'path' in (error as object) && !('address' in (error as object)))
-    return new MirrorError('postgres_refused', `${name}: the file of sslrootcert, or the socket, is not there.`);
   const said = /timeout/i.test(message)
     ? 'did not answer in time'
     : `cannot be reached, or ended the connection${code === '' ? '' : ` (${code})`}`;
