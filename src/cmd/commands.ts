@@ -138,8 +138,10 @@ function declareStatus(program: Command, lazy: LazyAction): void {
       paragraphs(
         'Shows for each account what the mirror holds, how fresh it is, its queue and latest runs, and what to do if something is wrong.',
         'Reads only the mirror, never the service.',
+        'Of more than ten accounts it shows sums; --all also lists them, those in most need of a person first.',
       ),
     )
+    .option('--all', 'list all accounts, a line each')
     .action(lazy(async () => (await import('./status.ts')).status));
   program
     .command('doctor')

@@ -3,7 +3,7 @@ import { owedText, type OwedAmount } from '../domain/amounts.ts';
 import { age, timestamp, took } from '../domain/clock.ts';
 import { agoInWords, inWords } from '../domain/duration.ts';
 import { exitStatus } from '../domain/errors.ts';
-import { advice, causeTexts, manyAccounts } from '../health/causes.ts';
+import { advice, byTrouble, causeTexts, manyAccounts, stateOf } from '../health/causes.ts';
 import {
   judge,
   type AccountFacts,
@@ -34,7 +34,7 @@ import { verdictLine } from './terminal/verdict-line.ts';
 /** What is owed in the accounts of the mirror. */
 type Totals = ReadonlyMap<string, OwedReport>;
 
-export const status: CommandHandler = async (call) => {
+export const status: CommandHandler<{ readonly all?: boolean }> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const mirror = openMirror(context, settings);
@@ -47,7 +47,13 @@ export const status: CommandHandler = async (call) => {
         context,
         statusDocument(health, (text) => withSettings(context, text)),
       );
-    else if (mirror) await printText(context, health, await mirror.query((snapshot) => totalsOf(snapshot, health)));
+    else if (mirror)
+      await printText(
+        context,
+        health,
+        await mirror.query((snapshot) => totalsOf(snapshot, health)),
+        options.all === true,
+      );
   } finally {
     await mirror?.close();
   }
@@ -64,7 +70,7 @@ function totalsOf(snapshot: Snapshot, { accounts }: Health): Totals {
 }
 
 /** @param totals of the accounts that the mirror knows */
-export async function printText(context: ProcessContext, health: Health, totals: Totals): Promise<void> {
+export async function printText(context: ProcessContext, health: Health, totals: Totals, isAll = false): Promise<void> {
   const { facts, accounts, now } = health;
   const problems = causeTexts(health).map((line) => paragraph(context, '  ', withSettings(context, line)));
   const head = [
@@ -84,6 +90,7 @@ export async function printText(context: ProcessContext, health: Health, totals:
     [
       head.join('\n'),
       ...(await Promise.all(reports)),
+      ...(isAll ? [await accountTable(context, health)] : []),
       ...(await connectionsText(context, facts.connections)),
       ...(await targetsText(context, facts.targets)),
       ...(await publicationsText(context, facts.publications)),
@@ -127,13 +134,27 @@ async function sumsText(context: ProcessContext, { accounts }: Health): Promise<
       ? []
       : [['not served', counted(accounts.length - served.length, 'account')] satisfies [string, string]]),
   ];
-  const more = '`vendor-mirror status --account ID` shows one of them, `vendor-mirror accounts list` lists all.';
+  const more = '`vendor-mirror status --all` lists them, `vendor-mirror status --account ID` shows one of them.';
   return [
     heading(context, counted(accounts.length, 'account')),
     await factLines(context, entries),
     '',
     await paragraph(context, '', withSettings(context, more)),
   ].join('\n');
+}
+
+/** A line for each account, those in most need of a person first. */
+function accountTable(context: ProcessContext, { accounts }: Health): Promise<string> {
+  return table(
+    context,
+    [
+      { title: 'account', cell: ({ facts }) => facts.account },
+      { title: 'state', cell: (account) => stateOf(account).words },
+      { title: 'active vendors', right: true, dropOrder: 1, cell: ({ facts }) => vendorCounts(facts.counts).active },
+      { title: 'as of', dropOrder: 2, cell: ({ asOf }) => (asOf === null ? null : age(context.clock, asOf)) },
+    ],
+    byTrouble(accounts),
+  );
 }
 
 function leastFreshText(served: readonly AccountHealth[], ago: Ago): string {

@@ -6,7 +6,7 @@
  * service refuses or fails, also the connection. A connection that gives no access is the cause for those of its accounts that are refused
  * alike. Few accounts with different messages stay apart.
  */
-import { sentenceOf, type AccountHealth, type Health, type Problem, type ProblemCode } from './judge.ts';
+import { sentenceOf, type AccountHealth, type Health, type Problem, type ProblemCode, type Tone } from './judge.ts';
 
 export interface Cause {
   /** As the first of the accounts has it. */
@@ -22,6 +22,23 @@ export const manyAccounts = 10;
 
 /** How many accounts a sentence names. */
 const named = 3;
+
+/** Those in most need of a person first. */
+export const toneOrder: readonly Tone[] = ['bad', 'busy', 'fair', 'good'];
+
+/** How an account is, but for what all of them share, which is said once. */
+export function stateOf({ problems, verdict }: AccountHealth): { readonly tone: Tone; readonly words: string } {
+  const [problem] = problems;
+  if (problem) return { tone: problem.tone, words: problem.message };
+  return verdict.isCorrect ? { tone: 'good', words: 'Correct' } : { tone: verdict.tone, words: verdict.words };
+}
+
+/** Those in most need of a person first, and otherwise in one order, so that nothing moves while all stays as it is. */
+export function byTrouble(accounts: readonly AccountHealth[]): AccountHealth[] {
+  const need = (account: AccountHealth): number =>
+    account.isServed ? toneOrder.indexOf(stateOf(account).tone) : toneOrder.length;
+  return [...accounts].sort((a, b) => need(a) - need(b) || (a.facts.account < b.facts.account ? -1 : 1));
+}
 
 /** Those that only a person can end first, and of these the ones of most accounts. */
 export function causesOf(health: Health): Cause[] {

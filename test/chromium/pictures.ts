@@ -109,7 +109,7 @@ describe('the pictures of the README', () => {
     try {
       for (const scheme of schemes) {
         const { page, troubles } = await at.clock.busy(look(browser, at.daemon.addresses.admin, { scheme, width }));
-        await page.locator('.plot canvas').nth(4).waitFor();
+        await page.locator('#history canvas').nth(2).waitFor();
         await page.locator('#search').blur();
         const path = join(folder, `page-${scheme}.png`);
         const end = await page.locator('#payables').boundingBox();

@@ -1,6 +1,6 @@
 /** The first page where there are several accounts: which are in trouble, and what is owed in all of them. Each leads to its own page. */
 import { owedText, type OwedAmount } from '../../domain/amounts.ts';
-import { causeTexts } from '../../health/causes.ts';
+import { byTrouble, causeTexts, stateOf, toneOrder } from '../../health/causes.ts';
 import type { AccountHealth, Health, Tone } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { AccountOwed, Owed } from '../../store/reports/owed.ts';
@@ -51,22 +51,6 @@ export function accountsPage(health: Health, owed: readonly AccountOwed[] | null
   return page({ title: `${count(accounts.length)} accounts`, root: './', now, content });
 }
 
-const tones: readonly Tone[] = ['bad', 'busy', 'fair', 'good'];
-
-/** How an account is, but for what all of them share, which stands above them. */
-function stateOf({ problems, verdict }: AccountHealth): { readonly tone: Tone; readonly words: string } {
-  const [problem] = problems;
-  if (problem) return { tone: problem.tone, words: problem.message };
-  return verdict.isCorrect ? { tone: 'good', words: 'Correct' } : { tone: verdict.tone, words: verdict.words };
-}
-
-/** Those in most need of a person first, and otherwise in one order, so that nothing moves while all stays as it is. */
-function byTrouble(accounts: readonly AccountHealth[]): AccountHealth[] {
-  const need = (account: AccountHealth): number =>
-    account.isServed ? tones.indexOf(stateOf(account).tone) : tones.length;
-  return [...accounts].sort((a, b) => need(a) - need(b) || (a.facts.account < b.facts.account ? -1 : 1));
-}
-
 /** How many causes have room. */
 const causesShown = 10;
 
@@ -78,7 +62,7 @@ function verdict(health: Health): Html {
   const wrong = served.filter(({ verdict: { isCorrect } }) => !isCorrect).length - filling;
   const noted = served.filter(({ problems }) => problems.length > 0).length;
   const shown: readonly Tone[] = [...process, ...installation, ...served.map(stateOf)].map((each) => each.tone);
-  const tone = tones.find((one) => shown.includes(one)) ?? 'good';
+  const tone = toneOrder.find((one) => shown.includes(one)) ?? 'good';
   const words =
     served.length === 0
       ? 'No account is served.'
@@ -127,7 +111,7 @@ function total(owed: readonly AccountOwed[] | null): Html {
             ${owed === null ? 'What is owed is being calculated.' : 'Nothing is known to be owed to active vendors.'}
           </p>`
     }
-    <p><a href="./vendors">Browse the vendors of all accounts</a></p>
+    <p class="browse"><a href="./vendors">Browse the vendors of all accounts</a></p>
   </section>`;
 }
 

@@ -35,7 +35,7 @@ function states({ account, counts }: AccountFacts): Html {
       ${tile('Active', active, null, 'main')} ${tile('Archived', archived, null)} ${tile('Deleted', deleted, null)}
       ${rare.filter(([, vendors]) => vendors > 0).map(([name, vendors, why]) => tile(name, vendors, why, 'odd'))}
     </dl>
-    <p><a href="./vendors?account=${account}">Browse all vendors</a></p>
+    <p class="browse"><a href="./vendors?account=${account}">Browse all vendors</a></p>
   </div>`;
 }
 

@@ -1,0 +1,34 @@
+/** `status` with many accounts, at three widths of a terminal. */
+import { expect, it } from 'vitest';
+import { screenOf } from '../../support/screen/screen.ts';
+import { testbed } from '../../support/testbed.ts';
+import { run, vendor } from '../../support/mirror-file.ts';
+
+const ids = Array.from({ length: 300 }, (_, index) => `ac${String(index).padStart(3, '0')}`);
+
+it.each([40, 80, 120])(
+  'L80 status of 300 accounts fits %i columns: sums, and with --all a line for each, those in trouble first',
+  async (columns) => {
+    const line = await testbed({
+      level: 'command',
+      settings: `accounts: [${ids.join(', ')}]\nsandbox: { vendors: 30, seed: 1, churn: 0 }`,
+      columns,
+    });
+    await line.fill({
+      _accounts: ids.map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
+      runs: ids
+        .filter((id) => id !== 'ac217')
+        .map((account_id, index) => run(index + 1, { account_id, safe_as_of: '2026-11-20 11:58:00.000' })),
+      vendors: ids.map((account_id) => vendor(1, { account_id })),
+    });
+    const sums = screenOf((await line.run('status')).stdout);
+    expect(Math.max(...sums.map((text) => text.length))).toBeLessThanOrEqual(columns);
+    expect(sums.length).toBeLessThan(60);
+    expect(sums.join(' ').replace(/\s+/g, ' ')).toContain('vendor-mirror status --all');
+    const all = screenOf((await line.run('status', '--all')).stdout);
+    expect(Math.max(...all.map((text) => text.length))).toBeLessThanOrEqual(columns);
+    const listed = all.map((text) => /^(?:account )?\s*(ac\d{3}) /.exec(text)?.[1]).filter(Boolean);
+    expect(listed.slice(-300)[0]).toBe('ac217');
+    expect(new Set(listed.slice(-300)).size).toBe(300);
+  },
+);
