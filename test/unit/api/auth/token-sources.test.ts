@@ -377,7 +377,7 @@ describe('OAuth tokens', () => {
     };
   }
 
-  it('L39 are stored and used, whatever else the answer contains', async () => {
+  it('L39 L63 are stored and used, whatever else the answer contains, numbers beyond dates among it', async () => {
     await fc.assert(
       fc.asyncProperty(oddities, statuses, types, async (odd, status, type) => {
         const body = JSON.stringify({ ...odd, access_token: 'access-1', refresh_token: 'refresh-1' });
