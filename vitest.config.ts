@@ -25,6 +25,7 @@ const alone = [
 
 /** The proofs that take longest, the longest first. */
 const long = [
+  'test/integration/package/container.test.ts',
   'test/process/kills/serve-kill.test.ts',
   'test/simulation/planted-faults.test.ts',
   'test/power/power-loss.test.ts',

@@ -2,7 +2,7 @@
  * The container: built by the shipped Containerfile, and run as the compose file says. No registry of images is needed: this machine's Node.js,
  * with the tools and libraries that the build calls, stands in for the two images that the file begins from.
  */
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import {
   chownSync,
   cpSync,
@@ -18,12 +18,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { folderPrefix, packageRoot } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
 import { missingPackages } from '../../support/registry.ts';
 import { watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
-import { freePort } from '../../support/testbed/program.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const output = (command: string, ...args: readonly string[]): string =>
@@ -94,11 +94,12 @@ interface Image {
 describe.skipIf(isMissing(missing()))('L60 the container', () => {
   const folder = mkdtempSync(join(tmpdir(), folderPrefix));
   const storage = ['--storage-driver', 'vfs', '--root', join(folder, 'root'), '--runroot', join(folder, 'run')];
-  const buildah = (...args: readonly string[]): string => output('buildah', ...storage, ...args);
+  const buildah = async (...args: readonly string[]): Promise<string> =>
+    (await promisify(execFile)('buildah', [...storage, ...args], { maxBuffer: 2 ** 26 })).stdout.trim();
   let image: Image['OCIv1']['config'];
   let root = '';
 
-  beforeAll(() => {
+  beforeAll(async () => {
     const base = join(folder, 'base');
     fillBase(base);
     const containerfile = join(packageRoot, 'config/container/Containerfile');
@@ -108,31 +109,34 @@ describe.skipIf(isMissing(missing()))('L60 the container', () => {
     const extra = existsSync(join(base, 'etc/authorities.pem')) ? ' NODE_EXTRA_CA_CERTS=/etc/authorities.pem' : '';
     writeFileSync(join(folder, 'Base'), `FROM scratch\nCOPY . /\nENV PATH=/usr/local/bin:/usr/bin:/bin${extra}\n`);
     const build = ['bud', '--quiet', '--isolation', 'chroot', '--network', 'host'];
-    buildah(...build, '-f', join(folder, 'Base'), '-t', first, base);
-    for (const name of more) buildah('tag', first, name);
+    await buildah(...build, '-f', join(folder, 'Base'), '-t', first, base);
+    for (const name of more) await buildah('tag', first, name);
     const ignored = ['--ignorefile', `${containerfile}.dockerignore`];
-    buildah(...build, '--pull-never', ...ignored, '-f', containerfile, '-t', 'vendor-mirror', packageRoot);
-    image = (JSON.parse(buildah('inspect', '--type', 'image', 'vendor-mirror')) as Image).OCIv1.config;
-    root = buildah('mount', buildah('from', '--quiet', '--pull-never', 'vendor-mirror'));
+    await buildah(...build, '--pull-never', ...ignored, '-f', containerfile, '-t', 'vendor-mirror', packageRoot);
+    image = (JSON.parse(await buildah('inspect', '--type', 'image', 'vendor-mirror')) as Image).OCIv1.config;
+    root = await buildah('mount', await buildah('from', '--quiet', '--pull-never', 'vendor-mirror'));
     // An engine makes the place of what it mounts there.
     mkdirSync(join(root, 'etc/vendor-mirror'));
-  });
+  }, 600_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   interface Place {
     readonly volume: string;
     readonly settings: string;
+    /** Of the listener. */
+    readonly port: number;
   }
 
   /** Settings and a volume, which begins as the image has it. */
-  async function placed(): Promise<Place & { port: number; again: () => Promise<Place> }> {
+  async function placed(): Promise<Place & { again: () => Promise<Place> }> {
     const service = await testbed({ level: 'sandbox', vendors: 5 });
     const volume = mkdtempSync(join(folder, 'volume-'));
     const [initial] = Object.keys(image.Volumes);
     const { uid, gid, mode } = statSync(join(root, initial!));
     chownSync(volume, uid, gid);
     expect(mode & 0o777).toBe(0o750);
-    const again = async (port = 0): Promise<Place> => {
+    const again = async (): Promise<Place> => {
+      const { listenerPort: port, adminPort } = await testbed({ level: 'program', service, listens: true });
       const settings = mkdtempSync(join(folder, 'settings-'));
       output('chmod', '755', settings);
       const token = join(settings, 'token');
@@ -144,14 +148,13 @@ describe.skipIf(isMissing(missing()))('L60 the container', () => {
 database: /var/lib/vendor-mirror/vendors.db
 secrets: /var/lib/vendor-mirror/secrets.db
 service: { baseUrl: "${service.baseUrl}", auth: { accessTokenFile: /etc/vendor-mirror/token } }
-listener: { port: ${port || (await freePort())} }
-admin: { port: ${await freePort()} }
+listener: { port: ${port} }
+admin: { port: ${adminPort} }
 `,
       );
-      return { volume, settings };
+      return { volume, settings, port };
     };
-    const port = await freePort();
-    return { ...(await again(port)), port, again: () => again() };
+    return { ...(await again()), again };
   }
 
   /** Runs the image as process 1: its user, a root that cannot be written, a volume, and no way to more rights. */
