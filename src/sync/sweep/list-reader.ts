@@ -66,8 +66,6 @@ export class ListReader {
   #rowsSeen = 0;
   /** The number that the service gives to the first page. */
   #firstPage = 1;
-  /** Whether that is known, or 0 only because it may be. */
-  #isDecided = true;
   #largestPage = 0;
   #countsLists = false;
   #mustAsk = false;
@@ -98,9 +96,9 @@ export class ListReader {
     return this.#countsLists;
   }
 
-  /** Whether the second page may be the first one again, because it is not known from which number pages count. */
+  /** Whether the second page may be the first one again: a service may show page 1 for page 0. */
   get mayBeginTwice(): boolean {
-    return this.#firstPage === 0 && !this.#isDecided;
+    return this.#firstPage === 0;
   }
 
   /** Learns whether `total` counts lists from a walk that saw the end of one. */
@@ -118,7 +116,6 @@ export class ListReader {
     const known = await this.#source.pages?.read();
     if (!known) return;
     this.#firstPage = known.firstPage ?? 0;
-    this.#isDecided = known.firstPage !== undefined;
     this.#largestPage = known.largestPage;
     this.#countsLists = known.countsLists;
     this.#mustAsk = known.firstPage === undefined && known.mayAsk;
@@ -154,7 +151,6 @@ export class ListReader {
     const found = await numberOfFirstPage(ask, one);
     if (found === undefined) return false;
     const before = this.#firstPage;
-    this.#isDecided = found !== 'undecided';
     this.#firstPage = found === 'undecided' ? 0 : found;
     await this.#source.pages?.learnFirstPage(found === 'undecided' ? undefined : found);
     return this.#firstPage !== before;

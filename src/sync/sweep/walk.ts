@@ -10,8 +10,8 @@
  *   empty      a page without rows behind the last one that has some
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
  *   repeated   a page past what is counted that shows only vendors of pages before. Some services answer the last page, or the first, for every page
- *              past the end; so does one that ignores the page parameter. Worth less than the others: see passes.ts. While nobody knows whether
- *              pages count from 0 or 1, the second page says nothing so: it may be the first one again.
+ *              past the end; so does one that ignores the page parameter. Worth less than the others: see passes.ts. In a walk that begins with
+ *              page 0, the second page says nothing so: it may be the first one again, whatever was learned of the numbers of pages.
  *
  * A list that stands still costs one request more than `pages` if its last page is full, and none otherwise.
  */
@@ -34,7 +34,7 @@ export interface Walk {
   readonly fullPage: () => number;
   /** Whether `total` is known to count lists, not pages. */
   readonly countsLists: boolean;
-  /** Whether the second page may be the first one again, because it is not known from which number pages count. */
+  /** Whether the second page may be the first one again: a service may show page 1 for page 0. */
   readonly mayBeginTwice: boolean;
   /** Where `apply` collects the vendors, if no other walk did so before: it need not be done twice. */
   readonly seen?: IdSet | undefined;

@@ -231,9 +231,10 @@ export class Auditor {
 
   /** Whether the last complete run was shown empty lists and no other: this cannot be told from an account that is empty. */
   #sawEmptyListsOnly(within: (at: number) => boolean): boolean {
-    const { lists, emptied } = this.#options.view;
-    // The page before the first holds nothing.
-    return emptied.some(within) && !lists.some(({ at, page }) => page !== 0 && within(at));
+    const { view, plan } = this.#options;
+    // Where the page before the first is refused, it holds nothing.
+    const first = plan.world.pageZero === 'first' ? 0 : 1;
+    return view.emptied.some(within) && !view.lists.some(({ at, page }) => page >= first && within(at));
   }
 
   /** Whether the service counts too few, and no sweep has shown that yet: one that missed exactly as many cannot know. */

@@ -209,7 +209,7 @@ export class Follower {
     const first = Math.min(...asked.slice(0, 1), ...lists.slice(0, 1).map(({ at }) => at));
     return presence === 'gone'
       ? asked.some((at) => at >= first + lag)
-      : lists.some(({ at, page }) => page === 1 && at >= first + lag);
+      : lists.some(({ at, page }) => page <= 1 && at >= first + lag);
   }
 }
 

@@ -104,6 +104,29 @@ describe('a list whose counts are wrong', () => {
     },
   );
 
+  it.each(
+    ['total=page', 'total=capped', 'total=zero', 'total=right'].flatMap((total) =>
+      pastEnds.map((end) => [total, end] as const),
+    ),
+  )(
+    'L1 is mirrored whole where a page 1 that came empty by a fault let page 0, which is page 1, pass for another: %s, a page past the end %s',
+    async (total, pastEnd) => {
+      const at = await testbed({
+        level: 'account',
+        vendors: 35,
+        world: ['pageZero=first', total, 'pages=endless', `pastEnd=${pastEnd}`, 'perPage=honoured', 'readOne=405'],
+        settings: { service: { paging: { perPage: 10 } } },
+      });
+      at.sandbox.faults.next({ kind: 'empty_list' });
+      for (let pull = 1; pull <= 3; pull += 1) {
+        const run = await at.pull();
+        if (pull > 1) expect(run).toMatchObject({ outcome: 'complete', suspects: 0 });
+        if (run.outcome === 'complete') expect(mirroredIds(at)).toEqual(listedIds(at));
+        await at.clock.advance(3_600_000);
+      }
+    },
+  );
+
   it('L2 is incomplete if it counts many more than it shows, until that is accepted, and again when it grows', async () => {
     const at = await testbed({ level: 'account', vendors: 60, world: ['unlistedIds=25'] });
     const refused = { outcome: 'incomplete', error: { code: 'too_many_unreadable', exit: 1 } };
