@@ -4,7 +4,8 @@ import { setTimeout as later } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
-import { askPostgres, hasNoPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
+import { isMissing } from '../support/needed.ts';
+import { askPostgres, missingPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { ended } from '../support/testbed/program.ts';
 import { asked } from '../support/test-size.ts';
 import { testbed } from '../support/testbed.ts';
@@ -18,7 +19,7 @@ const seed = asked('SEED', 1);
 /** The first statements of a daemon are those that find out what is there; so many come with every start. */
 const certain = 18;
 
-describe.skipIf(hasNoPostgres)('rows in PostgreSQL', () => {
+describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
   it(
     `are those of the mirror, with each change once, after the daemon was killed ${kills} times`,
     async () => {

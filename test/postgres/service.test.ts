@@ -6,7 +6,8 @@ import type { PostgresPublication } from '../../src/settings/parse.ts';
 import { publicationReports } from '../../src/store/publications.ts';
 import { sinkMigrations } from '../../src/store/postgres/tables.ts';
 import { migrations } from '../support/mirror-file.ts';
-import { askPostgres, hasNoPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
+import { isMissing } from '../support/needed.ts';
+import { askPostgres, missingPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { constantRandom } from '../support/random.ts';
 import { settingsIn } from '../support/settings.ts';
 import { testbed } from '../support/testbed.ts';
@@ -43,7 +44,7 @@ async function until(clock: VirtualClock, isSo: () => Promise<boolean>): Promise
   }
 }
 
-describe.skipIf(hasNoPostgres)('rows in PostgreSQL', () => {
+describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
   it('L29 follow what changes, say how old they are, and go on after a restart', async () => {
     const to = await server.database();
     const { at, clock, service, report } = await publishing({ to });

@@ -12,10 +12,11 @@ import { Secret } from '../../src/domain/secret.ts';
 import { failureOf } from '../support/failure.ts';
 import { migrations, packageRoot } from '../support/mirror-file.ts';
 import { account } from '../support/names.ts';
+import { isMissing } from '../support/needed.ts';
 import {
   askedForPassword,
   askPostgres,
-  hasNoPostgres,
+  missingPostgres,
   isOwnServer,
   postgresProxy,
   postgresServer,
@@ -86,7 +87,7 @@ async function edit(at: Testbed<'store'>, vendorid: number, name: string): Promi
   await at.page(await at.ask(), row(vendorid, name, `2026-11-20 12:${String(10 + (at.clocks.running % 49))}:00`));
 }
 
-describe.skipIf(hasNoPostgres)('rows in PostgreSQL', () => {
+describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
   it('are those of the mirror, first by a snapshot, then by the change feed', async () => {
     const at = await filled(1_203);
     const address = await server.database();
@@ -284,7 +285,7 @@ describe.skipIf(hasNoPostgres)('rows in PostgreSQL', () => {
   });
 });
 
-describe.skipIf(hasNoPostgres || !isOwnServer)('a connection to PostgreSQL', () => {
+describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a connection to PostgreSQL', () => {
   const authority = join(packageRoot, 'test/fixtures/tls/authority.pem');
   const using = async (host: string, query: string, over: SinkOver = {}, user?: string): Promise<unknown> => {
     const at = await testbed({ level: 'store' });
@@ -326,7 +327,7 @@ describe.skipIf(hasNoPostgres || !isOwnServer)('a connection to PostgreSQL', () 
   });
 });
 
-describe.skipIf(hasNoPostgres)('tables in PostgreSQL', () => {
+describe.skipIf(isMissing(missingPostgres))('tables in PostgreSQL', () => {
   it.each([
     ['DROP TABLE vendors.changes', /the table changes is gone/],
     ['ALTER TABLE vendors.vendors DROP COLUMN phone', /vendors has no column phone/],

@@ -22,7 +22,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { packageRoot } from './mirror-file.ts';
 import { listen } from './network/listen.ts';
-import { isMissing } from './needed.ts';
 
 const given = process.env['VENDOR_MIRROR_TEST_POSTGRES'];
 
@@ -39,12 +38,11 @@ function programs(): string | undefined {
 
 const found = programs();
 
-/** Whether the tests are skipped, because there is no server and none can be started. @throws Error in CI. */
-export const hasNoPostgres = isMissing(
+/** What is missing for such tests; undefined where a server is given, or can be started. */
+export const missingPostgres =
   given === undefined && found === undefined
     ? 'the programs initdb and postgres are not there, and VENDOR_MIRROR_TEST_POSTGRES names no server'
-    : undefined,
-);
+    : undefined;
 
 /** Whether the server is one of ours: it speaks TLS, with a certificate for 127.0.0.1, and asks one user for a password. */
 export const isOwnServer = given === undefined;
@@ -72,7 +70,7 @@ export function postgresServer(): TestServer {
   let superuser = given ?? '';
   let server: ChildProcess | undefined;
   let folder: string | undefined;
-  if (given === undefined && !hasNoPostgres)
+  if (given === undefined && found !== undefined)
     beforeAll(async () => {
       const user = asOther();
       folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-postgres-'));
@@ -80,7 +78,7 @@ export function postgresServer(): TestServer {
       const data = join(folder, 'data');
       const options = { ...user, cwd: folder, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
       const made = ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C'];
-      execFileSync(join(found ?? '', 'initdb'), made, { ...options, stdio: 'pipe' });
+      execFileSync(join(found, 'initdb'), made, { ...options, stdio: 'pipe' });
       const hba = join(data, 'pg_hba.conf');
       writeFileSync(hba, `host all ${askedForPassword} all scram-sha-256\n${readFileSync(hba, 'utf8')}`);
       for (const name of ['valid.pem', 'key.pem']) {
@@ -101,7 +99,7 @@ export function postgresServer(): TestServer {
         '-c',
         setting,
       ]);
-      server = spawn(join(found ?? '', 'postgres'), ['-D', data, ...flags], {
+      server = spawn(join(found, 'postgres'), ['-D', data, ...flags], {
         ...options,
         stdio: ['ignore', 'ignore', 'pipe'],
       });
