@@ -1,5 +1,6 @@
 /** Rows in a real PostgreSQL: equal to the mirror whatever happens, each change once. */
 import { join } from 'node:path';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { Forgetter } from '../../src/store/forget.ts';
@@ -238,6 +239,27 @@ describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
     await sinkOf(at, address).update();
     await isEqual(at, address);
     expect(await askPostgres(address, 'SELECT * FROM vendors.vendors WHERE vendorid = 99')).toEqual([]);
+  });
+
+  it('are given up for this time where a server takes connections and answers nothing, or a lock is held there', async () => {
+    const at = await filled();
+    const address = await server.database();
+    await sinkOf(at, address).update();
+    const proxy = await postgresProxy(address);
+    proxy.mode = 'hanging';
+    const other = new pg.Client(address);
+    await other.connect();
+    await other.query('BEGIN; LOCK vendors.mirrors');
+    const [hanging, locked] = await Promise.all(
+      [proxy.address, address].map((to) => failureOf(sinkOf(at, to).update())),
+    );
+    expect(hanging).toMatchObject({ code: 'postgres_failed', message: expect.stringContaining('in time') as string });
+    expect(locked).toMatchObject({
+      code: 'postgres_failed',
+      message: expect.stringContaining('lock timeout') as string,
+    });
+    await other.end();
+    await sinkOf(at, address).update();
   });
 
   it('lose what is pruned', async () => {
