@@ -19,16 +19,24 @@
  * may. It is renewed with each transaction; whoever has lost it writes nothing more. The mirror is read a page at a time, and is not held
  * while the network is awaited.
  */
-import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { changePage, type FeedChange } from '../reports/change-feed.ts';
+import { changePage } from '../reports/change-feed.ts';
 import { cursorParts, latestCursor, removedThrough, resolveCursor } from '../reports/feed-cursor.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import type { VendorKey } from '../sqlite/schema.ts';
-import { statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import type { Query } from '../sqlite/statement.ts';
+import {
+  changeRow,
+  freshnessRows,
+  keptChanges,
+  vendorKeysAfter,
+  vendorRows,
+  type FreshnessRow,
+  type VendorRows,
+} from './mirror-rows.ts';
 import { PostgresSession, type PostgresServer } from './session.ts';
-import { checkTables, prepareTables, putRows, sinkTables, type SinkRow } from './tables.ts';
+import { checkTables, prepareTables, putRows, sinkTables } from './tables.ts';
 
 export interface SinkOptions {
   readonly server: PostgresServer;
@@ -172,7 +180,7 @@ export class Sink {
 
   async #walkVendors(session: PostgresSession, round: Round, state: State, walk: Walk): Promise<State> {
     const after = walk.vendor ?? { account_id: '', vendorid: 0 };
-    const rows = await this.#options.query((sqlite) => vendorRows(sqlite, keysAfter(sqlite, after)));
+    const rows = await this.#options.query((sqlite) => vendorRows(sqlite, vendorKeysAfter(sqlite, after, pageSize)));
     const keys = rows.vendors as unknown as readonly VendorKey[];
     const isLast = keys.length < pageSize;
     const end = keys.at(-1) ?? after;
@@ -209,12 +217,7 @@ export class Sink {
   }
 
   /** What ends a round: pruned changes, and how fresh the accounts are. */
-  async #finish(
-    session: PostgresSession,
-    round: Round,
-    state: State,
-    rows: readonly (SinkRow & OfAccountRow)[],
-  ): Promise<void> {
+  async #finish(session: PostgresSession, round: Round, state: State, rows: readonly FreshnessRow[]): Promise<void> {
     const { query, mirrorId } = this.#options;
     const removed = await query(removedThrough);
     if (removed > state.removedThrough) await this.#prune(session, round, state, removed);
@@ -237,7 +240,7 @@ export class Sink {
     const { query, mirrorId } = this.#options;
     for (let after = 0; after < removed;) {
       const from = after;
-      const kept = await query((sqlite) => keptSeqs(sqlite, from, removed));
+      const kept = await query((sqlite) => keptChanges(sqlite, { after: from, until: removed, limit: prunedAtOnce }));
       const until = kept.length < prunedAtOnce ? removed : (kept.at(-1) ?? removed);
       await this.#write(session, round, state, async () => {
         const [far] = await session.run<{ seq: number }>(
@@ -378,90 +381,4 @@ const deleteChanges = `
 /** Whether a vendor is among those of two arrays. */
 function among(accounts: string, vendorids: string): string {
   return `(account_id, vendorid) IN (SELECT * FROM unnest(${accounts}::text[], ${vendorids}::bigint[]))`;
-}
-
-interface VendorRows {
-  readonly vendors: readonly SinkRow[];
-  readonly balances: readonly SinkRow[];
-  readonly taxDefaults: readonly SinkRow[];
-}
-
-interface Keys {
-  /** A JSON array of account and number. */
-  readonly keys: string;
-}
-
-/** These vendors as they are now; those that the mirror does not hold are left out. */
-function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): VendorRows {
-  const named = { keys: JSON.stringify(keys.map(({ account_id, vendorid }) => [account_id, vendorid])) };
-  const rowsOf = (table: string, order: string): SinkRow[] =>
-    statement<Keys, SinkRow>(
-      sqlite,
-      (at) => sql`
-        SELECT t.* FROM json_each(${at('keys')}) k JOIN ${sql.table(table)} t
-          ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
-        ORDER BY t.account_id, t.vendorid, ${sql.raw(order)}`,
-    ).all(named);
-  return {
-    // Nothing is concluded of a suspect.
-    vendors: rowsOf('vendors', '1').map((row) => ({
-      ...row,
-      presence: row['presence'] === 'suspect' ? 'present' : row['presence'],
-    })),
-    balances: rowsOf('vendor_balances', 'kind, code').map(withAmountText),
-    taxDefaults: rowsOf('vendor_tax_defaults', 'taxid').map(withAmountText),
-  };
-}
-
-function withAmountText(row: SinkRow): SinkRow {
-  return { ...row, amount_text: row['amount'] };
-}
-
-function keysAfter(sqlite: Snapshot, after: VendorKey): VendorKey[] {
-  return statement<VendorKey, VendorKey>(
-    sqlite,
-    (at) => sql`
-      SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})
-      ORDER BY account_id, vendorid LIMIT ${pageSize}`,
-  ).all(after);
-}
-
-/** The first of the changes in a range that the mirror still holds. */
-function keptSeqs(sqlite: Snapshot, after: number, until: number): number[] {
-  return statement<{ after: number; until: number }, { seq: number }>(
-    sqlite,
-    (at) => sql`
-      SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT ${prunedAtOnce}`,
-  )
-    .all({ after, until })
-    .map(({ seq }) => seq);
-}
-
-/** Accounts whose freshness is read in one turn of the event loop. */
-const accountsAtOnce = 50;
-
-interface OfAccountRow {
-  readonly account_id: string;
-}
-
-/** The rows of `freshness`. */
-export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): Promise<(SinkRow & OfAccountRow)[]> {
-  const rows: (SinkRow & OfAccountRow)[] = [];
-  for (;;) {
-    const after = rows.at(-1)?.account_id ?? '';
-    const some = await query((sqlite) =>
-      statement<{ after: string }, SinkRow & OfAccountRow>(
-        sqlite,
-        (at) =>
-          sql`SELECT * FROM freshness WHERE account_id > ${at('after')} ORDER BY account_id LIMIT ${accountsAtOnce}`,
-      ).all({ after }),
-    );
-    rows.push(...some);
-    if (some.length < accountsAtOnce) return rows;
-    await clock.yield();
-  }
-}
-
-function changeRow({ changed_fields, values, ...change }: FeedChange): SinkRow {
-  return { ...change, changed_fields: JSON.stringify(changed_fields), changed_values: JSON.stringify(values) };
 }

@@ -16,6 +16,8 @@ import { Forgetter, storedFields } from '../../../../src/store/forget.ts';
 import { listDeliveries } from '../../../../src/store/deliveries.ts';
 import { listGateways } from '../../../../src/store/gateways.ts';
 import { openMirror } from '../../../../src/store/mirror.ts';
+import { heldDerivation } from '../../../../src/store/derivation.ts';
+import { freshnessRows, keptChanges, vendorKeysAfter, vendorRows } from '../../../../src/store/postgres/mirror-rows.ts';
 import { publicationReports } from '../../../../src/store/publications.ts';
 import { AccountFigures } from '../../../../src/store/reports/account-figures.ts';
 import { connectionFailures } from '../../../../src/store/account-reports.ts';
@@ -125,7 +127,12 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await changePage(mirror.query, clock, { since: '0123456789abcdef:0', limit: 1 });
   await changePage(mirror.query, clock, { limit: 1 });
   await vendorPage(mirror.query, clock, { limit: 1 });
+  await freshnessRows(mirror.query, clock);
   await mirror.query((sqlite) => {
+    heldDerivation(sqlite);
+    vendorRows(sqlite, [{ account_id, vendorid: 1 }]);
+    vendorKeysAfter(sqlite, { account_id, vendorid: 0 }, 1);
+    keptChanges(sqlite, { after: 0, until: 1, limit: 1 });
     accountIds(sqlite);
     accountsNotServed(sqlite, { accounts: [], settingsFile: '' });
     keptAccounts(sqlite);

@@ -1,0 +1,102 @@
+/** What a sink reads of the mirror: vendors with their children, changes, freshness. Each is read in one turn, a page at a time. */
+import { sql } from 'kysely';
+import type { Clock } from '../../domain/clock.ts';
+import type { FeedChange } from '../reports/change-feed.ts';
+import type { VendorKey } from '../sqlite/schema.ts';
+import { statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import type { SinkRow } from './tables.ts';
+
+export interface VendorRows {
+  readonly vendors: readonly SinkRow[];
+  readonly balances: readonly SinkRow[];
+  readonly taxDefaults: readonly SinkRow[];
+}
+
+interface Keys {
+  /** A JSON array of account and number. */
+  readonly keys: string;
+}
+
+/** These vendors as they are now; those that the mirror does not hold are left out. */
+export function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): VendorRows {
+  const named = { keys: JSON.stringify(keys.map(({ account_id, vendorid }) => [account_id, vendorid])) };
+  const rowsOf = (table: string, order: string): SinkRow[] =>
+    statement<Keys, SinkRow>(
+      sqlite,
+      (at) => sql`
+        SELECT t.* FROM json_each(${at('keys')}) k JOIN ${sql.table(table)} t
+          ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
+        ORDER BY t.account_id, t.vendorid, ${sql.raw(order)}`,
+    ).all(named);
+  return {
+    // Nothing is concluded of a suspect.
+    vendors: rowsOf('vendors', '1').map((row) => ({
+      ...row,
+      presence: row['presence'] === 'suspect' ? 'present' : row['presence'],
+    })),
+    balances: rowsOf('vendor_balances', 'kind, code').map(withAmountText),
+    taxDefaults: rowsOf('vendor_tax_defaults', 'taxid').map(withAmountText),
+  };
+}
+
+function withAmountText(row: SinkRow): SinkRow {
+  return { ...row, amount_text: row['amount'] };
+}
+
+/** The next vendors in the order of their keys. */
+export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: number): VendorKey[] {
+  return statement<VendorKey & { limit: number }, VendorKey>(
+    sqlite,
+    (at) => sql`
+      SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})
+      ORDER BY account_id, vendorid LIMIT ${at('limit')}`,
+  ).all({ ...after, limit });
+}
+
+interface ChangeRange {
+  readonly after: number;
+  /** Included. */
+  readonly until: number;
+  readonly limit: number;
+}
+
+/** The numbers of the first changes in a range that the mirror still holds. */
+export function keptChanges(sqlite: Snapshot, range: ChangeRange): number[] {
+  return statement<ChangeRange, { seq: number }>(
+    sqlite,
+    (at) => sql`
+      SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT ${at('limit')}`,
+  )
+    .all(range)
+    .map(({ seq }) => seq);
+}
+
+/** Accounts whose freshness is read in one turn of the event loop. */
+const accountsAtOnce = 50;
+
+export interface FreshnessRow extends SinkRow {
+  readonly account_id: string;
+}
+
+/** The rows of `freshness`. */
+export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): Promise<FreshnessRow[]> {
+  const rows: FreshnessRow[] = [];
+  for (;;) {
+    const after = rows.at(-1)?.account_id ?? '';
+    const some = await query((sqlite) =>
+      statement<{ after: string }, FreshnessRow>(
+        sqlite,
+        (at) =>
+          sql`SELECT * FROM freshness WHERE account_id > ${at('after')} ORDER BY account_id LIMIT ${accountsAtOnce}`,
+      ).all({ after }),
+    );
+    rows.push(...some);
+    if (some.length < accountsAtOnce) return rows;
+    await clock.yield();
+  }
+}
+
+/** A row of `changes`. */
+export function changeRow({ changed_fields, values, ...change }: FeedChange): SinkRow {
+  return { ...change, changed_fields: JSON.stringify(changed_fields), changed_values: JSON.stringify(values) };
+}
