@@ -80,7 +80,7 @@ export async function printText(context: ProcessContext, health: Health, totals:
   ];
   const reports =
     accounts.length > manyAccounts
-      ? [sumsText(context, health)]
+      ? [sumsText(context, health, isAll)]
       : accounts.flatMap(({ facts: report }) => {
           const owed = totals.get(report.account);
           return owed ? [reportText(context, report, owed)] : [];
@@ -111,7 +111,7 @@ function daemonText({ startedAt }: HealthFacts, now: number): string {
 }
 
 /** All accounts together, where there are too many to show each. */
-async function sumsText(context: ProcessContext, { accounts }: Health): Promise<string> {
+async function sumsText(context: ProcessContext, { accounts }: Health, isAll: boolean): Promise<string> {
   const ago: Ago = (moment) => age(context.clock, moment);
   const served = accounts.filter(({ isServed }) => isServed);
   const counts = vendorCounts(accounts.flatMap(({ facts }) => facts.counts));
@@ -134,7 +134,8 @@ async function sumsText(context: ProcessContext, { accounts }: Health): Promise<
       ? []
       : [['not served', counted(accounts.length - served.length, 'account')] satisfies [string, string]]),
   ];
-  const more = '`vendor-mirror status --all` lists them, `vendor-mirror status --account ID` shows one of them.';
+  const lists = isAll ? '' : '`vendor-mirror status --all` lists them, ';
+  const more = `${lists}\`vendor-mirror status --account ID\` shows one of them.`;
   return [
     heading(context, counted(accounts.length, 'account')),
     await factLines(context, entries),

@@ -26,6 +26,7 @@ it.each([40, 80, 120])(
     expect(sums.length).toBeLessThan(60);
     expect(sums.join(' ').replace(/\s+/g, ' ')).toContain('vendor-mirror status --all');
     const all = screenOf((await line.run('status', '--all')).stdout);
+    expect(all.join(' ')).not.toContain('status --all');
     expect(Math.max(...all.map((text) => text.length))).toBeLessThanOrEqual(columns);
     const listed = all.map((text) => /^(?:account )?\s*(ac\d{3}) /.exec(text)?.[1]).filter(Boolean);
     expect(listed.slice(-300)[0]).toBe('ac217');
