@@ -1,5 +1,5 @@
 /** What a sink reads of the mirror: vendors with their children, changes, freshness. Each is read in one turn, a page at a time. */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { FeedChange } from '../reports/change-feed.ts';
 import type { VendorKey } from '../sqlite/schema.ts';
@@ -20,22 +20,22 @@ interface Keys {
 /** These vendors as they are now; those that the mirror does not hold are left out. */
 export function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): VendorRows {
   const named = { keys: JSON.stringify(keys.map(({ account_id, vendorid }) => [account_id, vendorid])) };
-  const rowsOf = (table: string, order: string): SinkRow[] =>
+  const rowsOf = (table: RawBuilder<unknown>, order: RawBuilder<unknown>): SinkRow[] =>
     statement<Keys, SinkRow>(
       sqlite,
       (at) => sql`
-        SELECT t.* FROM json_each(${at('keys')}) k JOIN ${sql.table(table)} t
+        SELECT t.* FROM json_each(${at('keys')}) k JOIN ${table} t
           ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
-        ORDER BY t.account_id, t.vendorid, ${sql.raw(order)}`,
+        ORDER BY t.account_id, t.vendorid, ${order}`,
     ).all(named);
   return {
     // Nothing is concluded of a suspect.
-    vendors: rowsOf('vendors', '1').map((row) => ({
+    vendors: rowsOf(sql`vendors`, sql`1`).map((row) => ({
       ...row,
       presence: row['presence'] === 'suspect' ? 'present' : row['presence'],
     })),
-    balances: rowsOf('vendor_balances', 'kind, code').map(withAmountText),
-    taxDefaults: rowsOf('vendor_tax_defaults', 'taxid').map(withAmountText),
+    balances: rowsOf(sql`vendor_balances`, sql`kind, code`).map(withAmountText),
+    taxDefaults: rowsOf(sql`vendor_tax_defaults`, sql`taxid`).map(withAmountText),
   };
 }
 
