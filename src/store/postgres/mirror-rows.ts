@@ -49,7 +49,7 @@ export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: numbe
     sqlite,
     (at) => sql`
       SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})
-      ORDER BY account_id, vendorid LIMIT ${at('limit')}`,
+      ORDER BY account_id, vendorid LIMIT +${at('limit')}`,
   ).all({ ...after, limit });
 }
 
@@ -65,7 +65,7 @@ export function keptChanges(sqlite: Snapshot, range: ChangeRange): number[] {
   return statement<ChangeRange, { seq: number }>(
     sqlite,
     (at) => sql`
-      SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT ${at('limit')}`,
+      SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT +${at('limit')}`,
   )
     .all(range)
     .map(({ seq }) => seq);
