@@ -266,7 +266,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'the old key dropped at once',
     promise: 'P2',
-    seed: 6,
+    seed: 37,
     replacements: [replacing('domain/verifier.ts', 'lastUseOf', () => (superseded) => superseded - 1)],
   },
   {
@@ -361,7 +361,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'a run under way is joined',
     promise: 'P1',
-    seed: 7,
+    seed: 40,
     replacements: [
       replacing('sync/run-service.ts', 'RunService.request', (request) => {
         const underWay = new WeakMap<object, ReturnType<typeof request>>();
