@@ -66,6 +66,8 @@ export class ListReader {
   #rowsSeen = 0;
   /** The number that the service gives to the first page. */
   #firstPage = 1;
+  /** Whether that is known, or 0 only because it may be. */
+  #isDecided = true;
   #largestPage = 0;
   #countsLists = false;
   #mustAsk = false;
@@ -101,6 +103,11 @@ export class ListReader {
     return this.#firstPage === 0;
   }
 
+  /** Whether it is known which rows a page has, so that windows may be joined. */
+  get isNumbered(): boolean {
+    return this.#isDecided;
+  }
+
   /** Learns whether `total` counts lists from a walk that saw the end of one. */
   learnCounts({ isWhole, beyond }: { readonly isWhole: boolean; readonly beyond: boolean }): void {
     if (beyond) this.#countsLists = false;
@@ -116,6 +123,7 @@ export class ListReader {
     const known = await this.#source.pages?.read();
     if (!known) return;
     this.#firstPage = known.firstPage ?? 0;
+    this.#isDecided = known.firstPage !== undefined;
     this.#largestPage = known.largestPage;
     this.#countsLists = known.countsLists;
     this.#mustAsk = known.firstPage === undefined && known.mayAsk;
@@ -132,28 +140,34 @@ export class ListReader {
       return undefined;
     });
     this.#firstPage = 1;
-    await this.#askFirstPage(one);
+    const { latest } = await this.#askFirstPage(one);
     if (this.#firstPage === 0) return this.fetch(1);
-    if (!one) throw refusal;
-    return one;
+    if (!latest) throw refusal;
+    return latest;
   }
 
   /** Asks where the pages count from: once a day where few rows lack. @returns whether that is elsewhere than was believed. */
   async askFirstPageAgain(lacksPage: boolean): Promise<boolean> {
     const known = await this.#source.pages?.read();
-    return known !== undefined && (lacksPage || known.mayAsk) && this.#askFirstPage();
+    return known !== undefined && (lacksPage || known.mayAsk) && (await this.#askFirstPage()).isElsewhere;
   }
 
-  async #askFirstPage(one?: VendorPage): Promise<boolean> {
-    // Where page 1 is refused it may be for its size, and page 0 for the same.
-    const ask = (number: number): Promise<VendorPage> =>
-      this.#fetch(number, { retryLimits: optionalRetryLimits, isFirst: number === 1 || !one });
+  /** @returns also the latest answer to page 1: the one before may have come without rows by a fault. */
+  async #askFirstPage(one?: VendorPage): Promise<{ isElsewhere: boolean; latest: VendorPage | undefined }> {
+    let latest = one;
+    const ask = async (number: number): Promise<VendorPage> => {
+      // Where page 1 is refused it may be for its size, and page 0 for the same.
+      const page = await this.#fetch(number, { retryLimits: optionalRetryLimits, isFirst: number === 1 || !one });
+      if (number === 1) latest = page;
+      return page;
+    };
     const found = await numberOfFirstPage(ask, one);
-    if (found === undefined) return false;
+    if (found === undefined) return { isElsewhere: false, latest };
     const before = this.#firstPage;
+    this.#isDecided = found !== 'undecided';
     this.#firstPage = found === 'undecided' ? 0 : found;
     await this.#source.pages?.learnFirstPage(found === 'undecided' ? undefined : found);
-    return this.#firstPage !== before;
+    return { isElsewhere: this.#firstPage !== before, latest };
   }
 
   /** Begins another walk; with `startsOver`, earlier walks no longer count. */

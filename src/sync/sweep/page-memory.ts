@@ -3,11 +3,11 @@
  * whether `total` was ever seen to count a list of several pages. Until then it may be the number of rows of the page.
  *
  * Where pages count from is asked by page 0 beside page 1, and again while a list shows fewer rows than it counts: in each sweep that lacks a
- * page of rows or is answered with page 1 again, else at most once a day. They count from 0 if page 0 shows other vendors than page 1, and the
- * same ones when it is asked again; an error where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1.
- * A list of one page may have meant nothing: the page past its end may have been answered as its last. Where neither is so, as in a list whose
- * order changes with each request, walks begin at 0: that only shows a page twice. What these requests show is not applied and takes no part in
- * a proof.
+ * page of rows or is answered with page 1 again, else at most once a day. They count from 0 if page 0 shows other vendors than page 1, which has
+ * some or is refused, and the same ones when it is asked again; an error where page 1 is answered, no rows twice beside a page 1 with rows, or
+ * the vendors of page 1 mean 1. A list of one page may have meant nothing: the page past its end may have been answered as its last. Where
+ * neither is so, as in a list whose order changes with each request, or beside a page 1 that came empty, walks begin at 0: that only shows a page
+ * twice. What these requests show is not applied and takes no part in a proof.
  */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
@@ -48,7 +48,10 @@ export async function numberOfFirstPage(
     if (shown.some((vendorid) => zeroth.includes(vendorid))) continue;
     const again = await idsOn(fetch, 0);
     if (again === undefined) return undefined;
-    if (again !== 'refused' && isSame(zeroth, again)) return zeroth.length === 0 ? 1 : 0;
+    if (again === 'refused' || !isSame(zeroth, again)) continue;
+    if (zeroth.length === 0) return 1;
+    // A page 1 without rows may be past the end, or have come so by a fault.
+    return shown.length === 0 && first !== 'refused' ? 'undecided' : 0;
   }
   return 'undecided';
 }

@@ -69,7 +69,7 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     const first = await list.first();
     // The last walk is judged without windows, even where they proved nothing before.
     const isLastOfSeveral = walks > 1 && walks === plan.sweepPasses;
-    const mayJoin = joins > 0 && !isLastOfSeveral;
+    const mayJoin = joins > 0 && !isLastOfSeveral && list.isNumbered;
     const isLong = first.pages > 1 && first.rows.length < first.total;
     const takesWindows = mayJoin && isLong && walks === 1 && plan.moves === true;
     const onMove = (read: number): boolean => mayJoin && (isLong || read > 1) && list.order.candidates().length > 0;
