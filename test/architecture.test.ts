@@ -228,7 +228,6 @@ describe('the layout', () => {
       'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
-      'SECURITY.md',
       'config',
       'eslint.config.js',
       'knip.json',

@@ -21,6 +21,7 @@ const documents = [
   'config/COMMANDS.md',
   'config/README.md',
   'config/RUNBOOK.md',
+  'config/SECURITY.md',
   'migrations/README.md',
   'src/README.md',
   'src/sandbox/README.md',
