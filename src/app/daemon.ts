@@ -24,7 +24,7 @@ import {
 import type { Post } from '../http/post.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createNotifier } from '../notify/target-sender.ts';
-import { isLoopback, type PostgresPublication, type Settings } from '../settings/parse.ts';
+import { isLoopback, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
 import { listenerMovedAt } from '../store/files/identity.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
@@ -175,7 +175,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   await logAbandonedCallbacks(mirror, log);
   const start = new StartOfDaemon(clock, lock);
   const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
-  const sinks = sinksOf(settings).map(
+  const sinks = publishedSchemas(settings.publish).map(
     (publication) =>
       new SinkService({
         ...{ publication, mirror, clock, random, log },
@@ -232,11 +232,6 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const services = [figures, admin, listener, integrity, publications, ...sinks, webhooks, accountWatch, ...lasting];
   const watched = healthSource({ ...health, machine: () => null });
   return new Daemon({ installation, lock, services, accounts, listener, admin, integrity, health: watched });
-}
-
-/** The schemas of somebody's PostgreSQL among the publications. */
-function sinksOf({ publish }: Settings): PostgresPublication[] {
-  return publish.filter((one): one is PostgresPublication => 'to' in one);
 }
 
 interface OpenedInstallation {

@@ -7,7 +7,7 @@ import { limits } from '../domain/limits.ts';
 import { vendorFields } from '../domain/vendor.ts';
 import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
 import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
-import { publishedFiles, type Settings } from '../settings/parse.ts';
+import { publishedFiles, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { replaceableByOthers } from '../settings/permissions.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { withoutFolder } from '../store/files/own-files.ts';
@@ -105,8 +105,7 @@ async function* publications(context: ProcessContext, settings: Settings): Async
 /** Whether each PostgreSQL that rows are published to can be used now; nothing is written there. */
 async function* postgresServers(context: ProcessContext, { publish }: Settings): AsyncGenerator<Checkup> {
   const check = 'rows in PostgreSQL';
-  for (const one of publish) {
-    if (!('to' in one)) continue;
+  for (const one of publishedSchemas(publish)) {
     try {
       const isMade = await isSinkMade(one, sinkMigrations(join(context.packageRoot, 'migrations')), context.clock);
       const made = isMade ? 'holds the tables of this program' : 'gets its tables when the daemon first writes them';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { neededFields } from '../domain/vendor.ts';
-import { publishedFiles, type Settings } from '../settings/parse.ts';
+import { publishedFiles, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { Forgetter, olderCopies } from '../store/forget.ts';
 import { vendorDetails } from '../store/reports/vendor-detail.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
@@ -129,7 +129,7 @@ async function forgetting<T>(
 /** What may still have what was forgotten: files, and rows in PostgreSQL until the daemon has started. */
 function copiesOf({ database, publish }: Settings): string[] {
   const files = publishedFiles(publish).map(({ path }) => path);
-  const rows = publish.flatMap((one) => ('to' in one ? [one.path] : []));
+  const rows = publishedSchemas(publish).map(({ path }) => path);
   return [...olderCopies(database, files), ...rows];
 }
 

@@ -21,7 +21,7 @@ import { isLoopback } from './addresses.ts';
 import { isMap, place, problemsOf, readSettingsYaml, type Problem } from './yaml.ts';
 
 export { defaultConnection, isLoopback };
-export { publishedFiles } from './shape.ts';
+export { publishedFiles, publishedSchemas } from './shape.ts';
 export type { AuthSettings, FilePublication, PostgresPublication } from './shape.ts';
 export type { NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 

@@ -308,6 +308,11 @@ export function publishedFiles(publish: readonly (FilePublication | PostgresPubl
   return publish.filter((one): one is FilePublication => !('to' in one));
 }
 
+/** The schemas of PostgreSQL among them. */
+export function publishedSchemas(publish: readonly (FilePublication | PostgresPublication)[]): PostgresPublication[] {
+  return publish.filter((one): one is PostgresPublication => 'to' in one);
+}
+
 export const settingsShape = z.strictObject({
   accounts: accountList,
   connections: connectionMap,

@@ -1,6 +1,5 @@
 /** A daemon that is killed while it writes rows to a PostgreSQL, and changes go on. */
 import { once } from 'node:events';
-import { setTimeout as later } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
@@ -38,16 +37,19 @@ describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
         const exited = once(daemon, 'exit');
         const sync = ended(at.start('sync'));
         const statement = random.below(certain);
-        while (proxy.messages <= statement && daemon.exitCode === null) await later(1);
+        await Promise.race([proxy.sent(statement + 1), exited]);
         expect(daemon.exitCode, `seed ${seed}, kill ${nth}`).toBeNull();
         daemon.kill('SIGKILL');
         await exited;
         await sync;
       }
       const last = await at.serve();
-      const isEqual = async (): Promise<boolean> =>
-        JSON.stringify(await rowsThere(to, 'vendors', mirrorIdOf(at))) === JSON.stringify(rowsHere(at));
-      while (!(await isEqual())) await later(100);
+      for (;;) {
+        const { answers } = proxy;
+        const there = await rowsThere(to, 'vendors', mirrorIdOf(at));
+        if (JSON.stringify(there) === JSON.stringify(rowsHere(at))) break;
+        await proxy.answered(answers + 1);
+      }
       expect(await askPostgres(to, 'SELECT snapshot FROM vendors.mirrors')).toEqual([{ snapshot: null }]);
       await last.end();
     },

@@ -3,7 +3,7 @@
  * own, made of the programs of this machine in a folder that is removed afterwards. A test gets a database of its own.
  */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -180,6 +180,12 @@ export interface PostgresProxy {
   cut(at: number, when: 'before' | 'after'): void;
   /** How many messages were sent since `cut` was called last. */
   readonly messages: number;
+  /** Resolves once that many were. */
+  sent(count: number): Promise<void>;
+  /** How many pieces of answers programs were given. */
+  readonly answers: number;
+  /** Resolves once that many were. */
+  answered(count: number): Promise<void>;
   /** How many connections of programs are open. */
   readonly connections: number;
   /** Cuts what is open. */
@@ -193,6 +199,8 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
   const ofPrograms = new Set<Socket>();
   let plan = { at: Infinity, when: 'before' };
   let messages = 0;
+  let answers = 0;
+  const traffic = new EventEmitter();
   const server = createServer((near) => {
     for (const sockets of [open, ofPrograms]) sockets.add(near);
     near.on('error', () => undefined);
@@ -213,6 +221,7 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
     let isDeaf = false;
     near.on('data', (bytes) => {
       const isCut = messages++ === plan.at;
+      traffic.emit('sent');
       if (isCut && plan.when === 'before') {
         near.destroy();
         return;
@@ -223,6 +232,8 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
     far.on('data', (bytes) => {
       if (isDeaf) near.destroy();
       else if (proxy.mode !== 'hanging') near.write(bytes);
+      answers += 1;
+      traffic.emit('answered');
     });
   });
   const port = await listen(server);
@@ -239,6 +250,15 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
     },
     get messages() {
       return messages;
+    },
+    async sent(count) {
+      while (messages < count) await once(traffic, 'sent');
+    },
+    get answers() {
+      return answers;
+    },
+    async answered(count) {
+      while (answers < count) await once(traffic, 'answered');
     },
     get connections() {
       return ofPrograms.size;

@@ -113,10 +113,8 @@ function sharedLists({ browse, clock }: PageOptions): (chosen: Chosen) => Promis
       });
     lists.delete(name);
     lists.set(name, list);
-    for (const [oldest] of lists.size > maxLists ? lists : []) {
-      lists.delete(oldest);
-      break;
-    }
+    const [oldest] = lists.keys();
+    if (lists.size > maxLists && oldest !== undefined) lists.delete(oldest);
     return list();
   };
 }

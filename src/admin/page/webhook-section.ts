@@ -13,6 +13,7 @@ import {
   type TargetStatus,
   type Tone,
 } from '../../health/judge.ts';
+import { toneOrder } from '../../health/causes.ts';
 import { refusalWords } from '../../health/refusals.ts';
 import type { WebhookDays } from '../../store/account-reports.ts';
 import type { Figures, HourFigures } from '../../store/reports/figures.ts';
@@ -185,7 +186,7 @@ function cells(deliveries: number, missed: number, late: number, latest: number 
 /** Whether changes reach the receivers of outgoing webhooks; nothing where the settings name none. */
 export function targetSection(targets: readonly TargetStatus[], now: number): Html | null {
   if (targets.length === 0) return null;
-  const state = stateWords(targets.map((target) => ({ state: target.state, tone: tone(target) })));
+  const state = stateCounts(targets.map((target) => ({ state: target.state, tone: tone(target) })));
   const list = html`<ul class="targets">
     ${targets.map((target) => html`<li>${targetHtml(target, now)}</li>`)}
   </ul>`;
@@ -193,16 +194,16 @@ export function targetSection(targets: readonly TargetStatus[], now: number): Ht
 }
 
 /** How many are in each state, those in need of a person first: `1 failing, 2 delivering`. */
-function stateWords(each: readonly { readonly state: string; readonly tone: Tone }[]): Html[] {
+function stateCounts(each: readonly { readonly state: string; readonly tone: Tone }[]): Html[] {
   const names = [...new Set(each.map(({ state }) => state))];
   const of = (name: string) => each.filter(({ state }) => state === name);
-  const need = (name: string): number => Math.min(...of(name).map((one) => order.indexOf(one.tone)));
+  const need = (name: string): number => Math.min(...of(name).map((one) => toneOrder.indexOf(one.tone)));
   return names
     .sort((a, b) => need(a) - need(b))
-    .map((name) => html`<span class="pill ${order[need(name)] ?? 'fair'}">${count(of(name).length)} ${name}</span> `);
+    .map(
+      (name) => html`<span class="pill ${toneOrder[need(name)] ?? 'fair'}">${count(of(name).length)} ${name}</span> `,
+    );
 }
-
-const order: readonly Tone[] = ['bad', 'fair', 'busy', 'good'];
 
 function targetHtml(report: TargetStatus, now: number): Html {
   const { target, state, failing_since, last_error } = report;
@@ -219,7 +220,7 @@ function targetHtml(report: TargetStatus, now: number): Html {
 /** The copies for readers; nothing where the settings name none. */
 export function publicationSection(publications: readonly PublicationStatus[], now: number): Html | null {
   if (publications.length === 0) return null;
-  const state = stateWords(publications.map(({ state }) => ({ state, tone: toneOf(state) })));
+  const state = stateCounts(publications.map(({ state }) => ({ state, tone: toneOf(state) })));
   const list = html`<ul class="plain">
     ${publications.map(
       ({ path, state, written_at, failed_at, error }) =>

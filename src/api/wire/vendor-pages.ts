@@ -114,7 +114,7 @@ function idOf(slice: RecordSlice, name: string): number {
   if (slice.isTooLarge)
     throw new MirrorError(
       'row_unusable',
-      `${name}, vendor ${id}, is larger than a vendor may be here: 1 MB, and ${limits.recordMembers} members of objects.`,
+      `${name}, vendor ${id}, is larger than a vendor may be here: ${limits.record / 2 ** 20} MB, and ${limits.recordMembers} members of objects.`,
     );
   return id;
 }
