@@ -12,6 +12,8 @@ export interface Subject {
 const notLoaded = 'The tests cannot be loaded with it, which StrykerJS does not count.';
 
 export const subjects: readonly Subject[] = [
+  { file: 'src/domain/presence.ts', tests: ['test/unit/domain/presence.test.ts'] },
+  { file: 'src/sync/breaker.ts', tests: ['test/unit/sync/breaker.test.ts'] },
   { file: 'src/domain/retry.ts', tests: ['test/unit/domain/retry*.test.ts'] },
   {
     file: 'src/api/http/rate-limiter.ts',
