@@ -14,6 +14,31 @@ const notLoaded = 'The tests cannot be loaded with it, which StrykerJS does not 
 export const subjects: readonly Subject[] = [
   { file: 'src/domain/presence.ts', tests: ['test/unit/domain/presence.test.ts'] },
   { file: 'src/sync/breaker.ts', tests: ['test/unit/sync/breaker.test.ts'] },
+  { file: 'src/sync/absences.ts', tests: ['test/unit/sync/absences*.test.ts'] },
+  {
+    file: 'src/sync/sweep/passes.ts',
+    tests: ['test/unit/sync/sweep/passes.test.ts'],
+    survivors: {
+      'this.#alike > 1 → true': 'No pass begins later than its own end.',
+      'this.#alike > 1 → this.#alike >= 1': 'The same.',
+      'before === 0 → false': 'To add to nothing gives the same.',
+      'total !== undefined → true': 'Nothing is more than what is undefined.',
+    },
+  },
+  {
+    file: 'src/sync/sweep/window-chain.ts',
+    tests: ['test/unit/sync/sweep/windows.test.ts'],
+    survivors: {
+      'position.last(a) - position.last(b) → position.last(a) + position.last(b)':
+        'Which of two windows that begin alike is joined first is open: at worst one more is read.',
+      '!goesFurther && !isEnd → false': 'To try more windows is as sound, and slower.',
+      '[...piece.windows, window].slice(-mostTried) → [...piece.windows, window]':
+        'To try more windows is as sound, and slower.',
+      '(descending ? -id : id) > last → false': 'Behind its last vendor a window shows none: to look is only slower.',
+      'page === 0 → false': 'A list without rows leaves no window as empty as is asked.',
+    },
+  },
+  { file: 'src/sync/sweep/walk.ts', tests: ['test/unit/sync/sweep/walk.test.ts'] },
   { file: 'src/domain/retry.ts', tests: ['test/unit/domain/retry*.test.ts'] },
   {
     file: 'src/api/http/rate-limiter.ts',
@@ -56,7 +81,14 @@ export const subjects: readonly Subject[] = [
       '[] → ["Stryker was here"]': 'Only the second and third part are looked at.',
     },
   },
-  { file: 'src/store/acceptance.ts', tests: ['test/unit/store/{acceptance,reading-writer*}.test.ts'] },
+  {
+    file: 'src/store/acceptance.ts',
+    tests: ['test/unit/store/{acceptance,reading-writer*,page-confirmations}.test.ts'],
+    survivors: {
+      '[] → ["Stryker was here"]': 'No field is called so.',
+      'filledIn.length === 0 → false': 'Without fields that are filled in, none is left out.',
+    },
+  },
   { file: 'src/store/reading-writer.ts', tests: ['test/unit/store/reading-writer*.test.ts'] },
   { file: 'src/store/queue.ts', tests: ['test/unit/store/queue.test.ts'] },
   { file: 'src/store/retention.ts', tests: ['test/unit/store/retention.test.ts'] },

@@ -1,6 +1,12 @@
 /** Which readings that differ from the stored vendor are applied, and which of them answer deliveries. */
 import { expect, it } from 'vitest';
-import { acceptanceOf, isNews, type Contradiction, type Verdict } from '../../../src/store/acceptance.ts';
+import {
+  acceptanceOf,
+  isNews,
+  rejectedVerdict,
+  type Contradiction,
+  type Verdict,
+} from '../../../src/store/acceptance.ts';
 
 const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
 const difference = { before: state, after: state, changed: ['city'] };
@@ -15,6 +21,11 @@ const late: Contradiction = {
   lag,
 };
 
+/** A reading that is too early to contradict anything. */
+function filling(changed: string[], filledIn: string[]): Partial<Contradiction> {
+  return { begun: 100_000, difference: { ...difference, changed, filledIn } };
+}
+
 it.each<[string, Partial<Contradiction>, ReturnType<typeof acceptanceOf>]>([
   ['a reading that began when the lag was over', {}, 'accepted'],
   ['a reading that began a moment before that', { begun: 104_999 }, 'guarded'],
@@ -25,6 +36,9 @@ it.each<[string, Partial<Contradiction>, ReturnType<typeof acceptanceOf>]>([
   ['an early reading that another one overtook', { isOvertaken: true, begun: 0 }, 'stale'],
   ['the answer to our own write that a reading overtook', { isOvertaken: true, source: 'write' }, 'stale'],
   ['any reading where the service has no lag', { begun: 100_000, lag: 0 }, 'accepted'],
+  ['an early reading that fills in what no answer showed', filling(['notes'], ['notes']), 'accepted'],
+  ['one that also contradicts something', filling(['notes', 'city'], ['notes']), 'guarded'],
+  ['one that differs in no field', filling([], []), 'guarded'],
 ])('%s (%o) is %s', (_condition, facts, expected) => {
   expect(acceptanceOf({ ...late, ...facts })).toBe(expected);
 });
@@ -37,6 +51,7 @@ const updated = (changed: string[], filledIn: string[] = [], after: typeof dated
 it.each<[string, Verdict, boolean]>([
   ['a vendor that is new', { kind: 'created', vendor: {} as never }, true],
   ['an edit', updated(['city', 'updated_at']), true],
+  ['an edit that also fills in a field', updated(['tax_defaults', 'updated_at'], ['tax_defaults']), true],
   ['any change of a record without a time of its last edit', updated(['city'], [], state), true],
   ['a return', updated(['presence']), true],
   ['other tax defaults', updated(['tax_defaults']), true],
@@ -50,7 +65,12 @@ it.each<[string, Verdict, boolean]>([
     false,
   ],
   ['a forgotten vendor', { kind: 'forgotten' }, false],
-  ['an unusable record', { kind: 'rejected', reason: 'It has no id.' }, false],
+  ['an unusable record', rejectedVerdict(7, new Error('It has no name.')), false],
 ])('%s (%o): whether it is news', (_what, verdict, expected) => {
   expect(isNews(verdict)).toBe(expected);
+});
+
+it('an unusable record is told with its vendor', () => {
+  const reason = 'Vendor 7: It has no name.';
+  expect(rejectedVerdict(7, new Error('It has no name.'))).toEqual({ kind: 'rejected', reason });
 });

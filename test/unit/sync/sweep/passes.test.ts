@@ -41,6 +41,8 @@ describe('a list is proven complete', () => {
       { complete: false },
       complete,
     ]);
+    const again = { repeated: true };
+    expect(conclusions(pass([1, 2], again), pass([3, 4], again))[1]).toEqual({ ...complete, shown: 4 });
   });
 
   it('A8 by no pass during which the total changed, and none from before', () => {
@@ -54,6 +56,8 @@ describe('a list is proven complete', () => {
       { complete: false },
       { complete: false },
     ]);
+    // What was seen while five were counted is nothing to four.
+    expect(conclusions(pass([1, 2, 3], { total: 5 }), pass([4]))[1]!.complete).toBe(false);
   });
 
   it('A1 A2 by no pass that showed a vendor which may have entered meanwhile', () => {
@@ -79,6 +83,8 @@ describe('a list is proven complete', () => {
     ['with a vendor that came twice', short({ repeated: true })],
     ['with a page that was answered as another', short({ whole: false })],
     ['with another total', short({ total: 12 })],
+    ['with a vendor that may have entered', short({ entered: true })],
+    ['whose end was seen in another way', short({ end: 'repeated' })],
   ])('A9 not by a shortfall after one %s', (_, before) => {
     expect(conclusions(before, short())).toMatchObject([{ complete: false }, { complete: false }]);
   });
@@ -160,6 +166,9 @@ describe('a list is proven complete', () => {
     expect([known.add(short).complete, known.add(short).complete]).toEqual([false, false]);
     const joined = conclusions(pass([1, 2, 3], { total: 4 }), pass([3, 4, 5], { total: 4 }), short);
     expect(joined.map((conclusion) => conclusion.complete)).toEqual([false, false, false]);
+    // Nor by another count.
+    const other = pass([1, 2, 3, 4, 6], { total: 5 });
+    expect(conclusions(pass([1, 2, 3]), pass([3, 4, 5]), other)[2]!.complete).toBe(false);
     const many = pass(nine, { total: 8 });
     expect(conclusions(many, many)[1]).toEqual({ ...complete, shown: 9, unreadable: -1 });
   });
@@ -180,7 +189,7 @@ describe('a list is proven complete', () => {
 
   it('A4 by no number of passes in which pages were answered with other pages', () => {
     const proof = new Passes(0);
-    const passes = Array.from({ length: 40 }, () => proof.add(pass([1, 2], { whole: false })));
+    const passes = Array.from({ length: 40 }, (_, order) => proof.add(pass([1, 2], { whole: false, order })));
     expect(passes.filter((conclusion) => conclusion.complete)).toEqual([]);
   });
 
@@ -195,5 +204,16 @@ describe('a list is proven complete', () => {
     const eight = pass([1, 2, 3, 4, 5, 6, 7, 8], { total: 8 });
     const others = pass([2, 3, 4, 5, 6, 7, 8, 9], { total: 8, repeated: true });
     expect(conclusions(others, { ...eight, repeated: true }, eight, eight).at(-1)).toEqual({ ...complete, shown: 8 });
+  });
+
+  it.each<[string, Partial<Pass>]>([
+    ['the number of vendors changed during the walk', { total: undefined }],
+    ['vendors entered the list during the walk', { entered: true }],
+    ['the end of the list was not seen', { end: undefined }],
+    ['a page was answered with another page', { whole: false, repeated: true }],
+    ['the list changed during the walk: 2 of 4 vendors were seen', { repeated: true }],
+    ['the service counts 4 vendors and showed 2', {}],
+  ])('and otherwise the run says: %s', (why, told) => {
+    expect(conclusions(pass([1, 2], told))).toMatchObject([{ complete: false, why }]);
   });
 });

@@ -6,17 +6,15 @@ import { walk, type Walk, type Walked } from '../../../../src/sync/sweep/walk.ts
 import { windowOf } from '../../../../src/sync/sweep/window-chain.ts';
 import { testbed } from '../../../support/testbed.ts';
 
-type Answer = Pick<VendorPage, 'page' | 'pages' | 'total'> & { readonly ids: readonly number[] };
+type Answer = Pick<VendorPage, 'page' | 'pages' | 'total' | 'rejected'> & { readonly ids: readonly number[] };
 
 /** A page as the service words it; unless told, it is the one that was asked for. */
-function pageOf({ page, pages, total, ids }: Answer): VendorPage {
+function pageOf({ ids, ...told }: Answer): VendorPage {
   return {
     stamp: { readSeq: 1, begun: 0 },
-    page,
-    pages,
     perPage: 2,
-    total,
     servedAt: undefined,
+    ...told,
     rows: ids.map((vendorid) => ({ vendorid, raw: '{}', vendor: () => ({ vendorid, unknown: new Map() }) })),
   };
 }
@@ -25,15 +23,16 @@ function pageOf({ page, pages, total, ids }: Answer): VendorPage {
 async function walked(
   answer: (page: number) => Answer,
   changed: Partial<Walk> = {},
-): Promise<{ pass: NonNullable<Walked['pass']>; asked: number[] }> {
+): Promise<{ pass: NonNullable<Walked['pass']>; windows: Walked['windows']; asked: number[] }> {
   const asked: number[] = [];
-  const { pass } = await walk({ ...walkOf(answer, asked), ...changed });
-  return { pass: pass!, asked };
+  const { pass, windows } = await walk({ ...walkOf(answer, asked), ...changed });
+  return { pass: pass!, windows, asked };
 }
 
 function walkOf(answer: (page: number) => Answer, asked: number[]): Walk {
   const fetch = (page: number): VendorPage => {
     asked.push(page);
+    if (asked.length > 1_000) throw new Error('There is no end.');
     return pageOf(answer(page));
   };
   return {
@@ -83,7 +82,12 @@ describe('a walk over all pages', () => {
   it('A6 accepts everything on the first page, whatever size was requested', async () => {
     const { pass, asked } = await walked(() => ({ page: 1, pages: 3, total: 6, ids: [1, 2, 3, 4, 5, 6] }));
     expect(asked).toEqual([1, 2]);
-    expect(pass).toMatchObject({ total: 6, whole: true, repeated: false, end: 'repeated' });
+    expect(pass).toMatchObject({ total: 6, pages: 1, whole: true, repeated: false, end: 'repeated' });
+  });
+
+  it('A6 does not take for everything a first page that shows one of its vendors twice', async () => {
+    const failure = walked(() => ({ page: 1, pages: 3, total: 6, ids: [1, 2, 3, 4, 5, 5] }));
+    await expect(failure).rejects.toMatchObject({ code: 'paging_ignored' });
   });
 
   it('A8 follows the number of pages as it grows and shrinks, and notices a changed total', async () => {
@@ -119,14 +123,14 @@ describe('a walk over all pages', () => {
     throw new MirrorError('rejected', 'Invalid page.', { errno: 1014 });
   };
 
-  it.each<[string, Partial<Answer>]>([
-    ['counts fewer', { total: 3, pages: 2 }],
-    ['counts no more than a page holds', { total: 2, pages: 1 }],
-    ['counts nothing', { total: 0, pages: 0 }],
-    ['counts a single page', { pages: 1 }],
-    ['counts a billion pages', { pages: 1_000_000_000 }],
-    ['counts a billion pages and fewer rows', { pages: 1_000_000_000, total: 3 }],
-  ])('L1 L20 shows the whole list of a service that %s, whatever it answers past the end', async (_, counts) => {
+  it.each<[string, Partial<Answer>, Partial<Walked['pass']>]>([
+    ['counts fewer', { total: 3, pages: 2 }, { pages: 3, beyond: true }],
+    ['counts no more than a page holds', { total: 2, pages: 1 }, { pages: 3, beyond: true }],
+    ['counts nothing', { total: 0, pages: 0 }, { pages: 3, beyond: true }],
+    ['counts a single page', { pages: 1 }, { pages: 3, beyond: false }],
+    ['counts a billion pages', { pages: 1_000_000_000 }, { pages: 200_000, beyond: false }],
+    ['counts a billion pages and fewer rows', { pages: 1_000_000_000, total: 3 }, { pages: 200_000, beyond: true }],
+  ])('L1 L20 shows the whole list of a service that %s, whatever it answers past the end', async (_, counts, told) => {
     const answers: Record<string, (page: number) => readonly number[]> = {
       empty: () => [],
       refused: refuse,
@@ -139,7 +143,7 @@ describe('a walk over all pages', () => {
         ids: page > 3 ? pastEnd(page) : listed(page),
       }));
       expect([...pass.ids], end).toEqual(six);
-      expect(pass.end, end).toBe(end === 'first' ? 'repeated' : end);
+      expect(pass, end).toMatchObject({ ...told, repeated: false, end: end === 'first' ? 'repeated' : end });
       expect(asked.length, end).toBeLessThanOrEqual(6);
     }
   });
@@ -192,6 +196,135 @@ describe('a walk over all pages', () => {
     },
   );
 
+  it('L1 ends where the count says so only at or after the page that is counted as the last, and if no more are counted', async () => {
+    const three = (pages: number) => (page: number) => ({
+      page,
+      pages,
+      total: 3,
+      ids: [1, 2, 3].slice(page * 2 - 2, page * 2),
+    });
+    const counted = await walked(three(2), { countsLists: false });
+    expect([counted.asked, counted.pass.end]).toEqual([[1, 2], 'counted']);
+    const more = await walked(three(3));
+    expect([more.asked, more.pass.end]).toEqual([[1, 2, 3], 'empty']);
+    const none = await walked(() => ({ page: 1, pages: 0, total: 0, ids: [] }), { countsLists: false });
+    expect([none.asked, none.pass.end]).toEqual([[1], 'counted']);
+  });
+
+  it.each([
+    ['any page of the service had', { fullPage: () => 2 }, 100],
+    ['a page may have, as it says', { fullPage: () => 100 }, 2],
+  ])('L1 does not end at a page that has as many rows as %s', async (_, changed, perPage) => {
+    const plan = walkOf(whole, []);
+    const { asked } = await walked(whole, { ...changed, first: { ...plan.first, perPage } });
+    expect(asked.at(-1)).toBe(4);
+  });
+
+  it('L1 notices a total that changes with each page, and follows the list to its end where more are shown than any counted', async () => {
+    const { pass } = await walked((page) => ({ page, pages: 1, total: 1 + (page % 2), ids: listed(page) }));
+    expect(pass).toMatchObject({ total: undefined, counted: 2, beyond: true, end: 'empty' });
+    expect([...pass.ids]).toEqual(six);
+  });
+
+  it.each([
+    ['nothing', 0, 6],
+    ['what pages before counted', 6, 6],
+    ['another number', 7, undefined],
+  ])(
+    'A8 notices by an empty page past the end that the list changed, where that counts %s: %#',
+    async (_, told, total) => {
+      const { pass } = await walked((page) => ({ ...whole(page), total: page > 3 ? told : 6 }));
+      expect(pass).toMatchObject({ total, end: 'empty' });
+    },
+  );
+
+  it('L1 requests no more of the counted pages where all vendors were shown and a page is empty', async () => {
+    const { asked } = await walked((page) => ({ ...whole(page), pages: 6 }), { fullPage: () => 1 });
+    expect(asked).toEqual([1, 2, 3, 4]);
+  });
+
+  it('L1 gives up after a hundred pages more than showed vendors, however many are counted', async () => {
+    const { asked, pass } = await walked((page) => ({ page, pages: 500_000, total: 1_000_000, ids: listed(page) }));
+    expect(asked).toHaveLength(3 + 103);
+    expect(pass).toMatchObject({ pages: 200_000, end: 'empty' });
+  });
+
+  it('L1 takes an empty page before the end for none, and says that the list has as many pages as it counts', async () => {
+    const pages = [[1, 2], [], [3, 4]];
+    const hole = await walked((page) => ({ page, pages: 3, total: 4, ids: pages[page - 1] ?? [] }), {
+      fullPage: () => 1,
+    });
+    expect(hole.asked).toEqual([1, 2, 3, 4]);
+    expect(hole.pass).toMatchObject({ whole: true, end: 'empty' });
+    const one = await walked((page) => ({ ...whole(page), ids: page > 1 ? [] : [1, 2] }));
+    expect(one.pass).toMatchObject({ pages: 3, end: 'empty' });
+  });
+
+  it.each([
+    ['that is counted', 4, 2, [[1, 2], [], [3, 4]]],
+    ['past what is counted', 3, 3, [[1, 2], [3, 4], [], [5, 6]]],
+  ])('L5 takes for no end a page whose records have no usable id, %s', async (_, total, unusable, pages) => {
+    const { pass, asked } = await walked((page) => ({
+      ...{ page, pages: 2, total, ids: pages[page - 1] ?? [] },
+      ...(page === unusable && { rejected: ['No id.', 'No id.'] }),
+    }));
+    expect([...pass.ids]).toEqual(pages.flat());
+    expect([asked.length, pass.end]).toEqual([pages.length + 1, 'empty']);
+  });
+
+  it('L1 sees the end of a list that moved by a page past it that shows a new vendor beside a known one', async () => {
+    const { pass } = await walked((page) => ({
+      page,
+      pages: 2,
+      total: 4,
+      ids:
+        [
+          [1, 2],
+          [3, 4],
+          [4, 5],
+        ][page - 1] ?? [],
+    }));
+    expect([...pass.ids]).toEqual([1, 2, 3, 4, 5]);
+    expect(pass).toMatchObject({ repeated: true, end: 'empty' });
+  });
+
+  it('A2 takes for no end a counted page that repeats one before', async () => {
+    const { pass } = await walked((page) => ({ ...whole(page), ids: page === 3 ? [3, 4] : whole(page).ids }));
+    expect(pass).toMatchObject({ repeated: true, end: 'empty' });
+  });
+
+  it.each([
+    ['not_found', true],
+    ['rejected', true],
+    ['service_unavailable', false],
+    [undefined, false],
+  ] as const)('L1 ends by no error but one that says that there is no such page: %s', async (code, isEnd) => {
+    const failure = walked((page) => {
+      if (page > 3) throw code ? new MirrorError(code, 'No.') : new TypeError('No.');
+      return whole(page);
+    });
+    if (isEnd) expect((await failure).pass.end).toBe('refused');
+    else await expect(failure).rejects.toThrow('No.');
+  });
+
+  it('shows at one moment only a list that ends on its first page', async () => {
+    const atOnce = async (answer: (page: number) => Answer): Promise<boolean> => (await walked(answer)).pass.atOnce;
+    expect(await atOnce(() => ({ page: 1, pages: 1, total: 1, ids: [1] }))).toBe(true);
+    expect(await atOnce(whole)).toBe(false);
+  });
+
+  it('P8 shows no more than 200,000 vendors beyond what is counted', async () => {
+    const beyond = (more: number): ReturnType<typeof walked> => {
+      const seen = new IdSet(Array.from({ length: 200_002 + more }, (_, nth) => nth + 1));
+      return walked((page) => ({ ...whole(page), total: 2 }), { seen });
+    };
+    expect((await beyond(0)).pass.ids.size).toBe(200_002);
+    await expect(beyond(1)).rejects.toMatchObject({
+      code: 'sweep_incomplete',
+      message: 'The service shows 200000 vendors more than the 2 that it counts, and no end.',
+    });
+  });
+
   it('A2 notices a vendor that occurs twice', async () => {
     const { pass } = await walked((page) => ({ ...whole(page), ids: page === 2 ? [2, 3] : whole(page).ids }));
     expect(pass).toMatchObject({ repeated: true });
@@ -217,6 +350,26 @@ describe('a walk over all pages', () => {
     expect(asked.length).toBeLessThanOrEqual(5);
   });
 
+  it.each([
+    [1, 3],
+    [7, 3],
+    [8, 1],
+  ])(
+    'A4 looks at a first page of %i rows %i times more, before it calls the page parameter ignored',
+    async (rows, times) => {
+      const asked: number[] = [];
+      const ids = Array.from({ length: rows }, (_, nth) => nth + 1);
+      const failure = walk(walkOf(() => ({ page: 1, pages: 3, total: 3 * rows, ids }), asked));
+      await expect(failure).rejects.toMatchObject({ code: 'paging_ignored' });
+      expect(asked.slice(2)).toEqual(Array.from({ length: times }, () => 1));
+    },
+  );
+
+  it('A4 does not confuse a second page that shows the first and one of it twice with a service that ignores the page', async () => {
+    const { pass } = await walked((page) => ({ ...whole(page), ids: page === 2 ? [1, 2, 1] : whole(page).ids }));
+    expect(pass.repeated).toBe(true);
+  });
+
   it('A4 does not confuse a shuffled list that repeats its first page with a service that ignores the page', async () => {
     let firsts = 0;
     const { pass } = await walked((page) => {
@@ -226,6 +379,119 @@ describe('a walk over all pages', () => {
     });
     expect(pass.repeated).toBe(true);
   });
+});
+
+describe('a walk over a list that is seen to change', () => {
+  const grown = (page: number): Answer => ({ ...whole(page), total: page === 1 ? 6 : 7 });
+  const entering: Partial<Walk> = {
+    apply: (page, number) =>
+      Promise.resolve({ window: windowOf(page, { page: number, size: 2 }), entered: number === 2 }),
+  };
+
+  it.each<[string, (page: number) => Answer, Partial<Walk>]>([
+    ['by its total', grown, {}],
+    ['by a vendor that entered', whole, entering],
+  ])('%s, ends where another proof takes over, and otherwise goes on', async (_, answer, changed) => {
+    const over = await walked(answer, { ...changed, onMove: () => true });
+    expect(over).toMatchObject({ asked: [1, 2], pass: undefined });
+    expect(over.windows.map(({ ids }) => ids)).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+    const on = await walked(answer, { ...changed, onMove: () => false });
+    expect(on.asked.slice(0, 3)).toEqual([1, 2, 3]);
+    expect(on.pass.entered).toBe('apply' in changed);
+  });
+
+  it('goes to its end where nothing changes', async () => {
+    const still = await walked(whole, { onMove: () => expect.unreachable() });
+    expect(still.pass.end).toBe('empty');
+  });
+});
+
+describe('a walk with several requests at a time', () => {
+  /** Answers page 2 only after page 3 was answered. */
+  const late = (answer: (page: number) => Answer, asked: number[], first: number, then: number): Walk => {
+    const plan = walkOf(answer, asked);
+    let answered = (): void => undefined;
+    const other = new Promise<void>((resolve) => (answered = resolve));
+    return {
+      ...plan,
+      concurrency: 2,
+      fetch: async (page) => {
+        if (page === then) await other;
+        return plan.fetch(page).finally(() => {
+          if (page === first) answered();
+        });
+      },
+    };
+  };
+
+  it('L1 sees the last page as such, though a page before it comes later', async () => {
+    const asked: number[] = [];
+    const five = (page: number): Answer => ({ ...whole(page), total: 5, ids: [[1, 2], [3, 4], [5]][page - 1] ?? [] });
+    const { pass } = await walk(late(five, asked, 3, 2));
+    expect(asked).toEqual([1, 3, 2]);
+    expect(pass).toMatchObject({ end: 'counted', repeated: false });
+  });
+
+  it('L1 counts an empty page before the last as one of the list, though it comes later', async () => {
+    const { windows, pass } = await walk(
+      late((page) => ({ ...whole(page), ids: page === 2 ? [] : whole(page).ids }), [], 3, 2),
+    );
+    expect(windows).toHaveLength(3);
+    expect(pass).toMatchObject({ end: 'empty', pages: 3 });
+  });
+
+  it('L1 sees the end in the first page behind the last, whichever comes first', async () => {
+    const { pass } = await walk(
+      late(
+        (page) => {
+          if (page === 4) throw new MirrorError('not_found', 'There is no such page.');
+          return { page, pages: 4, total: 8, ids: page < 3 ? whole(page).ids : [] };
+        },
+        [],
+        4,
+        3,
+      ),
+    );
+    expect(pass).toMatchObject({ end: 'empty' });
+  });
+
+  it.each<[string, Partial<Walk>, (page: number) => readonly number[], string[]]>([
+    ['pages are full', {}, (page) => (page < 6 ? [page, page + 100] : []), ['2', '3 4 5', '6 7 8']],
+    [
+      'the last of them is not full',
+      {},
+      (page) => [[], [1, 2], [3, 4], [5, 6], [7, 8], [9]][page] ?? [],
+      ['2', '3 4 5', '6'],
+    ],
+    ['none of them is', {}, (page) => (page < 4 ? [page] : []), ['2', '3', '4']],
+    [
+      'nobody knows whether the second page was the first again',
+      { mayBeginTwice: true },
+      (page) => (page < 4 ? [[], [1, 2], [1, 2], [3, 4]][page]! : []),
+      ['2', '3', '4 5 6'],
+    ],
+  ])(
+    'L1 requests pages past what is counted alone, and beyond a full one together, where %s',
+    async (_, changed, ids, expected) => {
+      const batches: number[][] = [];
+      let open: number[] = [];
+      const plan = walkOf((page) => ({ page, pages: 1, total: 99, ids: ids(page) }), []);
+      await walk({
+        ...plan,
+        ...changed,
+        concurrency: 3,
+        fetch: (page) => {
+          if (open.length === 0) batches.push(open);
+          open.push(page);
+          return plan.fetch(page).finally(() => (open = []));
+        },
+      });
+      expect(batches.map((pages) => pages.join(' '))).toEqual(expected);
+    },
+  );
 });
 
 describe('a pull from a service that ignores the page parameter', () => {

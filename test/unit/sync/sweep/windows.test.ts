@@ -3,11 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { ListOrder, ObservedOrder } from '../../../../src/sync/sweep/list-order.ts';
 import {
   chainOf,
+  endsUncounted,
   holdsEnd,
   pieceOf,
+  refutesCount,
   windowFrom,
+  windowOf,
   windowOfEnd,
   windowsToEnd,
+  type Chain,
   type Window,
 } from '../../../../src/sync/sweep/window-chain.ts';
 import { joinWindows, type Joined } from '../../../../src/sync/sweep/windows.ts';
@@ -40,6 +44,7 @@ describe('the end of a list', () => {
     ['more than half of it full', { total: 11, ids: [1, 2, 3] }, false],
     ['a third of it and three places empty', { page: 3, size: 9, total: 24 }, true],
     ['less than a third of it empty', { page: 3, size: 9, total: 25 }, false],
+    ['a quarter of it empty, however many places that are', { page: 3, size: 12, total: 33 }, false],
     ['less than half of it empty, and two places', { page: 3, size: 6, total: 16 }, false],
     ['less than half of it empty, and three places', { page: 3, size: 7, total: 18 }, true],
     ['a page before the last', { total: 14 }, false],
@@ -48,14 +53,41 @@ describe('the end of a list', () => {
   ])('L70 is in a window that is %s: %#', (_, changed, expected) => {
     expect(holdsEnd({ ...end, ...changed })).toBe(expected);
   });
+
+  it.each([
+    ['as many rows as its count leaves', 10, [1, 2], false],
+    ['one more', 10, [1, 2, 3], true],
+    ['fewer, which may be hidden', 10, [1], false],
+    ['a row past the end', 8, [1], true],
+    ['no row past the end', 4, [], false],
+  ])('L1 a count is refuted by a window that shows %s: %#', (_, total, ids, expected) => {
+    expect(refutesCount({ ...end, total, ids })).toBe(expected);
+  });
+
+  it.each([
+    ['half of its places filled', [1, 2], true],
+    ['more than half', [1, 2, 3], false],
+    ['no row, which shows nothing', [], false],
+  ])('L1 where counts mean nothing, is in a window with %s: %#', (_, ids, expected) => {
+    expect(endsUncounted({ ...end, ids })).toBe(expected);
+  });
+
+  it('is judged by what the answer says, and by what was requested, whatever page the answer says it is', () => {
+    const rows = [4, 2].map((vendorid) => ({ vendorid, raw: '{}', vendor: () => ({ vendorid, unknown: new Map() }) }));
+    const stamp = { readSeq: 1, begun: 0 };
+    const page = { stamp, rows, page: 1, pages: 3, perPage: 9, total: 10, servedAt: undefined };
+    const times = windowOn([7, 5]).times;
+    expect(windowOf(page, { page: 3, size: 4 }, times)).toEqual({ ...end, ids: [4, 2], times });
+  });
 });
 
 describe('two windows', () => {
   const ofIds: ListOrder = { key: 'vendorid', descending: false };
   const rising: ListOrder = { key: 'created_at', descending: false };
   const byUpdate: ListOrder = { key: 'updated_at', descending: true };
-  const gapsOf = (order: ListOrder, first: Window, ...others: Window[]): number =>
-    chainOf({ first, joined: pieceOf(first), others }, order).gaps.length;
+  const chain = (order: ListOrder, first: Window, ...others: Window[]): Chain =>
+    chainOf({ first, joined: pieceOf(first), others }, order);
+  const gapsOf = (...windows: Parameters<typeof chain>): number => chain(...windows).gaps.length;
 
   it.each<[string, ListOrder, readonly number[], readonly number[], boolean]>([
     ['share their last and first vendor', ofIds, [1, 2, 3], [3, 4, 5], true],
@@ -77,7 +109,49 @@ describe('two windows', () => {
     ],
     ['overlap by creations, the first one all of one time', { ...rising, descending: true }, [90, 90], [91, 60], true],
   ])('L70 that %s are joined: %#', (_, order, left, right, joined) => {
-    expect(gapsOf(order, windowOn(left), windowOn(right, atEnd))).toBe(joined ? 0 : 1);
+    // Where the order is by a time, ids say nothing.
+    const ids = order.key === 'vendorid' ? {} : { ids: [1] };
+    expect(gapsOf(order, windowOn(left, ids), windowOn(right, { ...atEnd, ...ids }))).toBe(joined ? 0 : 1);
+  });
+
+  it('L70 are joined in whatever order they were read, and one without rows or times says nothing', () => {
+    const first = windowOn([1, 2, 3]);
+    const [next, last] = [windowOn([3, 4, 5]), windowOn([5, 6], atEnd)];
+    const empty = windowOn([], { ...atEnd, times: undefined });
+    for (const others of [
+      [next, last, empty],
+      [next, empty, last],
+      [last, next, empty],
+      [last, empty, next],
+      [empty, next, last],
+      [empty, last, next],
+    ])
+      expect(gapsOf(ofIds, first, ...others)).toBe(0);
+    expect(gapsOf(rising, windowOn([10, 30]), empty, windowOn([20, 40], atEnd))).toBe(0);
+    expect(gapsOf(rising, windowOn([10, 30], { times: undefined }), windowOn([20, 40], atEnd))).toBe(1);
+  });
+
+  it('L70 leave no gap where one is between rows of another', () => {
+    const first = windowOn([1, 2, 3, 9]);
+    const end = windowOn([9, 10], atEnd);
+    expect(gapsOf(ofIds, first, windowOn([4, 5]), end)).toBe(0);
+    expect(gapsOf(ofIds, windowOn([1, 2, 3]), windowOn([3, 20], atEnd), windowOn([4, 8]))).toBe(0);
+    // It ends in the same time, and may show other rows of it.
+    expect(gapsOf(rising, windowOn([10, 20, 30], atEnd), windowOn([30, 30]))).toBe(0);
+    // The list ended before: so a shorter one shows the end, and the longer one still reaches farthest.
+    expect(gapsOf(ofIds, first, windowOn([3, 4], atEnd), windowOn([5, 7]))).toBe(0);
+    // Only one that is joined does.
+    expect(gapsOf(ofIds, first, windowOn([4, 5], atEnd))).toBe(1);
+    expect(gapsOf(ofIds, first, windowOn([4, 5], atEnd), end)).toBe(0);
+  });
+
+  it('L70 that are not joined leave their gap behind what is joined to the beginning', () => {
+    const [first, next, beyond] = [windowOn([1, 2, 3]), windowOn([3, 4]), windowOn([8, 9], atEnd)];
+    expect(chain(ofIds, first, next, beyond)).toEqual({
+      gaps: [{ left: next, right: beyond }],
+      joined: { farthest: next, windows: [first, next] },
+      end: beyond,
+    });
   });
 
   it('L70 leave a gap to the end unless the one that reaches farthest shows it', () => {
@@ -91,7 +165,7 @@ describe('two windows', () => {
 });
 
 describe('requests for windows', () => {
-  it('L70 begin at or before their row and reach as far as a page may', () => {
+  it('L70 begin at or before their row, reach as far as a page may, and hold as many rows as possible', () => {
     for (let cap = 1; cap <= 7; cap += 1)
       for (let row = 0; row <= 30; row += 1) {
         const { page, size } = windowFrom(row, cap);
@@ -100,7 +174,9 @@ describe('requests for windows', () => {
           ...[true, true, true],
         ]);
         const reach = Array.from({ length: cap - Math.ceil(cap / 2) + 1 }, (_, less) => cap - less);
-        expect(page * size).toBe(Math.max(...reach.map((other) => (Math.floor(row / other) + 1) * other)));
+        const ends = reach.map((other) => (Math.floor(row / other) + 1) * other);
+        expect(page * size).toBe(Math.max(...ends));
+        expect(size).toBe(reach[ends.indexOf(page * size)]);
       }
   });
 
@@ -123,7 +199,7 @@ describe('requests for windows', () => {
   });
 
   it.each([
-    [15, 8],
+    [15, 6],
     [20, 1],
     [25, 0],
     [100, 0],
@@ -138,19 +214,40 @@ describe('requests for windows', () => {
         if (!holdsEnd(shown)) throw new Error(`not the end of ${total}`);
       }
     }
-    expect(without).toBeLessThanOrEqual(most);
+    expect(without).toBe(most);
   });
 
-  it('L70 to the end overlap by what was asked where they can, and leave no row out', () => {
-    for (let total = 8; total <= 60; total += 1) {
-      const requests = [...windowsToEnd({ row: 8, total, cap: 8 }, 2)];
-      let known = 8;
-      for (const { page, size } of requests) {
-        expect((page - 1) * size).toBeLessThan(known);
-        known = Math.max(known, page * size);
+  it.each([2, 5, 8])(
+    'L70 to the end overlap by %i rows, or by fewer where they must, and leave no row out',
+    (overlap) => {
+      for (let total = 8; total <= 60; total += 1) {
+        let known = 8;
+        let requests = 0;
+        for (const { page, size } of windowsToEnd({ row: 8, total, cap: 8 }, overlap)) {
+          expect((page - 1) * size).toBeLessThan(known);
+          known = Math.max(known, page * size);
+          // As many as are requested at once.
+          if (++requests === 20) break;
+        }
+        expect(known, `of ${total}`).toBeGreaterThanOrEqual(total);
       }
-      if (requests.length > 0) expect(known).toBeGreaterThanOrEqual(total);
+    },
+  );
+
+  it('L70 to the end are over with the first that shows the end', () => {
+    for (let total = 26; total <= 200; total += 1) {
+      const isEnd: boolean[] = [];
+      for (const { page, size } of windowsToEnd({ row: 25, total, cap: 25 }, 2)) {
+        const ids = Array.from({ length: Math.max(0, total - (page - 1) * size) }, () => 1);
+        isEnd.push(holdsEnd({ ...windowOn([]), page, size, total, ids }));
+        if (isEnd.length === 20) break;
+      }
+      expect(isEnd.indexOf(true), `of ${total}`).toBe(isEnd.length - 1);
     }
+  });
+
+  it('L70 to the end are none where a page has two rows, which could not overlap', () => {
+    expect([...windowsToEnd({ row: 2, total: 7, cap: 2 }, 1)]).toEqual([]);
   });
 });
 
