@@ -47,10 +47,14 @@ export function chooseDriver(
       return { refusal: `${here}, which is not installed: it was left out, or its installation failed.` };
     return { refusal: `${here}, and ${other.version} is installed, which ends such a process without warning.` };
   }
-  if (!isPrebuilt && !isCompiled(fitting.folder))
+  if (!isPrebuilt && !isCompiled(fitting.folder)) {
+    const remedy = fitting.folder.endsWith('-node20')
+      ? '`npm run build` in the folder of the program'
+      : '`npm rebuild better-sqlite3` where the program was installed (with `--global` if it was so)';
     return {
-      refusal: `${here}, which was not compiled: run \`npm run build\` in the folder of the program, or use Node.js 22 or newer, where nothing is compiled.`,
+      refusal: `${here}, which was not compiled: run ${remedy}, or use Node.js 22 or newer, where nothing is compiled.`,
     };
+  }
   return { folder: fitting.folder };
 }
 

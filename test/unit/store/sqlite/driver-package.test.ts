@@ -45,12 +45,19 @@ describe('L30 the SQLite driver of each Node.js', () => {
     expect(choice(node, {})).toMatchObject({ refusal: expect.stringContaining('is not installed') as string });
   });
 
-  it('is missed on Node.js 20 where it was not compiled, and the command that does it is named', () => {
-    for (const installed of [checkout, { [prebuilt]: '12.11.1' }])
-      expect(choice('v20.20.2', installed, false)).toMatchObject({
-        refusal: expect.stringMatching(/was not compiled: run `npm run build`/) as string,
-      });
-  });
+  it.each([
+    ['in a checkout', checkout, /was not compiled: run `npm run build` in the folder of the program/],
+    [
+      'L60 in what was installed',
+      { [prebuilt]: '12.11.1' },
+      /was not compiled: run `npm rebuild better-sqlite3` where/,
+    ],
+  ])(
+    'is missed on Node.js 20 where it was not compiled, and the command that does it %s is named',
+    (_, installed, named) => {
+      expect(choice('v20.20.2', installed, false)).toMatchObject({ refusal: expect.stringMatching(named) as string });
+    },
+  );
 
   it('is found for this process', () => {
     expect(driverFolder).toContain('better-sqlite3');
