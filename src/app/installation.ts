@@ -251,7 +251,7 @@ export async function openInstallation(
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
   const { lockProcess, onMigration = migrationLog(log) } = dependencies;
-  const fresh = settings.sandbox === null ? newFiles(settings) : undefined;
+  const fresh = settings.sandbox === null && !dependencies.isTemporary ? newFiles(settings) : undefined;
   if (fresh !== undefined)
     log.warn(
       `this begins ${fresh}; if there should be earlier ones, check \`database\` and \`secrets\` in the settings, and whether their folder is mounted`,

@@ -7,7 +7,9 @@
  * closed window leaves no process behind. `nohup` is respected.
  */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openDaemon, type Daemon, type DaemonDependencies } from '../app/daemon.ts';
@@ -48,7 +50,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
     if (options.existing) refuseNewFiles(started);
     leaveRemovedFolder();
     for (const { message, remedy } of secretCheckups(started)) log.warn(`${message} ${remedy ?? ''}`);
-    const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
+    const service = await serviceOf(await reachable(started), context, { stays: options.unregister !== true });
     if (service.history !== undefined)
       log.info({ days: service.history }, `the sandbox begins with ${service.history} days that it made up`);
     try {
@@ -119,12 +121,22 @@ async function withFinalRecord({ log, summary }: Watched, work: () => Promise<Ex
   }
 }
 
-/** A built-in sandbox reaches the listener on this machine. */
-function reachable(settings: Settings): Settings {
+/** A built-in sandbox reaches the listener on this machine, and is told its port before the listener is open. */
+async function reachable(settings: Settings): Promise<Settings> {
   const { listener, sandbox } = settings;
   if (sandbox === null || listener.publicUrl !== null) return settings;
-  const address = { host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` };
+  const host = '127.0.0.1';
+  const port = listener.port === 0 ? await freePort(host) : listener.port;
+  const address = { host, port, publicUrl: `http://${host}:${port}` };
   return { ...settings, listener: { ...listener, ...address }, namesListenerHost: true };
+}
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen({ host, port: 0 });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 async function run(
@@ -136,7 +148,8 @@ async function run(
   const { log, summary } = watched;
   const fatal = new AbortController();
   const dependencies = dependenciesOf(context, log, (error) => fatal.abort(error));
-  const onRun = settings.sandbox && !summary ? welcome(settings, context) : dependencies.onRun;
+  const onRun =
+    settings.sandbox && !summary ? welcome(settings, context, () => daemon.addresses.admin) : dependencies.onRun;
   const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun, ...(onAccount && { onAccount }) });
   const hangups = watchHangups(context, () => {
     if (!end.aborted) void reload(call, { daemon, started, inUse: settings, log });
@@ -229,17 +242,14 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
 }
 
 /** Prints once, for people who try the sandbox, where the dashboard is. */
-function welcome(settings: Settings, context: ProcessContext): DaemonDependencies['onRun'] {
+function welcome(settings: Settings, context: ProcessContext, address: () => string): DaemonDependencies['onRun'] {
   let printed = false;
   return (_, { outcome }) => {
     if (printed || outcome !== 'complete') return;
     printed = true;
-    const { host, port, publicUrl } = settings.admin;
+    const dashboard = settings.admin.publicUrl ?? address();
     void printFirstQuery(context, settings, { rows: true }).then(() =>
-      print(
-        context,
-        `\nThe sandbox keeps changing. Dashboard: ${publicUrl ?? `http://${host}:${port}`}   Stop: Ctrl-C\n`,
-      ),
+      print(context, `\nThe sandbox keeps changing. Dashboard: ${dashboard}   Stop: Ctrl-C\n`),
     );
   };
 }

@@ -14,17 +14,18 @@ vi.setConfig({ testTimeout: 240_000 });
 
 beforeAll(build);
 
-async function sandboxPlace(sandbox = '{ vendors: 40, seed: 1, churn: 0, records: odd }') {
+async function sandboxPlace(sandbox = '{ vendors: 40, seed: 1, churn: 0, records: odd }', ports?: readonly [0, 0]) {
   const folder = temporaryFolder();
   const database = join(folder, 'sandbox.db');
   const settings = join(folder, 'mirror.yaml');
+  const [listener, admin] = ports ?? [await freePort(), await freePort()];
   writeFileSync(
     settings,
     `accounts: [6BApk]
 database: ${database}
 secrets: ${join(folder, 'secrets.db')}
-listener: { host: 127.0.0.1, port: ${await freePort()} }
-admin: { port: ${await freePort()} }
+listener: { host: 127.0.0.1, port: ${listener} }
+admin: { port: ${admin} }
 sync: { lag: 0s, secondLook: 1s }
 sandbox: ${sandbox}
 `,
@@ -145,4 +146,15 @@ it('L84 a first start that is killed while it makes up its history leaves nothin
   // Lists leave the note out: only reads by id compare it, of more vendors than are read without `--full`.
   const { status, stdout } = await at.run('verify', '--full', '--json');
   expect([status, JSON.parse(stdout)]).toMatchObject([0, { accounts: [{ outcome: 'equal', not_compared: null }] }]);
+});
+
+it('K22 a listener on any free port is registered by the port that it took, and the dashboard is named by its own', async () => {
+  const at = await sandboxPlace(undefined, [0, 0]);
+  const daemon = at.serve();
+  let printed = '';
+  daemon.child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  await daemon.logged('the callback for bill_vendor is verified');
+  await until(() => printed.includes('Stop: Ctrl-C'));
+  expect(/Dashboard: (\S+)/.exec(printed)?.[1]).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+$/);
+  expect(await daemon.end()).toBe(0);
 });

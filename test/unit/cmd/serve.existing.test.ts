@@ -16,6 +16,19 @@ it('L104 a first command says which files it makes, and where; a second one does
   expect((await line.run('sync', ...account)).stderr).toContain(`this begins new secrets, ${secrets}; if there`);
 });
 
+it.each([['doctor'], ['verify'], ['callbacks', 'list']])(
+  'L104 %s looks with files that it removes again, and says nothing of them',
+  async (...command) => {
+    const line = await testbed({
+      level: 'command',
+      service: {},
+      settings: 'listener: { port: 0 }\nadmin: { port: 0 }',
+    });
+    const { stderr } = await line.run(...command, ...account);
+    expect([stderr.includes('this begins'), existsSync(line.database)]).toEqual([false, false]);
+  },
+);
+
 it('L104 nothing is said of the files of the built-in sandbox', async () => {
   const line = await testbed({ level: 'command' });
   expect((await line.run('sync', ...account)).stderr).not.toContain('this begins');
