@@ -1,5 +1,6 @@
-/** A service that answers at once, so that the program is never kept waiting. It supports lists, and vendors by number. */
+/** A service that answers at once, or as late as over a long link. It supports lists, and vendors by number. */
 import { createServer } from 'node:http';
+import { systemClock } from '../../../src/domain/clock.ts';
 import type { JobResult } from '../setup/job.ts';
 import { closed, listening } from '../setup/sockets.ts';
 import { firstId, textsOf } from '../setup/texts.ts';
@@ -7,6 +8,8 @@ import { firstId, textsOf } from '../setup/texts.ts';
 export interface ServiceParams {
   readonly vendors: number;
   readonly perPage: number;
+  /** How late each answer is, in milliseconds; default: not at all. */
+  readonly latency?: number;
 }
 
 /** `round`: so many of a hundred vendors are edited. `edit`: one vendor is. */
@@ -21,7 +24,7 @@ const noGateways = '{"response":{"result":{"gateways":[],"page":1,"pages":1,"per
 /** Pages whose bytes are kept: those of up to this many vendors. */
 const kept = 200_000;
 
-export async function job({ vendors, perPage }: ServiceParams): Promise<JobResult> {
+export async function job({ vendors, perPage, latency = 0 }: ServiceParams): Promise<JobResult> {
   const texts = textsOf();
   let round = 0;
   const pages = new Map<number, Buffer>();
@@ -45,10 +48,14 @@ export async function job({ vendors, perPage }: ServiceParams): Promise<JobResul
     const body = url.pathname.endsWith('/gateways')
       ? noGateways
       : id === undefined
-        ? page(Number(url.searchParams.get('page') ?? 1))
+        ? page(Math.max(1, Number(url.searchParams.get('page') ?? 1)))
         : one(Number(id));
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
-    response.end(body);
+    const answer = (): void => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+      response.end(body);
+    };
+    if (latency === 0) answer();
+    else systemClock.timer(latency, answer);
   });
   server.keepAliveTimeout = 60_000;
   const port = await listening(server);

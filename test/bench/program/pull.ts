@@ -11,6 +11,8 @@ export interface PullResult {
   readonly updated: number;
   readonly unchanged: number;
   readonly requests: number;
+  /** Until the list was proven complete; what lists leave out is read after it. */
+  readonly seconds: number;
 }
 
 type Summary = Awaited<ReturnType<Awaited<ReturnType<typeof open>>['pull']>>;
@@ -30,7 +32,7 @@ export async function job(place: Place): Promise<JobResult> {
   });
   const [summary] = summaries;
   if (summary?.outcome !== 'complete') throw summary?.error ?? new Error('The pull was not complete.');
-  const { created, updated, unchanged, requests } = summary;
-  const result: PullResult = { ...took, created, updated, unchanged, requests };
+  const { created, updated, unchanged, requests, seconds } = summary;
+  const result: PullResult = { ...took, created, updated, unchanged, requests, seconds };
   return { result };
 }

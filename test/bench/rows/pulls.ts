@@ -2,7 +2,7 @@
 import type { Figures, Row, Sizes } from './figures.ts';
 import { inTurn, median } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
-import type { Place } from '../setup/installation.ts';
+import { concurrency, type Place } from '../setup/installation.ts';
 import { finished, type RunningJob } from '../jobs/host.ts';
 import type { PullResult } from '../program/pull.ts';
 import type { ServiceParams, ServiceQuestion, ServiceResult } from '../load/service.ts';
@@ -11,10 +11,10 @@ import type { ServiceParams, ServiceQuestion, ServiceResult } from '../load/serv
 type Service = RunningJob<ServiceResult, ServiceQuestion, void>;
 
 export async function withService<T>(
-  { host, vendors, perPage }: Pick<Sizes, 'host'> & ServiceParams,
+  { host, vendors, perPage, latency }: Pick<Sizes, 'host'> & ServiceParams,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const service = (await host.start('service', { vendors, perPage })) as Service;
+  const service = (await host.start('service', { vendors, perPage, latency })) as Service;
   try {
     return await work(service);
   } finally {
@@ -56,7 +56,35 @@ export const pullRows: readonly Row[] = [
     goal: { atMost: 2 },
     measure: (sizes) => again(sizes, 1),
   },
+  farRow(50),
+  farRow(250),
 ];
+
+/** Over a long link, a list should be complete after the round trips of its pages, whatever is done between them. */
+function farRow(latency: number): Row {
+  return {
+    name: `far-${latency}`,
+    work: `until a first list is complete over a link with a round trip of ${latency} ms, ${concurrency} pages at once`,
+    baseline: 'the round trips of its requests',
+    goal: { atMost: 1.1 },
+    measure: (sizes) =>
+      withService({ ...sizes, latency }, async ({ result }) => {
+        const ours: number[] = [];
+        const baseline: number[] = [];
+        const whole: number[] = [];
+        for (let sample = 0; sample < sizes.samples; sample += 1) {
+          const { ms, requests, seconds } = await withFolder((folder) =>
+            pulled(sizes, 'pull', placeOf(result, folder, sizes)),
+          );
+          ours.push(seconds * 1_000);
+          baseline.push(Math.ceil(requests / concurrency) * latency);
+          whole.push(ms);
+        }
+        const notes = [`${median(whole).toFixed(0)} ms with the start and the reads by id that follow`];
+        return { unit: 'ms', ours, baseline, notes };
+      }),
+  };
+}
 
 const mostOfNaive = 1.6;
 

@@ -15,6 +15,8 @@ export const program = join(packageRoot, 'dist/cmd/main.js');
 export const migrations = join(packageRoot, 'migrations');
 export const account = '6BApk';
 export const token = 'bench-token';
+/** Pages under way at once. */
+export const concurrency = 4;
 
 export interface Place {
   readonly baseUrl: string;
@@ -33,7 +35,7 @@ export function settingsText({ baseUrl, folder, perPage, accounts = [account] }:
     service: {
       baseUrl,
       auth: { accessToken: token },
-      paging: { perPage, concurrency: 4 },
+      paging: { perPage, concurrency },
       readOne: 'get',
       rateLimit: { all: '1000000/1s', post: '1000000/1s', callbacks: '1000000/1s' },
     },
