@@ -43,7 +43,10 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
   const path = settings.database;
   try {
     const mirror = openMirror(context, settings);
-    if (!mirror) return warning(check, `${path} does not exist: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
+    if (!mirror) {
+      const state = existsSync(path) ? 'is empty' : 'does not exist';
+      return warning(check, `${path} ${state}: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
+    }
     try {
       const faults = await mirror.faults();
       const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;

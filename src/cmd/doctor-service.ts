@@ -15,6 +15,7 @@ import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, type Callback } from '../domain/vendor.ts';
 import { registrationRemedy } from '../health/judge.ts';
 import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/refusals.ts';
+import { isDaemonAt } from '../store/files/locks.ts';
 import { isBelow } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
@@ -393,17 +394,20 @@ async function callbackCheckup(
     );
   const [unverified] = here;
   if (unverified) return await notVerified(installation, accountId, unverified);
+  const isRunning = isDaemonAt(installation.settings.database);
   const [elsewhere] = own;
   if (elsewhere)
     return warning(
       check,
       `Our callback ${elsewhere.callbackid} leads to ${originOf(elsewhere.uri)}, and listener.publicUrl is ${publicUrl}.`,
-      'If the new address is right, `vendor-mirror serve` registers it and removes the old one by itself; otherwise correct listener.publicUrl.',
+      `If the new address is right, ${isRunning ? 'start the daemon again: it' : '`vendor-mirror serve`'} registers it and removes the old one by itself; otherwise correct listener.publicUrl.`,
     );
   return warning(
     check,
     'No callback of this installation is registered.',
-    '`vendor-mirror serve` registers and verifies it automatically.',
+    isRunning
+      ? 'The running daemon registers and verifies it before its next run, and at once on SIGHUP.'
+      : '`vendor-mirror serve` registers and verifies it automatically.',
   );
 }
 

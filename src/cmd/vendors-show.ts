@@ -3,7 +3,13 @@ import { age } from '../domain/clock.ts';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { stateWord, type TaxDefault, type VisState } from '../domain/vendor.ts';
 import { learnedBy } from '../store/reports/change-feed.ts';
-import { vendorDetails, vendorDocument, vendorRecord, type VendorDetail } from '../store/reports/vendor-detail.ts';
+import {
+  accountsThatForgot,
+  vendorDetails,
+  vendorDocument,
+  vendorRecord,
+  type VendorDetail,
+} from '../store/reports/vendor-detail.ts';
 import { loadSettings } from './load-settings.ts';
 import { queryMirror } from './open-mirror.ts';
 import type { Call, CommandHandler } from './process/command.ts';
@@ -15,13 +21,26 @@ import { amounts, facts, heading, paragraph, visible } from './terminal/text.ts'
 export const vendorsShow: CommandHandler = async (call) => {
   const { context, options } = call;
   const vendorid = Number(call.args[0]);
-  const found = await queryMirror(context, loadSettings(call), (snapshot) =>
-    vendorDetails(snapshot, vendorid, options.account),
-  );
-  if (found?.length === 0) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
-  await printDetails(call, found ?? []);
+  const found = await queryMirror(context, loadSettings(call), (snapshot) => ({
+    details: vendorDetails(snapshot, vendorid, options.account),
+    forgottenBy: accountsThatForgot(snapshot, vendorid).find((id) => id === (options.account ?? id)),
+  }));
+  if (found?.details.length === 0) throw unknownVendor(vendorid, found.forgottenBy);
+  await printDetails(call, found?.details ?? []);
   return exitStatus.done;
 };
+
+/** No sweep brings back what was forgotten. */
+function unknownVendor(vendorid: number, forgottenBy: string | undefined): MirrorError {
+  if (forgottenBy === undefined) return new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
+  return new MirrorError(
+    'unknown_vendor',
+    `The mirror has forgotten vendor ${vendorid} of ${forgottenBy}, as it was told.`,
+    {
+      remedy: `To mirror it again, run \`vendor-mirror forget --undo --vendor ${vendorid} --account ${forgottenBy}\`.`,
+    },
+  );
+}
 
 /** Prints vendors; with what went wrong about them, if anything did. */
 export async function printDetails(

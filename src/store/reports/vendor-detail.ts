@@ -32,6 +32,16 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
   });
 }
 
+/** The accounts of which the vendor of that id was forgotten on request. */
+export function accountsThatForgot(sqlite: Sqlite, vendorid: number): string[] {
+  return statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
+    sqlite,
+    (at) => sql`SELECT account_id FROM _forgotten_vendors WHERE vendorid = ${at('vendorid')} ORDER BY account_id`,
+  )
+    .all({ vendorid })
+    .map(({ account_id }) => account_id);
+}
+
 /** The accounts that use that id. A search by id alone would read every row, so each account is looked into by its key. */
 export function accountsWith(sqlite: Sqlite, vendorid: number): string[] {
   return statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(

@@ -117,11 +117,11 @@ export class Database {
 
   /**
    * Opens an existing file for reading.
-   * @returns undefined where there is no such file yet.
+   * @returns undefined where there is no such file yet, or an empty one.
    * @throws MirrorError as `open`, and `database_older`.
    */
   static openToRead(options: DatabaseOptions): Database | undefined {
-    if (!existsSync(options.path)) return undefined;
+    if (!existsSync(options.path) || statSync(options.path).size === 0) return undefined;
     let sqlite: Sqlite | undefined;
     try {
       sqlite = connectReader(realpathSync(options.path), shortLockWait);

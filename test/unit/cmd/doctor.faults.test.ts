@@ -607,6 +607,7 @@ it('doctor accepts a public address at which the daemon of this installation ans
   expect(of('callbacks')).toMatchObject({
     result: 'warning',
     message: 'No callback of this installation is registered.',
+    remedy: 'The running daemon registers and verifies it before its next run, and at once on SIGHUP.',
   });
 });
 

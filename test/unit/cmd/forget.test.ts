@@ -71,7 +71,11 @@ describe('forget', () => {
       copies: [],
     });
     await line.run('sync', '--account', '6BApk');
-    expect((await line.run('vendors', 'show', String(vendorid), '--account', '6BApk')).status).toBe(1);
+    const forgotten = await line.run('vendors', 'show', String(vendorid));
+    expect([forgotten.status, forgotten.stderr]).toEqual([
+      1,
+      expect.stringMatching(`has forgotten vendor ${vendorid} of 6BApk.*\n.*forget --undo ${which.join(' ')}`),
+    ]);
     expect(await line.run('forget', ...which, '--undo')).toMatchObject({ status: 0 });
     await line.run('sync', '--account', '6BApk');
     const shown = await line.run('vendors', 'show', String(vendorid), '--account', '6BApk');

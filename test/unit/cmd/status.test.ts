@@ -1,4 +1,4 @@
-import { renameSync, symlinkSync } from 'node:fs';
+import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { balance, run, span, vendor, version, type Row, type Rows } from '../../support/mirror-file.ts';
 import { takeSideLock } from '../../../src/store/files/locks.ts';
@@ -107,6 +107,15 @@ describe('where nothing is mirrored yet', () => {
       });
     },
   );
+
+  it.each(['status', 'doctor'])('%s takes an empty file, such as of a copy that failed, for none', async (command) => {
+    writeFileSync(line.database, '');
+    const { status, stdout, stderr } = await line.run(command, '--account', '6BApk');
+    expect(status).toBe(0);
+    expect(stdout + stderr).toContain(
+      command === 'status' ? 'Nothing is mirrored yet.' : 'is empty: nothing is mirrored yet.',
+    );
+  });
 
   it.each([
     [['vendors', 'list'], { ok: true, total: 0, vendors: [] }],
