@@ -14,7 +14,18 @@ const notLoaded = 'The tests cannot be loaded with it, which StrykerJS does not 
 export const subjects: readonly Subject[] = [
   { file: 'src/domain/presence.ts', tests: ['test/unit/domain/presence.test.ts'] },
   { file: 'src/sync/breaker.ts', tests: ['test/unit/sync/breaker.test.ts'] },
-  { file: 'src/sync/absences.ts', tests: ['test/unit/sync/absences*.test.ts'] },
+  {
+    file: 'src/sync/absences.ts',
+    tests: ['test/unit/sync/absences*.test.ts'],
+    survivors: {
+      'wait <= 0 → false': 'A sleep of no length ends at once.',
+      'wait <= 0 → wait < 0': 'The same.',
+      'state !== null → true': 'No list of its own shows vendors without a state.',
+      '{ bound: Infinity, since: 0, approved: 0 } → {}': 'No number is beyond what is undefined.',
+      'filtersShow || vendorids.some((vendorid) => states.needsFilter(unseen.stateOf.get(vendorid) ?? null)) → true':
+        'To ask for more lists is only slower.',
+    },
+  },
   {
     file: 'src/sync/sweep/passes.ts',
     tests: ['test/unit/sync/sweep/passes.test.ts'],
@@ -38,7 +49,26 @@ export const subjects: readonly Subject[] = [
       'page === 0 → false': 'A list without rows leaves no window as empty as is asked.',
     },
   },
-  { file: 'src/sync/sweep/walk.ts', tests: ['test/unit/sync/sweep/walk.test.ts'] },
+  {
+    file: 'src/sync/sweep/walk.ts',
+    tests: ['test/unit/sync/sweep/walk.test.ts'],
+    survivors: {
+      'met.order + orderOn(page, requested) → met.order - orderOn(page, requested)':
+        'A hash is as good with either sign.',
+      '!seen → true': 'To add once more what was added changes nothing.',
+      'requested > last.page → requested >= last.page': 'No page is judged twice.',
+      'page > last.page → page >= last.page': 'The last page with rows is not one without.',
+      '[] → ["Stryker was here"]': 'Only the second part is looked at.',
+      'without.size > 0 → true': 'Where the end was counted, no page is left to request.',
+      'without.size > 0 → without.size >= 0': 'The same.',
+      'requested < mostPages → true': 'So many pages would take a test seconds.',
+      'requested < mostPages → requested <= mostPages': 'The same.',
+      'page < last.page → page <= last.page': 'The last page with rows was not refused.',
+      'windows[0] !== undefined → true': 'The first page is always there.',
+      '!first.rows.some(({ vendorid }) => vendorid === row.vendorid) → false': 'To compare whole pages is only slower.',
+      'vendorid === row.vendorid → true': 'The same.',
+    },
+  },
   { file: 'src/domain/retry.ts', tests: ['test/unit/domain/retry*.test.ts'] },
   {
     file: 'src/api/http/rate-limiter.ts',
@@ -54,7 +84,6 @@ export const subjects: readonly Subject[] = [
       'isDue && ends.length > 0 → true':
         'After a stop, what is left is written by the closing too, to the same effect.',
       'isDue && ends.length > 0 → isDue || ends.length > 0': 'The same.',
-      'isToCount(this.#counted.get(key), stamp.readSeq, requests) → true': 'To count each time is only slower.',
       'last === undefined → true': 'To count each time is only slower.',
       'readSeq - last.readSeq → readSeq + last.readSeq': 'To count too early is only slower.',
       'atMost >= maxUncounted || last.used + atMost >= requests → true': 'To count each time is only slower.',
@@ -63,8 +92,8 @@ export const subjects: readonly Subject[] = [
       'atMost >= maxUncounted → atMost < maxUncounted': 'To count too early is only slower.',
       'process !== null → true': 'Rows without a process that no longer count were removed right before.',
       '[] → ["Stryker was here"]': 'An end without a number is the end of no request.',
-      'this.#byScope.get(scopeKey(end))?.delete → this.#byScope.get(scopeKey(end)).delete':
-        'What was written was kept under its scope.',
+      'this.#byConnection.get(end.connection)?.delete → this.#byConnection.get(end.connection).delete':
+        'What was written was kept under its connection.',
       '{ used: 0, next: null } → {}': 'A count always has a row.',
     },
   },

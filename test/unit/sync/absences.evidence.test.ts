@@ -6,6 +6,8 @@ import {
   absencesByReading,
   absencesBySweep,
   allSeen,
+  confirmAbsences,
+  describeUnresolved,
   isSecondProof,
   lacksLists,
   learnShown,
@@ -19,7 +21,7 @@ import {
 } from '../../../src/sync/absences.ts';
 import type { ReadResult, SyncAccount } from '../../../src/sync/sync-account.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
-import { account } from '../../support/testbed/store.ts';
+import { account, lag, row } from '../../support/testbed/store.ts';
 
 describe('the states that lists show', () => {
   const learned = new Map([
@@ -230,6 +232,12 @@ describe('reads by id', () => {
     expect([...read.unchanged]).toEqual([8]);
   });
 
+  it('L5 are the findings of nobody where those that were answered before are no longer', async () => {
+    const { account } = await answering({ 1: ['broken'], 7: ['broken'], 8: ['same', 'broken'] });
+    const failure = readById(account, [8, 7], { listed: [1], enough: 9 }, options);
+    await expect(failure).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+
   it('L5 are not tried after a hundred were refused', async () => {
     const vendorids = Array.from({ length: 102 }, (_, nth) => nth + 10);
     const { account, asked } = await answering(Object.fromEntries(vendorids.map((vendorid) => [vendorid, ['denied']])));
@@ -274,6 +282,13 @@ describe('unlisted vendors', () => {
     expect([...read.notFound.keys()].sort((a, b) => a - b)).toEqual([8, 31, 32, 34, 41]);
     expect([...read.refused.keys()]).toEqual([33]);
     expect([...read.unchanged]).toEqual([35]);
+    expect(asked.filter((vendorid) => vendorid === 33)).toHaveLength(1);
+  });
+
+  it('L10 stay undecided where a proxy may not have found them, hidden ones too', async () => {
+    const { account } = await answering({ 1: ['proxy'], 8: ['proxy'], 34: ['proxy'] });
+    const read = await readUnseen(account, unseen({ suspects: [8], hidden: unlisted(34, 1) }), limits, options);
+    expect([...read.unproven]).toEqual([8, 34]);
   });
 });
 
@@ -294,7 +309,7 @@ describe('what is learned of lists', () => {
       [4, { list: listing(2, 0), filter: listing(2, 0) }],
       [5, three],
     ]);
-    const now = await learnShown(account, listings, new Map([[5, 'filter']]), new Set([1]));
+    const now = await learnShown(account, listings, new Map([[5, 'filter']]), new Set([1, 4]));
     expect(now).toEqual(
       new Map([
         [5, 'filter'],
@@ -314,6 +329,8 @@ describe('what is learned of lists', () => {
     ['one that they had left out before', [21], [21], [21], [2]],
     ['another than they had left out before', [21, 22], [21], [22], []],
     ['one, and a sweep before left out one of another state', [21, 11], [21], [11], []],
+    ['one that they had left out before, and another', [21, 22], [21, 22], [21], [2]],
+    ['one of each of two states, one of which they had left out before', [21, 11], [21, 11], [11], [1]],
     ['three of several states', [21, 22, 11, 91], [21, 22, 11, 91], [], []],
     ['three without a state', [91, 92, 93], [91, 92, 93], [], [null]],
     ['active ones, which lists always show', [1, 2, 3], [1, 2, 3], [1], []],
@@ -328,5 +345,37 @@ describe('what is learned of lists', () => {
     expect([...forgotten]).toEqual(expected);
     const left = [1, 2, null].filter((state) => !expected.includes(state));
     expect([...(await account.mirror.listings.shownStates(account.accountId)).keys()].sort()).toEqual(left.sort());
+  });
+});
+
+describe('what is told of absences', () => {
+  it('is how many stay undecided, and why', () => {
+    const second = { disagreement: 'the second list was empty' } as Parameters<typeof describeUnresolved>[1];
+    expect(describeUnresolved(1, second)).toEqual(['1 suspect stays undecided: the second list was empty.']);
+    expect(describeUnresolved(2, second)).toEqual(['2 suspects stay undecided: the second list was empty.']);
+    expect(describeUnresolved(2, { ...second, disagreement: undefined })).toEqual([]);
+  });
+
+  it('B7 is that one which two sweeps missed is not found by its id either, whatever the breaker counted', async () => {
+    const at = await testbed({ level: 'store' });
+    await at.page(await at.ask(), row(1, 'one'));
+    at.clocks.running += lag;
+    await at.absence(await at.ask(), 1, 'unlisted');
+    at.clocks.running += lag;
+    const run = await at.mirror.runs.beginRun({ accountId: account, kind: 'pull', trigger: 'command' });
+    const told: Verdict['kind'][] = [];
+    const context = { accountId: account, runId: run.id, deliveryId: null, lag, run, source: 'pull' } as const;
+    const stamp = await at.ask();
+    await confirmAbsences(
+      { mirror: at.mirror } as SyncAccount,
+      absencesByReading([1], new Map([[1, { stamp, ended: stamp.begun }]])),
+      {
+        ...options,
+        context: { ...context, changeClassifier: undefined, readsById: false },
+        onVerdict: ({ kind }: Verdict) => void told.push(kind),
+      },
+    );
+    expect(at.query('SELECT presence FROM vendors')).toEqual([{ presence: 'gone' }]);
+    expect(told).toEqual(['updated']);
   });
 });

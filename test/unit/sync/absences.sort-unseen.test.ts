@@ -90,6 +90,17 @@ it.each<[string, Told, Partial<Unseen>]>([
     { doubted: new Map() },
   ],
   ['that is present was not missed before', {}, { doubted: new Map() }],
+  ['that is present was not, with a moment left either', { vendor: { presence_ms: 98_000 } }, { doubted: new Map() }],
+  [
+    'L9 that an earlier version called gone by less than is required now is read first',
+    { vendor: { presence: 'gone', vis_state: 1 } },
+    { absent: [{ vendorid: 7, read_seq: -1 }] },
+  ],
+  [
+    'L9 that was called gone by two proofs is not',
+    { vendor: { presence: 'gone', vis_state: 1, presence_ms: 50_000 } },
+    { absent: [{ vendorid: 7, read_seq: 10 }] },
+  ],
   ['L11 that was first seen when the day began counts for it', {}, { base: 1 }],
   ['L11 that was first seen later does not', { vendor: { first_seen_at: '2026-11-20 12:00:00.001' } }, { base: 0 }],
   [
