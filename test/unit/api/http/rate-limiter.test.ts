@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RateLimiter, type Turn } from '../../../../src/api/http/rate-limiter.ts';
+import { ConnectionRate, RateLimiter, type Turn } from '../../../../src/api/http/rate-limiter.ts';
 import { sleep } from '../../../../src/domain/clock.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
@@ -166,5 +166,36 @@ describe('the rate limiter', () => {
       ['prompt', 0],
       ['spare', 1_000],
     ]);
+  });
+});
+
+describe('the rate of a connection', () => {
+  const rateOf = (): ConnectionRate =>
+    new ConnectionRate(
+      'one',
+      { all: { requests: 20, per: 1_000 }, post: { requests: 3, per: 1_000 }, callbacks: { requests: 2, per: 1_000 } },
+      virtualClock(),
+    );
+
+  it.each([
+    ['vendors', 'GET', ['all']],
+    ['vendors', 'POST', ['post', 'all']],
+    ['callbacks', 'GET', ['callbacks', 'all']],
+    ['callbacks', 'POST', ['callbacks', 'post', 'all']],
+  ])('P8 counts a request for %s by %s in each window that limits it: %j', (family, method, windows) => {
+    const rate = rateOf();
+    expect(rate.connection).toBe('one');
+    expect(rate.windowsOf({ family, method }).map(({ window }) => window)).toEqual(windows);
+  });
+
+  it.each([
+    ['prompt', { all: 20, post: 3, callbacks: 2 }],
+    ['background', { all: 18, post: 3, callbacks: 2 }],
+    ['spare', { all: 9, post: 1, callbacks: 1 }],
+  ] as const)('P8 keeps a tenth of all requests for prompt ones: of %s ones it admits %j', (priority, expected) => {
+    const windows = rateOf().windowsOf({ family: 'callbacks', method: 'POST' });
+    expect(Object.fromEntries(windows.map(({ window, limiter }) => [window, limiter.limitOf(priority)]))).toEqual(
+      expected,
+    );
   });
 });
