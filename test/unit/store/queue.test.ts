@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../../src/domain/clock.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
-import { account } from '../../support/testbed/store.ts';
+import { account, row } from '../../support/testbed/store.ts';
 import type { Mark } from '../../../src/store/queue.ts';
 
 /** The mark of vendor 1, once it is due, and how long that took, in milliseconds. */
@@ -265,4 +265,36 @@ describe('a mark that ends', () => {
       { account_id: 'two', vendorid: 1 },
     ]);
   });
+});
+
+it('vendors are told that will be read, and of which no reading has failed', async () => {
+  const at = await testbed({ level: 'store' });
+  await at.told();
+  expect(await at.mirror.queue.untried(account)).toEqual([1]);
+  expect(await at.mirror.queue.untried('another')).toEqual([]);
+  const [mark] = await due(at);
+  await at.mirror.queue.defer(mark, { delay: 5_000, reason: 'delivery', attempts: 1, error: 'It fails.' });
+  expect(await at.mirror.queue.untried(account)).toEqual([]);
+});
+
+it.each<[string, number, string[], number]>([
+  ['before all deliveries answers none', 0, ['pending', 'pending'], 1],
+  ['between two deliveries answers the first', 1, ['applied', 'pending'], 1],
+  ['after all deliveries answers them and ends the mark', 2, ['applied', 'applied'], 0],
+])('C4 a reading whose request began %s', async (_, begins, outcomes, open) => {
+  const at = await testbed({ level: 'store' });
+  const stamps = [await at.ask()];
+  for (let delivery = 0; delivery < 2; delivery += 1) {
+    for (const clock of ['running', 'wall'] as const) at.clocks[clock] += 100;
+    await at.told();
+    for (const clock of ['running', 'wall'] as const) at.clocks[clock] += 100;
+    stamps.push(await at.ask());
+  }
+  const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 0, rest: 0 } as const;
+  await at.mirror.readings.applyReading({ stamp: stamps[begins]!, row: row(1, 'new') }, context);
+  expect(at.query('SELECT outcome FROM deliveries ORDER BY id').map(({ outcome }) => outcome)).toEqual(outcomes);
+  const marks = at.query<{ marked_ms: number }>('SELECT marked_ms FROM dirty_vendors');
+  expect(marks).toHaveLength(open);
+  // What stays open is no older than the request that answered the rest.
+  if (begins === 1) expect(marks[0]!.marked_ms).toBe(stamps[1]!.begun);
 });
