@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
-import { asMirrorError, catalogue, MirrorError } from '../domain/errors.ts';
+import { asMirrorError, catalogue, exitStatus, MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { vendorFields } from '../domain/vendor.ts';
 import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
@@ -13,7 +13,6 @@ import { refuseOtherFiles } from '../store/files/identity.ts';
 import { withoutFolder } from '../store/files/own-files.ts';
 import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
-import type { ParkedReason } from '../store/account-reports.ts';
 import { isSinkMade } from '../store/postgres/sink.ts';
 import { sinkMigrations } from '../store/postgres/tables.ts';
 import { doubtfulFileSystem, freeBytes, localDisk, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
@@ -241,9 +240,10 @@ export async function mirrorCheckups(context: ProcessContext, settings: Settings
     ? [
         freshness(context, health),
         refused(context, health),
-        queue(health.facts.parkedFor),
+        queue(health),
         values(health),
-        ...undecided(health),
+        ...lastRun(health),
+        ...ofVendors(health),
       ]
     : [];
 }
@@ -307,11 +307,14 @@ function values({ problems }: AccountHealth): Checkup {
     : fine(check, 'Every value that the service sent could be read.');
 }
 
-function queue(parked: readonly ParkedReason[]): Checkup {
+function queue({ facts: { parkedFor }, problems }: AccountHealth): Checkup {
   const check = 'queue';
-  const [first] = parked;
-  if (!first) return fine(check, 'No changed vendor was given up.');
-  const vendors = parked.reduce((sum, reason) => sum + reason.vendors, 0);
+  const [first] = parkedFor;
+  if (!first) {
+    const stuck = problems.find(({ code }) => code === 'queue_stuck');
+    return stuck ? warning(check, stuck.message, stuck.remedy ?? '') : fine(check, 'No changed vendor was given up.');
+  }
+  const vendors = parkedFor.reduce((sum, reason) => sum + reason.vendors, 0);
   const why = first.error === null ? '' : ` Most often: ${first.error}`;
   return warning(
     check,
@@ -320,9 +323,25 @@ function queue(parked: readonly ParkedReason[]): Checkup {
   );
 }
 
-/** Nothing where every vendor could be decided about. */
-function undecided({ problems }: AccountHealth): Checkup[] {
+/** Where the service was reached, and the list was not complete; what keeps a run from reaching it, the requests of `doctor` meet too. */
+function lastRun({ problems, error }: AccountHealth): Checkup[] {
+  const isIncomplete = error?.code != null && catalogue[error.code].exit === exitStatus.incomplete;
   return problems
-    .filter(({ code }) => code === 'vendors_undecided')
-    .map(({ message, remedy }) => warning('undecided', message, remedy ?? ''));
+    .filter(({ code }) => isIncomplete && code === 'last_run')
+    .map(({ message, remedy }) => warning('last run', message, remedy ?? ''));
+}
+
+const checkOf: Partial<Record<ProblemCode, string>> = {
+  absences_waiting: 'absences',
+  absences_unproven: 'absences',
+  token_sees_less: 'absences',
+  vendors_undecided: 'undecided',
+};
+
+/** Nothing where every vendor could be decided about. */
+function ofVendors({ problems }: AccountHealth): Checkup[] {
+  return problems.flatMap(({ code, message, remedy }) => {
+    const check = checkOf[code];
+    return check === undefined ? [] : warning(check, message, remedy ?? '');
+  });
 }

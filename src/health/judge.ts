@@ -629,7 +629,7 @@ const queueStuck: Rule = (found) => {
   const waited = found.now - (parseInstant(oldestMark) ?? found.now);
   if (waited <= maxWait) return undefined;
   const message = `A changed vendor has waited ${inWords(waited)} to be read.`;
-  return problem('queue_stuck', 'fair', message, 'Run `vendor-mirror doctor`.', oldestMark);
+  return problem('queue_stuck', 'fair', message, '`vendor-mirror sync` reads it with all others.', oldestMark);
 };
 
 const rules: readonly Rule[] = [

@@ -5,7 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
-import { systemClock } from '../../../src/domain/clock.ts';
+import { systemClock, timestamp } from '../../../src/domain/clock.ts';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { testbed } from '../../support/testbed.ts';
 
 type Answer = () => Promise<Response>;
@@ -116,4 +117,55 @@ it.each([
     expect(said).toContain(message);
     expect(said).toContain('run `vendor-mirror doctor --accept-service`; otherwise name another database.');
   }
+});
+
+async function besideService(vendors: number) {
+  const service = await testbed({ level: 'sandbox', vendors });
+  const line = await testbed({
+    level: 'command',
+    service,
+    settings: 'accounts: [6BApk]\nlistener: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }',
+  });
+  const told = async (check: string) => {
+    const { accounts } = JSON.parse((await line.run('status', '--json')).stdout) as Status;
+    const { checks } = JSON.parse((await line.run('doctor', '--json')).stdout) as { checks: readonly Finding[] };
+    const [problem] = accounts[0]?.problems ?? [];
+    return { problem, finding: checks.find((one) => one.check === check) };
+  };
+  expect((await line.run('sync')).status).toBe(0);
+  return { line, told, ofService: service.sandbox.vendors('6BApk') };
+}
+
+it('L40 L44 absences that the breaker withholds are named alike by each, and the remedy ends them', async () => {
+  const { line, told, ofService } = await besideService(40);
+  for (const { vendorid } of ofService.listed().slice(0, 20)) ofService.vanish(Number(vendorid));
+  const tripped = await line.run('reconcile');
+  expect(tripped.status).toBe(1);
+  const { problem, finding } = await told('last run');
+  expect([finding?.message, finding?.remedy]).toEqual([problem?.message, problem?.what_to_do]);
+  expect(tripped.stderr).toContain(problem?.what_to_do);
+  const [, remedy = ''] = /`vendor-mirror (reconcile --approve-absences) N`/.exec(problem?.what_to_do ?? '') ?? [];
+  expect((await line.run(...remedy.split(' '), '20')).status).toBe(0);
+  expect(await told('last run')).toMatchObject({ problem: undefined, finding: undefined });
+});
+
+it('L40 L44 a queue that stands still is named alike by each, and the remedy ends it', async () => {
+  const { line, told, ofService } = await besideService(3);
+  const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
+  const mirror = new Driver(line.database);
+  const at = timestamp(line.clock.now() - 40 * 60_000);
+  mirror
+    .prepare(
+      `INSERT INTO dirty_vendors (account_id, vendorid, generation, marked_at, marked_ms, last_ms, due_at, due_ms, attempts, reason)
+       VALUES ('6BApk', ?, (SELECT generation + 1 FROM _reading_counter), ?, 0, 0, ?, 0, 0, 'delivery')`,
+    )
+    .run(vendorid, at, at);
+  mirror.exec('UPDATE _reading_counter SET generation = generation + 1');
+  mirror.close();
+  const { problem, finding } = await told('queue');
+  expect(problem?.code).toBe('queue_stuck');
+  expect([finding?.message, finding?.remedy]).toEqual([problem?.message, problem?.what_to_do]);
+  const [, remedy = ''] = /`vendor-mirror ([^`]+)`/.exec(problem?.what_to_do ?? '') ?? [];
+  expect((await line.run(...remedy.split(' '))).status).toBe(0);
+  expect(await told('queue')).toMatchObject({ problem: undefined, finding: { remedy: null } });
 });

@@ -300,7 +300,7 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     of({ freshness: { ...freshness, undecided: 2 }, undecided: [unreadable('list_refuted')] }),
     correct('vendors_undecided', 'Report it to the service'),
   ],
-  ['the queue is stuck', of({ oldestMark: before(hour) }), correct('queue_stuck', '`vendor-mirror doctor`')],
+  ['the queue is stuck', of({ oldestMark: before(hour) }), correct('queue_stuck', '`vendor-mirror sync`')],
   ['the account is paused', of({ freshness: { ...stale, paused_since: before(hour) } }), unserved('paused', null)],
   [
     'the account is no longer served',
