@@ -144,13 +144,24 @@ export function forbiddenText(path: string): string {
   }
 }
 
-/** Makes a folder and those above it that are missing. @throws what the file system throws. */
+/**
+ * Makes a folder and those above it that are missing, one by one: where none can be made, as below /proc, `recursive` of Node.js never ends.
+ * @throws what the file system throws.
+ */
 export function makeFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true });
-  if (first === undefined) return;
-  const made: string[] = [];
-  for (let at = folder; at.length >= first.length; at = dirname(at)) made.unshift(at);
-  for (const path of made) giveToFolderOwner(path);
+  const missing: string[] = [];
+  for (let at = resolve(folder); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  if (missing.length === 0) mkdirSync(folder, { recursive: true });
+  for (const path of missing) {
+    try {
+      mkdirSync(path);
+    } catch (error) {
+      // Another process made it meanwhile.
+      if (existsSync(path)) continue;
+      throw error;
+    }
+    giveToFolderOwner(path);
+  }
 }
 
 /**

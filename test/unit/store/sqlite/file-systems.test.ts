@@ -6,7 +6,7 @@ import { systemRandom } from '../../../../src/domain/clock.ts';
 import { SqliteError } from '../../../../src/store/sqlite/driver.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
 import { catalogued } from '../../../../src/store/sqlite/sqlite-errors.ts';
-import { doubtfulFileSystem, noSpaceForDelivery } from '../../../../src/store/sqlite/file-systems.ts';
+import { doubtfulFileSystem, noSpaceForDelivery, prepareFile } from '../../../../src/store/sqlite/file-systems.ts';
 
 /** What `statfs` says of every path; no test can mount a file system. */
 const kind = vi.hoisted((): { type: number; bavail?: number } => ({ type: 0 }));
@@ -89,4 +89,8 @@ it('L32 a secrets file is refused there as well', async () => {
   await expect(openSecrets({ path, clock: fileClock, migrations, random: systemRandom })).rejects.toMatchObject({
     code: 'database_unusable',
   });
+});
+
+it.runIf(process.platform === 'linux')('a folder that cannot be made is refused, and not tried for ever', () => {
+  expect(() => prepareFile('/proc/vendor-mirror/below/vendors.db', 0o600)).toThrow('ENOENT');
 });
