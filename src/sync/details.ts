@@ -1,5 +1,5 @@
 /**
- * Reads vendors by id for what lists leave out. After each complete run, some listed vendors are read to find out whether lists leave anything
+ * Reads vendors by id for what lists leave out. After each run that read the lists to their end, some listed vendors are read to find out whether lists leave anything
  * out; where they do, first the vendors that are new or whose listed row changed are read, then those of all others
  * that were not for a day, longest unread first.
  *

@@ -6,7 +6,7 @@ import type { ServiceClient } from '../api/client.ts';
 import type { GatewaysApi } from '../api/gateways.ts';
 import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { timestamp } from '../domain/clock.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { asMirrorError, MirrorError, type ErrorCode } from '../domain/errors.ts';
 import { isStateShown } from '../domain/presence.ts';
 import type { VendorPage } from '../domain/reading.ts';
 import type { Log } from '../domain/log.ts';
@@ -76,7 +76,7 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
     listedAsOf: freshness?.listedAsOf ?? null,
   });
   const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
-  if (outcome === 'complete' && seen) {
+  if (seen && (outcome === 'complete' || isWithheld(error))) {
     const context = await sweepContext(account, { id: run.id, kind, trigger });
     await readDetails(account, {
       trigger,
@@ -119,6 +119,13 @@ export interface RunResult {
 
 /** So many lists of one run may be refuted. One that leaves out other vendors each time proves nothing. */
 const mostRefuted = 3;
+
+/** Errors of runs that read the lists to their end, and wait for a person's word about other vendors than those that were shown. */
+const withheld: ReadonlySet<ErrorCode> = new Set(['breaker_tripped', 'too_many_unreadable', 'list_refuted']);
+
+function isWithheld(error: MirrorError | undefined): boolean {
+  return error !== undefined && withheld.has(error.code);
+}
 
 /** One walk, and what was concluded from it. */
 interface Walk {
@@ -191,7 +198,6 @@ class SweepRun {
       ({ swept, resolved, readsById, breaker } = await this.#walkAndResolve(leftOut, parked.length, options));
     }
     const { list, seen, unseen } = swept;
-    this.#seen = { seen, news: list.news };
     if (resolved.unconfirmed > 0) throw await breaker.trip(unseen.suspects.length);
     const { accepted } = await account.mirror.accountRegister.listCount(account.accountId);
     refuseUnlisted(resolved.unlisted.size, { shown: list.conclusion.shown, accepted }, account.sync.breaker);
@@ -256,6 +262,7 @@ class SweepRun {
     const hidden = account.extraWalks === 'auto' ? await observeHidden(account, options) : undefined;
     const seen = new IdSet(list.seen);
     if (hidden) seen.addAll(hidden.seen);
+    this.#seen = { seen, news: list.news };
     this.#counter.setSeen(seen.size);
     this.#note(await reportList(account, this.#run, list));
 

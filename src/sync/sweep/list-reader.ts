@@ -126,10 +126,10 @@ export class ListReader {
     this.#isDecided = known.firstPage !== undefined;
     this.#largestPage = known.largestPage;
     this.#countsLists = known.countsLists;
-    this.#mustAsk = known.firstPage === undefined && known.mayAsk;
+    this.#mustAsk = known.mayAsk;
   }
 
-  /** Fetches the first page, and asks which one that is if nobody did. */
+  /** Fetches the first page, and asks which one that is if nobody did within a day. */
   async first(): Promise<VendorPage> {
     if (!this.#mustAsk) return this.fetch(1);
     this.#mustAsk = false;
@@ -139,17 +139,16 @@ export class ListReader {
       refusal = error;
       return undefined;
     });
-    this.#firstPage = 1;
+    if (!this.#isDecided) this.#firstPage = 1;
     const { latest } = await this.#askFirstPage(one);
     if (this.#firstPage === 0) return this.fetch(1);
     if (!latest) throw refusal;
     return latest;
   }
 
-  /** Asks where the pages count from: once a day where few rows lack. @returns whether that is elsewhere than was believed. */
-  async askFirstPageAgain(lacksPage: boolean): Promise<boolean> {
-    const known = await this.#source.pages?.read();
-    return known !== undefined && (lacksPage || known.mayAsk) && (await this.#askFirstPage()).isElsewhere;
+  /** Asks where the pages count from. @returns whether that is elsewhere than was believed. */
+  async askFirstPageAgain(): Promise<boolean> {
+    return this.#source.pages !== undefined && (await this.#askFirstPage()).isElsewhere;
   }
 
   /** @returns also the latest answer to page 1: the one before may have come without rows by a fault. */

@@ -2,12 +2,12 @@
  * What is remembered of the pages of a service, whatever account they are of: the number of the first page, the most rows that any page had, and
  * whether `total` was ever seen to count a list of several pages. Until then it may be the number of rows of the page.
  *
- * Where pages count from is asked by page 0 beside page 1, and again while a list shows fewer rows than it counts: in each sweep that lacks a
- * page of rows or is answered with page 1 again, else at most once a day. They count from 0 if page 0 shows other vendors than page 1, which has
- * some or is refused, and the same ones when it is asked again; an error where page 1 is answered, no rows twice beside a page 1 with rows, or
- * the vendors of page 1 mean 1. A list of one page may have meant nothing: the page past its end may have been answered as its last. Where
- * neither is so, as in a list whose order changes with each request, or beside a page 1 that came empty, walks begin at 0: that only shows a page
- * twice. What these requests show is not applied and takes no part in a proof.
+ * Where pages count from is asked by page 0 beside page 1, once a day, and in each sweep that lacks a page of rows or is answered with page 1
+ * again. They count from 0 if page 0 shows other vendors than page 1, which has some or is refused, and the same ones when it is asked again; an
+ * error where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1, unless page 2 shows them, too: then
+ * page 1 may be past the end, and answered with the page before. Where nothing is decided, as in a list whose order changes with each request,
+ * or beside a page 1 that came empty, walks begin at 0: that only shows a page twice. What these requests show is not applied and takes no part
+ * in a proof.
  */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
@@ -44,7 +44,11 @@ export async function numberOfFirstPage(
     const shown = first === 'refused' ? [] : first;
     // A list without rows says nothing: its rows may be hidden, or missing by a fault.
     if (zeroth.length + shown.length === 0) return 'undecided';
-    if (isSame(zeroth, shown)) return 1;
+    if (isSame(zeroth, shown)) {
+      const second = await idsOn(fetch, 2);
+      if (second === undefined) return undefined;
+      return second !== 'refused' && isSame(shown, second) ? 'undecided' : 1;
+    }
     if (shown.some((vendorid) => zeroth.includes(vendorid))) continue;
     const again = await idsOn(fetch, 0);
     if (again === undefined) return undefined;

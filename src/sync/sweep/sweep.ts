@@ -76,7 +76,7 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     const walked = takesWindows
       ? { windows: [await list.applyPage(first, { page: 1, size: first.perPage })], pass: undefined }
       : await walkPages(plan, list, first, onMove).catch(async (error: unknown) => {
-          if (!isPagingIgnored(error) || !mayAskAgain || !(await list.askFirstPageAgain(true))) throw error;
+          if (!isPagingIgnored(error) || !mayAskAgain || !(await list.askFirstPageAgain())) throw error;
           return undefined;
         });
     if (!walked) {
@@ -93,10 +93,10 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     // Records without an id count as rows but show no vendor: no proof is possible, and another walk would not help.
     if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), startsOver: true };
     if (list.rejected.size > 0) break;
-    if (pass && pass.ids.size < pass.counted && mayAskAgain) {
+    const lacksPage = pass && pass.counted - pass.ids.size >= Math.min(first.perPage, list.largestPage);
+    if (lacksPage && mayAskAgain) {
       mayAskAgain = false;
-      const lacksPage = pass.counted - pass.ids.size >= Math.min(first.perPage, list.largestPage);
-      if (await list.askFirstPageAgain(lacksPage)) {
+      if (await list.askFirstPageAgain()) {
         passes = new Passes(plan.lag, plan.miscounted);
         conclusion = renumbered;
         continue;
@@ -179,11 +179,17 @@ export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<Sw
   return swept;
 }
 
-/** Whether the service honours `search[vis_state]`: rows of page 1 have that state, and none has another. What cannot be read is no state. */
+/**
+ * Whether the service honours `search[vis_state]`: rows of the first page that has any are of that state, and none is of another. What cannot
+ * be read is no state. A service that counts vendors of other states may leave their places empty, on whole pages.
+ */
 async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolean> {
   const list = new ListReader(plan, visState, new ObservedOrder());
   await list.learnPages();
-  const page = await list.fetch(1, undefined, optionalRetryLimits);
+  let page = await list.fetch(1, undefined, optionalRetryLimits);
+  const counted = Math.min(page.pages, Math.ceil(page.total / page.perPage));
+  for (let number = 2; number <= counted && page.rows.length === 0; number++)
+    page = await list.fetch(number, undefined, optionalRetryLimits);
   const states = new Set(page.rows.map((row) => kept(row.vendor().vis_state)));
   return states.has(visState) && ![...states].some((state) => typeof state === 'number' && state !== visState);
 }

@@ -10,8 +10,9 @@
  *   empty      a page without rows behind the last one that has some
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
  *   repeated   a page past what is counted that shows only vendors of pages before. Some services answer the last page, or the first, for every page
- *              past the end; so does one that ignores the page parameter. Worth less than the others: see passes.ts. In a walk that begins with
- *              page 0, the second page says nothing so: it may be the first one again, whatever was learned of the numbers of pages.
+ *              past the end; so does one that ignores the page parameter, which this is taken for where the rows that are counted fill a page
+ *              that repeats the only one before, whatever number of pages is told. Worth less than the others: see passes.ts. In a walk that begins
+ *              with page 0, the second page says nothing so: it may be the first one again, whatever was learned of the numbers of pages.
  *
  * A list that stands still costs one request more than `pages` if its last page is full, and none otherwise.
  */
@@ -133,7 +134,7 @@ export async function walk({
       // What an empty page past the end counts may be nothing.
       if (page.total > 0) count(page);
       without.set(requested, 'empty');
-    } else if ((isAllShown() || requested > countedPages()) && showsOnly(page, ids)) {
+    } else if ((isAllShown() || requested > pagesToRepeat()) && showsOnly(page, ids)) {
       count(page);
       if (requested > 2 || !mayBeginTwice) without.set(requested, 'repeated');
       // Unless it is a page before as a whole, these vendors came twice.
@@ -151,6 +152,10 @@ export async function walk({
     if (met.rows === first.total && last.rows === met.rows && ids.size === met.rows) return 1;
     return Math.min(met.pages, Math.ceil(met.total / full()), mostPages);
   };
+
+  /** A page past so many may be one before it. What rows of the only page are counted for, `pages` does not take back. */
+  const pagesToRepeat = (): number =>
+    last.page === 1 ? Math.max(countedPages(), Math.ceil(met.total / full())) : countedPages();
 
   const endSeen = (): EndSeen | undefined => {
     const mayCount = (countsLists || last.page > 1 || met.total === 0) && isAllShown();

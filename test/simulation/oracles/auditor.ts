@@ -299,14 +299,20 @@ export class Auditor {
     }
   }
 
-  /** Vendors whose note is not the service's; empty where nobody could know. */
+  /** Vendors whose note is not the service's, and that can be read by id; empty where nobody could know. */
   wrongNotes(): number[] {
     const { account, database, eventLog, plan, now } = this.#options;
     if (plan.world.readOne !== 'yes') return [];
+    const isReadable = (vendorid: number): boolean => {
+      const state = eventLog.of(vendorid).at(-1)?.state;
+      return state !== 'vanished' && (state !== 1 || plan.world.readDeleted === 'shown');
+    };
     return this.#ask<{ vendorid: number; note: string | null }>(
       database,
       `SELECT vendorid, note FROM vendors WHERE account_id = ? AND presence = 'present' AND vis_state = 0`,
       account,
-    ).flatMap(({ vendorid, note }) => (eventLog.notesSince(vendorid, now()).has(note) ? [] : vendorid));
+    ).flatMap(({ vendorid, note }) =>
+      isReadable(vendorid) && !eventLog.notesSince(vendorid, now()).has(note) ? vendorid : [],
+    );
   }
 }

@@ -41,7 +41,7 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
     broken('P1', `no run began and ended within ${longest / minute} minutes`);
     return nothing;
   }
-  if (report.error?.code === 'paging_ignored' && looksBlind(plan)) return nothing;
+  if (report.error?.code === 'paging_ignored' && (looksBlind(plan) || isBlind(phase, smallestPage))) return nothing;
   if (isBlind(phase)) {
     if (report.error?.code !== 'paging_ignored' && report.outcome === 'complete' && follower.behind(begun).length > 0)
       broken('P1', 'a list that ignores its page parameter was called complete');
@@ -70,8 +70,8 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
 
 /**
  * The first run that began now or later and says something. Where each request has an order of its own, and vendors that nobody may
- * read are counted, the first walks of many unknown vendors may use up their passes, and a later run, which knows them, is whole. So is
- * the next one where the first says itself that it could not contradict all that was read before.
+ * read are counted, or only the rows of a page, the first walks of many unknown vendors may use up their passes, and a later run, which knows
+ * them, is whole. So is the next one where the first says itself that it could not contradict all that was read before.
  */
 async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
   const last = follower.lastRun;
@@ -88,7 +88,8 @@ async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase)
 
 /** Whether a first walk may use up its passes. */
 function mayNeedAnother(plan: Plan): boolean {
-  return plan.world.order === 'shuffled' && plan.world.unlistedIds + hiddenIn(plan) > 0;
+  const { order, total, unlistedIds } = plan.world;
+  return order === 'shuffled' && (unlistedIds + hiddenIn(plan) > 0 || total === 'page');
 }
 
 /** Whether `total` counts vendors that lists do not show. */
@@ -102,10 +103,13 @@ function countsOthers(plan: Plan): boolean {
   return plan.world.total === 'counts_hidden' && honoursStateFilter(plan);
 }
 
-/** Whether the service shows nothing past its first page. */
-function isBlind({ plan, eventLog }: QuietPhase): boolean {
+/** What services show where no size of a page is asked for, as after one was declined by a fault. */
+const smallestPage = 15;
+
+/** Whether the service shows nothing past its first page, and more vendors than that has rows. */
+function isBlind({ plan, eventLog }: QuietPhase, rows = rowsOnPage(plan)): boolean {
   const isIgnored = plan.world.paging === 'ignored' || plan.world.paging === 'echoed';
-  return isIgnored && eventLog.vendors.length + plan.world.unlistedIds > rowsOnPage(plan);
+  return isIgnored && eventLog.vendors.length + plan.world.unlistedIds > rows;
 }
 
 /**

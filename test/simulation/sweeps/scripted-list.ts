@@ -61,6 +61,8 @@ export interface ListWorld {
   readonly pageCount: (typeof pageCounts)[number];
   readonly firstPage: 0 | 1;
   readonly pastEnd: (typeof pastEnds)[number];
+  /** Whether every page is answered with the first one. */
+  readonly pageIgnored: boolean;
 }
 
 export type Change =
@@ -172,9 +174,9 @@ export class ScriptedList {
 
   /** The rows of a page. @throws MirrorError as this service words it that there is no such page. */
   #shownOn(page: number, size: number, listed: readonly Row[]): Row[] {
-    const { firstPage, pastEnd } = this.#world;
+    const { firstPage, pastEnd, pageIgnored } = this.#world;
     const last = Math.max(0, Math.ceil(listed.length / size) - 1);
-    let nth = Math.max(0, page - firstPage);
+    let nth = pageIgnored ? 0 : Math.max(0, page - firstPage);
     if (nth > last && pastEnd === 'refused') throw new MirrorError('rejected', 'Invalid page.', { errno: 1014 });
     if (nth > last && pastEnd === 'html') throw new MirrorError('not_found', 'Nothing there.', { status: 404 });
     if (nth > last && pastEnd === 'last') nth = last;

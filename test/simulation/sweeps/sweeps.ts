@@ -4,8 +4,8 @@ import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/co
 import type { ProofKind } from '../../../src/store/sqlite/schema.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { absenceBound } from '../../../src/sync/breaker.ts';
-import type { PageMemory } from '../../../src/sync/sweep/page-memory.ts';
-import { sweep, type SweepResult } from '../../../src/sync/sweep/sweep.ts';
+import type { PageKnowledge, PageMemory } from '../../../src/sync/sweep/page-memory.ts';
+import { sweep, type SweepPlan, type SweepResult } from '../../../src/sync/sweep/sweep.ts';
 import {
   counts,
   orders,
@@ -36,9 +36,35 @@ const pairsOf = ({ order, vendors }: ListWorld): number =>
 export async function swept(world: ListWorld, script: Script, seed: number): Promise<Swept> {
   const list = new ScriptedList(world, script, seed);
   const isKnown = seed % 5 < 2;
+  const miscounted = isKnown && undercounts.has(world.counts);
+  const pages = await memoryOf(world, seed);
+  const result = await sweepOf(list, world, seed, { pages, miscounted });
+  const { conclusion, seen } = result;
+  // A person accepts nothing here.
+  const isShort =
+    conclusion.complete && conclusion.unreadable > absenceBound(conclusion.shown, { vendors: 20, percent: 10 });
+  const proof = conclusion.complete && !isShort ? conclusion.proof : undefined;
+  // Windows show those that moved, too, unless copies are old.
+  const due = proof === 'windows' && world.lag === 0 ? list.listed : list.still;
+  const lost = proof === undefined ? [] : due.filter((vendorid) => !seen.has(vendorid));
+  const isDeceived =
+    lost.length > 0 && undercounts.has(world.counts) && !isKnown && conclusion.complete && conclusion.unreadable === 0;
+  return { proof, lost, isDeceived, requests: list.requests, moved: list.moved };
+}
+
+/** `total` may be less than the list shows. */
+const undercounts: ReadonlySet<ListWorld['counts']> = new Set(['fewer', 'capped', 'page', 'zero']);
+
+function sweepOf(
+  list: ScriptedList,
+  world: ListWorld,
+  seed: number,
+  known: Pick<SweepPlan, 'pages' | 'miscounted'>,
+): Promise<Pick<SweepResult, 'conclusion' | 'seen'>> {
   // Where nothing is remembered, page 1 may come without rows by a fault, as a list of nobody.
   let isEmptied = seed % 7 === 3;
-  const result = await sweep({
+  return sweep({
+    ...known,
     vendors: {
       page: (page, options) => {
         const answer = list.page(page, options?.size ?? world.cap);
@@ -56,37 +82,29 @@ export async function swept(world: ListWorld, script: Script, seed: number): Pro
     lag: world.lag * 1_000,
     enoughPairs: pairsOf(world),
     signal: new AbortController().signal,
-    pages: memoryOf(world, seed),
-    miscounted: isKnown && undercounts.has(world.counts),
   }).catch(failed);
-  const { conclusion, seen } = result;
-  // A person accepts nothing here.
-  const isShort =
-    conclusion.complete && conclusion.unreadable > absenceBound(conclusion.shown, { vendors: 20, percent: 10 });
-  const proof = conclusion.complete && !isShort ? conclusion.proof : undefined;
-  // Windows show those that moved, too, unless copies are old.
-  const due = proof === 'windows' && world.lag === 0 ? list.listed : list.still;
-  const lost = proof === undefined ? [] : due.filter((vendorid) => !seen.has(vendorid));
-  const isDeceived =
-    lost.length > 0 && undercounts.has(world.counts) && !isKnown && conclusion.complete && conclusion.unreadable === 0;
-  return { proof, lost, isDeceived, requests: list.requests, moved: list.moved };
 }
 
-/** `total` may be less than the list shows. */
-const undercounts: ReadonlySet<ListWorld['counts']> = new Set(['fewer', 'capped', 'page', 'zero']);
-
-/** What is remembered of the service: nothing, or what is so. */
-function memoryOf({ firstPage, cap, counts: counted }: ListWorld, seed: number): PageMemory {
-  const countsLists = !undercounts.has(counted);
-  const known =
+/** What is remembered of the service: nothing, what is so, or what a sweep learned within a day while the list had one page. */
+async function memoryOf(world: ListWorld, seed: number): Promise<PageMemory> {
+  let known: Omit<PageKnowledge, 'mayAsk'> =
     seed % 7 < 3
-      ? { firstPage, largestPage: cap, countsLists }
+      ? { firstPage: world.firstPage, largestPage: world.cap, countsLists: !undercounts.has(world.counts) }
       : { firstPage: undefined, largestPage: 0, countsLists: false };
-  return {
-    read: () => Promise.resolve({ ...known, mayAsk: true }),
-    learnFirstPage: () => Promise.resolve(),
-    learn: () => Promise.resolve(),
+  let mayAsk = true;
+  const memory: PageMemory = {
+    read: () => Promise.resolve({ ...known, mayAsk }),
+    learnFirstPage: (firstPage) => {
+      mayAsk = false;
+      return Promise.resolve(void (known = { ...known, firstPage }));
+    },
+    learn: (met) => Promise.resolve(void (known = { ...known, ...met })),
   };
+  if (seed % 7 === 5) {
+    const short = { ...world, vendors: 1 + (seed % world.cap) };
+    await sweepOf(new ScriptedList(short, [], seed), short, seed, { pages: memory });
+  }
+  return memory;
 }
 
 /** A sweep that failed is as good as one that is incomplete. */
@@ -122,17 +140,20 @@ export function worldOf(seed: number): ListWorld {
 function claimsOf(
   seed: number,
   zone: number,
-): Pick<ListWorld, 'counts' | 'pageCount' | 'firstPage' | 'pastEnd' | 'zoneOfUpdates'> {
+): Pick<ListWorld, 'counts' | 'pageCount' | 'firstPage' | 'pastEnd' | 'pageIgnored' | 'zoneOfUpdates'> {
   const random = seededRandom(seedOf(seed, 'claims'));
   const isPlain = random.happens(0.5);
   const seldom = <T>(usual: T, values: readonly T[]): T =>
     isPlain || random.happens(0.5) ? usual : random.pick(values);
+  const counted = seldom('right', counts);
   return {
-    counts: seldom('right', counts),
+    counts: counted,
     pageCount: seldom('counted', pageCounts),
     firstPage: seldom(1, [0]),
     pastEnd: seldom('empty', pastEnds),
     zoneOfUpdates: seldom(zone, [0, 5]),
+    // Of a list whose every page is the first, and that counts no more rows than fill it, nobody can know that there is more.
+    pageIgnored: counted === 'right' && seldom(false, [true, false, false]),
   };
 }
 

@@ -12,13 +12,13 @@ type Wire = Record<string, unknown>;
 async function leavingOut(
   fields: readonly string[],
   isLeft = { out: true },
-  { service, noted = () => true, ...options }: LeavingOut = {},
+  { service, world = [], noted = () => true, ...options }: LeavingOut = {},
 ) {
   const read: number[] = [];
   const at = await testbed({
     level: 'account',
     vendors: 40,
-    world: ['noteInList=yes'],
+    world: ['noteInList=yes', ...world],
     settings: { service: { paging: { perPage: 100 }, ...service } },
     ...options,
     rewrite: (text, url) => {
@@ -42,7 +42,7 @@ async function leavingOut(
   return { at, read, vendors };
 }
 
-interface LeavingOut extends Pick<AccountOptions, 'vendors' | 'answer' | 'onRequest'> {
+interface LeavingOut extends Pick<AccountOptions, 'vendors' | 'answer' | 'onRequest' | 'world'> {
   /** Settings. */
   readonly service?: object;
   /** Which vendors have a note. */
@@ -200,6 +200,27 @@ describe('fields that lists leave out', () => {
     expect(at.query(freshness)).toEqual([{ details_as_of: (own()[0] as { details_at: string }).details_at }]);
     expect(wrong(at)).toEqual([`${broken}.note is "Note of ${broken}", should be "Unread"`]);
     expect(new Set(read).size).toBe(40);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['breaker_tripped', 'of absences', ['readDeleted=404', 'visStateFilter=ignored']],
+    [
+      'too_many_unreadable',
+      'of vendors that are counted and not shown',
+      ['readDeleted=404', 'visStateFilter=ignored', 'total=counts_hidden'],
+    ],
+  ])('L5 L14 are read although a run ends with %s and a person must decide %s', async (code, _, world) => {
+    const { at, vendors } = await leavingOut(['note'], undefined, { world });
+    await at.pull();
+    await at.clock.advance(60_000);
+    const [kept, ...others] = vendors.all().map((wire) => Number(wire['vendorid']));
+    for (const vendorid of others.slice(0, 20)) vendors.edit(vendorid, { vis_state: 1 });
+    vendors.edit(kept!, { note: 'Pay late' });
+    for (let hours = 0; hours < 2; hours += 1) {
+      await at.clock.advance(3_600_000);
+      expect((await at.pull()).error?.code).toBe(code);
+    }
+    expect(at.query(`SELECT note FROM vendors WHERE vendorid = ${kept}`)).toEqual([{ note: 'Pay late' }]);
   });
 
   it.each([false, true])(

@@ -225,7 +225,7 @@ describe('a service whose counts differ from its rows', () => {
     });
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'complete', seen: 58 });
-    expect(run.requests).toBeLessThanOrEqual(13);
+    expect(run.requests).toBeLessThanOrEqual(14);
     expect(at.query("SELECT fields FROM findings WHERE kind = 'count_mismatch'")).toEqual([
       { fields: '{"shown":58,"counted":51}' },
     ]);

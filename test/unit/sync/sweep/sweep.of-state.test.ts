@@ -8,12 +8,18 @@ import { sweepOfState, type SweepResult } from '../../../../src/sync/sweep/sweep
 type State = NonNullable<Vendor['vis_state']> | null;
 
 /** The sweep of the archived vendors, where the service answers so, one list of states after the other, and the last for ever. */
-async function sweptArchived(...answers: readonly (readonly State[])[]): Promise<SweepResult | undefined> {
+function sweptArchived(...answers: readonly (readonly State[])[]): Promise<SweepResult | undefined> {
   let requests = 0;
-  const page = (): Promise<VendorPage> => {
-    const states = answers[Math.min(requests++, answers.length - 1)]!;
-    return Promise.resolve(pageOf(states));
-  };
+  return sweepArchived(() => pageOf(answers[Math.min(requests++, answers.length - 1)]!));
+}
+
+/** The same of a list of several pages, with two places on each and a vendor in some of them. */
+function sweptArchivedPages(statesOn: (page: number) => readonly State[]): Promise<SweepResult | undefined> {
+  return sweepArchived((page) => ({ ...pageOf(statesOn(page), page * 2), page, pages: 4, perPage: 2, total: 8 }));
+}
+
+function sweepArchived(answer: (page: number) => VendorPage): Promise<SweepResult | undefined> {
+  const page = (number: number): Promise<VendorPage> => Promise.resolve(answer(number));
   return sweepOfState(
     {
       vendors: { page },
@@ -23,7 +29,7 @@ async function sweptArchived(...answers: readonly (readonly State[])[]): Promise
         ),
       onRequest: () => undefined,
       signal: new AbortController().signal,
-      lag: 5_000,
+      lag: 0,
       clock: systemClock,
       sweepPasses: 3,
       concurrency: 1,
@@ -32,11 +38,11 @@ async function sweptArchived(...answers: readonly (readonly State[])[]): Promise
   );
 }
 
-function pageOf(states: readonly State[]): VendorPage {
+function pageOf(states: readonly State[], firstId = 1_001): VendorPage {
   const rows = states.map((vis_state, index): VendorRow => ({
-    vendorid: 1_001 + index,
+    vendorid: firstId + index,
     raw: '{}',
-    vendor: () => ({ vendorid: 1_001 + index, vis_state, unknown: new Map() }),
+    vendor: () => ({ vendorid: firstId + index, vis_state, unknown: new Map() }),
   }));
   const begun = 60_000;
   const pages = rows.length === 0 ? 0 : 1;
@@ -56,6 +62,19 @@ describe('L8 L13 whether the service honours the filter by state', () => {
     expect(await sweptArchived([unreadable, null])).toBeUndefined();
     expect(await sweptArchived([])).toBeUndefined();
   });
+
+  it.each<[string, State, number | undefined]>([
+    ['shows vendors of that state', 2, 4],
+    ['shows vendors of another', 0, undefined],
+    ['shows none either', null, undefined],
+  ])(
+    'is told by the first page with rows, where others count only places of other vendors, and that page %s',
+    async (_, state, shown) => {
+      const pages = [[], [], state === null ? [] : [state, state], state === null ? [] : [state, state]];
+      const swept = await sweptArchivedPages((page) => pages[page - 1] ?? []);
+      expect(swept?.seen.size).toBe(shown);
+    },
+  );
 });
 
 describe('L9 a list of one state that has vendors and comes empty', () => {

@@ -27,6 +27,7 @@ function worldOf(seed: number, order: ListWorld['order']): ListWorld {
     pageCount: 'counted',
     firstPage: 1,
     pastEnd: 'empty',
+    pageIgnored: false,
   };
 }
 

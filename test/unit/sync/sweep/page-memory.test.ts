@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { MirrorError } from '../../../../src/domain/errors.ts';
+import type { VendorPage } from '../../../../src/domain/reading.ts';
+import { numberOfFirstPage } from '../../../../src/sync/sweep/page-memory.ts';
+
+const [a, b, c] = [
+  [1, 2],
+  [3, 4],
+  [5, 6],
+];
+const none: number[] = [];
+const refused = new MirrorError('rejected', 'Invalid page.', { errno: 1014 });
+const down = new MirrorError('service_unavailable', 'Try later.');
+
+type Shown = readonly number[] | MirrorError;
+
+function answered(shown: Shown | undefined): Promise<VendorPage> {
+  if (shown instanceof MirrorError || !shown) return Promise.reject(shown ?? refused);
+  const rows = shown.map((vendorid) => ({ vendorid, raw: '{}', vendor: () => ({ vendorid, unknown: new Map() }) }));
+  const counts = { page: 1, pages: 1, perPage: 2, total: rows.length };
+  return Promise.resolve({ ...counts, stamp: { readSeq: 1, begun: 0 }, servedAt: undefined, rows });
+}
+
+describe('the number of the first page', () => {
+  it.each<[string, 0 | 1 | 'undecided' | undefined, Shown[]]>([
+    ['pages 0 and 1 show different vendors', 0, [a, b, c]],
+    ['page 0 has vendors, and page 1 is refused', 0, [a, refused]],
+    ['page 0 is refused', 1, [refused, a]],
+    ['page 0 is empty', 1, [none, a]],
+    ['page 0 shows page 1, and page 2 other vendors', 1, [a, a, b]],
+    ['page 0 shows page 1, and page 2 is empty', 1, [a, a, none]],
+    ['page 0 shows page 1, and page 2 is refused', 1, [a, a, refused]],
+    ['page 1 may be past the end, and repeat the page before, as page 2 does', 'undecided', [a, a, a]],
+    ['page 1 came empty', 'undecided', [a, none]],
+    ['the list is empty', 'undecided', [none, none]],
+    ['pages 0 and 1 are refused', undefined, [refused, refused]],
+    ['page 0 fails', undefined, [down, a]],
+    ['page 1 fails', undefined, [a, down]],
+    ['page 2 fails', undefined, [a, a, down]],
+  ])('L1 where %s: %s', async (_, expected, pages) => {
+    expect(await numberOfFirstPage((number) => answered(pages[number]))).toBe(expected);
+  });
+});
