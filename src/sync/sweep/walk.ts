@@ -134,7 +134,7 @@ export async function walk({
       // What an empty page past the end counts may be nothing.
       if (page.total > 0) count(page);
       without.set(requested, 'empty');
-    } else if ((isAllShown() || requested > pagesToRepeat()) && showsOnly(page, ids)) {
+    } else if ((isAllShown() || requested > pagesToRepeat(requested)) && showsOnly(page, ids)) {
       count(page);
       if (requested > 2 || !mayBeginTwice) without.set(requested, 'repeated');
       // Unless it is a page before as a whole, these vendors came twice.
@@ -154,8 +154,10 @@ export async function walk({
   };
 
   /** A page past so many may be one before it. What rows of the only page are counted for, `pages` does not take back. */
-  const pagesToRepeat = (): number =>
-    last.page === 1 ? Math.max(countedPages(), Math.ceil(met.total / full())) : countedPages();
+  const pagesToRepeat = (requested: number): number => {
+    if (last.page > 1 || (requested === 2 && mayBeginTwice)) return countedPages();
+    return Math.max(countedPages(), Math.ceil(met.total / full()) + Number(mayBeginTwice));
+  };
 
   const endSeen = (): EndSeen | undefined => {
     const mayCount = (countsLists || last.page > 1 || met.total === 0) && isAllShown();
