@@ -60,6 +60,7 @@ describe('P8 a service whose list never ends', () => {
       fetch: (page) => Promise.resolve(fetch(page)),
       fullPage: () => 0,
       countsLists: false,
+      miscounted: false,
       mayBeginTwice: false,
       apply: (page, number) => Promise.resolve({ window: windowOf(page, { page: number, size: 15 }), entered: false }),
     });

@@ -12,13 +12,12 @@
 import { optionalRetryLimits } from '../../api/optional-requests.ts';
 import { sleep, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import type { VendorPage } from '../../domain/reading.ts';
 import { kept } from '../../domain/vendor.ts';
 import type { IdSet } from './id-set.ts';
 import { ListReader, type ListSource, type SweepProgress } from './list-reader.ts';
 import { ObservedOrder } from './list-order.ts';
 import { Passes, type Conclusion } from './passes.ts';
-import { walk, type Walked } from './walk.ts';
+import { walk, type Walk, type Walked } from './walk.ts';
 import type { Window, PageRequest } from './window-chain.ts';
 import { joinWindows, type Joined } from './windows.ts';
 
@@ -75,7 +74,7 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     const onMove = (read: number): boolean => mayJoin && (isLong || read > 1) && list.order.candidates().length > 0;
     const walked = takesWindows
       ? { windows: [await list.applyPage(first, { page: 1, size: first.perPage })], pass: undefined }
-      : await walkPages(plan, list, first, onMove).catch(async (error: unknown) => {
+      : await walkPages(plan, list, { first, miscounted }, onMove).catch(async (error: unknown) => {
           if (!isPagingIgnored(error) || !mayAskAgain || !(await list.askFirstPageAgain())) throw error;
           return undefined;
         });
@@ -130,7 +129,7 @@ function isPagingIgnored(error: unknown): boolean {
 function walkPages(
   plan: SweepPlan,
   list: ListReader,
-  first: VendorPage,
+  { first, miscounted }: Pick<Walk, 'first' | 'miscounted'>,
   onMove: (read: number) => boolean,
 ): Promise<Walked> {
   let read = 0;
@@ -146,6 +145,7 @@ function walkPages(
     seen: list.seen.size === 0 ? list.seen : undefined,
     fullPage: () => list.largestPage,
     countsLists: list.countsLists,
+    miscounted,
     mayBeginTwice: list.mayBeginTwice,
     onMove: () => onMove(read),
   });

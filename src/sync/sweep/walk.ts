@@ -5,7 +5,7 @@
  * say how many pages are worth requesting at once, never where the list ends. That is seen, in one of these ways:
  *
  *   counted    as many distinct vendors as `total`, and a last page, at or after `pages`, that is not full, while all before it are: there is room
- *              for more, and no more are counted. A page is full if it has as many rows as any page of this service ever had, or as it says that a page may have.
+ *              for more, and no more are counted, nor were there ever more rows than are. A page is full if it has as many rows as any page of this service ever had, or as it says that a page may have.
  *              A single page counts so only once `total` was seen to count a list of several, because it may be the rows of the page.
  *   empty      a page without rows behind the last one that has some
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
@@ -35,6 +35,8 @@ export interface Walk {
   readonly fullPage: () => number;
   /** Whether `total` is known to count lists, not pages. */
   readonly countsLists: boolean;
+  /** Whether this list was seen to show more than `total` counts: then a count is no end. */
+  readonly miscounted: boolean;
   /** Whether the second page may be the first one again: a service may show page 1 for page 0. */
   readonly mayBeginTwice: boolean;
   /** Where `apply` collects the vendors, if no other walk did so before: it need not be done twice. */
@@ -68,6 +70,7 @@ export async function walk({
   apply,
   fullPage,
   countsLists,
+  miscounted,
   mayBeginTwice,
   seen,
   onMove,
@@ -160,7 +163,7 @@ export async function walk({
   };
 
   const endSeen = (): EndSeen | undefined => {
-    const mayCount = (countsLists || last.page > 1 || met.total === 0) && isAllShown();
+    const mayCount = !miscounted && (countsLists || last.page > 1 || met.total === 0) && isAllShown();
     const leavesHoles = met.rows - last.rows < (last.page - 1) * full();
     if (mayCount && last.page >= met.pages && last.rows < full() && !leavesHoles) return 'counted';
     const [, end] = [...without].filter(([page]) => page > last.page).sort(([a], [b]) => a - b)[0] ?? [];
