@@ -34,6 +34,20 @@ export function agoInWords(past: number): string {
   return past > 0 ? `${inWords(past)} ago` : `in ${inWords(-past)}`;
 }
 
+/**
+ * A moment in UTC, with the time where the reader is beside it if that differs: `11:57:40 UTC (12:57:40 local)`. A date is named where it
+ * is not today, or not the same in both. All are given as `YYYY-MM-DD HH:MM:SS`.
+ */
+export function momentInWords(moment: string, now: string, local = moment): string {
+  const utc = `${timeOn(now, moment)} UTC`;
+  return local === moment ? utc : `${utc} (${timeOn(moment, local)} local)`;
+}
+
+/** The time of a moment, with its date unless that is the date of `day`. */
+function timeOn(day: string, moment: string): string {
+  return moment.slice(moment.slice(0, 10) === day.slice(0, 10) ? 11 : 0, 19);
+}
+
 /** A period that ends now: `last 4 min`, `last day`. */
 export function lastInWords(ms: number): string {
   return `last ${inWords(ms).replace(/^1 day$/, 'day')}`;

@@ -14,7 +14,7 @@ import {
 } from '../support/screen/chromium.ts';
 import { startAdmin } from '../support/admin/admin-requests.ts';
 import { fillMirror, showMirror } from '../support/admin/filled-mirror.ts';
-import { account, facts } from '../support/admin/sample.ts';
+import { account, before, facts, target } from '../support/admin/sample.ts';
 import { isMissing } from '../support/needed.ts';
 
 let browser: Browser | undefined;
@@ -89,7 +89,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     await page.locator('.timeline li').first().waitFor();
     expect(await page.locator('.timeline li').first().innerText()).toMatch(
-      new RegExp(`Changed.*${Number(yesterday.slice(8))}.* ${yesterday.slice(0, 4)}, .*UTC.*\\s+city: Graz → Wien`),
+      new RegExp(`Changed.*, ${yesterday} [\\d:]+ UTC.*\\s+city: Graz → Wien`),
     );
     await page.goBack();
     await change('UPDATE callbacks SET verified = 0');
@@ -159,8 +159,12 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await page.getByText('Owed to active vendors', { exact: true }).waitFor();
     await page.locator('#events .changes li').first().waitFor();
     await page.emulateMedia({ media: 'print' });
-    expect(await page.locator('#printed').innerText()).toMatch(/as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+    expect(await page.locator('#printed').innerText()).toMatch(/, \d{4}-\d\d-\d\d, as of [\d: -]+ UTC$/);
     expect(await page.locator('button:visible, input:visible, .plot:visible').count()).toBe(0);
+    // By hour for two days, in a section and in details that are folded.
+    expect(await page.locator('#webhooks .chart').first().locator('tbody tr:visible').count()).toBe(49);
+    // Ink on white, whatever the screen shows.
+    expect(await page.evaluate(`getComputedStyle(document.body).color`)).toBe('rgb(20, 32, 43)');
     const cut = `[...document.querySelectorAll('.changes, .scroll')]
       .filter((list) => list.scrollHeight > list.clientHeight + 1).map((list) => list.className)`;
     expect(await page.evaluate(cut)).toEqual([]);
@@ -226,21 +230,46 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     }
   });
 
-  it('turns grey when the daemon dies, says so, and keeps counting ages; and recovers with the daemon', async () => {
+  it('shows moments in UTC with the local time beside them, with the date where that differs', async () => {
+    const failing = target({ failing_since: before(26 * 3_600_000), last_error: 'hooks.example answered 503.' });
+    const { url } = await startAdmin({}, () => Promise.resolve({ ...facts(), targets: [failing] }));
+    const { page } = await opened(url, { zone: 'Europe/Vienna' });
+    const verdict = page.locator('#verdict');
+    await verdict.getByText('11:57:40 UTC (12:57:40 local)').waitFor();
+    await verdict.getByText('accepted nothing since 2026-11-19 10:00:00 UTC (11:00:00 local)').waitFor();
+    expect(await verdict.locator('time[data-time="ago"]').first().getAttribute('title')).toBe(
+      '11:57:40 UTC (12:57:40 local)',
+    );
+    await page.locator('#webhooks .u-value').getByText('12:00:00 UTC (13:00:00 local)').waitFor({ state: 'attached' });
+    const { page: far } = await opened(url, { zone: 'Pacific/Kiritimati' });
+    await far.locator('#verdict').getByText('11:57:40 UTC (2026-11-21 01:57:40 local)').waitFor();
+  });
+
+  it('turns grey when the daemon dies, says so, and keeps counting ages, at four widths and on paper, in light and dark mode, without a serious finding of axe; and recovers with the daemon', async () => {
     const path = await fillMirror(10);
     const first = await showMirror(path);
     const { page } = await opened(first.url);
     await page.getByRole('heading', { name: /^Your mirror is correct/ }).waitFor();
-    const before = await page.locator('#verdict time').first().textContent();
+    const shown = await page.locator('#verdict time[data-time="ago"]').first().textContent();
     await first.stop();
     await page.getByRole('alert').getByText('The daemon does not answer').waitFor();
     await page
-      .locator('#verdict time')
+      .locator('#verdict time[data-time="ago"]')
       .first()
-      .filter({ hasNotText: new RegExp(`^${before}$`) })
+      .filter({ hasNotText: new RegExp(`^${shown}$`) })
       .waitFor();
     expect(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`)).toBe('grayscale(1)');
-    await picture(page, 'dead');
+    for (const width of [360, 768, 1280, 1920])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await picture(page, `dead-${width}-${colorScheme}`);
+        expect([width, await scrollsSideways(page), await broken(page)]).toEqual([width, false, []]);
+      }
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('alert').innerText()).toMatch(/^The daemon does not answer.* at [\d:]+ UTC/);
+    await picture(page, 'dead-print');
+    await page.emulateMedia({ media: 'screen' });
     const second = await showMirror(path, { port: Number(new URL(first.url).port) });
     await page.locator('#notice').waitFor({ state: 'hidden' });
     expect(second.faults).toEqual([]);

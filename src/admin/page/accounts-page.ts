@@ -71,8 +71,8 @@ function verdict(health: Health): Html {
         : filling > 0
           ? `Of ${all}, ${count(filling)} ${filling === 1 ? 'is' : 'are'} read for the first time.`
           : noted > 0
-            ? `All ${all} are correct; ${count(noted)} ${noted === 1 ? 'needs' : 'need'} attention.`
-            : `All ${all} are correct.`;
+            ? `${allCorrect(served.length)}; ${count(noted)} ${noted === 1 ? 'needs' : 'need'} attention.`
+            : `${allCorrect(served.length)}.`;
   return html`<section id="verdict" class="verdict ${tone}">
     <h1 aria-live="polite">${words}</h1>
     ${causeTexts(health)
@@ -82,6 +82,11 @@ function verdict(health: Health): Html {
       ${upTo(served, health.now)} ${nextReconciliation(health)}The mirror is <code>${facts.database}</code>.
     </p>
   </section>`;
+}
+
+function allCorrect(served: number): string {
+  if (served === 1) return 'The only account that is served is correct';
+  return served === 2 ? 'Both accounts are correct' : `All ${count(served)} accounts are correct`;
 }
 
 /** Up to when every change of all accounts is here; nothing where that is not known of each. */

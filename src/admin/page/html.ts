@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { minorUnits, money } from '../../domain/amounts.ts';
 import { age, parseInstant, timestamp } from '../../domain/clock.ts';
+import { momentInWords } from '../../domain/duration.ts';
 import type { Balance } from '../../domain/vendor.ts';
 import type { Change, FieldChange } from '../../store/reports/change-feed.ts';
 import type { FindingKind } from '../../store/sqlite/schema.ts';
@@ -24,9 +25,15 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
   return new Html(String.raw({ raw: texts }, ...parts.map(written)));
 }
 
-/** A sentence in which what stands between backticks is code. */
+/** A sentence in which what stands between backticks is code. Beside a moment, the browser puts the local time. */
 export function sentence(text: string): Part {
-  return text.split('`').map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece));
+  return text.split('`').map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : withMoments(piece)));
+}
+
+function withMoments(text: string): Part {
+  return text
+    .split(/(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC/)
+    .map((piece, index) => (index % 2 === 1 ? timeElement(piece, `${piece} UTC`, 'at') : piece));
 }
 
 function written(part: Part): string {
@@ -104,7 +111,7 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
         <script type="module" src="${root}page.js"></script>
       </head>
       <body data-version="${version}" data-now="${Math.round(now)}">
-        <p id="printed">vendor-mirror, as of ${timestamp(now).slice(0, 19)} UTC</p>
+        <p id="printed">vendor-mirror, ${timestamp(now).slice(0, 10)}, as of ${clockTime(now, timestamp(now))}</p>
         ${body}
       </body>
     </html>`;
@@ -143,25 +150,23 @@ export function bytes(value: number): string {
 
 /** How long ago a moment was, with the moment itself as a tooltip; the browser keeps counting. */
 export function ago(now: number, moment: string | null): Html {
-  return counting(moment, age({ now: () => now }, moment), 'ago');
+  return timeElement(moment, age({ now: () => now }, moment), 'ago');
 }
 
 /** How long something has lasted since a moment. */
 export function lasting(now: number, since: string): Html {
-  return counting(since, age({ now: () => now }, since).replace(/ ago$/, ''), 'for');
+  return timeElement(since, age({ now: () => now }, since).replace(/ ago$/, ''), 'for');
 }
 
-function counting(moment: string | null, words: string, kind: 'ago' | 'for'): Html {
+/** The time of a moment: `11:57:40 UTC`, with the date if it is not today. The browser puts the local time beside it. */
+export function clockTime(now: number, moment: string): Html {
+  return timeElement(moment, momentInWords(moment, timestamp(now)), 'at');
+}
+
+function timeElement(moment: string | null, words: string, kind: 'ago' | 'for' | 'at'): Html {
   if (moment === null || parseInstant(moment) === undefined) return html`${words}`;
   const exact = moment.slice(0, 19);
-  return html`<time datetime="${exact.replace(' ', 'T')}Z" title="${exact} UTC" data-age="${kind}">${words}</time>`;
-}
-
-/** The time of a moment: `11:57:40 UTC`, with the date if it is not today. */
-export function clockTime(now: number, moment: string): string {
-  const time = `${moment.slice(11, 19)} UTC`;
-  const day = moment.slice(0, 10);
-  return day === timestamp(now).slice(0, 10) ? time : `${date(day)}, ${time}`;
+  return html`<time datetime="${exact.replace(' ', 'T')}Z" title="${exact} UTC" data-time="${kind}">${words}</time>`;
 }
 
 /** What a sweep met, as the predicate of a sentence about a vendor or the list. */
@@ -196,7 +201,10 @@ export interface Chart {
   readonly at: readonly string[];
   readonly series: readonly ChartSeries[];
   /** Rows of the table: the first cell names the row. */
-  readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
+  readonly table: {
+    readonly head: readonly string[];
+    readonly rows: readonly (readonly [Html | string, ...string[]])[];
+  };
 }
 
 interface ChartSeries {
@@ -225,7 +233,7 @@ export function chart({ words, grain, kind, places, at, series, table }: Chart):
           </thead>
           <tbody>
             ${table.rows.map(
-              ([name = '', ...cells]) =>
+              ([name, ...cells]) =>
                 html`<tr>
                   <th scope="row">${name}</th>
                   ${cells.map((cell) => html`<td class="number">${cell}</td>`)}

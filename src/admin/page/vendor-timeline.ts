@@ -17,7 +17,6 @@ import {
   ago,
   amountText,
   clockTime,
-  date,
   html,
   type Html,
   namedValues,
@@ -138,14 +137,10 @@ function facts({ vendor, taxDefaults }: StoredDetail): Html {
 
 function entry(change: VendorHistory['timeline'][number], now: number): Html {
   return html`<li>
-    <b>${changeWords[change.kind]}</b> ${ago(now, change.at)}, ${moment(change.at)}
+    <b>${changeWords[change.kind]}</b> ${ago(now, change.at)}, ${clockTime(now, change.at)}
     <small>learned by ${learnedBy[change.source]}</small>
     ${changedFields(change.fields)}
   </li>`;
-}
-
-function moment(at: string): string {
-  return `${date(at.slice(0, 10))} ${at.slice(0, 4)}, ${at.slice(11, 19)} UTC`;
 }
 
 export function noVendorPage(now: number): Page {

@@ -20,6 +20,7 @@ import type { Figures, HourFigures } from '../../store/reports/figures.ts';
 import {
   ago,
   chart,
+  clockTime,
   count,
   counted,
   date,
@@ -39,7 +40,8 @@ type WebhookDay = WebhookDays[number];
 
 export function webhookSection({ facts, deliveries }: AccountHealth, figures: Figures | null, now: number): Html {
   const { tone, words } = deliveries;
-  const state = html`<span class="pill ${tone}">${words}</span> last delivery ${ago(now, facts.lastDelivery)}`;
+  const state = html`<span class="pill ${tone}">${words}</span>
+    ${facts.lastDelivery === null ? 'no delivery yet' : html`last delivery ${ago(now, facts.lastDelivery)}`}`;
   return foldedSection(
     'webhooks',
     'How well the webhooks work',
@@ -47,7 +49,8 @@ export function webhookSection({ facts, deliveries }: AccountHealth, figures: Fi
     html`<p>${missedWords(facts.days)}</p>
       ${callbacks(facts, now)} ${refused(facts, now)}
       <div class="pair">
-        ${figures === null ? null : byHour(figures.hours)} ${facts.days.length === 0 ? null : byDay(facts.days, now)}
+        ${figures === null ? null : byHour(figures.hours, now)}
+        ${facts.days.length === 0 ? null : byDay(facts.days, now)}
       </div>
       ${waiting(facts, now)}`,
   );
@@ -101,12 +104,12 @@ function refused({ refused: found }: AccountFacts, now: number): Html | null {
 function waiting({ queue, oldestMark }: AccountFacts, now: number): Html {
   if (queue.waiting === 0) return html`<p class="soft queue">Nothing waits to be read again.</p>`;
   return html`<p class="soft queue">
-    ${counted(queue.waiting, 'vendor')} ${queue.waiting === 1 ? 'waits' : 'wait'} to be read again, the first since
-    ${ago(now, oldestMark)}.
+    ${counted(queue.waiting, 'vendor')} ${queue.waiting === 1 ? 'waits' : 'wait'} to be read again, the first
+    ${oldestMark === null ? null : html`for ${lasting(now, oldestMark)}`}.
   </p>`;
 }
 
-function byHour(hours: readonly HourFigures[]): Html {
+function byHour(hours: readonly HourFigures[], now: number): Html {
   const received = hours.reduce((total, { deliveries }) => total + deliveries, 0);
   const found = hours.reduce((total, { missed, late }) => total + missed + late, 0);
   if (received + found === 0)
@@ -128,10 +131,13 @@ function byHour(hours: readonly HourFigures[]): Html {
         { name: 'Late', tone: 'ink-3', values: hours.map(({ late }) => late) },
       ],
       table: {
-        head: ['Hour (UTC)', 'Deliveries', 'Missed', 'Late', 'Latest by'],
+        head: ['Hour from', 'Deliveries', 'Missed', 'Late', 'Latest by'],
         rows: [...hours]
           .reverse()
-          .map((hour) => [`${hour.hour}:00`, ...cells(hour.deliveries, hour.missed, hour.late, hour.latestSeconds)]),
+          .map(({ hour, deliveries, missed, late, latestSeconds }) => [
+            clockTime(now, `${hour}:00:00`),
+            ...cells(deliveries, missed, late, latestSeconds),
+          ]),
       },
     })}
   </div>`;
@@ -179,7 +185,7 @@ function byDay(days: WebhookDays, now: number): Html {
   </div>`;
 }
 
-function cells(deliveries: number, missed: number, late: number, latest: number | null): string[] {
+function cells(deliveries: number, missed: number, late: number, latest: number | null): readonly string[] {
   return [count(deliveries), count(missed), count(late), latest === null ? '–' : seconds(latest)];
 }
 
@@ -226,8 +232,7 @@ export function publicationSection(publications: readonly PublicationStatus[], n
       ({ path, state, written_at, failed_at, error }) =>
         html`<li>
           <span class="pill ${toneOf(state)}">${state}</span>
-          <code>${path}</code> last written
-          ${ago(now, written_at)}${
+          <code>${path}</code> ${written_at === null ? 'never written' : html`last written ${ago(now, written_at)}`}${
             failed_at === null ? null : html`, last failed ${ago(now, failed_at)}`
           }${error === null ? null : html`: ${error}`}
         </li>`,

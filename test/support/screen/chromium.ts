@@ -18,6 +18,8 @@ export interface Look {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly token?: string;
+  /** Where the reader is; default UTC. */
+  readonly zone?: string;
 }
 
 export interface Looked {
@@ -45,12 +47,12 @@ export function launchChromium(): Promise<Browser> {
 export async function look(
   browser: Browser,
   url: string,
-  { width = 1280, scheme = 'light', token }: Look = {},
+  { width = 1280, scheme = 'light', token, zone = 'UTC' }: Look = {},
 ): Promise<Looked> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: scheme,
-    timezoneId: 'UTC',
+    timezoneId: zone,
     ...(token === undefined ? {} : { httpCredentials: { username: 'operator', password: token } }),
   });
   onTestFinished(() => context.close());

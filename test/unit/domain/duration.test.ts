@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inWords, lastInWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
+import { inWords, lastInWords, momentInWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
 
 it.each([
   ['500ms', 500],
@@ -21,4 +21,14 @@ it('a length of time is written in its largest unit, and seconds below ten with 
 
 it('a period that ends now is named as people say it', () => {
   expect([86_400_000, 172_800_000, 60_000].map(lastInWords)).toEqual(['last day', 'last 2 days', 'last 1 min']);
+});
+
+it.each([
+  ['2026-11-20 11:57:40.120', undefined, '11:57:40 UTC'],
+  ['2026-11-19 11:57:40', undefined, '2026-11-19 11:57:40 UTC'],
+  ['2026-11-20 11:57:40', '2026-11-20 12:57:40', '11:57:40 UTC (12:57:40 local)'],
+  ['2026-11-20 11:57:40', '2026-11-21 01:57:40', '11:57:40 UTC (2026-11-21 01:57:40 local)'],
+  ['2026-11-19 11:57:40', '2026-11-19 06:57:40', '2026-11-19 11:57:40 UTC (06:57:40 local)'],
+])('on 20 November the moment %s, where the reader has %s, is shown as %s', (moment, local, words) => {
+  expect(momentInWords(moment, '2026-11-20 12:00:00', local)).toBe(words);
 });

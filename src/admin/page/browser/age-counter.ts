@@ -1,21 +1,21 @@
-/** Counts ages in the browser, by the daemon's clock as it was last told: they go on when the daemon is gone. */
-import { agoInWords, inWords } from '../../../domain/duration.ts';
+/** Counts ages in the browser, by the daemon's clock as it was last told: they go on when the daemon is gone. Moments stand in UTC and in local time. */
+import { agoInWords, inWords, momentInWords } from '../../../domain/duration.ts';
 
 export interface AgeCounter {
   /** The daemon's clock, in milliseconds since 1970, as of this moment. */
   setNow(now: number): void;
 }
 
-/** Begins to count. Moments are `<time data-age>`; `data-age="for"` shows how long something has lasted. */
+/** Begins to count. `data-time` of a `<time>` says what it shows: how long `ago` it was, how long something has lasted (`for`), or when (`at`). */
 export function countAges(): AgeCounter {
   let ahead = Number(document.body.dataset['now'] ?? Date.now()) - Date.now();
   const show = (): void => {
     const now = Date.now() + ahead;
-    for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-age]')) {
-      const past = now - Date.parse(time.dateTime);
-      const words = time.dataset['age'] === 'for' ? inWords(Math.max(0, past)) : agoInWords(past);
+    for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-time]')) {
+      const [moment, kind] = [Date.parse(time.dateTime), time.dataset['time']];
+      const [past, exact] = [now - moment, exactWords(moment, now)];
+      const words = kind === 'at' ? exact : kind === 'for' ? inWords(Math.max(0, past)) : agoInWords(past);
       if (time.textContent !== words && !isSelected(time)) time.textContent = words;
-      const exact = `${time.dateTime.slice(0, 19).replace('T', ' ')} UTC${here(time.dateTime)}`;
       if (time.title !== exact) time.title = exact;
     }
   };
@@ -29,10 +29,14 @@ export function countAges(): AgeCounter {
   };
 }
 
-/** The same moment where the reader is; nothing where that is UTC. */
-function here(moment: string): string {
-  const date = new Date(moment);
-  return date.getTimezoneOffset() === 0 ? '' : `, ${date.toLocaleString()} here`;
+/** A moment in UTC and, where that differs, in the reader's time; milliseconds since 1970. */
+export function exactWords(moment: number, now: number): string {
+  const local = moment - new Date(moment).getTimezoneOffset() * 60_000;
+  return momentInWords(utc(moment), utc(now), utc(local));
+}
+
+function utc(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 /** Somebody is selecting it, to copy it: it must hold still. */

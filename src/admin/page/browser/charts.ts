@@ -1,5 +1,6 @@
 /** Draws the charts whose figures the page carries, and draws them again when figures, width or colours change. */
 import uPlot from 'uplot';
+import { exactWords } from './age-counter.ts';
 
 /** What `data-series` holds, as JSON. */
 interface Figures {
@@ -44,12 +45,8 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
   const colour = (name: string): string => getComputedStyle(place).getPropertyValue(`--${name}`).trim();
   const numbers = new Intl.NumberFormat('en', { minimumFractionDigits: places, maximumFractionDigits: places });
   const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
-  const moments = new Intl.DateTimeFormat('en', {
-    timeZone: 'UTC',
-    day: 'numeric',
-    month: 'short',
-    ...(grain === 'hour' ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } : { year: 'numeric' }),
-  });
+  const days = new Intl.DateTimeFormat('en', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
+  const moment = (ms: number): string => (grain === 'hour' ? exactWords(ms, Date.now()) : days.format(ms));
   const step = grain === 'hour' ? 3_600 : 86_400;
   const axis: uPlot.Axis = {
     stroke: colour('soft'),
@@ -78,8 +75,8 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
       ],
       series: [
         {
-          label: grain === 'hour' ? 'Hour' : 'Day',
-          value: (_, at) => (at ? `${moments.format(at * 1_000)}${grain === 'hour' ? ' UTC' : ''}` : '–'),
+          label: grain === 'hour' ? 'Hour from' : 'Day',
+          value: (_, at) => (at ? moment(at * 1_000) : '–'),
         },
         ...series.map(({ name, tone }): uPlot.Series => ({
           label: name,

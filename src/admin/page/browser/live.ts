@@ -1,5 +1,6 @@
 /** Keeps the page up to date: requests it again and again, and changes only what differs. */
 import { Idiomorph } from 'idiomorph';
+import { exactWords } from './age-counter.ts';
 
 /** Milliseconds between two requests. The daemon makes a page once a second, so that a change shows within two seconds. */
 const rest = 700;
@@ -29,7 +30,7 @@ export function keepLive(onPage: (now: number) => void): void {
           document.title = title;
           exchange(body);
           const [printed, fresh] = [document.querySelector('#printed'), body.querySelector('#printed')];
-          if (printed && fresh) printed.textContent = fresh.textContent;
+          if (printed && fresh) printed.replaceChildren(...fresh.childNodes);
           onPage(Number(body.dataset['now']));
         }
       }
@@ -89,15 +90,17 @@ function showTrouble(trouble: string | null): void {
   document.body.classList.toggle('dead', trouble !== null);
   notice.hidden = trouble === null;
   if (trouble === null) return;
-  const since = document.createElement('time');
-  since.dateTime = new Date().toISOString();
-  since.dataset['age'] = 'ago';
-  since.textContent = 'just now';
-  notice.replaceChildren(
-    `${trouble} Last answer `,
-    since,
-    `, at ${since.dateTime.slice(11, 19)} UTC. This page shows the state of that time.`,
-  );
+  const since = timeElement('ago', 'just now');
+  const at = timeElement('at', exactWords(Date.now(), Date.now()));
+  notice.replaceChildren(`${trouble} Last answer `, since, ', at ', at, '. This page shows the state of that time.');
+}
+
+function timeElement(kind: 'ago' | 'at', words: string): HTMLTimeElement {
+  const time = document.createElement('time');
+  time.dateTime = new Date().toISOString();
+  time.dataset['time'] = kind;
+  time.textContent = words;
+  return time;
 }
 
 /** Keeps nodes that did not change, with their focus, selection and scroll position, and nodes that scripts of this page made (`data-own`). */

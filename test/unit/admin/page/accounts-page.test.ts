@@ -50,8 +50,8 @@ it('L80 names all of 300 accounts, those in trouble first, in an order that age 
 });
 
 it.each([
-  ['All 2 accounts are correct.', {}],
-  ['All 2 accounts are correct; 1 needs attention.', parked],
+  ['Both accounts are correct.', {}],
+  ['Both accounts are correct; 1 needs attention.', parked],
   ['Of 2 accounts, 1 is not correct.', doubt],
 ])('L80 %s', async (words, change) => {
   const { text } = await shown([account({ account: 'one' }), account({ account: 'two', ...change })]);
@@ -62,7 +62,7 @@ it('L80 what all accounts share stands above them, and is the fault of none', as
   const accounts = [account({ account: 'one' }), account({ account: 'two' })];
   const shared = { targets: [target({ disabled_at: before(60_000) })] };
   const { text, body } = await shown(accounts, [], shared);
-  expect(text).toContain('All 2 accounts are correct. ');
+  expect(text).toContain('Both accounts are correct. ');
   expect(text).toContain('answered 410');
   expect(body).toContain('id="verdict" class="verdict fair"');
   expect(body.match(/class="dot good"/g)).toHaveLength(2);

@@ -30,7 +30,7 @@ it('a failure is shown at once, and with what to do once it lasts', () => {
   expect(parked).toMatch(/Failing for 1 min : hooks.example answered 503. .*were given up/);
   const long = shown(target({ ...failing, failing_since: before(3_600_000) }));
   expect(long).toContain(
-    'has accepted nothing since 2026-11-20 11:00:00 UTC: hooks.example answered 503. Check the receiver',
+    'has accepted nothing since 2026-11-20 11:00:00 UTC : hooks.example answered 503. Check the receiver',
   );
   expect(long).not.toContain('Failing for');
 });
