@@ -37,7 +37,9 @@ const path = text.transform((value, context) => {
   if (instead !== undefined) context.addIssue(instead);
   return withHome(value);
 });
-const secret = text.regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII').transform((value) => new Secret(value));
+const secret = text
+  .regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII without blanks')
+  .transform((value) => new Secret(value));
 
 const serviceUrl = text.transform((value, context) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;

@@ -164,12 +164,18 @@ export function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
     }));
   const meant = issue.code === 'invalid_union' ? issue.errors.find(isInside) : undefined;
   if (meant) return meant.flatMap((inner) => problemsOf({ ...inner, path: [...issue.path, ...inner.path] }, given));
-  const remedy =
-    issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
-      ? `expected ${issue.expected}`
-      : `should be ${issue.message}`;
-  return [{ path: issue.path, remedy }];
+  const isUnnamed = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input');
+  const wanted = isUnnamed ? (typeWords[issue.expected] ?? `a ${issue.expected}`) : issue.message;
+  return [{ path: issue.path, remedy: `should be ${wanted}` }];
 }
+
+/** What a value should be, by the name of its type. */
+const typeWords: Readonly<Record<string, string>> = {
+  object: 'keys with values below it',
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+};
 
 /** Whether what is wrong with one form of a setting is inside it, so that this form is meant. */
 function isInside(issues: readonly z.core.$ZodIssue[]): boolean {

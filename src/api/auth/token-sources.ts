@@ -33,7 +33,7 @@ export function usableToken(copied: string, origin: string): Secret {
   if (!/^[\x21-\x7e]+$/.test(text))
     throw new MirrorError(
       'unauthenticated',
-      `${origin} contains no usable access token: one line of visible ASCII is needed.`,
+      `${origin} contains no usable access token: one line of visible ASCII without blanks is needed.`,
     );
   return new Secret(text);
 }

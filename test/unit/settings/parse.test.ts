@@ -94,6 +94,15 @@ describe('settings', () => {
   });
 
   it.each([
+    ['sync.breaker', 5, 'keys with values below it'],
+    ['service.paging', 'all', 'keys with values below it'],
+    ['accounts', '6BApk', 'a list'],
+    ['vendors.exclude', true, 'a list'],
+  ])('%s cannot be %j, and what it should be is said in words', (name, value, words) => {
+    expect(problems(withValue(name.split('.'), value))).toContain(`${name}: should be ${words}`);
+  });
+
+  it.each([
     ['bill_vendors', 'bill, bill_vendor, category'],
     ['bill_vendor.move', 'bill_vendor, bill_vendor.create, bill_vendor.update, bill_vendor.delete'],
     ['', 'bill, bill_vendor, category'],
