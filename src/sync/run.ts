@@ -175,7 +175,8 @@ class SweepRun {
     try {
       return await this.#runSteps(request);
     } catch (error) {
-      if (request && !this.#options.signal.aborted) await postponeRequest(this.#account, request);
+      if (request && !this.#options.signal.aborted)
+        await postponeRequest(this.#account, request, error instanceof MirrorError && isWithheld(error));
       throw error;
     }
   }

@@ -85,8 +85,9 @@ export class RequestedSweeps implements Service {
   }
 }
 
-/** The shortest pause between two requested sweeps, in milliseconds; at least as long as the sweep took. */
+/** The shortest pause between two requested sweeps, in milliseconds, at least as long as the sweep took; and while a person must decide. */
 const minPause = 60_000;
+const pauseForPerson = 900_000;
 
 /** How old a request must be when its sweep begins, in milliseconds: before, lists may not show the change yet. */
 function settlingTime({ sync }: Pick<SyncAccount, 'sync'>): number {
@@ -142,14 +143,19 @@ export async function finishRequest(
   await mirror.sweepRequests.postponeSweepRequest(accountId, answer.restUntilMs);
 }
 
-/** Postpones the next sweep for a request whose sweep failed. */
-export async function postponeRequest(account: SyncAccount, { moment }: OpenRequest): Promise<void> {
-  await account.mirror.sweepRequests.postponeSweepRequest(account.accountId, restUntil(account, moment));
+/** Postpones the next sweep for a request whose sweep failed. @param awaitsPerson whether the next one fails, too, unless a person decides */
+export async function postponeRequest(
+  account: SyncAccount,
+  { moment }: OpenRequest,
+  awaitsPerson: boolean,
+): Promise<void> {
+  const until = restUntil(account, moment, awaitsPerson ? pauseForPerson : minPause);
+  await account.mirror.sweepRequests.postponeSweepRequest(account.accountId, until);
 }
 
-function restUntil({ mirror }: SyncAccount, began: number): number {
+function restUntil({ mirror }: SyncAccount, began: number, pause = minPause): number {
   const moment = mirror.moment();
-  return moment + Math.max(minPause, moment - began);
+  return moment + Math.max(pause, moment - began);
 }
 
 function outcomeOf(vendorid: number, seen: IdSet, news: Observation['news']): 'applied' | 'unchanged' | 'unseen' {

@@ -52,7 +52,8 @@ async function run(
       const value = `${axis}=${world[axis]}`;
       reach[value] = (reach[value] ?? 0) + 1;
     }
-  const isCounted = world.counts === 'right' && world.pageCount === 'counted' && world.firstPage === 1;
+  const isCounted =
+    world.counts === 'right' && world.pageCount === 'counted' && world.firstPage === 1 && !world.pageIgnored;
   if (moved && isKnown && isCounted && world.sizeHonoured && world.vendors > world.cap + 1) moving[proof] += 1;
   if (isDeceived) deceived += 1;
   if (missed.length === 0 || isDeceived) return;

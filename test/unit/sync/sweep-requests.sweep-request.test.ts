@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listDeliveries } from '../../../src/store/deliveries.ts';
-import { finishRequest, openRequest, type OpenRequest } from '../../../src/sync/sweep-requests.ts';
+import { finishRequest, openRequest, postponeRequest, type OpenRequest } from '../../../src/sync/sweep-requests.ts';
 import { IdSet } from '../../../src/sync/sweep/id-set.ts';
 import { account } from '../../support/names.ts';
 import { readMirror } from '../../support/mirror-file.ts';
@@ -98,4 +98,17 @@ describe('K29 a sweep requested by deliveries that found the queue full', () => 
     await answer(await openRequest(syncAccount), 20_001);
     expect(outcomes()).toEqual(['pending']);
   });
+});
+
+it.each([
+  ['for a minute', 1, false],
+  ['for a quarter of an hour while a person must decide', 15, true],
+])('L65 a requested sweep that failed rests %s', async (_, minutes, awaitsPerson) => {
+  const { syncAccount, clock, deliver } = await openFull();
+  await deliver(20_001);
+  await clock.advance(minute);
+  const request = await openRequest(syncAccount);
+  await postponeRequest(syncAccount, request!, awaitsPerson);
+  const { restUntilMs } = (await syncAccount.mirror.sweepRequests.sweepRequest(account))!;
+  expect(restUntilMs - syncAccount.mirror.moment()).toBe(minutes * minute);
 });

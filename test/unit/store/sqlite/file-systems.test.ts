@@ -91,6 +91,6 @@ it('L32 a secrets file is refused there as well', async () => {
   });
 });
 
-it.runIf(process.platform === 'linux')('a folder that cannot be made is refused, and not tried for ever', () => {
-  expect(() => prepareFile('/proc/vendor-mirror/below/vendors.db', 0o600)).toThrow('ENOENT');
+it('a folder that cannot be made is refused, and not tried for ever', () => {
+  expect(() => prepareFile('/proc/vendor-mirror/below/vendors.db', 0o600)).toThrow();
 });

@@ -31,7 +31,7 @@ import {
 import { owedByAccount } from '../../../../src/store/reports/owed.ts';
 import { isUnused } from '../../../../src/store/runs.ts';
 import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
-import { accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
+import { accountsThatForgot, accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
 import { listVendors, vendorPage, vendorTotals } from '../../../../src/store/reports/vendor-list.ts';
 import { exportSecrets } from '../../../../src/store/secrets/sealed-backup.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
@@ -145,6 +145,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     fieldChanges(sqlite, { account_id, vendorid: 1, from: 0, to: 1 });
     targetReports(sqlite);
     parkedVendors(sqlite, 1);
+    accountsThatForgot(sqlite, 1);
     accountsWith(sqlite, 1);
     vendorDetails(sqlite, 1, undefined);
     listVendors(sqlite, { limit: 1 });
