@@ -35,7 +35,9 @@ describe('a token in the settings', () => {
   it('H8 is refused if no header can carry it, and is not shown in the error', () => {
     expect(() =>
       tokenSource({ accessToken: new Secret('can\r\nary') }, unused.tokenStore, unused.dependencies),
-    ).toThrow('The setting accessToken contains no usable access token: one line of visible ASCII without blanks is needed.');
+    ).toThrow(
+      'The setting accessToken contains no usable access token: one line of visible ASCII without blanks is needed.',
+    );
   });
 });
 
