@@ -30,7 +30,7 @@ export async function fillYear(path: string, migrations: string, vendors: number
   const count = (most: number): string =>
     `WITH RECURSIVE numbers (n) AS (SELECT 1 WHERE ${most} > 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${most})`;
   const back = (days: string): string => `strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (${days}) || ' days')`;
-  const code = `CASE n % 3 WHEN 0 THEN 'EUR' WHEN 1 THEN 'USD' ELSE 'JPY' END`;
+  const code = `CASE n % 3 WHEN 0 THEN 'EUR' WHEN 1 THEN 'USD' ELSE 'GBP' END`;
   const kinds = ['outstanding', 'overdue'];
   const amounts = [
     ...kinds.flatMap((kind) => [kind, `${kind}_minor`, `${kind}_units`, `${kind}_amount`]),
