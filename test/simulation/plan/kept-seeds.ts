@@ -140,6 +140,22 @@ export const keptSeeds: readonly KeptSeed[] = [
       'readDeleted=404 errorForm=html extraParameter=present fault:403=0.1 fault:stall=0.1 fault:empty_list=0.02 accounts=2 vendors=3 extraWalks=never latency=800 minutes=10 changes=6 writes=1 outage=empty_list suspends=1 busy=3',
     taught: 'two sweeps prove an absence only of a vendor that nothing showed between them',
   },
+  {
+    seed: 900025,
+    knobs: 'paging=zero perPage=ignored pastEnd=last total=fewer',
+    taught: 'Where page 2 repeats page 1, too, page 1 may be past the end: pages may count from 0.',
+  },
+  {
+    seed: 911378,
+    knobs: 'paging=ignored perPage=ignored pages=one vendors=20 changes=1',
+    taught: 'Rows that are counted beyond a full page are not taken back by a service that says there is one page.',
+  },
+  {
+    seed: 911317,
+    knobs:
+      'order=updated total=counts_hidden unlistedIds=2 listArchived=hidden accounts=2 vendors=3 changes=20 mass=both lose=1',
+    taught: 'The list of one state may begin with pages without rows.',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */
