@@ -143,18 +143,18 @@ export const keptSeeds: readonly KeptSeed[] = [
   {
     seed: 900025,
     knobs: 'paging=zero perPage=ignored pastEnd=last total=fewer',
-    taught: 'Where page 2 repeats page 1, too, page 1 may be past the end: pages may count from 0.',
+    taught: 'where page 2 repeats page 1, too, page 1 may be past the end: pages may count from 0',
   },
   {
     seed: 911378,
     knobs: 'paging=ignored perPage=ignored pages=one vendors=20 changes=1',
-    taught: 'Rows that are counted beyond a full page are not taken back by a service that says there is one page.',
+    taught: 'rows that are counted beyond a full page are not taken back by a service that says there is one page',
   },
   {
     seed: 911317,
     knobs:
       'order=updated total=counts_hidden unlistedIds=2 listArchived=hidden accounts=2 vendors=3 changes=20 mass=both lose=1',
-    taught: 'The list of one state may begin with pages without rows.',
+    taught: 'the list of one state may begin with pages without rows',
   },
 ];
 
