@@ -17,7 +17,7 @@ import type { IdSet } from './id-set.ts';
 import { ListReader, type ListSource, type SweepProgress } from './list-reader.ts';
 import { ObservedOrder } from './list-order.ts';
 import { Passes, type Conclusion } from './passes.ts';
-import { walk, type Walk, type Walked } from './walk.ts';
+import { enoughWithoutRows, walk, type Walk, type Walked } from './walk.ts';
 import type { Window, PageRequest } from './window-chain.ts';
 import { joinWindows, type Joined } from './windows.ts';
 
@@ -188,7 +188,7 @@ async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolea
   await list.learnPages();
   let page = await list.fetch(1, undefined, optionalRetryLimits);
   const counted = Math.min(page.pages, Math.ceil(page.total / page.perPage));
-  for (let number = 2; number <= counted && page.rows.length === 0; number++)
+  for (let number = 2; number <= Math.min(counted, enoughWithoutRows) && page.rows.length === 0; number++)
     page = await list.fetch(number, undefined, optionalRetryLimits);
   const states = new Set(page.rows.map((row) => kept(row.vendor().vis_state)));
   return states.has(visState) && ![...states].some((state) => typeof state === 'number' && state !== visState);

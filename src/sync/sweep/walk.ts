@@ -5,7 +5,8 @@
  * say how many pages are worth requesting at once, never where the list ends. That is seen, in one of these ways:
  *
  *   counted    as many distinct vendors as `total`, and a last page, at or after `pages`, that is not full, while all before it are: there is room
- *              for more, and no more are counted, nor were there ever more rows than are. A page is full if it has as many rows as any page of this service ever had, or as it says that a page may have.
+ *              for more, and no more are counted, unless the list was seen to show more than it counts. A page is full if it has as many rows as
+ *              any page of this service ever had, or as it says that a page may have.
  *              A single page counts so only once `total` was seen to count a list of several, because it may be the rows of the page.
  *   empty      a page without rows behind the last one that has some
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
@@ -56,7 +57,7 @@ const mostPages = 200_000;
 const mostUncounted = 200_000;
 
 /** So many pages without rows in succession are the end, however many are counted. */
-const enoughWithoutRows = 100;
+export const enoughWithoutRows = 100;
 
 /**
  * Walks from page 1 to the end of the list.

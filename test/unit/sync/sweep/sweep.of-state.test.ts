@@ -77,6 +77,18 @@ describe('L8 L13 whether the service honours the filter by state', () => {
   );
 });
 
+it('L54 a list of one state that counts a billion pages, all of them without rows, is not read to its end', async () => {
+  let requests = 0;
+  const swept = await sweepArchived((page) => {
+    requests += 1;
+    // Ends what would go on for days.
+    if (requests > 1_000) throw new Error('It is read to its end.');
+    return { ...pageOf([]), page, pages: 1_000_000_000, perPage: 2, total: 1_000_000_000 };
+  });
+  expect(swept).toBeUndefined();
+  expect(requests).toBe(100);
+});
+
 describe('L9 a list of one state that has vendors and comes empty', () => {
   it('is asked for once more', async () => {
     const swept = await sweptArchived([2], [], [2]);
