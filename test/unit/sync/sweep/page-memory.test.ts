@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import type { VendorPage } from '../../../../src/domain/reading.ts';
+import { ObservedOrder } from '../../../../src/sync/sweep/list-order.ts';
+import { ListReader } from '../../../../src/sync/sweep/list-reader.ts';
 import { numberOfFirstPage } from '../../../../src/sync/sweep/page-memory.ts';
 
 const [a, b, c] = [
@@ -39,5 +41,38 @@ describe('the number of the first page', () => {
     ['page 2 fails', undefined, [a, a, down]],
   ])('L1 where %s: %s', async (_, expected, pages) => {
     expect(await numberOfFirstPage((number) => answered(pages[number]))).toBe(expected);
+  });
+});
+
+describe('L1 what is remembered of the number of the first page, of a service that counts from 0', () => {
+  it.each<[string, 0 | 1, { mayAsk: boolean; fails?: boolean }, number[]]>([
+    ['is asked anew after a day, and corrected', 1, { mayAsk: true }, a],
+    ['is not asked within a day', 1, { mayAsk: false }, b],
+    ['stays where page 0 fails when it is asked', 0, { mayAsk: true, fails: true }, a],
+  ])('%s', async (_, firstPage, { mayAsk, fails = false }, expected) => {
+    let isToFail = fails;
+    const page = (number: number): Promise<VendorPage> => {
+      const isFailed = number === 0 && isToFail;
+      if (isFailed) isToFail = false;
+      return answered(isFailed ? down : [a, b, c][number]);
+    };
+    const reader = new ListReader(
+      {
+        vendors: { page },
+        apply: () => Promise.resolve(new Map()),
+        onRequest: () => undefined,
+        signal: new AbortController().signal,
+        lag: 0,
+        pages: {
+          read: () => Promise.resolve({ firstPage, mayAsk, largestPage: 2, countsLists: true }),
+          learnFirstPage: () => Promise.resolve(),
+          learn: () => Promise.resolve(),
+        },
+      },
+      undefined,
+      new ObservedOrder(),
+    );
+    await reader.learnPages();
+    expect((await reader.first()).rows.map(({ vendorid }) => vendorid)).toEqual(expected);
   });
 });
