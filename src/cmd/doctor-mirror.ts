@@ -5,7 +5,14 @@ import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, exitStatus, MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { vendorFields } from '../domain/vendor.ts';
-import { judge, listenerProblem, publicationProblem, type AccountHealth, type ProblemCode } from '../health/judge.ts';
+import {
+  judge,
+  type AccountHealth,
+  type Health,
+  type Problem,
+  type ProblemCode,
+  type PublicationStatus,
+} from '../health/judge.ts';
 import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
 import { publishedFiles, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { replaceableByOthers } from '../settings/permissions.ts';
@@ -31,10 +38,9 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield* fileSystems(settings);
   yield* serviceUser(settings);
   yield await privacy(context, settings);
-  yield* publications(context, settings);
+  yield* installationCheckups(context, settings);
   yield* postgresServers(context, settings);
   yield* openFolders(settings);
-  yield* listenerPlace(context, settings);
 }
 
 async function database(context: ProcessContext, settings: Settings): Promise<Checkup> {
@@ -80,28 +86,48 @@ function secrets(settings: Settings): Checkup {
   return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
 }
 
-/** The copies for readers; nothing where the settings name none. */
-async function* publications(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
-  const check = 'copies for readers';
-  if (settings.publish.length === 0) return;
+/** What the mirror says of the installation as a whole: copies, receivers, accounts that were left, the listener. */
+async function* installationCheckups(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
   let mirror: Reader | undefined;
   try {
     mirror = openMirror(context, settings);
-    const { publications: found, startedAt } = await mirrorFacts(context, settings, mirror, undefined);
-    const now = context.clock.now();
-    const problems = found.flatMap((one) => publicationProblem(one, startedAt !== null, now) ?? []);
-    for (const { message, remedy } of problems) yield warning(check, message, remedy ?? '');
-    const missing =
-      problems.length > 0 ? [] : publishedFiles(settings.publish).flatMap(({ path }) => withoutFolder(path) ?? []);
-    for (const { message, hint } of missing) yield warning(check, message, hint);
-    const fresh = found.filter(({ written_at }) => written_at !== null).length;
-    if (problems.length + missing.length === 0)
-      yield fine(check, `${fresh} of ${found.length} were written; a daemon keeps them.`);
+    const health = judge(await mirrorFacts(context, settings, mirror, undefined), context.clock.now());
+    const found = ofInstallation(health);
+    yield* found;
+    yield* copies(health.facts.publications, settings, found);
+    if (settings.notify.length > 0 && !found.some(({ check }) => check === checkOf.receiver_failing))
+      yield fine(
+        checkOf.receiver_failing,
+        'Every receiver of the settings takes what is sent, or has not failed for long.',
+      );
   } catch {
-    yield fine(check, 'This cannot be checked while the database cannot be opened.');
+    if (settings.publish.length > 0)
+      yield fine(checkOf.publication_failing, 'This cannot be checked while the database cannot be opened.');
   } finally {
     await mirror?.close();
   }
+}
+
+/** Each problem of no account that is served. */
+export function ofInstallation({ accounts, installation }: Health): Checkup[] {
+  const left = accounts
+    .filter(({ facts }) => facts.isLeft)
+    .flatMap(({ facts, problems }) => problems.map((one) => ({ ...one, message: `${facts.account}: ${one.message}` })));
+  return judgedCheckups([...left, ...installation], askedAnew);
+}
+
+/** The copies for readers that are in order; nothing where the settings name none. */
+function* copies(
+  publications: readonly PublicationStatus[],
+  { publish }: Settings,
+  found: readonly Checkup[],
+): Generator<Checkup> {
+  const check = checkOf.publication_failing;
+  if (publications.length === 0 || found.some((one) => one.check === check)) return;
+  const missing = publishedFiles(publish).flatMap(({ path }) => withoutFolder(path) ?? []);
+  for (const { message, hint } of missing) yield warning(check, message, hint);
+  const fresh = publications.filter(({ written_at }) => written_at !== null).length;
+  if (missing.length === 0) yield fine(check, `${fresh} of ${publications.length} were written; a daemon keeps them.`);
 }
 
 /** Whether each PostgreSQL that rows are published to can be used now; nothing is written there. */
@@ -131,20 +157,6 @@ function* openFolders({ database, publish }: Settings): Generator<Checkup> {
         `Others may put something else in the place of copies in ${folder}: ${open.why}.`,
         'Publish into a folder that only the user of the service may write, below others of which that is true, too.',
       );
-  }
-}
-
-/** Whether a proxy elsewhere may have lost the listener with an upgrade; nothing where the files say otherwise, or cannot be opened. */
-async function* listenerPlace(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
-  let mirror: Reader | undefined;
-  try {
-    mirror = openMirror(context, settings);
-    const moved = listenerProblem(await mirrorFacts(context, settings, mirror, undefined));
-    if (moved) yield warning('listener', moved.message, moved.remedy ?? '');
-  } catch {
-    // It was reported with the database.
-  } finally {
-    await mirror?.close();
   }
 }
 
@@ -233,19 +245,111 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 }
 
-/** `doctor` on what the mirror says of an account: whether it is paused, how old it is, and what could not be read. */
-export async function mirrorCheckups(context: ProcessContext, settings: Settings, account: string): Promise<Checkup[]> {
+/**
+ * `doctor` on what the mirror says of an account: whether it is paused, how old it is, and what could not be read.
+ * @param isReached whether the service answered: then what it is asked anew is not said again
+ */
+export async function mirrorCheckups(
+  context: ProcessContext,
+  settings: Settings,
+  account: string,
+  isReached: boolean,
+): Promise<Checkup[]> {
   const health = await healthOf(context, settings, account);
-  return health
-    ? [
-        freshness(context, health),
-        refused(context, health),
-        queue(health),
-        values(health),
-        ...lastRun(health),
-        ...ofVendors(health),
-      ]
-    : [];
+  return health ? accountCheckups(context, health, isReached) : [];
+}
+
+/** Each problem of the account, and what is in order. */
+export function accountCheckups(
+  { clock }: Pick<ProcessContext, 'clock'>,
+  { facts, problems, error }: AccountHealth,
+  isReached: boolean,
+): Checkup[] {
+  const isIncomplete = error?.code != null && catalogue[error.code].exit === exitStatus.incomplete;
+  const reported: ReadonlySet<ProblemCode> = isReached ? askedAnew : isIncomplete ? unreached : failedAlike;
+  const why = error?.run.error ? ` The last run said: ${error.run.error}` : '';
+  const told = problems.map((one) =>
+    one.remedy === null && checkOf[one.code] === checkOf.stale
+      ? { ...one, message: `${one.message}${why}`, remedy: error?.hint ?? 'Run `vendor-mirror status`.' }
+      : one,
+  );
+  const found = judgedCheckups(told, reported);
+  const inOrder: readonly (readonly [check: string, message: string])[] = [
+    [checkOf.stale, `The lists were read ${age(clock, facts.freshness.listed_as_of)}.`],
+    [checkOf.deliveries_refused, 'None was refused within a day and after the last that was accepted.'],
+    [checkOf.queue_stuck, 'No changed vendor was given up.'],
+    [checkOf.values_unreadable, 'Every value that the service sent could be read.'],
+  ];
+  const astray = strayRequests({ clock }, facts);
+  const all = found.some(({ check }) => check === checkOf.deliveries_refused) ? found : [...found, ...astray];
+  return [
+    ...inOrder.flatMap(([check, message]) => {
+      const own = all.filter((one) => one.check === check);
+      return own.length > 0 ? own : fine(check, message);
+    }),
+    ...all.filter(({ check }) => inOrder.every(([other]) => other !== check)),
+  ];
+}
+
+/** The check that names each problem of the judgement. */
+export const checkOf = {
+  listener_closed: 'ports',
+  cannot_store: 'disk',
+  other_service: 'opening',
+  not_served: 'left accounts',
+  paused: 'paused',
+  access_refused: 'access',
+  service_failing: 'access',
+  first_pull: 'freshness',
+  never_mirrored: 'freshness',
+  clock_wrong: 'freshness',
+  clock_set_back: 'freshness',
+  stale: 'freshness',
+  in_doubt: 'freshness',
+  last_run: 'last run',
+  absences_waiting: 'absences',
+  token_sees_less: 'absences',
+  absences_unproven: 'absences',
+  callback_unverified: 'callbacks',
+  deliveries_refused: 'refused deliveries',
+  address_known: 'refused deliveries',
+  callbacks_unknown: 'unknown callbacks',
+  deliveries_silent: 'deliveries',
+  vendors_undecided: 'undecided',
+  values_unreadable: 'values',
+  vendors_parked: 'queue',
+  queue_stuck: 'queue',
+  no_daemon: 'public address',
+  listener_moved: 'listener',
+  connection_refused: 'access',
+  receiver_gone: 'outgoing webhooks',
+  receiver_failing: 'outgoing webhooks',
+  changes_given_up: 'outgoing webhooks',
+  receiver_unknown: 'outgoing webhooks',
+  publication_failing: 'copies for readers',
+  publication_late: 'copies for readers',
+} as const satisfies Readonly<Record<ProblemCode, string>>;
+
+/** What `doctor` examines itself, where the service answers: it says what it finds now. */
+export const askedAnew = new Set<ProblemCode>([
+  'callback_unverified',
+  'callbacks_unknown',
+  'no_daemon',
+  'connection_refused',
+]);
+
+/** What the failed request of `doctor` says, where the service does not answer. */
+const unreached = new Set<ProblemCode>(['access_refused', 'service_failing', 'callback_unverified']);
+
+/** The same, where the last run failed likewise. */
+const failedAlike = new Set<ProblemCode>([...unreached, 'last_run']);
+
+/** @param reported those that are reported otherwise */
+function judgedCheckups(problems: readonly Problem[], reported: ReadonlySet<ProblemCode>): Checkup[] {
+  return problems.flatMap(({ code, message, remedy }) => {
+    if (reported.has(code)) return [];
+    return remedy === null ? fine(checkOf[code], message) : warning(checkOf[code], message, remedy);
+  });
 }
 
 /** That an account is paused: then nothing is requested about it, not even to check. */
@@ -274,74 +378,13 @@ async function healthOf(
   }
 }
 
-const ofAge = new Set<ProblemCode>(['first_pull', 'never_mirrored', 'clock_set_back', 'stale']);
-
-function freshness({ clock }: ProcessContext, { facts, problems, error }: AccountHealth): Checkup {
-  const check = 'freshness';
-  const found = problems.find(({ code }) => ofAge.has(code));
-  if (!found) return fine(check, `The lists were read ${age(clock, facts.freshness.listed_as_of)}.`);
-  const why = found.remedy === null && error?.run.error ? ` The last run said: ${error.run.error}` : '';
-  return warning(check, `${found.message}${why}`, found.remedy ?? error?.hint ?? 'Run `vendor-mirror status`.');
-}
-
-function refused({ clock }: ProcessContext, { facts, problems }: AccountHealth): Checkup {
-  const check = 'refused deliveries';
-  const found =
-    problems.find(({ code }) => code === 'deliveries_refused') ?? problems.find(({ code }) => code === 'address_known');
-  if (found) return warning(check, found.message, found.remedy ?? '');
-  const astray = unknownPaths(facts.refused, clock.now());
-  return astray
-    ? warning(
-        check,
-        `${counted(astray.refused, 'request')} ${refusalWords(astray.outcome, null)}, the last ${age(clock, astray.last_at)}.`,
-        refusalRemedy(astray.outcome, facts.account),
-      )
-    : fine(check, 'None was refused within a day and after the last that was accepted.');
-}
-
-function values({ problems }: AccountHealth): Checkup {
-  const check = 'values';
-  const found = problems.find(({ code }) => code === 'values_unreadable');
-  return found
-    ? warning(check, found.message, found.remedy ?? '')
-    : fine(check, 'Every value that the service sent could be read.');
-}
-
-function queue({ facts: { parkedFor }, problems }: AccountHealth): Checkup {
-  const check = 'queue';
-  const [first] = parkedFor;
-  if (!first) {
-    const stuck = problems.find(({ code }) => code === 'queue_stuck');
-    return stuck ? warning(check, stuck.message, stuck.remedy ?? '') : fine(check, 'No changed vendor was given up.');
-  }
-  const vendors = parkedFor.reduce((sum, reason) => sum + reason.vendors, 0);
-  const why = first.error === null ? '' : ` Most often: ${first.error}`;
-  return warning(
-    check,
-    `${counted(vendors, 'changed vendor')} could not be read and wait${vendors === 1 ? 's' : ''} for the next reconciliation.${why}`,
-    'Remove the cause; then `vendor-mirror deliveries retry` tries again at once.',
-  );
-}
-
-/** Where the service was reached, and the list was not complete; what keeps a run from reaching it, the requests of `doctor` meet too. */
-function lastRun({ problems, error }: AccountHealth): Checkup[] {
-  const isIncomplete = error?.code != null && catalogue[error.code].exit === exitStatus.incomplete;
-  return problems
-    .filter(({ code }) => isIncomplete && code === 'last_run')
-    .map(({ message, remedy }) => warning('last run', message, remedy ?? ''));
-}
-
-const checkOf: Partial<Record<ProblemCode, string>> = {
-  absences_waiting: 'absences',
-  absences_unproven: 'absences',
-  token_sees_less: 'absences',
-  vendors_undecided: 'undecided',
-};
-
-/** Nothing where every vendor could be decided about. */
-function ofVendors({ problems }: AccountHealth): Checkup[] {
-  return problems.flatMap(({ code, message, remedy }) => {
-    const check = checkOf[code];
-    return check === undefined ? [] : warning(check, message, remedy ?? '');
-  });
+/** Requests to addresses that no callback has: they say nothing of the deliveries of ours. */
+function strayRequests(
+  { clock }: Pick<ProcessContext, 'clock'>,
+  { account, refused }: AccountHealth['facts'],
+): Checkup[] {
+  const astray = unknownPaths(refused, clock.now());
+  if (!astray) return [];
+  const message = `${counted(astray.refused, 'request')} ${refusalWords(astray.outcome, null)}, the last ${age(clock, astray.last_at)}.`;
+  return [warning(checkOf.deliveries_refused, message, refusalRemedy(astray.outcome, account))];
 }

@@ -15,7 +15,7 @@ import type { PathTokens } from '../webhook/address.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { listenerCheckups } from './doctor-listener.ts';
 import { settingsCheckups } from './doctor-settings.ts';
-import { fileCheckups, mirrorCheckups, pausedCheckup } from './doctor-mirror.ts';
+import { checkOf, fileCheckups, mirrorCheckups, pausedCheckup } from './doctor-mirror.ts';
 import { serviceCheckups } from './doctor-service.ts';
 import { loadSettings } from './load-settings.ts';
 import { highestExit, withSettings, type Call, type CommandHandler } from './process/command.ts';
@@ -107,8 +107,13 @@ async function checkAll(
             await report(paused, account);
             continue;
           }
-          for await (const checkup of serviceCheckups(context, installation, account)) await report(checkup, account);
-          for (const checkup of await mirrorCheckups(context, settings, account)) await report(checkup, account);
+          let isReached = true;
+          for await (const checkup of serviceCheckups(context, installation, account)) {
+            isReached &&= checkup.check !== checkOf.access_refused || checkup.result === 'ok';
+            await report(checkup, account);
+          }
+          const judged = await mirrorCheckups(context, settings, account, isReached);
+          for (const checkup of judged) await report(checkup, account);
         }
         await onAccounts();
       },

@@ -554,14 +554,17 @@ const callbacksUnknown: Rule = ({ facts: { account, awaitsDeliveries, unknownCal
   return problem('callbacks_unknown', 'fair', message, unknownCallbacksRemedy(ids, account), since);
 };
 
-const deliveriesSilent: Rule = ({ facts: { lastDelivery, missedSince }, deliveries, now }) => {
+const deliveriesSilent: Rule = ({ facts: { account, callbacks, lastDelivery, missedSince }, deliveries, now }) => {
   if (deliveries.state !== 'silent') return undefined;
   const silent =
     lastDelivery === null
       ? 'no delivery ever arrived'
       : `the last one arrived ${age({ now: () => now }, lastDelivery)}`;
   const message = `Sweeps found ${missedSince} changes that no delivery announced, and ${silent}.`;
-  return problem('deliveries_silent', 'fair', message, 'Run `vendor-mirror doctor`.', lastDelivery);
+  const verified = callbacks.find((callback) => callback.verified === 1 && isAboutVendors(callback.event));
+  const resend = `vendor-mirror callbacks resend ${verified?.callbackid ?? 'ID'} --account ${account}`;
+  const remedy = `Correct what \`vendor-mirror doctor\` says of the public address and the delivery path. If both are right, the service may have disabled the callback: \`${resend}\` enables it, while the daemon runs, which also tries it by itself.`;
+  return problem('deliveries_silent', 'fair', message, remedy, lastDelivery);
 };
 
 /** How many vendors a sentence names. */
@@ -611,11 +614,14 @@ const valuesUnreadable: Rule = ({ facts: { unreadable } }) => {
   );
 };
 
-const vendorsParked: Rule = ({ facts: { queue } }) => {
+const vendorsParked: Rule = ({ facts: { queue, parkedFor } }) => {
   if (queue.parked === 0) return undefined;
   const vendors = queue.parked === 1 ? 'One changed vendor' : `${queue.parked} changed vendors`;
-  const message = `${vendors} could not be read; the next reconciliation tries again.`;
-  return problem('vendors_parked', 'fair', message, '`vendor-mirror deliveries retry` tries again at once.');
+  const [most, ...others] = parkedFor;
+  const why = most?.error ? ` ${others.length === 0 ? 'The cause' : 'Most often'}: ${most.error}` : '';
+  const message = `${vendors} could not be read; the next reconciliation tries again.${why}`;
+  const remedy = 'Remove the cause; then `vendor-mirror deliveries retry` tries again at once.';
+  return problem('vendors_parked', 'fair', message, remedy);
 };
 
 /** As long as the alert rules allow, in milliseconds. */
@@ -760,7 +766,7 @@ export const listenerRemedy =
   'If the proxy runs on another machine, or in another container, set listener.host: 0.0.0.0 and restart the daemon. If it runs on this machine, nothing needs to be done.';
 
 /** Nothing once a delivery has come. */
-export function listenerProblem({ listenerMovedAt, accounts }: HealthFacts): Problem | undefined {
+function listenerProblem({ listenerMovedAt, accounts }: HealthFacts): Problem | undefined {
   if (listenerMovedAt === null) return undefined;
   if (accounts.some(({ lastDelivery }) => (lastDelivery ?? '') >= listenerMovedAt)) return undefined;
   const message = `${listenerMoved('127.0.0.1')} No delivery has come since.`;
@@ -836,7 +842,7 @@ export function publicationStatuses(
   });
 }
 
-export function publicationProblem(
+function publicationProblem(
   { path, failing_since, code, error, behind_since }: PublicationStatus,
   hasDaemon: boolean,
   now: number,

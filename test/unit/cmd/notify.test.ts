@@ -133,3 +133,15 @@ describe('status', () => {
     expect(told.notify).toHaveLength(4);
   });
 });
+
+describe('doctor', () => {
+  it('L44 names each target that needs a person, as status does', async () => {
+    const { checks } = JSON.parse((await line.run('doctor', '--json')).stdout) as { checks: Row[] };
+    const { problems } = JSON.parse((await line.run('status', '--json')).stdout) as { problems: Row[] };
+    const told = checks.filter(({ check }) => check === 'outgoing webhooks');
+    expect(told.map(({ message }) => message)).toHaveLength(3);
+    expect(told.map(({ message, remedy }) => [message, remedy])).toEqual(
+      problems.filter(({ code }) => code !== 'no_daemon').map(({ message, what_to_do }) => [message, what_to_do]),
+    );
+  });
+});

@@ -1,6 +1,7 @@
 /** Situations, and what each surface says of it: all of them show one judgement. */
 import { describe, expect, it } from 'vitest';
 import { printText } from '../../../src/cmd/status.ts';
+import { accountCheckups, askedAnew, checkOf, ofInstallation } from '../../../src/cmd/doctor-mirror.ts';
 import type { ProcessContext } from '../../../src/cmd/process/process-context.ts';
 import { summaryLines } from '../../../src/cmd/live-summary.ts';
 import { jsonText } from '../../../src/domain/steering.ts';
@@ -209,7 +210,7 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
   [
     'deliveries are silent',
     of({ missedSince: 3, lastDelivery: before(hour) }),
-    correct('deliveries_silent', '`vendor-mirror doctor`'),
+    correct('deliveries_silent', '`vendor-mirror callbacks resend 2001 --account 6BApk`'),
   ],
   [
     'L23 deliveries are refused, because a proxy removes the signature',
@@ -284,6 +285,35 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     'vendors are parked',
     of({ queue: { waiting: 0, parked: 2 } }),
     correct('vendors_parked', '`vendor-mirror deliveries retry`'),
+  ],
+  [
+    'vendors are parked, most of them for one cause',
+    of({
+      queue: { waiting: 0, parked: 3 },
+      parkedFor: [
+        { error: 'The service failed with status 500.', vendors: 2 },
+        { error: null, vendors: 1 },
+      ],
+    }),
+    correct('vendors_parked', 'Most often: The service failed with status 500.'),
+  ],
+  [
+    'a receiver of webhooks answered 410',
+    of({}, { targets: [target({ disabled_at: before(hour) })] }),
+    correct('receiver_gone', catalogue.receiver_gone.hint),
+  ],
+  [
+    'changes were given up for a receiver, and another is no longer in the settings',
+    of(
+      {},
+      {
+        targets: [
+          target({ parked: 2, parked_error: 'It answered 422.' }),
+          { ...target({ target: 'old.example' }), state: 'not in the settings' },
+        ],
+      },
+    ),
+    correct('changes_given_up', '`vendor-mirror notify retry'),
   ],
   [
     'a vendor cannot be read',
@@ -379,7 +409,7 @@ async function statusOf(given: HealthFacts): Promise<string> {
   return text();
 }
 
-describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summary, status, /api/status, /readyz and metrics, where', () => {
+describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summary, status, doctor, /api/status, /readyz and metrics, where', () => {
   it.each(situations)(
     '%s',
     async (_, given, { verdict: [code, tone], ready, stale: isStale, process = true, remedy }) => {
@@ -424,6 +454,16 @@ describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summ
       expect(html).toContain(`class="verdict ${tone}"`);
       expect(page).toContain(words);
       for (const line of sentences) expect(page).toContain(plain(line));
+
+      const doctor = [
+        ...health.accounts.flatMap((one) => accountCheckups({ clock: virtualClock({ start: noon }) }, one, true)),
+        ...ofInstallation(health),
+      ];
+      for (const { code: own, message, remedy: toDo } of [...health.bySeverity[0]!.problems, ...health.installation]) {
+        if (askedAnew.has(own)) continue;
+        const named = { check: checkOf[own], message: expect.stringContaining(message) as string };
+        expect(doctor).toContainEqual(expect.objectContaining(toDo === null ? named : { ...named, remedy: toDo }));
+      }
 
       const metrics = new Map(
         (await ask('/metrics')).body.split('\n').map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
