@@ -183,7 +183,8 @@ function declareExport(program: Command, lazy: LazyAction): void {
     .description(
       paragraphs(
         'Writes a consistent, self-contained copy of the mirror (.db), or rows of it: those of the view vendor_overview, unless --view or --query is given. The file appears only when it is complete.',
-        'A .csv is in UTF-8 with a byte order mark. Text that a spreadsheet would take for a formula, also after spaces and line breaks, gets a leading apostrophe; numbers, amounts and telephone numbers do not.',
+        'A .csv is in UTF-8 with a byte order mark. Text that a spreadsheet would take for a formula, also after spaces, line breaks and invisible characters, gets a leading apostrophe; numbers, amounts and telephone numbers do not.',
+        'A spreadsheet changes what looks like a number or a date: 0042 becomes 42, and digits after the fifteenth are lost. Import such columns as text, or use a .parquet, which keeps types.',
         'A .parquet keeps types: 64-bit integers, numbers, booleans, times without a zone, text. Text of the service in a time column that is not a time is left empty, and counted. A column that a query computes gets its type from its first values.',
         'A query is a single SELECT. Its rows are written while they are read, so their number does not matter. Run long queries on a copy.',
       ),

@@ -8,7 +8,9 @@
  * s of processor time and at most 298 MB.
  *
  * What a spreadsheet would take for a formula in a `.csv` begins with an apostrophe, at the beginning of a text, and after what separates cells
- * in some country: most of Europe imports with semicolons, and then a comma or a quote inside a cell means nothing.
+ * in some country: most of Europe imports with semicolons, and then a comma or a quote inside a cell means nothing. Every other text is written as
+ * it is: a spreadsheet reads `0042` as 42 and rounds a number of 20 digits unless that column is imported as text, but quotes would not change
+ * that, and an apostrophe would make it another value for every other reader.
  */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
@@ -30,7 +32,13 @@ export function csvOf({ columns, rows }: ExportedRows): Readable {
     bom: true,
     record_delimiter: 'windows',
     quote_record_delimiter: true,
-    cast: { string: (text) => ({ value: withoutFormulas(text), quoted: /^'?\+|[;\t]/.test(text) }), bigint: String },
+    cast: {
+      string: (text) => ({
+        value: withoutFormulas(text),
+        quoted: text.startsWith('+') || text.startsWith("'+") || separator.test(text),
+      }),
+      bigint: String,
+    },
   });
   const named = lists(
     columns.map(({ name }) => name),
@@ -45,28 +53,49 @@ async function* lists(names: readonly string[], rows: AsyncIterable<readonly Cel
   yield* rows;
 }
 
-/** What spreadsheets read as a formula, also after spaces and line breaks, and with full-width signs. */
-const formula = /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
-/** `-5.00`, `-1,234.50`, `-1.5e-7`. */
-const number = '[+-]?\\d+(?:,\\d{3})*(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
-/** Numbers and amounts as in `outstanding_text`: `-5.00 EUR; 3.10 USD`. */
-const amounts = new RegExp(`^ *${number}(?: [A-Za-z]{3}(?:; ${number} [A-Za-z]{3})*)? *$`);
+/** What shows nothing. Programs that drop it move a sign that stands behind it to the beginning. */
+const invisible = '\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}';
+const invisibleCharacters = new RegExp(`[${invisible}]`, 'gu');
+/** What separates cells, or lines, for some reader. */
+const separators = ';,\\t-\\r\\x85\\u2028\\u2029';
+const separator = new RegExp(`[${separators}]`);
+const afterSeparators = new RegExp(`(?<=[${separators}])(?<!\\r(?=\\n))`);
+
+/** What spreadsheets calculate: signs, full-width ones too, at the beginning or behind spaces, line breaks and what is invisible. */
+const formula = new RegExp(`^[\\s${invisible}]*[=+\\-@＝＋－＠]|^[${invisible}]*[\\t\\r]`, 'u');
+/** A quote behind a separator may end at once. */
+const laterFormula = new RegExp(`^["\\s${invisible}]*[=+\\-@＝＋－＠]`, 'u');
+const anySign = /[=+\-@＝＋－＠\t\r]/;
+
+/** `-5.00`, `-1,234.50`, `-1.5e-7`, and amounts as in `outstanding_text`: `-5.00 EUR; 3.10 USD`. */
+const amount = /^ *[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?: [A-Za-z]{3})? *$/;
 /** `+49 (30) 1234-5`, with an extension: nothing in it can name a cell or a function. */
-const telephone = /^ *[+＋][\d\s()./–-]*\d[\d\s()./–-]*(?:(?:x|ext\.?) ?\d+)? *$/;
+const telephone = /^ *[+＋][\s()./–-]*\d[\d\s()./–-]*(?:(?:x|ext\.?) ?\d+ *)?$/;
 /** Digits alone, or with a blank or a bracket between two: a spreadsheet would show the result of `+1-555-0100` instead. */
 const notArithmetic = /^\D*\d+$|\d\s+\d|\d\s*\(|\)\s*\d/;
 
-/** What begins a cell inside a text where it separates cells; a quote there may end at once. */
-const laterCell = /(?<=[;,\t\r\n])(?:[^\S\t\r\n]|["\ufeff])*[=+\-@＝＋－＠][^;,\t\r\n]*/g;
-
+/**
+ * A cell begins with the text, or behind a separator in it, and ends at any later one or at the end of a line: `-5` is no formula, but behind a
+ * semicolon `-5,5*A1` is one where numbers have decimal commas.
+ */
 function withoutFormulas(text: string): string {
-  const escaped = formula.test(text) && !isNoFormula(text) ? `'${text}` : text;
-  return escaped.replace(laterCell, (cell) => (isNoFormula(cell) ? cell : `'${cell}`));
+  if (!anySign.test(text)) return text;
+  const parts = text.split(afterSeparators);
+  let harmless = true;
+  for (let nth = parts.length - 1; nth >= 0; nth--) {
+    const part = parts[nth] ?? '';
+    harmless = isNoFormula(part) && (harmless || part.endsWith('\n'));
+    if (nth > 0 && !harmless && laterFormula.test(part)) parts[nth] = `'${part}`;
+  }
+  const written = parts.join('');
+  return formula.test(text) && (!harmless || text.includes('\n')) ? `'${written}` : written;
 }
 
-function isNoFormula(text: string): boolean {
-  if (/[\t\r\n]/.test(text)) return false;
-  return amounts.test(text) || (telephone.test(text) && notArithmetic.test(text));
+function isNoFormula(part: string): boolean {
+  const cell = part.replace(/\r?\n$|[,;]$/, '');
+  if (separator.test(cell)) return false;
+  const shown = cell.replace(invisibleCharacters, '');
+  return /^\s*$/.test(shown) || amount.test(shown) || (telephone.test(shown) && notArithmetic.test(shown));
 }
 
 /** Rows as JSON: one array, or one object on each line. */
