@@ -13,7 +13,7 @@ export interface Amount {
 
 export interface VendorFilter {
   readonly account?: string | undefined;
-  /** Part of a name, contact, e-mail address, account number or city, whatever its case and accents. */
+  /** Part of a name, contact, e-mail address, account number or city, whatever its case and accents; or the whole id. */
   readonly search?: string | undefined;
   /** Default: active vendors that are not absent, unless `presence` is given. */
   readonly state?: VendorState | 'all' | undefined;

@@ -135,6 +135,10 @@ export function amountText(balance: Balance): string {
   return minor === null ? `${balance.amount} ${balance.code}` : money(minor, balance.code);
 }
 
+/** Amounts of several currencies, one below the other. */
+export const amountLines = (balances: readonly Balance[]): Html[] =>
+  balances.map((balance, at) => html`${at > 0 ? html`<br />` : null}<bdi>${amountText(balance)}</bdi>`);
+
 /** A share from 0 to 1. */
 export const percent = (share: number): string => percents.format(share);
 

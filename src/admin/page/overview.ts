@@ -27,8 +27,19 @@ export interface OverviewOptions {
 
 /** The account that a page is about: the wanted one, or the only one; undefined where there is none, `all` where nobody chose. */
 export function chosenAccount({ accounts }: Health, wanted: string | undefined): AccountHealth | 'all' | undefined {
-  const chosen = accounts.find(({ facts }) => facts.account === wanted);
-  return chosen ?? (accounts.length > 1 ? 'all' : accounts[0]);
+  if (wanted !== undefined) return accounts.find(({ facts }) => facts.account === wanted);
+  return accounts.length > 1 ? 'all' : accounts[0];
+}
+
+/** Where an address names an account that is not here. */
+export function noAccountPage(account: string, now: number): Page {
+  const content = html`<main id="main">
+    <section>
+      <h1>The mirror holds no account “<bdi>${account}</bdi>”.</h1>
+      <p><a href="./">All accounts</a></p>
+    </section>
+  </main>`;
+  return page({ title: 'No such account', root: './', now, content });
 }
 
 export function overview(health: Health, options: OverviewOptions): Page {

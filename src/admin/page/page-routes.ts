@@ -6,15 +6,16 @@ import type { Health } from '../../health/judge.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
 import type { Figures } from '../../store/reports/figures.ts';
 import type { AccountOwed } from '../../store/reports/owed.ts';
-import type { VendorFilter, VendorList } from '../../store/reports/vendor-list.ts';
+import { accountIds } from '../../store/reports/known-accounts.ts';
+import { isVendorId, type VendorFilter, type VendorList } from '../../store/reports/vendor-list.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
 import type { ApiHandle } from '../api/answers.ts';
 import { accountsPage } from './accounts-page.ts';
 import { FiguresCache, shared } from './figures-cache.ts';
 import type { Page } from './html.ts';
-import { chosenAccount, overview } from './overview.ts';
-import { findVendors, searchPage, searchResults, type Found } from './search-results.ts';
-import { browserPage, chosenIn, vendorsOnPage, type Chosen } from './vendor-browser.ts';
+import { chosenAccount, noAccountPage, overview } from './overview.ts';
+import { findVendors, searchResults } from './search-results.ts';
+import { browserPage, chosenIn, searchIn, vendorsOnPage, type Chosen } from './vendor-browser.ts';
 import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts';
 
 export interface PageOptions {
@@ -33,34 +34,37 @@ export interface PageOptions {
 
 const html = 'text/html; charset=utf-8';
 
-/** Vendors that the box shows, and the page. */
-const [inBox, onPage] = [12, 100];
+/** Vendors that are shown below the search box. */
+const inBox = 12;
 
 /** Answers without the headers that all answers of the admin server have. */
 export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHandle>> {
   const { query, clock, assetFolder } = options;
   const overviews = sharedOverviews(options);
   const listed = sharedLists(options);
-  const search = async (request: HttpRequest, limit: number): Promise<Found | null> => {
-    const wanted = (request.query.get('q') ?? '').trim().slice(0, 200);
-    if (wanted === '') return null;
-    return findVendors(query, clock, { wanted, limit, signal: request.signal });
-  };
+  const answerFor = (account: string | undefined, found: Page | undefined, request: HttpRequest): HttpAnswer =>
+    found ? pageAnswer(found, request) : pageAnswer(noAccountPage(account ?? '', clock.now()), request, 404);
   return {
-    '/': async (request) => pageAnswer(await overviews(request.query.get('account') ?? undefined), request),
+    '/': async (request) => {
+      const account = request.query.get('account') ?? undefined;
+      return answerFor(account, await overviews(account), request);
+    },
     '/search': async (request) => {
       const root = /^(\.\.?\/){1,3}$/.exec(request.query.get('root') ?? '')?.[0] ?? './';
-      const found = await search(request, inBox);
+      const wanted = searchIn(request.query);
+      const found =
+        wanted === undefined
+          ? undefined
+          : await findVendors(query, clock, { wanted, limit: inBox, signal: request.signal });
       return { status: 200, headers: { 'content-type': html }, body: found ? searchResults(found, root).text : '' };
     },
     '/vendors': async (request) => {
-      const found = await search(request, onPage);
-      if (found) return pageAnswer(searchPage(found, request.query.get('q') ?? '', clock.now()), request);
-      return pageAnswer(await listed(chosenIn(request.query)), request);
+      const chosen = chosenIn(request.query);
+      return answerFor(chosen.account, await listed(chosen), request);
     },
     '/vendors/:account/:id': async (request) => {
       const { account = '', id = '' } = request.params;
-      const known = /^\d{1,15}$/.test(id) ? await vendorHistory(query, account, Number(id)) : undefined;
+      const known = isVendorId(id) ? await vendorHistory(query, account, Number(id)) : undefined;
       if (!known) return pageAnswer(noVendorPage(clock.now()), request, 404);
       return pageAnswer(vendorPageOf(known, clock.now()), request);
     },
@@ -73,8 +77,8 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
   };
 }
 
-/** The first page, of all accounts or of a chosen one, made once for all readers. */
-function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page> {
+/** The first page, of all accounts or of a chosen one, made once for all readers; undefined where there is no such account. */
+function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page | undefined> {
   const { currentHealth: examine, figures, clock, mayAct, onFault } = options;
   const cache = new FiguresCache(clock, figures, onFault);
   const sums = new FiguresCache(clock, options.owed, onFault);
@@ -83,6 +87,7 @@ function sharedOverviews(options: PageOptions): (account: string | undefined) =>
   return async (wanted) => {
     const chosen = chosenAccount(await examine(), wanted);
     if (chosen === 'all') return allAccounts();
+    if (chosen === undefined && wanted !== undefined) return undefined;
     const account = chosen?.facts.account ?? '';
     let page = pages.get(account);
     if (!page) {
@@ -99,17 +104,19 @@ function sharedOverviews(options: PageOptions): (account: string | undefined) =>
 /** How many lists are shared at a time. */
 const maxLists = 20;
 
-/** Pages of the list of vendors, each made once for all readers. */
-function sharedLists({ browse, clock }: PageOptions): (chosen: Chosen) => Promise<Page> {
+/** Pages of the list of vendors, each made once for all readers; undefined where there is no such account. */
+function sharedLists({ browse, query, clock }: PageOptions): (chosen: Chosen) => Promise<Page | undefined> {
   const lists = new Map<string, () => Promise<Page>>();
-  return (chosen) => {
-    const { account, sort, page } = chosen;
-    const name = JSON.stringify([account, sort, page]);
+  return async (chosen) => {
+    const { account, search, sort, page } = chosen;
+    const accounts = await query(accountIds);
+    if (account !== undefined && !accounts.includes(account)) return undefined;
+    const name = JSON.stringify([account, search, sort, page]);
     const list =
       lists.get(name) ??
       shared(clock, async () => {
-        const filter = { account, sort, limit: vendorsOnPage, offset: (page - 1) * vendorsOnPage };
-        return browserPage(await browse(filter), chosen, clock.now());
+        const filter = { account, search, sort, limit: vendorsOnPage, offset: (page - 1) * vendorsOnPage };
+        return browserPage(await browse(filter), chosen, accounts.length > 1, clock.now());
       });
     lists.delete(name);
     lists.set(name, list);

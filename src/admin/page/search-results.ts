@@ -1,13 +1,13 @@
-/** Results of a search for vendors by name, number or e-mail address: while typing, and as a page. */
+/** What is found while a person types a name, number or e-mail address; the whole list of it is a page of the list of vendors. */
 import type { Presence } from '../../domain/presence.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import { accountIds } from '../../store/reports/known-accounts.ts';
 import { accountsWith, storedDetails } from '../../store/reports/vendor-detail.ts';
-import { vendorPage } from '../../store/reports/vendor-list.ts';
+import { isVendorId, vendorPage } from '../../store/reports/vendor-list.ts';
 import type { VendorKey } from '../../store/sqlite/schema.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
-import { page, type Page, amountText, counted, html, type Html } from './html.ts';
+import { amountText, counted, html, type Html } from './html.ts';
 
 /** One that was found. */
 interface Hit {
@@ -41,9 +41,7 @@ export async function findVendors(
   clock: Pick<Clock, 'yield'>,
   { wanted, limit, signal }: Wanted,
 ): Promise<Found> {
-  const { hits, isAll } = /^\d{1,15}$/.test(wanted)
-    ? await numbered(query, Number(wanted), limit)
-    : { hits: [], isAll: true };
+  const { hits, isAll } = isVendorId(wanted) ? await numbered(query, Number(wanted), limit) : { hits: [], isAll: true };
   const known = new Set(hits.map(nameOf));
   let after: VendorKey | null | undefined;
   do {
@@ -73,9 +71,11 @@ function numbered(query: Query, vendorid: number, limit: number): Promise<{ hits
   });
 }
 
+export const noneFound = 'No vendor has this name, number or e-mail address.';
+
 /** What stands below the search box. */
 export function searchResults({ hits, more, several }: Found, root: string): Html {
-  if (hits.length === 0) return html`<p>No vendor has this name, number or e-mail address.</p>`;
+  if (hits.length === 0) return html`<p>${noneFound}</p>`;
   const count = counted(hits.length, 'vendor');
   return html`<p>${more ? `The first ${count}; type more letters to find others` : count}</p>
     <ul class="hits">
@@ -101,14 +101,4 @@ const states = ['active', 'deleted', 'archived'] as const;
 export function stateWords({ vis_state, presence }: Pick<Hit, 'vis_state' | 'presence'>): string {
   if (presence !== 'present') return presence;
   return vis_state === null ? 'state unknown' : states[vis_state];
-}
-
-export function searchPage(found: Found, wanted: string, now: number): Page {
-  const content = html`<main id="main">
-    <section>
-      <h1>Vendors</h1>
-      ${searchResults(found, './')}
-    </section>
-  </main>`;
-  return page({ title: 'Vendors', root: './', wanted, content, now });
 }

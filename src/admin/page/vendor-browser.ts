@@ -1,11 +1,13 @@
-/** The list of all vendors: a page of it, in the order that a person chose, of one account or of all. */
+/** The list of all vendors, or of those that a person searched for: a page of it, in the order that they chose, of one account or of all. */
 import type { ListedVendor, VendorList, VendorOrder } from '../../store/reports/vendor-list.ts';
-import { ago, amountText, count, counted, html, page, vendorLink, type Html, type Page } from './html.ts';
-import { stateWords } from './search-results.ts';
+import { ago, amountLines, count, counted, html, page, vendorLink, type Html, type Page } from './html.ts';
+import { noneFound, stateWords } from './search-results.ts';
 
 /** What a person chose, as the address of the page says it. */
 export interface Chosen {
   readonly account: string | undefined;
+  /** As in the search box; undefined where nobody searches. */
+  readonly search: string | undefined;
   readonly sort: VendorOrder;
   /** From 1. */
   readonly page: number;
@@ -24,79 +26,111 @@ const columns = [
   ['changed', 'Changed'],
 ] as const satisfies readonly (readonly [VendorOrder, string])[];
 
-/** What is not understood is as if it was not there. */
+/** An order or a page that is not understood is as if it was not there. */
 export function chosenIn(query: URLSearchParams): Chosen {
   const sort = columns.map(([order]) => order).find((order) => order === query.get('sort')) ?? 'outstanding';
   const asked = Number(query.get('page') ?? 1);
-  const account = /^[A-Za-z0-9_-]{1,64}$/.exec(query.get('account') ?? '')?.[0];
-  return { account, sort, page: Number.isInteger(asked) && asked >= 1 ? Math.min(asked, maxPage) : 1 };
+  return {
+    account: query.get('account') ?? undefined,
+    search: searchIn(query),
+    sort,
+    page: Number.isInteger(asked) && asked >= 1 ? Math.min(asked, maxPage) : 1,
+  };
 }
 
-export function browserPage({ total, vendors }: VendorList, chosen: Chosen, now: number): Page {
-  const { account, sort, page: at } = chosen;
+const maxSearch = 200;
+
+/** What is searched for; undefined where that is nothing. */
+export function searchIn(query: URLSearchParams): string | undefined {
+  return (query.get('q') ?? '').trim().slice(0, maxSearch) || undefined;
+}
+
+/** @param several whether the mirror has several accounts, which use the same numbers and names */
+export function browserPage({ total, vendors }: VendorList, chosen: Chosen, several: boolean, now: number): Page {
+  const { account, search, sort, page: at } = chosen;
   const first = (at - 1) * vendorsOnPage + 1;
   const pages = Math.max(1, Math.ceil(total / vendorsOnPage));
-  const shown =
-    vendors.length === 0
-      ? 'None here'
-      : `${count(first)} to ${count(first + vendors.length - 1)} of ${counted(total, 'vendor')}`;
   const ordered =
     sort === 'outstanding' || sort === 'overdue' ? '; amounts are ordered as numbers, whatever their currency' : '';
+  const shown =
+    vendors.length > 0
+      ? `${total === vendors.length ? '' : `${count(first)} to ${count(first + vendors.length - 1)} of `}${counted(total, 'vendor')}, in every state${ordered}.`
+      : total > 0
+        ? `This page is past the last of ${counted(total, 'vendor')}.`
+        : search === undefined
+          ? 'None.'
+          : noneFound;
+  const isOfEach = several && account === undefined;
+  const of = !several ? null : account === undefined ? ' of all accounts' : html` of account ${account}`;
   const content = html`<main id="main">
     <section aria-labelledby="vendors-title">
-      <h1 id="vendors-title">Vendors of ${account === undefined ? 'all accounts' : html`account ${account}`}</h1>
+      <h1 id="vendors-title">Vendors${of}${search === undefined ? null : html` with “<bdi>${search}</bdi>”`}</h1>
       <p class="soft">
-        ${shown}, in every state${ordered}.
-        ${account === undefined ? null : html`<a href="${address({ ...chosen, account: undefined, page: 1 })}">All accounts</a>`}
+        ${shown}
+        ${several && account !== undefined ? html`<a href="${address({ ...chosen, account: undefined, page: 1 })}">All accounts</a>` : null}
+        ${search === undefined ? null : html`<a href="${address({ ...chosen, search: undefined, page: 1 })}">All vendors</a>`}
       </p>
-      <div class="scroll" tabindex="0" role="group" aria-label="Vendors">
-        <table id="vendor-list">
-          <thead>
-            <tr>
-              ${columns.map(([order, name]) => heading(order, name, chosen))}
-              <th scope="col">State</th>
-              ${account === undefined ? html`<th scope="col">Account</th>` : null}
-            </tr>
-          </thead>
-          <tbody>
-            ${vendors.map((vendor) => row(vendor, account === undefined, now))}
-          </tbody>
-        </table>
-      </div>
-      <nav class="pages" aria-label="Pages">
-        ${at > 1 ? html`<a rel="prev" href="${address({ ...chosen, page: at - 1 })}">Previous</a>` : null}
-        <span>Page ${count(at)} of ${count(pages)}</span>
-        ${at < pages ? html`<a rel="next" href="${address({ ...chosen, page: at + 1 })}">Next</a>` : null}
-      </nav>
+      ${vendors.length === 0 ? null : table(vendors, chosen, isOfEach, now)}
+      ${pages === 1 && at === 1 ? null : steps(chosen, pages)}
     </section>
   </main>`;
-  return page({ title: 'Vendors', root: './', now, content });
+  return page({ title: 'Vendors', root: './', wanted: search ?? '', now, content });
+}
+
+function table(vendors: readonly ListedVendor[], chosen: Chosen, isOfEach: boolean, now: number): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Vendors">
+    <table id="vendor-list">
+      <thead>
+        <tr>
+          ${columns.map(([order, name]) => heading(order, name, chosen))}
+          <th scope="col">State</th>
+          ${isOfEach ? html`<th scope="col">Account</th>` : null}
+        </tr>
+      </thead>
+      <tbody>
+        ${vendors.map((vendor) => row(vendor, chosen, isOfEach, now))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function steps(chosen: Chosen, pages: number): Html {
+  const { page: at } = chosen;
+  return html`<nav class="pages" aria-label="Pages">
+    ${at > 1 ? html`<a rel="prev" href="${address({ ...chosen, page: Math.min(at - 1, pages) })}">Previous</a>` : null}
+    <span>Page ${count(at)} of ${count(pages)}</span>
+    ${at < pages ? html`<a rel="next" href="${address({ ...chosen, page: at + 1 })}">Next</a>` : null}
+  </nav>`;
 }
 
 function heading(order: VendorOrder, name: string, chosen: Chosen): Html {
   const isAmount = order === 'outstanding' || order === 'overdue';
   const sorted = order !== chosen.sort ? 'none' : isAmount || order === 'changed' ? 'descending' : 'ascending';
-  return html`<th scope="col" class="${isAmount ? 'number' : order === 'name' ? '' : 'rest'}" aria-sort="${sorted}">
+  return html`<th scope="col" class="${isAmount ? 'number' : ''}" aria-sort="${sorted}">
     <a href="${address({ ...chosen, sort: order, page: 1 })}">${name}</a>
   </th>`;
 }
 
-function row(vendor: ListedVendor, several: boolean, now: number): Html {
-  const { account_id, vendorid, vendor_name, outstanding, overdue, changed_at } = vendor;
+function row(vendor: ListedVendor, { search }: Chosen, isOfEach: boolean, now: number): Html {
+  const { account_id, vendorid, vendor_name, primary_contact_email: email, outstanding, overdue, changed_at } = vendor;
   return html`<tr>
-    <th scope="row">${vendorLink(account_id, vendorid, vendor_name)}</th>
-    <td class="rest">${vendorid}</td>
-    <td class="number">${outstanding.map(amountText).join('; ')}</td>
-    <td class="number">${overdue.map(amountText).join('; ')}</td>
-    <td class="rest">${ago(now, changed_at)}</td>
+    <th scope="row">
+      ${vendorLink(account_id, vendorid, vendor_name)}
+      ${search !== undefined && email ? html`<small><bdi>${email}</bdi></small>` : null}
+    </th>
+    <td data-name="Number">${vendorid}</td>
+    <td class="number" data-name="Outstanding">${amountLines(outstanding)}</td>
+    <td class="number" data-name="Overdue">${amountLines(overdue)}</td>
+    <td data-name="Changed">${ago(now, changed_at)}</td>
     <td>${stateWords(vendor)}</td>
-    ${several ? html`<td>${account_id}</td>` : null}
+    ${isOfEach ? html`<td data-name="Account">${account_id}</td>` : null}
   </tr>`;
 }
 
-function address({ account, sort, page: at }: Chosen): string {
+function address({ account, search, sort, page: at }: Chosen): string {
   const query = new URLSearchParams({
     ...(account === undefined ? {} : { account }),
+    ...(search === undefined ? {} : { q: search }),
     sort,
     ...(at === 1 ? {} : { page: String(at) }),
   });

@@ -14,7 +14,7 @@ export interface VendorFilter {
   readonly visState?: VisState | undefined;
   /** Any of these. */
   readonly presence?: readonly Presence[] | undefined;
-  /** Part of a name, contact, e-mail address, account number or city, ignoring case and accents. */
+  /** Part of a name, contact, e-mail address, account number or city, ignoring case and accents; or the whole id. */
   readonly search?: string | undefined;
   readonly limit?: number | undefined;
   /** How many are left out before the first. */
@@ -171,9 +171,17 @@ function conditions({ account, visState, presence, search }: VendorFilter): Expr
     ...(account === undefined ? [] : [sql<SqlBool>`v.account_id = ${account}`]),
     ...(visState === undefined ? [] : [sql<SqlBool>`v.vis_state = ${visState}`]),
     ...(presence === undefined ? [] : [sql<SqlBool>`v.presence IN (${sql.join(presence)})`]),
-    ...(search === undefined ? [] : [sql<SqlBool>`instr(folded(${searched}), ${foldedText(search)}) > 0`]),
+    ...(search === undefined ? [] : [matches(search)]),
   ];
 }
+
+function matches(search: string): RawBuilder<SqlBool> {
+  const hasText = sql<SqlBool>`instr(folded(${searched}), ${foldedText(search)}) > 0`;
+  return isVendorId(search) ? sql`(v.vendorid = ${Number(search)} OR ${hasText})` : hasText;
+}
+
+/** Whether a text may be the id of a vendor. */
+export const isVendorId = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 function all(parts: Expression<SqlBool>[]): Expression<SqlBool> {
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` AND `)}`;
