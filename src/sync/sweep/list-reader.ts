@@ -307,7 +307,7 @@ export class EntryWatch {
 
   /** Whether a vendor with this verdict may have entered the list. Most were stored as shown long before. */
   concerns(verdict: Verdict): boolean {
-    return verdict.kind !== 'unchanged' || verdict.heldSince >= this.#first.stamp.begun - this.#lag;
+    return verdict.kind !== 'unchanged' || verdict.heldSince > this.#first.stamp.begun - this.#lag;
   }
 
   /** Adds a vendor that a page of the walk shows and no earlier walk showed. */

@@ -11,9 +11,10 @@
  *   empty      a page without rows behind the last one that has some
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
  *   repeated   a page past what is counted that shows only vendors of pages before. Some services answer the last page, or the first, for every page
- *              past the end; so does one that ignores the page parameter, which this is taken for where the rows that are counted fill a page
- *              that repeats the only one before, whatever number of pages is told. Worth less than the others: see passes.ts. In a walk that begins
- *              with page 0, the second page says nothing so: it may be the first one again, whatever was learned of the numbers of pages.
+ *              past the end; so does one that ignores the page parameter, which this is taken for where the next page repeats the only one
+ *              before and more rows are counted than the service says to be on a page, whatever number of pages it tells. Worth less than the
+ *              others: see passes.ts. In a walk that begins with page 0, the second page says nothing so: it may be the first one again, whatever
+ *              was learned of the numbers of pages.
  *
  * A list that stands still costs one request more than `pages` if its last page is full, and none otherwise.
  */
@@ -160,7 +161,7 @@ export async function walk({
   /** A page past so many may be one before it. What rows of the only page are counted for, `pages` does not take back. */
   const pagesToRepeat = (requested: number): number => {
     if (last.page > 1 || (requested === 2 && mayBeginTwice)) return countedPages();
-    return Math.max(countedPages(), Math.ceil(met.total / full()) + Number(mayBeginTwice));
+    return Math.max(countedPages(), Math.ceil(met.total / first.perPage) + Number(mayBeginTwice));
   };
 
   const endSeen = (): EndSeen | undefined => {

@@ -91,6 +91,7 @@ describe('the last record of the log', () => {
 
 it('K26 a driver that was built for another Node.js is reported as such, with a remedy', async () => {
   const at = await testbed({ level: 'program', service: { vendors: 5 } });
+  await at.run('sync');
   const [binary, preload] = [join(at.folder, 'other.node'), join(at.folder, 'preload.cjs')];
   writeFileSync(binary, 'no library of this machine');
   writeFileSync(

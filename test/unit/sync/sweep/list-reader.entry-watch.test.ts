@@ -144,6 +144,7 @@ describe('a vendor that a walk finds as stored', () => {
   it.each([
     ['since the walk began', 1 * second, true],
     ['for less than the lag', -4 * second, true],
+    ['since just the lag before', -5 * second, false],
     ['for longer than the lag', -6 * second, false],
   ])('K8 may have entered if it has been stored so %s', (_, heldSince, expected) => {
     const watch = new EntryWatch(pageAt(0), lag);

@@ -362,6 +362,12 @@ describe('a walk over all pages', () => {
     }
   });
 
+  it('A4 L1 does not confuse one page with room for all that is counted, not all of it shown, with a service that ignores the page', async () => {
+    const only = (): Answer => ({ page: 1, pages: 1, total: 3, ids: [1, 2] });
+    const { pass } = await walked(only, { first: { ...pageOf(only()), perPage: 3 } });
+    expect(pass).toMatchObject({ end: 'repeated', counted: 3 });
+  });
+
   it.each([
     [1, 3],
     [7, 3],
