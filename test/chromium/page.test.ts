@@ -350,6 +350,12 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await picture(page, 'vendor-360');
     expect(await broken(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
+    await page.locator('#search').fill('4999');
+    await page.locator('#results a').first().waitFor();
+    await page.locator('#timeline-title').click();
+    expect(await page.locator('#results').innerText()).toBe('');
+    await page.locator('#search').click();
+    await page.locator('#results a').first().waitFor();
     for (const wanted of ['4999', 'office4999@', '<script', '\u202e', '👩‍👩‍👧‍👦']) {
       await page.locator('#search').fill(wanted);
       await page.locator('#results a').first().waitFor();

@@ -102,7 +102,7 @@ export function owedTable(title: string, currencies: readonly (Owed & { readonly
             html`<tr>
               <th scope="row"><bdi>${code}</bdi></th>
               <td class="number">${owedText(outstanding, code)}</td>
-              <td class="number ${overdue.value === 0 ? '' : 'late'}">${owedText(overdue, code)}</td>
+              <td class="number ${overdue.value > 0 ? 'late' : ''}">${owedText(overdue, code)}</td>
             </tr>`,
         )}
       </tbody>

@@ -87,9 +87,10 @@ function listWords(kind: FoundFigure['kind']): string {
 }
 
 function fieldNames(fields: string): Html | null {
-  const names = JSON.parse(fields) as unknown;
-  if (!Array.isArray(names) || names.length === 0) return null;
-  return html`(${names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${String(name)}</code>`)})`;
+  const told = JSON.parse(fields) as readonly string[] | { readonly field?: string };
+  const names = 'field' in told ? [told.field ?? ''] : Array.isArray(told) ? (told as readonly string[]) : [];
+  if (names.length === 0) return null;
+  return html`(${names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`)})`;
 }
 
 /** The gateways of an account. */

@@ -16,8 +16,8 @@ export function firstPullSection({ progress, runs }: AccountFacts, now: number):
     <h2 id="first-pull-title">What is being read</h2>
     ${bar(progress, running?.started_at, now)}
     <p class="soft">
-      The list of all vendors.${begun} What is read so far can be queried already: every vendor is whole, and some are
-      not here yet.
+      The list of all vendors.${begun} What is read so far is correct and can be queried already: every vendor is whole,
+      and some are not here yet.
     </p>
     <h3>What will stand here</h3>
     <ul class="plain">

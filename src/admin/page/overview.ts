@@ -123,9 +123,10 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
   return html`<section id="verdict" class="verdict ${tone}">
     <p class="account">Account <b>${facts.account}</b></p>
     <h1 aria-live="polite">${words}${when}</h1>
-    ${[...process, ...problems, ...installation].map(
-      (problem) => html`<p class="detail">${sentence(sentenceOf(problem))}</p>`,
-    )}
+    ${[...process, ...problems, ...installation]
+      // How far it is stands in a section of its own.
+      .filter(({ code }) => code !== 'first_pull')
+      .map((problem) => html`<p class="detail">${sentence(sentenceOf(problem))}</p>`)}
     ${meaning}
   </section>`;
 }

@@ -1,5 +1,6 @@
 /** The page of one vendor: what it is, what is owed, and its timeline, each change from what to what. */
-import { minorUnits } from '../../domain/amounts.ts';
+import { decimalAmount } from '../../domain/amounts.ts';
+import type { Balance } from '../../domain/vendor.ts';
 import {
   type Change,
   readTimeline,
@@ -86,16 +87,31 @@ function tone(vendor: StoredDetail['vendor']): string {
   return vendor.vis_state === 0 ? 'good' : 'fair';
 }
 
+/** An amount that is no number may be one. */
+function isLate(balance: Balance): boolean {
+  const amount = decimalAmount(balance);
+  return amount === null || amount > 0;
+}
+
 const kindOrder = ['outstanding', 'overdue'];
 
-function owed({ balances }: StoredDetail): Html {
-  if (balances.length === 0) return html`<p class="soft">Nothing is owed to this vendor.</p>`;
+/** Fields that the service sent, and that could not be read. */
+function unreadable({ unreadable_fields: fields }: StoredDetail['vendor']): readonly string[] {
+  return JSON.parse(fields ?? '[]') as string[];
+}
+
+function owed({ vendor, balances }: StoredDetail): Html {
+  const isUnread = ['outstanding_balance', 'overdue_balance'].some((field) => unreadable(vendor).includes(field));
+  if (balances.length === 0)
+    return html`<p class="soft">
+      ${isUnread ? 'What is owed to this vendor could not be read.' : 'Nothing is owed to this vendor.'}
+    </p>`;
   return html`<ul class="sums">
     ${[...balances]
       .sort((a, b) => kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind))
       .map(
         ({ kind, amount, code }) =>
-          html`<li class="${kind === 'overdue' && minorUnits({ amount, code }) !== 0n ? 'late' : ''}">
+          html`<li class="${kind === 'overdue' && isLate({ amount, code }) ? 'late' : ''}">
             <small>${kind}</small> <b><bdi>${amountText({ amount, code })}</bdi></b>
           </li>`,
       )}
@@ -132,7 +148,10 @@ function facts({ vendor, taxDefaults }: StoredDetail): Html {
       ({ name, amount, enabled }) => ['Tax', `${name ?? '–'} ${amount ?? ''}${enabled === 0 ? ' (off)' : ''}`] as const,
     ),
   ];
-  return html`<dl class="facts">${namedValues(rows)}</dl>`;
+  const unread = unreadable(vendor);
+  return html`<dl class="facts">
+    ${namedValues(rows)} ${unread.length === 0 ? null : namedValues([['Could not be read', unread.join(', ')]])}
+  </dl>`;
 }
 
 function entry(change: VendorHistory['timeline'][number], now: number): Html {

@@ -1,4 +1,4 @@
-/** Searches for vendors while the user types. Without it the form leads to a page with the same results. */
+/** Searches for vendors while the user types, and hides what it found from whoever turns to something else. Without it the form leads to a page with the same results. */
 
 /** How long to wait after the last key, in milliseconds. */
 const pause = 120;
@@ -25,6 +25,16 @@ export function searchAsTyped(): void {
   box.addEventListener('input', () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => void show(), pause);
+  });
+  for (const kind of ['pointerdown', 'focusin'])
+    document.addEventListener(kind, ({ target }) => {
+      if (!(target instanceof Node) || target === box || results.contains(target)) return;
+      clearTimeout(waiting);
+      asking.abort();
+      results.replaceChildren();
+    });
+  box.addEventListener('focus', () => {
+    if (results.childElementCount === 0) void show();
   });
   for (const element of [box, results]) element.addEventListener('keydown', (event) => moveFocus(event, box, results));
   if (box.value !== '' && document.activeElement === box) void show();

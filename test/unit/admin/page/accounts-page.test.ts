@@ -83,7 +83,7 @@ it('L80 an account keeps to its address; one that nobody knows is said not to be
   const { ask, body } = await shown([account({ account: 'one' }), account({ account: 'two', ...doubt })]);
   expect(body).toContain('href="./?account=one"');
   expect((await ask('/?account=one')).body).toContain('<p class="account">Account <b>one</b></p>');
-    expect((await ask('/?account=three')).body).toContain('The mirror holds no account');
+  expect((await ask('/?account=three')).body).toContain('The mirror holds no account');
 });
 
 it('sums what is owed over all accounts, each currency apart, to the cent', async () => {

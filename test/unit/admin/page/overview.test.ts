@@ -91,12 +91,21 @@ describe('the first page', () => {
       };
       const { text } = await shown([first], none);
       expect(text).toContain(words);
+      expect(text.split(words)).toHaveLength(2);
+      expect(text).not.toContain('Page 42');
       expect(text).toContain('What will stand here');
       expect(text).not.toContain('Most overdue');
       const later = { ...first, freshness: account().freshness };
       expect((await shown([later])).text).not.toContain('What will stand here');
     },
   );
+
+  it('names the field whose values could not be read', async () => {
+    const lost = { at: before(60_000), kind: 'unreadable_value' as const, vendorid: null, vendor: null, changes: [] };
+    const fields = '{"field":"tax_defaults","vendors":20}';
+    const { text } = await shown([account()], { ...sampleFigures, found: [{ ...lost, fields }] });
+    expect(text).toContain('The list has values that could not be read ( tax_defaults )');
+  });
 
   it('L77 names what is owed to vendors that are not active', async () => {
     const amount = (value: number) => ({ value, minor: BigInt(value * 100) });
