@@ -111,6 +111,55 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(overview.url()).toContain('?account=ac217');
   });
 
+  it('L80 L81 names the account in each answer where two have vendors of the same names: what is owed and overdue, to whom most, what is found, what changed and by whom, whose webhook is dead', async () => {
+    const { url, change } = await showMirror(await fillMirror(300, 120), {}, [], 2);
+    await change(
+      `INSERT INTO deliveries (account_id, received_at, name, object_id, user_id, outcome, settled_at)
+         VALUES ('other', strftime('%Y-%m-%d %H:%M:%f', 'now'), 'bill_vendor.update', 2, 77, 'applied', strftime('%Y-%m-%d %H:%M:%f', 'now'));
+       INSERT INTO _vendor_versions (account_id, vendorid, valid_from, vis_state, vis_state_source, presence, changed_fields, source, raw, delivery_id)
+         VALUES ('other', 2, strftime('%Y-%m-%d %H:%M:%f', 'now'), 0, 'reported', 'present', '["account_number"]', 'delivery', '{"account_number":"DE-2"}',
+           (SELECT max(id) FROM deliveries))`,
+    );
+    const { page, troubles } = await opened(url);
+    const [verdict, accounts] = [page.locator('#verdict'), page.locator('#account-list')];
+    await verdict.getByText('Both accounts are correct.').waitFor();
+    const sums = async (account: string): Promise<string> =>
+      (await accounts.locator(`#account-${account}`).innerText()).replace(/\s+/g, ' ');
+    await page.locator('#contents').getByRole('row', { name: /^EUR/ }).waitFor();
+    expect([await sums('6BApk'), await sums('other')]).toEqual([
+      expect.stringMatching(/^6BApk .*14,766\.00 EUR/),
+      expect.stringMatching(/^other .*2,343\.00 EUR/),
+    ]);
+    await page.getByRole('link', { name: 'Browse the vendors of all accounts' }).click();
+    const rows = page.locator('#vendor-list tbody tr');
+    const row = async (index: number): Promise<string> => (await rows.nth(index).innerText()).replace(/\s+/g, ' ');
+    expect(await row(0)).toMatch(/^Vendor 300 300 300\.00 EUR .* active 6BApk$/);
+    await page.getByRole('link', { name: 'Overdue' }).click();
+    await page.waitForURL(/sort=overdue/);
+    expect([await row(0), await row(3)]).toEqual([
+      expect.stringMatching(/^Vendor 89 89 89\.00 GBP .* 6BApk$/),
+      expect.stringMatching(/^Vendor 89 89 89\.00 GBP .* other$/),
+    ]);
+    await page.locator('#search').fill('Müller');
+    await page.locator('#results a').nth(1).waitFor();
+    const hits = await page.locator('#results a').allInnerTexts();
+    expect(hits).toEqual([expect.stringContaining('Account 6BApk · 1'), expect.stringContaining('Account other · 1')]);
+    await picture(page, 'two-accounts-search');
+    await page.locator('#results a').nth(1).click();
+    await page.getByText('Vendor 1 of account other').waitFor();
+    await change(`UPDATE callbacks SET verified = 0 WHERE account_id = 'other'`);
+    await page.locator('.home').click();
+    await verdict.getByText('other: No callback is verified, so nothing is delivered.').waitFor();
+    await accounts.getByRole('link', { name: 'other' }).click();
+    await page.locator('#webhooks').getByText('Dead: no callback is verified').waitFor();
+    expect(await verdict.innerText()).toContain('Account other');
+    expect(await page.locator('#payables .changes').innerText()).toContain('changed by user 77');
+    await page.goBack();
+    await verdict.getByText('Both accounts are correct').waitFor();
+    await picture(page, 'two-accounts');
+    expect(troubles).toEqual([]);
+  });
+
   it('shows a change without a reload, and keeps focus, selection, scroll position and opened details', async () => {
     const { url, change } = await showMirror(await fillMirror(10));
     const { page, troubles } = await opened(url);

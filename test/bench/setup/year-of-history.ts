@@ -3,8 +3,6 @@ import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { mirrorOptions } from '../../../src/store/reader.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 
-const account = '6BApk';
-
 /** Names in many scripts, with HTML, bidirectional marks, and characters that few programs draw well. */
 const oddNames = [
   'Müller & Söhne GmbH',
@@ -23,8 +21,8 @@ const oddNames = [
   'W'.repeat(200),
 ];
 
-/** Makes the file: so many vendors, each with a currency, and as many changes over the last year. */
-export async function fillYear(path: string, migrations: string, vendors: number): Promise<void> {
+/** Fills an account, in a new file or beside others: so many vendors, each with a currency, and as many changes over the last year. */
+export async function fillYear(path: string, migrations: string, vendors: number, account = '6BApk'): Promise<void> {
   const database = await Database.open(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
   const { sqlite } = database;
   const count = (most: number): string =>

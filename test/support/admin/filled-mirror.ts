@@ -10,14 +10,15 @@ import { fillYear } from '../../bench/setup/year-of-history.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
 
-const account = '6BApk';
-
-/** A mirror of so many vendors, with a year behind it. @returns the path of the file. */
-export async function fillMirror(vendors: number): Promise<string> {
+/** A mirror of accounts with so many vendors, each with a year behind it. @returns the path of the file. */
+export async function fillMirror(...vendors: readonly [number, ...number[]]): Promise<string> {
   const path = join(temporaryFolder(), 'vendors.db');
-  await fillYear(path, migrations, vendors);
+  for (const [index, many] of vendors.entries()) await fillYear(path, migrations, many, accounts[index]);
   return path;
 }
+
+/** The names of the first account, and of a second one. */
+const accounts = ['6BApk', 'other'];
 
 export interface Shown {
   readonly url: string;
@@ -35,10 +36,16 @@ export async function showMirror(
   path: string,
   settings: Partial<AdminOptions['settings']> = {},
   targets: readonly string[] = [],
+  served = 1,
 ): Promise<Shown> {
   const faults: unknown[] = [];
-  const actions = recordActions([account], 3);
-  const admin = await adminOf(path, [account], { settings, targets, actions, onFault: (error) => faults.push(error) });
+  const actions = recordActions(accounts, 3);
+  const admin = await adminOf(path, accounts.slice(0, served), {
+    settings,
+    targets,
+    actions,
+    onFault: (error) => faults.push(error),
+  });
   onTestFinished(() => admin.stop());
   return {
     url: `http://127.0.0.1:${admin.port}/`,
