@@ -103,14 +103,25 @@ describe.skipIf(isMissing(missing()))('another user of this machine', () => {
     const shared = openFolder(0o777);
     const settings = join(shared, 'mirror.yaml');
     const proof = join(at.folder, 'ran');
-    const text = `accounts: [6BApk]\nservice: { auth: { accessTokenCommand: [/usr/bin/touch, ${proof}] } }\n`;
+    const text = `accounts: [6BApk]
+database: ${join(at.folder, 'other.db')}
+secrets: ${join(at.folder, 'other-secrets.db')}
+service: { baseUrl: "http://127.0.0.1:9", auth: { accessTokenCommand: [/usr/bin/touch, ${proof}] } }
+`;
     const write = `require('node:fs').writeFileSync(${JSON.stringify(settings)}, ${JSON.stringify(text)})`;
     expect(spawnSync('setpriv', [...as, '-e', write]).status).toBe(0);
-    expect((await at.run('sync', '-c', settings)).status).toBe(78);
+    const refused = { status: 78, stderr: expect.stringContaining('others could run anything') as string };
+    expect(await at.run('sync', '-c', settings)).toMatchObject(refused);
     rmSync(settings);
     writeFileSync(settings, text, { mode: 0o600 });
-    expect((await at.run('sync', '-c', settings)).status).toBe(78);
+    expect(await at.run('sync', '-c', settings)).toMatchObject(refused);
     expect(readdirSync(at.folder)).not.toContain('ran');
+    // In a folder of this user alone, the same command runs.
+    const own = join(at.folder, 'own.yaml');
+    writeFileSync(own, text, { mode: 0o600 });
+    chmodSync(at.folder, 0o700);
+    await at.run('sync', '-c', own);
+    expect(readdirSync(at.folder)).toContain('ran');
     expect(await daemon.end()).toBe(0);
   });
 });

@@ -72,11 +72,11 @@ function stateOf(path: string): unknown {
 }
 
 /** Writes a file of each kind. */
-async function write(target: string): Promise<void> {
+async function write(target: string, random = systemRandom): Promise<void> {
   if (target.endsWith('.sealed')) {
     const passphrase = new Secret('correct horse battery');
-    await exportSecrets(target, { own, passphrase, random: systemRandom, cost: 2 ** 10 });
-  } else await exportToFile(mirror, target, {}, { own, program: compiled.exports, random: systemRandom });
+    await exportSecrets(target, { own, passphrase, random, cost: 2 ** 10 });
+  } else await exportToFile(mirror, target, {}, { own, program: compiled.exports, random });
 }
 
 const kinds = ['copy.csv', 'copy.db', 'backup.sealed'];
@@ -200,6 +200,35 @@ describe.each(kinds)('L51 in a folder of others, a %s', (kind) => {
     expect(readdirSync(open).sort()).toEqual([...names.map((path) => basename(path)), kind].sort());
   });
 });
+
+it.each(['a file', 'nothing yet'])(
+  'L51 a link to %s that stands under the name of a draft is not followed',
+  async (what) => {
+    const random = { bytes: (count: number) => new Uint8Array(count) };
+    const goal = what === 'a file' ? valuable : join(dirname(valuable), 'made');
+    for (const kind of ['copy.csv', 'backup.sealed']) {
+      symlinkSync(goal, join(open, `.${kind}.000000000000`));
+      await expect(write(join(open, kind), { ...systemRandom, ...random })).rejects.toMatchObject({
+        code: 'file_unwritable',
+        message: expect.stringContaining('EEXIST') as string,
+      });
+      expect(lstatSync(join(open, kind), { throwIfNoEntry: false })).toBeUndefined();
+    }
+    expect(stateOf(valuable)).toEqual(before);
+    expect(readdirSync(dirname(valuable))).not.toContain('made');
+  },
+);
+
+it.each(['400', '644', '666'])(
+  'L51 a backup that replaces one of mode %s can be read by its owner alone',
+  async (mode) => {
+    const target = join(temporaryFolder(), 'backup.sealed');
+    await write(target);
+    chmodSync(target, mode);
+    await write(target);
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+  },
+);
 
 it('L51 a backup changes nothing elsewhere, at whatever moment a link is put in the place of its draft', async () => {
   const target = join(open, 'backup.sealed');

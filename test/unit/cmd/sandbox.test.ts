@@ -141,6 +141,16 @@ describe('the sandbox command', () => {
       }
     });
 
+    it('a second Host beside its own is refused', async () => {
+      const { token, port } = await started();
+      const headers = ['host', 'localhost', 'host', 'evil.example', 'authorization', `Bearer ${token}`];
+      const [answer] = (await once(
+        request({ port, path: vendorsPath, setHost: false, headers }).end(),
+        'response',
+      )) as [IncomingMessage];
+      expect(answer.statusCode).toBe(421);
+    });
+
     it('its own names and pages are answered, and no header opens them to others', async () => {
       const { ask, baseUrl, port } = await started();
       for (const host of [`localhost:${port}`, `LOCALHOST:${port}`, `127.0.0.1:${port}`, `127.8.8.8`, `[::1]:${port}`])
