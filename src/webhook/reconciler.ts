@@ -300,6 +300,8 @@ class CallbackReconciler {
   }
 
   async #awaitCode(callback: Callback): Promise<boolean> {
+    // Saved first: until the code arrives, readers of the mirror see that nothing is delivered. Of one that is renewed, that was not so.
+    if (!this.#options.renew) await this.#ownCallbacks.record();
     const verified = await this.#options.verification.awaitCode(callback, this.#ownCallbacks, this.#options.signal);
     return verified && (await this.#keepVerified(callback));
   }

@@ -1,15 +1,20 @@
 /**
- * Troubles with a service, one by one: the command that meets one, `status`, `/api/status` and `doctor` name the same cause and the same
- * remedy; once it is gone, none of them speaks of it.
+ * Troubles, one by one: the command that meets one, `status`, `doctor`, and the page, `/api/status` and the metrics of a daemon name the same
+ * cause and the same remedy; once it is gone, none of them speaks of it. Which alert each fires, `alerts.test.ts` tells.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { setTimeout as later } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
+import type { Fetch, FetchedAnswer } from '../../../src/api/http/request.ts';
 import { systemClock, timestamp } from '../../../src/domain/clock.ts';
+import type { World } from '../../../src/sandbox/core/worlds.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { testbed } from '../../support/testbed.ts';
+import { freePort } from '../../support/testbed/program.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
 
-type Answer = () => Promise<Response>;
+/** Answers in place of the service, or passes the request on. */
+type Answer = (url: URL, real: () => Promise<FetchedAnswer>, signal: AbortSignal) => Promise<FetchedAnswer>;
 
 const form = (status: number, errno: number, message: string): Answer => {
   const body = JSON.stringify({ response: { errors: [{ errno, message }] } });
@@ -48,56 +53,172 @@ const hurried = {
   timer: (ms: number, run: () => void) => systemClock.timer(ms < 20_000 ? ms / 1_000 : ms, run),
 };
 
+interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly what_to_do: string | null;
+}
+
 interface Status {
   readonly verdict: { readonly code: string };
-  readonly accounts: readonly {
-    readonly problems: readonly { readonly code: string; readonly message: string; readonly what_to_do: string }[];
-  }[];
+  readonly problems: readonly Problem[];
+  readonly accounts: readonly { readonly problems: readonly Problem[] }[];
 }
 
 interface Finding {
   readonly check: string;
+  readonly result: string;
   readonly message: string;
   readonly remedy: string | null;
 }
 
-it.each(troubles)('L40 L44 %s is named alike by each', async (_, answer, verdict, remedy) => {
-  const sandbox = await testbed({ level: 'sandbox', vendors: 12 });
+/** Of the account, then of the installation; that no daemon runs is so in most of these tests. */
+function problemsOf({ accounts, problems }: Status): Problem[] {
+  return [...accounts.flatMap((account) => account.problems), ...problems].filter(({ code }) => code !== 'no_daemon');
+}
+
+/** Without times and counts, which differ from one look to the next. */
+function steady(text: string): string {
+  return text
+    .replaceAll(/just now|[\d,.]+ (ms|s|min) ago/g, 'then')
+    .replaceAll(/The last( \d+)? requests?|\d+/g, '#')
+    .replaceAll('since then', 'then')
+    .replace(/ Gave up after .*/, '');
+}
+
+const sentences = (problems: readonly Problem[]): string[][] =>
+  problems.map(({ code, message, what_to_do }) => [code, steady(message), what_to_do ?? '']);
+
+interface Daemon {
+  /** The problems that `/api/status`, the page and the metrics show, once they are these. */
+  readonly shows: (problems: readonly Problem[]) => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+/** `serve` with the same settings, until the test ends it. */
+async function serve(line: Testbed<'command'>, adminPort: number, fetched: Fetch): Promise<Daemon> {
+  const { clock } = line;
+  const beside = await testbed({ level: 'command', fetch: fetched, clock });
+  let said = '';
+  const over = beside.runBare('serve', '-c', line.settings).then(({ status, stderr }) => {
+    said = `${status}: ${stderr}`;
+  });
+  const end = async (): Promise<void> => {
+    beside.interruption.abort();
+    await over;
+  };
+  onTestFinished(end);
+  const ask = async (path: string): Promise<string> => {
+    for (;;)
+      try {
+        return await (await fetch(`http://127.0.0.1:${adminPort}${path}`)).text();
+      } catch (error) {
+        if (said !== '') throw new Error(said, { cause: error });
+        await later(10);
+      }
+  };
+  return {
+    end,
+    async shows(problems) {
+      const wanted = sentences(problems);
+      let found: [problems: string[][], labels: string[]] = [[], []];
+      const codes = problems.map(({ code }) => `code="${code}"} 1`).sort();
+      for (let tries = 0; tries < 500 && JSON.stringify(found) !== JSON.stringify([wanted, codes]); tries++) {
+        const metrics = await ask('/metrics');
+        const labels = [...metrics.matchAll(/^vendor_mirror_problem\{account="[^"]*",(.*)$/gm)].map(
+          ([, label = '']) => label,
+        );
+        found = [sentences(problemsOf(JSON.parse(await ask('/api/status')) as Status)), labels.sort()];
+        await later(10);
+      }
+      expect(found).toEqual([wanted, codes]);
+      const page = (await ask('/'))
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&#39;', "'")
+        .replaceAll(/\s+/g, ' ');
+      for (const { what_to_do } of problems) expect(page).toContain((what_to_do ?? '').replaceAll('`', ''));
+    },
+  };
+}
+
+interface Beside {
+  readonly world?: Partial<World>;
+  /** Whether the service delivers to the daemon. */
+  readonly isDelivered?: boolean;
+  /** More settings, as YAML. */
+  readonly settings?: string;
+}
+
+async function besideService(vendors: number, { world, isDelivered = false, settings = '' }: Beside = {}) {
+  const [listenerPort, adminPort] = [await freePort(), await freePort()];
+  const publicUrl = `http://127.0.0.1:${listenerPort}`;
   const real = nodeFetch();
-  let isTroubled = false;
+  let trouble: Answer | undefined;
+  let isShut = false;
+  const closed = (): Promise<never> => Promise.reject(Object.assign(new Error('shut'), { code: 'ECONNREFUSED' }));
+  const service = await testbed({
+    ...{ level: 'sandbox', vendors, ...(world && { world }) },
+    fetch: (url, request) => (isShut ? closed() : fetch(url, request)),
+  });
+  const fetched: Fetch = (url, request) => {
+    if (isShut && url.href.startsWith(publicUrl)) return closed();
+    const pass = (): Promise<FetchedAnswer> => real(url, request);
+    return url.href.startsWith(service.baseUrl) && trouble ? trouble(url, pass, request.signal) : pass();
+  };
   const line = await testbed({
     level: 'command',
-    service: sandbox,
-    settings: 'accounts: [6BApk]\nlistener: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }',
-    fetch: (url, request) => (isTroubled ? answer() : real(url, request)),
-    clock: hurried,
+    service,
+    settings: `accounts: [6BApk]
+listener: { host: 127.0.0.1, port: ${listenerPort}${isDelivered ? `, publicUrl: "${publicUrl}"` : ''} }
+admin: { port: ${adminPort} }
+shutdownTimeout: 30s
+${settings}`,
+    fetch: fetched,
+    // Probes of the public address wait for seconds, not longer.
+    clock: isDelivered ? systemClock : hurried,
   });
-  const told = async () => {
-    const sync = await line.run('sync');
-    const status = JSON.parse((await line.run('status', '--json')).stdout) as Status;
-    const doctor = JSON.parse((await line.run('doctor', '--json')).stdout) as { checks: readonly Finding[] };
-    const problem = status.accounts[0]?.problems[0];
-    return {
-      sync,
-      verdict: status.verdict.code,
-      problem,
-      access: doctor.checks.find(({ check }) => check === 'access'),
-    };
+  const status = async (): Promise<Problem[]> =>
+    problemsOf(JSON.parse((await line.run('status', '--json')).stdout) as Status);
+  const doctor = async (): Promise<Finding[]> => {
+    const { checks } = JSON.parse((await line.run('doctor', '--json')).stdout) as { checks: Finding[] };
+    return checks.filter(({ result }) => result !== 'ok');
+  };
+  const told = async (check: string) => {
+    const [problem] = await status();
+    return { problem, finding: (await doctor()).find((one) => one.check === check) };
   };
   expect((await line.run('sync')).status).toBe(0);
+  return {
+    ...{ line, publicUrl, status, doctor, told, ofService: service.sandbox.vendors('6BApk'), service },
+    meets: (answer: Answer | undefined): void => void (trouble = answer),
+    /** Whether the public address leads nowhere. */
+    shut: (is: boolean): void => void (isShut = is),
+    serve: () => serve(line, adminPort, fetched),
+  };
+}
 
-  isTroubled = true;
-  const { sync, problem, access, ...during } = await told();
-  expect(during.verdict).toBe(verdict);
-  expect(problem?.what_to_do).toMatch(remedy);
+it.each(troubles)('L40 L44 %s is named alike by each', async (_, answer, verdict, remedy) => {
+  const { line, status, doctor, meets, serve: start } = await besideService(12);
+  meets(answer);
+  const sync = await line.run('sync');
+  const problems = await status();
+  const [problem] = problems;
+  expect([problem?.code, problem?.what_to_do]).toEqual([verdict, expect.stringMatching(remedy)]);
+  const access = (await doctor()).find(({ check }) => check === 'access');
   expect(access?.remedy).toBe(problem?.what_to_do);
   expect(sync.stderr).toContain(problem?.what_to_do);
   const cause = access?.message.split(/(?<=\.) Gave up/)[0] ?? '-';
   expect(problem?.message).toContain(cause);
   expect(sync.stderr).toContain(cause);
+  const daemon = await start();
+  await daemon.shows(problems);
 
-  isTroubled = false;
-  expect(await told()).toMatchObject({ sync: { status: 0 }, verdict: 'correct', access: { remedy: null } });
+  meets(undefined);
+  await daemon.end();
+  expect((await line.run('sync')).status).toBe(0);
+  expect([await status(), (await doctor()).map(({ check }) => check)]).toEqual([[], []]);
+  const healthy = await start();
+  await healthy.shows([]);
 });
 
 it.each([
@@ -119,38 +240,28 @@ it.each([
   }
 });
 
-async function besideService(vendors: number) {
-  const service = await testbed({ level: 'sandbox', vendors });
-  const line = await testbed({
-    level: 'command',
-    service,
-    settings: 'accounts: [6BApk]\nlistener: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }',
-  });
-  const told = async (check: string) => {
-    const { accounts } = JSON.parse((await line.run('status', '--json')).stdout) as Status;
-    const { checks } = JSON.parse((await line.run('doctor', '--json')).stdout) as { checks: readonly Finding[] };
-    const [problem] = accounts[0]?.problems ?? [];
-    return { problem, finding: checks.find((one) => one.check === check) };
-  };
-  expect((await line.run('sync')).status).toBe(0);
-  return { line, told, ofService: service.sandbox.vendors('6BApk') };
-}
-
 it('L40 L44 absences that the breaker withholds are named alike by each, and the remedy ends them', async () => {
-  const { line, told, ofService } = await besideService(40);
+  const { line, told, status, ofService, serve: start } = await besideService(40);
   for (const { vendorid } of ofService.listed().slice(0, 20)) ofService.vanish(Number(vendorid));
   const tripped = await line.run('reconcile');
   expect(tripped.status).toBe(1);
   const { problem, finding } = await told('last run');
   expect([finding?.message, finding?.remedy]).toEqual([problem?.message, problem?.what_to_do]);
   expect(tripped.stderr).toContain(problem?.what_to_do);
+  const daemon = await start();
+  await daemon.shows(await status());
+  await daemon.end();
   const [, remedy = ''] = /`vendor-mirror (reconcile --approve-absences) N`/.exec(problem?.what_to_do ?? '') ?? [];
   expect((await line.run(...remedy.split(' '), '20')).status).toBe(0);
   expect(await told('last run')).toMatchObject({ problem: undefined, finding: undefined });
 });
 
+/** Hangs until the program gives up. */
+const silence: Answer = (_url, _real, signal) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('given up'))));
+
 it('L40 L44 a queue that stands still is named alike by each, and the remedy ends it', async () => {
-  const { line, told, ofService } = await besideService(3);
+  const { line, told, status, meets, ofService, serve: start } = await besideService(3);
   const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
   const mirror = new Driver(line.database);
   const at = timestamp(line.clock.now() - 40 * 60_000);
@@ -165,7 +276,147 @@ it('L40 L44 a queue that stands still is named alike by each, and the remedy end
   const { problem, finding } = await told('queue');
   expect(problem?.code).toBe('queue_stuck');
   expect([finding?.message, finding?.remedy]).toEqual([problem?.message, problem?.what_to_do]);
+  meets(silence);
+  const daemon = await start();
+  await daemon.shows(await status());
+  await daemon.end();
+  meets(undefined);
   const [, remedy = ''] = /`vendor-mirror ([^`]+)`/.exec(problem?.what_to_do ?? '') ?? [];
   expect((await line.run(...remedy.split(' '))).status).toBe(0);
-  expect(await told('queue')).toMatchObject({ problem: undefined, finding: { remedy: null } });
+  expect(await told('queue')).toEqual({ problem: undefined, finding: undefined });
 });
+
+/** The answers of the service, changed. */
+const rewritten =
+  (change: (result: Page, url: URL) => void): Answer =>
+  async (url, real) => {
+    const answer = await real();
+    if (!url.pathname.includes('bill_vendors') || answer.status !== 200) return answer;
+    const document = (await new Response(ReadableStream.from(answer.body ?? [])).json()) as {
+      response: { result: Page };
+    };
+    change(document.response.result, url);
+    return Response.json(document, { headers: { date: answer.headers.get('date') ?? '' } });
+  };
+
+interface Page {
+  bill_vendors?: Record<string, unknown>[];
+  bill_vendor?: Record<string, unknown>;
+  total: number;
+}
+
+const commandIn = (remedy: string | null | undefined): string[] =>
+  (/`vendor-mirror ([^`]+)`/.exec(remedy ?? '')?.[1] ?? '').split(' ');
+
+it.each([12, 30])('L2 L44 a shortfall of %i vendors is named alike by each, and the remedy ends it', async (more) => {
+  const { line, status, doctor, meets, serve: start } = await besideService(20);
+  meets(rewritten((result) => 'bill_vendors' in result && (result.total += more)));
+  const sync = await line.run('sync');
+  const problems = await status();
+  expect(problems).toMatchObject([{ code: 'last_run', message: expect.stringContaining(`${more} `) as string }]);
+  expect((await doctor()).map(({ message, remedy }) => [message, remedy])).toContainEqual([
+    problems[0]?.message,
+    problems[0]?.what_to_do,
+  ]);
+  expect([sync.status, sync.stderr]).toEqual([1, expect.stringContaining(problems[0]?.what_to_do ?? '-')]);
+  const daemon = await start();
+  await daemon.shows(problems);
+  await daemon.end();
+  const remedy = commandIn(problems[0]?.what_to_do).map((word) => (word === 'N' ? String(more) : word));
+  expect(remedy).toContain('--accept-unreadable');
+  expect((await line.run(...remedy)).status).toBe(0);
+  expect(await status()).toEqual([]);
+});
+
+it.each([
+  ['is_1099', 'ja'],
+  ['vis_state', 3],
+  ['outstanding_balance', [{ amount: {}, code: 'EUR' }]],
+])('L13 L44 a value of %s that cannot be read is named alike by each, until it can be', async (field, value) => {
+  const { line, status, doctor, meets, ofService, serve: start } = await besideService(6);
+  const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
+  meets(
+    rewritten(({ bill_vendors: rows = [], bill_vendor: row }) => {
+      for (const one of row ? [row] : rows) if (one['vendorid'] === vendorid) one[field] = value;
+    }),
+  );
+  await line.run('sync');
+  const problems = await status();
+  expect(problems).toMatchObject([{ code: 'values_unreadable', message: expect.stringContaining(field) as string }]);
+  expect((await doctor()).map(({ message, remedy }) => [message, remedy])).toContainEqual([
+    problems[0]?.message,
+    problems[0]?.what_to_do,
+  ]);
+  const daemon = await start();
+  await daemon.shows(problems);
+  await daemon.end();
+  meets(undefined);
+  await line.run('sync');
+  expect(await status()).toEqual([]);
+});
+
+it.each([
+  ['a page', page(500)],
+  ['another record', form(200, 500, 'Broken.')],
+])('L5 L44 a vendor that is broken alone (%s) is named alike by each, until it can be read', async (_, answer) => {
+  const { line, status, doctor, meets, ofService, serve: start } = await besideService(20);
+  const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
+  ofService.vanish(Number(vendorid));
+  meets((url, real, signal) => (url.pathname.endsWith(`/${String(vendorid)}`) ? answer(url, real, signal) : real()));
+  await line.run('sync');
+  const problems = await status();
+  expect(problems).toMatchObject([
+    { code: 'vendors_undecided', message: expect.stringContaining(String(vendorid)) as string },
+  ]);
+  expect((await doctor()).map(({ message, remedy }) => [message, remedy])).toContainEqual([
+    problems[0]?.message,
+    problems[0]?.what_to_do,
+  ]);
+  const daemon = await start();
+  await daemon.shows(problems);
+  await daemon.end();
+  meets(undefined);
+  expect((await line.run('reconcile')).status).toBe(0);
+  expect(await status()).toEqual([]);
+});
+
+it.each(['unverified', 'absent'] as const)(
+  'L44 a callback that the service disabled (%s in its list) is named alike by each, and the remedy enables it',
+  async (disabled) => {
+    const beside = await besideService(6, { world: { disabled }, isDelivered: true });
+    const { line, status, doctor, shut, service, serve: start } = beside;
+    const { sandbox, account } = service;
+    const isVerified = async (): Promise<void> => {
+      while (
+        !sandbox
+          .callbacks(account)
+          .all()
+          .some(({ verified }) => verified)
+      )
+        await later(10);
+    };
+    const first = await start();
+    await isVerified();
+    await first.end();
+    shut(true);
+    for (const { id } of sandbox.callbacks(account).all()) sandbox.callbacks(account).disable(Date.now(), id);
+    const daemon = await start();
+    await daemon.shows([
+      {
+        code: 'callback_unverified',
+        message: 'No callback is verified, so nothing is delivered.',
+        what_to_do: 'Run `vendor-mirror doctor`.',
+      },
+    ]);
+    expect(await status()).toMatchObject([{ code: 'callback_unverified' }]);
+    const found = await doctor();
+    const callbacks = found.find(({ check }) => check === 'callbacks');
+    expect(callbacks?.message).toMatch(/not verified: no code of the service has arrived/);
+    expect(found.find(({ check }) => check === 'public address')?.result).toBe('problem');
+    shut(false);
+    expect((await line.run(...commandIn(callbacks?.remedy))).status).toBe(0);
+    await isVerified();
+    expect((await doctor()).filter(({ check }) => check !== 'last run')).toEqual([]);
+    await daemon.shows([]);
+  },
+);
