@@ -2,7 +2,7 @@
 import { parseInstant } from '../../domain/clock.ts';
 import { inWords } from '../../domain/duration.ts';
 import type { AccountFacts } from '../../health/judge.ts';
-import { count, html, lasting, type Html } from './html.ts';
+import { count, html, type Html } from './html.ts';
 
 /** Whether a first pull is under way: then the page has little else to show. */
 export function isFirstPull({ freshness, runs }: Pick<AccountFacts, 'freshness' | 'runs'>): boolean {
@@ -11,13 +11,12 @@ export function isFirstPull({ freshness, runs }: Pick<AccountFacts, 'freshness' 
 
 export function firstPullSection({ progress, runs }: AccountFacts, now: number): Html {
   const running = runs.find(({ outcome }) => outcome === 'running');
-  const begun = running === undefined ? null : html` Begun ${lasting(now, running.started_at)} ago.`;
   return html`<section id="first-pull" aria-labelledby="first-pull-title">
     <h2 id="first-pull-title">What is being read</h2>
     ${bar(progress, running?.started_at, now)}
     <p class="soft">
-      The list of all vendors.${begun} What is read so far is correct and can be queried already: every vendor is whole,
-      and some are not here yet.
+      The list of all vendors. What is read so far is correct and can be queried already: every vendor is whole, and
+      some are not here yet.
     </p>
     <h3>What will stand here</h3>
     <ul class="plain">

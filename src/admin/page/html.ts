@@ -77,9 +77,9 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
           spellcheck="false"
           maxlength="200"
         />
+        <div id="results" data-own aria-live="polite"></div>
       </form>
       <button type="button" id="pause" data-own hidden aria-pressed="false">Pause</button>
-      <div id="results" data-own aria-live="polite"></div>
     </header>
     <p id="notice" role="alert" hidden></p>
     ${content}

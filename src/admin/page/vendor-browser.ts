@@ -61,7 +61,11 @@ export function browserPage({ total, vendors }: VendorList, chosen: Chosen, seve
           ? 'None.'
           : noneFound;
   const isOfEach = several && account === undefined;
-  const of = !several ? null : account === undefined ? ' of all accounts' : html` of account ${account}`;
+  const of = !several
+    ? null
+    : account === undefined
+      ? ' of all accounts'
+      : html` of account <a href="./?account=${account}">${account}</a>`;
   const content = html`<main id="main">
     <section aria-labelledby="vendors-title">
       <h1 id="vendors-title">Vendors${of}${search === undefined ? null : html` with “<bdi>${search}</bdi>”`}</h1>
@@ -123,7 +127,7 @@ function row(vendor: ListedVendor, { search }: Chosen, isOfEach: boolean, now: n
     <td class="number" data-name="Overdue">${amountLines(overdue)}</td>
     <td data-name="Changed">${ago(now, changed_at)}</td>
     <td>${stateWords(vendor)}</td>
-    ${isOfEach ? html`<td data-name="Account">${account_id}</td>` : null}
+    ${isOfEach ? html`<td data-name="Account"><a href="./?account=${account_id}">${account_id}</a></td>` : null}
   </tr>`;
 }
 

@@ -59,7 +59,10 @@ export function vendorPageOf({ detail, timeline, older }: VendorHistory, now: nu
   const name = vendor.vendor_name ?? `Vendor ${vendor.vendorid}`;
   const content = html`<main id="main">
     <section id="vendor">
-      <p class="soft">Vendor ${vendor.vendorid} of account ${vendor.account_id}</p>
+      <p class="soft">
+        Vendor ${vendor.vendorid} of account
+        <a href="${root}?account=${vendor.account_id}">${vendor.account_id}</a>
+      </p>
       <h1><bdi>${name}</bdi> <span class="pill ${tone(vendor)}">${stateWords(vendor)}</span></h1>
       ${owed(detail)} ${facts(detail)}
       <p class="soft">
