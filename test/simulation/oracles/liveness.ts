@@ -89,7 +89,8 @@ async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase)
 /** Whether a first walk may use up its passes. */
 function mayNeedAnother(plan: Plan): boolean {
   const { order, total, unlistedIds } = plan.world;
-  return order === 'shuffled' && (unlistedIds + hiddenIn(plan) > 0 || total === 'page');
+  const countsOtherRows = total !== 'right' && total !== 'counts_hidden';
+  return order === 'shuffled' && (unlistedIds + hiddenIn(plan) > 0 || countsOtherRows);
 }
 
 /** Whether `total` counts vendors that lists do not show. */
