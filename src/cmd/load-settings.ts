@@ -11,7 +11,7 @@ import { MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
-import { isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
+import { isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
 import { keptAccountsAt, knownConnection } from '../store/reports/known-accounts.ts';
 import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -124,14 +124,19 @@ function machineSettings({ machineSettings: path }: ProcessContext): string | un
   }
 }
 
-/** Each file of an installation is one of its own. Nothing is said of a file but the setting that names it. */
+/**
+ * Each file of an installation is one of its own. Nothing is said of a file but the setting that names it. What another user put in the place of
+ * a copy stops its publication alone, or whoever may write that folder could stop everything.
+ */
 function refuseClashes(name: string, { database, secrets, publish, readFrom }: Settings): void {
   const named = [
     { key: 'database', path: database, own: { readFrom } },
     { key: 'secrets', path: secrets, own: { readFrom, database } },
     { key: 'database', path: database, own: { secrets } },
     ...publish.flatMap((one, index) =>
-      'to' in one ? [] : [{ key: `publish.${index}.path`, path: one.path, own: { readFrom, database, secrets } }],
+      'to' in one || isMadeByOthers(one.path)
+        ? []
+        : [{ key: `publish.${index}.path`, path: one.path, own: { readFrom, database, secrets } }],
     ),
   ];
   const problems = named.flatMap(({ key, path, own }) => {

@@ -78,12 +78,22 @@ export function placeToWrite(target: string, links = 0): string {
   const place = join(resolvedPath(dirname(whole)), basename(whole));
   const found = lstatSync(place, { throwIfNoEntry: false });
   if (!found?.isSymbolicLink() || links === maxLinks) return place;
-  if (found.uid !== 0 && found.uid !== process.geteuid?.())
+  if (isMadeByOthers(place))
     throw new MirrorError(
       'usage',
       `${place} is a link that uid ${found.uid} made, and is not followed; name the file.`,
     );
   return placeToWrite(resolve(dirname(place), readlinkSync(place)), links + 1);
+}
+
+/** Whether another user, who is not root, made what stands at a path. */
+export function isMadeByOthers(path: string): boolean {
+  try {
+    const { uid } = lstatSync(path);
+    return uid !== 0 && uid !== process.geteuid?.();
+  } catch {
+    return false;
+  }
 }
 
 /** The error of a file that cannot be written because its folder is missing; undefined where the folder is there. */

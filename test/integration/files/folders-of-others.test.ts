@@ -29,7 +29,7 @@ import { migrations, readMirror, temporaryFolder, vendor, writeMirror } from '..
 import { isMissing } from '../../support/needed.ts';
 import { replaceBuiltin } from '../../support/source/builtin.ts';
 import { compiled } from '../../support/source/compiled.ts';
-import { testbed } from '../../support/testbed.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
@@ -290,6 +290,23 @@ describe('L51 a copy of the mirror', () => {
     await write(join(open, 'copy.csv'));
     expect(readFileSync(join(open, 'copy.csv-wal'), 'utf8')).toBe('of another program');
   });
+});
+
+it.skipIf(isMissing(refused)).each<[what: string, put: (path: string, line: Testbed<'command'>) => void]>([
+  ['a link to the mirror', (path, line) => symlinkSync(line.database, path)],
+  ['a link to the secrets', (path, line) => symlinkSync(join(line.folder, 'secrets.db'), path)],
+  ['a link to a folder', (path, line) => symlinkSync(line.folder, path)],
+  ['a folder', (path) => mkdirSync(path)],
+])('L51 %s that another put in the place of a published copy stops no command', async (_, put) => {
+  const line = await testbed({ level: 'command', service: { vendors: 1 } });
+  await line.run('sync', '--account', '6BApk');
+  const path = join(open, 'copy.db');
+  writeFileSync(line.settings, `${readFileSync(line.settings, 'utf8')}\npublish: [{ path: ${path} }]\n`);
+  put(path, line);
+  expect((await line.run('vendors', 'list')).status).toBe(78);
+  fs.lchownSync(path, stranger, stranger);
+  expect((await line.run('vendors', 'list')).status).toBe(0);
+  expect((await line.run('sync', '--account', '6BApk')).status).toBe(0);
 });
 
 it('L51 doctor names folders of copies in which others may replace them', async () => {
