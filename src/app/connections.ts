@@ -154,7 +154,8 @@ export class Connections {
   /** Records why a connection gives no access. @returns the error to report. */
   #refused(name: string, refused: MirrorError): MirrorError {
     const auth = this.#settings.connections.get(name);
-    const error = refused.code === 'unauthenticated' && auth ? withRemedy(refused, newToken(name, auth)) : refused;
+    const isToken = refused.code === 'unauthenticated' || refused.code === 'token_unusable';
+    const error = isToken && auth ? withRemedy(refused, newToken(name, auth)) : refused;
     this.#failed(name, error);
     return inConnection(name, error);
   }

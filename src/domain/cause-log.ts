@@ -38,7 +38,7 @@ interface Cause {
 
 type FailureCode = ErrorCode | 'unverified';
 
-const ofConnection: ReadonlySet<FailureCode> = new Set(['unauthenticated', 'token_refresh_failed']);
+const ofConnection: ReadonlySet<FailureCode> = new Set(['unauthenticated', 'token_unusable', 'token_refresh_failed']);
 
 const ofMany: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'unverified',

@@ -54,6 +54,7 @@ export const catalogue = {
   row_unusable: entry(unavailable, false, 'A row of a list has no usable id; report it to the service.'),
 
   unauthenticated: entry(refused, false, 'The token is unknown or expired: set a new one.'),
+  token_unusable: entry(refused, false, 'Correct the file or the command that should give the token.'),
   access_denied: entry(
     refused,
     false,
@@ -181,10 +182,10 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** What says that the service refuses access. */
-export const accessRefusals = ['unauthenticated', 'access_denied', 'token_refresh_failed'] as const;
+/** What says that the service refuses access, or that there is no token to ask it with. */
+export const accessRefusals = ['unauthenticated', 'token_unusable', 'access_denied', 'token_refresh_failed'] as const;
 
-/** Whether the service refuses access. Only a person can solve that, so it is reported at once, at level error. */
+/** Whether there is no access to the service. Only a person can solve that, so it is reported at once, at level error. */
 export function isAccessRefused(code: ErrorCode): boolean {
   return (accessRefusals as readonly string[]).includes(code);
 }

@@ -11,7 +11,7 @@
  *   other_service        bad    the mirror belongs to another service than the settings name, so nothing keeps it fresh
  *   not_served           fair   the settings name the account no longer: nothing else is said of it
  *   paused               fair   a person paused it: nothing else is said of it
- *   access_refused       bad    the last run, or the last request, was refused: only a person can end that
+ *   access_refused       bad    the last run, or the last request, was refused, or there is no token: only a person can end that
  *   service_failing      bad    requests fail and the mirror is not fresh; fair while it is
  *   first_pull           busy   no sweep was ever complete, and one is under way
  *   never_mirrored       bad    no sweep was ever complete; busy where a daemon is about to begin the first
@@ -184,6 +184,8 @@ export interface Problem {
   readonly message: string;
   /** What a person should do about it; null where nothing needs to be done. */
   readonly remedy: string | null;
+  /** What the verdict says of it, where its cause has words of its own. */
+  readonly headline?: string;
   /** The connection that it is about, where it is about one. */
   readonly connection?: string;
 }
@@ -300,11 +302,14 @@ const headlines = {
   values_unreadable: 'Some values could not be read',
 } as const;
 
+/** The service was not asked. */
+const noToken = 'There is no usable access token';
+
 function verdictOf([first]: readonly Problem[], correct = 'Your mirror is correct'): Verdict {
   if (!first) return { code: 'correct', tone: 'good', words: correct, since: null, isCorrect: true };
-  const { code, tone, since } = first;
+  const { code, tone, since, headline } = first;
   if (code in headlines)
-    return { code, tone, since, words: headlines[code as keyof typeof headlines], isCorrect: false };
+    return { code, tone, since, words: headline ?? headlines[code as keyof typeof headlines], isCorrect: false };
   return tone === 'bad'
     ? { code, tone, since, words: 'Changes cannot be stored now', isCorrect: false }
     : { code, tone, since, words: 'Something needs your attention, but your mirror is correct', isCorrect: true };
@@ -392,11 +397,12 @@ const accessRefused: Rule = ({ facts, error }) => {
   const run = error?.code && isAccessRefused(error.code) ? error : undefined;
   const code = run?.code ?? codeOf(failing);
   if (!code || !isAccessRefused(code)) return undefined;
-  const message = `The service refuses access (${code}). ${(run ? run.run.error : failing?.message) ?? ''}`.trimEnd();
+  const headline = code === 'token_unusable' ? noToken : headlines.access_refused;
+  const message = `${headline} (${code}). ${(run ? run.run.error : failing?.message) ?? ''}`.trimEnd();
   const firsts = [facts.refusedSince, failing && isAccessRefused(failing.code as ErrorCode) ? failing.first_at : null];
   const since = firsts.filter((moment) => moment !== null).sort()[0] ?? run?.run.started_at ?? null;
   const remedy = (run ? run.run.remedy : failing?.remedy) ?? catalogue[code].hint;
-  return problem('access_refused', 'bad', message, remedy, since);
+  return { ...problem('access_refused', 'bad', message, remedy, since), headline };
 };
 
 const serviceFailing: Rule = (found) => {

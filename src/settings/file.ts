@@ -26,12 +26,21 @@ export function readSecretFile(path: string): string {
   return readText(path, maxSecret);
 }
 
-/** The text of a backup of secrets. @throws where it cannot be read. */
+/** The text of a backup of secrets; of a file that is none, whatever it holds. @throws where it cannot be read. */
 export function readSealedFile(path: string): string {
-  return readText(path, maxSealed);
+  return readBytes(path, maxSealed).toString('utf8');
 }
 
 function readText(path: string, most: number): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readBytes(path, most));
+  } catch (error) {
+    if (error instanceof TypeError) throw new UnreadableFile('it is not UTF-8 text');
+    throw error;
+  }
+}
+
+function readBytes(path: string, most: number): Buffer {
   const stats = statSync(path);
   if (!stats.isFile() && !(stats.isFIFO() && openPipe.test(path))) throw new UnreadableFile('it is not a regular file');
   const bytes = Buffer.alloc(most + 1);
@@ -45,11 +54,7 @@ function readText(path: string, most: number): string {
     closeSync(file);
   }
   if (length > most) throw new UnreadableFile(`it is larger than ${most} bytes`);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
-  } catch {
-    throw new UnreadableFile('it is not UTF-8 text');
-  }
+  return bytes.subarray(0, length);
 }
 
 class UnreadableFile extends Error {}

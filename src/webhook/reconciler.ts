@@ -255,7 +255,7 @@ class CallbackReconciler {
     } catch (error) {
       signal.throwIfAborted();
       const { code, retry } = asMirrorError(error);
-      if (retry || code === 'unauthenticated') throw error;
+      if (retry || code === 'unauthenticated' || code === 'token_unusable') throw error;
       await this.#ownCallbacks.forget(vanished.callbackid);
       return undefined;
     }

@@ -118,7 +118,7 @@ class OAuthTokens implements TokenSource {
     this.#refusal = failure ?? this.#refusal;
     throw (
       this.#refusal ??
-      new MirrorError('token_refresh_failed', 'Nobody has logged in yet, and the settings hold no refresh token.')
+      new MirrorError('token_unusable', 'Nobody has logged in yet, and the settings hold no refresh token.')
     );
   }
 }

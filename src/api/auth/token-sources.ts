@@ -7,7 +7,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 
 export interface TokenSource {
-  /** The token to send. @throws MirrorError `unauthenticated` or `token_refresh_failed` where there is none. */
+  /** The token to send. @throws MirrorError `token_unusable` or `token_refresh_failed` where there is none. */
   current(): Promise<Secret>;
   /** A token other than `rejected`, which was answered with 401; undefined where there is none. */
   renew(rejected: Secret): Promise<Secret | undefined>;
@@ -32,7 +32,7 @@ export function usableToken(copied: string, origin: string): Secret {
   const text = copied.replace(/^(?:authorization: *)?bearer +/i, '');
   if (!/^[\x21-\x7e]+$/.test(text))
     throw new MirrorError(
-      'unauthenticated',
+      'token_unusable',
       `${origin} contains no usable access token: one line of visible ASCII without blanks is needed.`,
     );
   return new Secret(text);
@@ -84,7 +84,7 @@ async function fromFile<T>(read: () => Promise<T>): Promise<T> {
 
 /** Without the name of the file: the settings may contain the token itself in its place. */
 function unreadable(why: string): MirrorError {
-  return new MirrorError('unauthenticated', `The file of accessTokenFile cannot be read: ${why}.`);
+  return new MirrorError('token_unusable', `The file of accessTokenFile cannot be read: ${why}.`);
 }
 
 /** A string is run by the shell, a list directly. */
@@ -161,13 +161,13 @@ function documentOf(text: string): { readonly access_token?: unknown; readonly e
     return JSON.parse(text) as { access_token?: unknown; expires_in?: unknown };
   } catch {
     // The parser's own message would quote the output.
-    throw new MirrorError('unauthenticated', `${origin} begins with { but is not JSON.`);
+    throw new MirrorError('token_unusable', `${origin} begins with { but is not JSON.`);
   }
 }
 
 /**
  * The standard output of the command. Its standard error is discarded, because it may contain a secret too.
- * @throws MirrorError `unauthenticated`, with nothing of the output in its message.
+ * @throws MirrorError `token_unusable`, with nothing of the output in its message.
  */
 function outputOf(command: TokenCommand, { clock, timeout }: CommandDependencies): Promise<string> {
   const [file = '', ...args] = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
@@ -180,7 +180,7 @@ function outputOf(command: TokenCommand, { clock, timeout }: CommandDependencies
       cancel();
       endGroup(child.pid);
       child.stdout.destroy();
-      reject(new MirrorError('unauthenticated', `The command of accessTokenCommand ${why}.`));
+      reject(new MirrorError('token_unusable', `The command of accessTokenCommand ${why}.`));
     };
     const cancel = clock.timer(timeout, () => fail(`did not end within ${timeout / 1_000} s (service.timeout)`));
     child.stdout.on('data', (chunk: Buffer) => {

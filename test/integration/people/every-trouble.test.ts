@@ -3,6 +3,7 @@
  * cause and the same remedy; once it is gone, none of them speaks of it. Which alert each fires, `alerts.test.ts` tells.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
@@ -220,6 +221,40 @@ it.each(troubles)('L40 L44 %s is named alike by each', async (_, answer, verdict
   const healthy = await start();
   await healthy.shows([]);
 });
+
+it.each([
+  ['a file that is missing', 'accessTokenFile: FILE', undefined, /cannot be read: ENOENT/],
+  ['a file of two words', 'accessTokenFile: FILE', 'two words', /no usable access token/],
+  ['a command that fails', 'accessTokenCommand: "cat FILE"', undefined, /The command of accessTokenCommand/],
+])(
+  'L40 L44 %s in place of a token is called so by each, not a refusal of the service',
+  async (_, auth, text, cause) => {
+    const { line, status, doctor, serve: start, service } = await besideService(6);
+    const file = join(line.folder, 'token');
+    if (text !== undefined) writeFileSync(file, text);
+    const before = readFileSync(line.settings, 'utf8');
+    const after = before.replace(`accessToken: ${service.token}`, auth.replace('FILE', file));
+    expect(after).not.toBe(before);
+    writeFileSync(line.settings, after, { mode: 0o600 });
+    const sync = await line.run('sync');
+    const [problem] = await status();
+    expect([sync.status, problem?.code]).toEqual([77, 'access_refused']);
+    expect(problem?.message).toMatch(cause);
+    const access = (await doctor()).find(({ check }) => check === 'access');
+    expect(access?.remedy).toBe(problem?.what_to_do);
+    expect(sync.stderr).toContain(problem?.what_to_do);
+    const shown = (await line.run('status')).stdout;
+    expect(shown).toMatch(/^There is no usable access token/);
+    for (const said of [shown, sync.stderr, problem?.message, access?.message])
+      expect(said).not.toContain('refuses access');
+    const daemon = await start();
+    await daemon.shows(problem ? [problem] : []);
+    await daemon.end();
+    writeFileSync(file, service.token);
+    expect((await line.run('sync')).status).toBe(0);
+    expect([await status(), (await doctor()).map(({ check }) => check)]).toEqual([[], []]);
+  },
+);
 
 it.each([
   ['another address', (text: string) => text.replace(/baseUrl: "[^"]*"/, 'baseUrl: "https://another.example"')],

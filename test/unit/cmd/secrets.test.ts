@@ -81,6 +81,12 @@ describe('secrets export and import', () => {
     writeFileSync(key[1]!, passphrase);
     writeFileSync(sealed, text.slice(0, -30));
     await attempt(74, `${sealed} is damaged: its checksum does not match.`);
+    for (const other of [Buffer.from([0xff, 0xfe, 0x00, 0xd8]), readFileSync(line.database), Buffer.from('{}'), '']) {
+      writeFileSync(sealed, other);
+      await attempt(74, `${sealed} is not an export of secrets.`);
+    }
+    writeFileSync(sealed, Buffer.concat([Buffer.from(text.slice(0, -30)), Buffer.from([0xff])]));
+    await attempt(74, `${sealed} is damaged: its checksum does not match.`);
     rmSync(sealed);
     await attempt(64, 'cannot be read: ENOENT');
   });

@@ -65,6 +65,6 @@ it.each<[string, TokenCommand, string]>([
   // Its clock goes on only where nothing else does.
   const clock = message.includes('within') ? virtualClock({ auto: true }) : systemClock;
   const error = await failureOf(source(command, clock).current());
-  expect(error).toMatchObject({ code: 'unauthenticated', message: expect.stringContaining(message) as string });
+  expect(error).toMatchObject({ code: 'token_unusable', message: expect.stringContaining(message) as string });
   expect(JSON.stringify(error) + error.message + String(error.cause)).not.toContain('hush');
 });

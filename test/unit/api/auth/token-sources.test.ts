@@ -92,7 +92,7 @@ describe('a token in a file', () => {
     await expect(
       tokenSource({ accessTokenFile: '/dev/zero' }, tokenStore, dependencies).current(),
     ).rejects.toMatchObject({
-      code: 'unauthenticated',
+      code: 'token_unusable',
       message: 'The file of accessTokenFile cannot be read: it is not a regular file of at most 64 kB.',
     });
   });
@@ -101,14 +101,14 @@ describe('a token in a file', () => {
     await write('abc');
     await truncate(path, 2 ** 41);
     await expect(source.current()).rejects.toMatchObject({
-      code: 'unauthenticated',
+      code: 'token_unusable',
       message: expect.stringContaining('at most 64 kB') as string,
     });
   });
 
   it('is reported by file name if the file is missing or unusable', async () => {
     await expect(source.current()).rejects.toMatchObject({
-      code: 'unauthenticated',
+      code: 'token_unusable',
       message: 'The file of accessTokenFile cannot be read: ENOENT.',
     });
     await write('two words');
