@@ -75,14 +75,15 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
  */
 async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
   const last = follower.lastRun;
+  const others = mayNeedAnother(plan) ? 3 : 1;
   const telling = (): RunReport[] =>
     runs.filter(({ run, error, outcome }, index) => {
       if (run.id <= last) return false;
       const before = runs.slice(0, index).filter((earlier) => earlier.run.id > last).length;
-      if (mayNeedAnother(plan) && error?.code === 'sweep_incomplete' && before < 3) return false;
-      return !(outcome === 'complete' && before < 1 && !auditor.claimsAll(run.id));
+      if (mayNeedAnother(plan) && error?.code === 'sweep_incomplete' && before < others) return false;
+      return !(outcome === 'complete' && before < others && !auditor.claimsAll(run.id));
     });
-  await timeline.until(() => telling().length > 0, longest);
+  await timeline.until(() => telling().length > 0, others * longest);
   return telling()[0];
 }
 
