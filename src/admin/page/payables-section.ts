@@ -48,20 +48,23 @@ function largest(title: string, rows: readonly Payable[], amount: 'outstanding' 
 
 function contactChanges(changes: readonly ContactFigure[], account: string, now: number): Html {
   const title = 'Names, account numbers and contacts changed in seven days';
+  const edits = new Map<number, ContactFigure[]>();
+  for (const one of changes) edits.set(one.change.seq, [...(edits.get(one.change.seq) ?? []), one]);
   return html`<div>
     <h3>${title}</h3>
     ${changes.length === 0 ? html`<p class="soft">None.</p>` : null}
     <ul class="changes" tabindex="0" aria-label="${title}">
-      ${changes.map(
-        ({ at, source, user, vendorid, vendor, change }) =>
-          html`<li>
-            ${vendorLink(account, vendorid, vendor)}
-            <small>
-              ${ago(now, at)}, learned by ${learnedBy[source]}${user === null ? '' : `, changed by user ${user}`}
-            </small>
-            ${changedFields([change])}
-          </li>`,
-      )}
+      ${[...edits.values()].map(([edit, ...others]) => (edit ? contactEdit(edit, others, account, now) : null))}
     </ul>
   </div>`;
+}
+
+/** The fields that one edit changed, together. */
+function contactEdit(edit: ContactFigure, others: readonly ContactFigure[], account: string, now: number): Html {
+  const { at, source, user, vendorid, vendor } = edit;
+  return html`<li>
+    ${vendorLink(account, vendorid, vendor)}
+    <small> ${ago(now, at)}, learned by ${learnedBy[source]}${user === null ? '' : `, changed by user ${user}`} </small>
+    ${changedFields([edit, ...others].map(({ change }) => change))}
+  </li>`;
 }

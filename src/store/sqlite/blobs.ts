@@ -7,10 +7,16 @@ const largest = (constants.MAX_STRING_LENGTH - "x''".length) / 2;
 
 /** The row with each blob as SQLite writes it: `x'c3a9'`. */
 export function withoutBlobs<Row>(row: Row): Row {
-  if (typeof row !== 'object' || row === null || !Object.values(row).some(isBlob)) return row;
+  if (typeof row !== 'object' || row === null || !hasBlob(row)) return row;
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, isBlob(value) ? literal(value) : value]),
   ) as Row;
+}
+
+/** Asked of every row that is shown, so without an array of its values. */
+function hasBlob(row: object): boolean {
+  for (const name in row) if (isBlob((row as Record<string, unknown>)[name])) return true;
+  return false;
 }
 
 /** The values, with blobs in the same form. */
@@ -19,7 +25,7 @@ export function cellsWithoutBlobs<Cell>(cells: readonly (Cell | Buffer)[]): (Cel
 }
 
 function isBlob(value: unknown): value is Buffer {
-  return Buffer.isBuffer(value);
+  return typeof value === 'object' && Buffer.isBuffer(value);
 }
 
 function literal(blob: Buffer): string {

@@ -100,6 +100,13 @@ describe('the first page', () => {
     },
   );
 
+  it('shows the fields that one edit changed together', async () => {
+    const [edit] = sampleFigures.contacts;
+    const change = { seq: 8, field: 'phone', old: null, new: '+49 30 1' };
+    const { text } = await shown([account()], { ...sampleFigures, contacts: [edit!, { ...edit!, change }] });
+    expect(text).toContain('changed by user 55 account_number : DE-1 → DE-2 phone : no value → +49 30 1');
+  });
+
   it('names the field whose values could not be read', async () => {
     const lost = { at: before(60_000), kind: 'unreadable_value' as const, vendorid: null, vendor: null, changes: [] };
     const fields = '{"field":"tax_defaults","vendors":20}';
