@@ -22,7 +22,13 @@ import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
 import { isSinkMade } from '../store/postgres/sink.ts';
 import { sinkMigrations } from '../store/postgres/tables.ts';
-import { doubtfulFileSystem, freeBytes, localDisk, spaceForDeliveries } from '../store/sqlite/file-systems.ts';
+import {
+  doubtfulFileSystem,
+  freeBytes,
+  localDisk,
+  readOnly,
+  spaceForDeliveries,
+} from '../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { openMirror } from './open-mirror.ts';
@@ -53,6 +59,8 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
       return warning(check, `${path} ${state}: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
     }
     try {
+      const unwritable = readOnly(path);
+      if (unwritable) return problem(check, unwritable);
       const faults = await mirror.faults();
       const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
       if (faults.length === 0 && journal > limits.journal)

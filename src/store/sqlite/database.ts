@@ -11,7 +11,7 @@
  * without a busy timeout can fail at that instant; but left in place, the WAL files would lock out readers without write access once anybody
  * with it had opened and closed the file.
  */
-import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -24,7 +24,7 @@ import {
   type Sqlite,
   type Transactions,
 } from './driver.ts';
-import { prepareFile } from './file-systems.ts';
+import { notWritable, prepareFile } from './file-systems.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
@@ -209,12 +209,7 @@ export class Database {
   /** Why the file cannot be written now, as far as can be checked without writing; undefined while it can. */
   whyNotWritable(): MirrorError | undefined {
     if (!this.fileSizes()) return movedError(this.path);
-    try {
-      accessSync(this.path, constants.W_OK);
-      return this.#distrust ?? this.#refused;
-    } catch (cause) {
-      return new MirrorError('file_unwritable', `${this.path} is not writable.`, { cause });
-    }
+    return notWritable(this.path) ?? this.#distrust ?? this.#refused;
   }
 
   /** The lock is held when `work` begins, so the claim cannot change before the commit. */

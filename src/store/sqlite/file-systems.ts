@@ -80,6 +80,24 @@ const fullDisk = 4 * 1024 ** 2;
 /** Below this free space, in bytes, an idle file cannot be opened: its journal's index takes 32 kB. */
 const noRoom = 64 * 1024;
 
+/** The error of a file that this process may not write; undefined where it may. */
+export function notWritable(path: string): MirrorError | undefined {
+  try {
+    accessSync(path, constants.W_OK);
+    return undefined;
+  } catch (cause) {
+    return new MirrorError('file_unwritable', `${path} is not writable.`, { cause });
+  }
+}
+
+/** The same to anybody who may read the file: the error where its owner could not write it either. */
+export function readOnly(path: string): MirrorError | undefined {
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+  const error = owner === undefined ? undefined : notWritable(path);
+  const isReadOnly = error?.cause instanceof Error && 'code' in error.cause && error.cause.code === 'EROFS';
+  return isReadOnly || owner === process.geteuid?.() ? error : undefined;
+}
+
 /** The error of deliveries with `free` bytes of space; undefined where it suffices. */
 export function noSpaceForDelivery(free: number): MirrorError | undefined {
   if (free >= fullDisk) return undefined;

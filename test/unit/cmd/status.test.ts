@@ -390,7 +390,7 @@ describe('status', () => {
         other: No sweep was complete yet. Run \`vendor-mirror sync\`.
         6BApk: The last pull failed: The service is down. Run \`vendor-mirror sync\` again.
         6BApk: Many vendors are missing from the list, and none of them was marked gone yet. If these vendors are really gone, allow it: \`vendor-mirror reconcile --approve-absences N\`.
-        6BApk: One changed vendor could not be read; the next reconciliation tries again. \`vendor-mirror deliveries retry\` tries again at once.
+        6BApk: One changed vendor could not be read; the next reconciliation tries again. Remove the cause; then \`vendor-mirror deliveries retry\` tries again at once.
       No daemon runs: the mirror is as fresh as the last sync made it.
       "
     `);
@@ -460,8 +460,8 @@ describe('status', () => {
         .filter((text) => /^ {2}(queue|deliveries|findings|callbacks|6BApk)/.test(text))
         .join('\n'),
     ).toMatchInlineSnapshot(`
-      "  6BApk: Sweeps found 3 changes that no delivery announced, and the last one arrived 20 min ago. Run \`vendor-mirror doctor\`.
-        6BApk: 3 changed vendors could not be read; the next reconciliation tries again. \`vendor-mirror deliveries retry\` tries again at once.
+      "  6BApk: Sweeps found 3 changes that no delivery announced, and the last one arrived 20 min ago. Correct what \`vendor-mirror doctor\` says of the public address and the delivery path. If both are right, the service may have disabled the callback: \`vendor-mirror callbacks resend 7 --account 6BApk\` enables it, while the daemon runs, which also tries it by itself.
+        6BApk: 3 changed vendors could not be read; the next reconciliation tries again. Most often: The service failed. Remove the cause; then \`vendor-mirror deliveries retry\` tries again at once.
         queue       1 waiting, 3 parked (2 for: The service failed.; 1 for: no cause was recorded); the oldest since 1 h ago
         deliveries  the last arrived 20 min ago; since then sweeps found 3 changes that none announced; none unsettled
         findings    3 missed_update in the last run
