@@ -40,7 +40,10 @@ function declareReading(vendors: Command, lazy: LazyAction): void {
       ]),
     )
     .addOption(new Option('--presence <presence>', 'only vendors with this presence, in any state').choices(presences))
-    .option('--search <text>', 'only vendors with this text in name, contact, e-mail, account number or city, or this id')
+    .option(
+      '--search <text>',
+      'only vendors with this text in name, contact, e-mail, account number or city, or this id',
+    )
     .addOption(
       new Option(
         '--sort <by>',
