@@ -34,6 +34,9 @@ interface Age {
 }
 
 const shown = sql`account_id, vendorid, generation, attempts, reason, marked_at`;
+/** How far the clock may drift from mirror time while a mark is open, in milliseconds; what differs by more means that it was set. */
+const clockTolerance = 1_000;
+
 const changed = ['due_at', 'due_ms', 'attempts', 'reason', 'last_error'] as const;
 
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
@@ -191,7 +194,8 @@ export class Queue {
 
   /**
    * Settles what a reading of a vendor answered, however it came to be made: the marks that were made until `upTo`, in mirror time, with their
-   * deliveries. Where the vendor was marked again since, only the newer marks stay open. Runs inside a transaction.
+   * deliveries. Where the vendor was marked again since, only the newer marks stay open, with deliveries that may have come since. Runs inside a
+   * transaction.
    */
   answer(key: VendorKey, upTo: number, outcome: SettledOutcome): void {
     const mark = this.#aged.get(key);
@@ -201,9 +205,16 @@ export class Queue {
       this.#conclude(mark, outcome);
       return;
     }
-    const marked_at = timestamp((parseInstant(mark.marked_at) ?? 0) + upTo - mark.marked_ms);
+    const [now, moment] = [this.#clock.now(), this.#counter.moment()];
+    const marked_at = timestamp(now + upTo - moment);
     this.#rejuvenate.run({ ...mark, marked_at, marked_ms: upTo });
-    const answered = this.#deliveries.open(mark).filter(({ received_at }) => received_at <= marked_at);
+    // The moments of deliveries are those of the clock, which may have been set since.
+    const set = now - (parseInstant(mark.marked_at) ?? 0) - (moment - mark.marked_ms);
+    const before = timestamp(now + upTo - moment - clockTolerance);
+    const answered =
+      Math.abs(set) > clockTolerance
+        ? []
+        : this.#deliveries.open(mark).filter(({ received_at }) => received_at <= before);
     this.#conclude(mark, outcome, answered);
   }
 

@@ -1,6 +1,7 @@
 /** Which marks are due, what ends them, and vendors that are marked again while they are read. */
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../../src/domain/clock.ts';
+import type { ReadStamp } from '../../../src/domain/reading.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 import { account, row } from '../../support/testbed/store.ts';
 import type { Mark } from '../../../src/store/queue.ts';
@@ -285,9 +286,9 @@ it.each<[string, number, string[], number]>([
   const at = await testbed({ level: 'store' });
   const stamps = [await at.ask()];
   for (let delivery = 0; delivery < 2; delivery += 1) {
-    for (const clock of ['running', 'wall'] as const) at.clocks[clock] += 100;
+    for (const clock of ['running', 'wall'] as const) at.clocks[clock] += 1_000;
     await at.told();
-    for (const clock of ['running', 'wall'] as const) at.clocks[clock] += 100;
+    for (const clock of ['running', 'wall'] as const) at.clocks[clock] += 1_000;
     stamps.push(await at.ask());
   }
   const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 0, rest: 0 } as const;
@@ -297,4 +298,31 @@ it.each<[string, number, string[], number]>([
   expect(marks).toHaveLength(open);
   // What stays open is no older than the request that answered the rest.
   if (begins === 1) expect(marks[0]!.marked_ms).toBe(stamps[1]!.begun);
+});
+
+describe('a reading whose request began between two deliveries', () => {
+  it.each([-3_600_000, -5_000, -900, 0, 900, 5_000, 3_600_000])(
+    'C4 does not answer the second, though the clock is set by %i ms before that',
+    async (set) => {
+      const at = await testbed({ level: 'store' });
+      const pass = (): void => {
+        for (const clock of ['running', 'wall'] as const) at.clocks[clock] += 500;
+      };
+      const settled = async (stamp: ReadStamp): Promise<boolean> => {
+        const context = { accountId: account, source: 'pull', runId: null, deliveryId: null, lag: 0, rest: 0 } as const;
+        await at.mirror.readings.applyReading({ stamp, row: row(1, 'new') }, context);
+        return at.query(`SELECT id FROM deliveries WHERE id = 2 AND outcome <> 'pending'`).length > 0;
+      };
+      await at.told();
+      pass();
+      const between = await at.ask();
+      pass();
+      at.clocks.wall += set;
+      await at.told();
+      pass();
+      expect(await settled(between)).toBe(false);
+      expect(await settled(await at.ask())).toBe(true);
+      expect(at.query('SELECT vendorid FROM dirty_vendors')).toEqual([]);
+    },
+  );
 });
