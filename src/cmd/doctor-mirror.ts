@@ -328,6 +328,7 @@ export const checkOf = {
   vendors_parked: 'queue',
   queue_stuck: 'queue',
   no_daemon: 'public address',
+  disk_low: 'disk',
   listener_moved: 'listener',
   connection_refused: 'access',
   receiver_gone: 'outgoing webhooks',
@@ -343,6 +344,7 @@ export const askedAnew = new Set<ProblemCode>([
   'callback_unverified',
   'callbacks_unknown',
   'no_daemon',
+  'disk_low',
   'connection_refused',
 ]);
 

@@ -33,8 +33,8 @@
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
  *
- * then of the installation: no_daemon, listener_moved, connection_refused, receiver_gone, receiver_failing, changes_given_up, receiver_unknown,
- * publication_failing, publication_late, all of them fair.
+ * then of the installation: no_daemon, disk_low (sweeps wait), listener_moved, connection_refused, receiver_gone, receiver_failing,
+ * changes_given_up, receiver_unknown, publication_failing, publication_late, all of them fair.
  * A problem that another one already explains is left out. An account is stale or fresh by the age of what lists show alone; it is ready where
  * it may be relied on, so a refused account is fresh until it is old, and not ready.
  */
@@ -46,6 +46,7 @@ import { limits } from '../domain/limits.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
+import { noSpaceForSweep } from '../store/sqlite/file-systems.ts';
 import {
   addressRemedy,
   ofStrangers,
@@ -166,6 +167,7 @@ export type ProblemCode =
   | 'vendors_parked'
   | 'queue_stuck'
   | 'no_daemon'
+  | 'disk_low'
   | 'listener_moved'
   | 'connection_refused'
   | 'receiver_gone'
@@ -755,12 +757,19 @@ function installationProblems(facts: HealthFacts, now: number): Problem[] {
   const noDaemon = 'No daemon runs, so nothing takes the deliveries of the service.';
   return [
     startedAt === null && isDelivered ? problem('no_daemon', 'fair', noDaemon, 'Run `vendor-mirror serve`.') : [],
+    diskProblem(facts) ?? [],
     listenerProblem(facts) ?? [],
     // Of a single connection its accounts say it all.
     connections.length < 2 ? [] : connections.flatMap((connection) => connectionProblem(connection, now) ?? []),
     targets.flatMap((target) => targetProblems(target, now)),
     publications.flatMap((publication) => publicationProblem(publication, startedAt !== null, now) ?? []),
   ].flat();
+}
+
+/** Where sweeps wait; a full disk is a problem of the process. */
+function diskProblem({ ability: { trouble, diskFreeBytes }, database }: HealthFacts): Problem | undefined {
+  const noSpace = trouble?.code === 'disk_full' ? undefined : noSpaceForSweep(diskFreeBytes, database);
+  return noSpace && problem('disk_low', 'fair', noSpace.message, catalogue.disk_full.hint);
 }
 
 /** What a daemon says that no longer listens on all interfaces, though nobody asked for that. */

@@ -78,6 +78,7 @@ const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   vendors_parked: 'VendorMirrorQueueStuck',
   queue_stuck: 'VendorMirrorQueueStuck',
   no_daemon: null, // nobody is there to be scraped: VendorMirrorDown
+  disk_low: 'VendorMirrorDiskFilling',
   listener_moved: null, // a warning until the first delivery; if none comes though changes are found, VendorMirrorWebhookSilent
   receiver_gone: 'VendorMirrorNotifyStuck',
   receiver_failing: 'VendorMirrorNotifyStuck',

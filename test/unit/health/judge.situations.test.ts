@@ -362,6 +362,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     correct('connection_refused', '`vendor-mirror login c0`'),
   ],
   [
+    'so little space is free that sweeps wait',
+    of({}, { ability: { ...able, diskFreeBytes: 20_000_000 } }),
+    correct('disk_low', catalogue.disk_full.hint),
+  ],
+  [
     'a receiver of webhooks has been down for long',
     of({}, { targets: [target({ failing_since: before(hour), waiting: 1 })] }),
     correct('receiver_failing', catalogue.receiver_failing.hint),
