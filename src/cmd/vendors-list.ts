@@ -7,6 +7,7 @@ import type { Reader } from '../store/reader.ts';
 import {
   following,
   inState,
+  isAmountUnread,
   listVendors,
   vendorKey,
   vendorsWith,
@@ -119,10 +120,14 @@ function vendorColumns(
     ...unless(allActive, { title: 'state', dropOrder: 5, cell: (vendor) => stateWord(vendor.vis_state) }),
     ...unless(allPresent, { title: 'presence', dropOrder: 6, cell: (vendor) => vendor.presence }),
     { title: 'country', dropOrder: 2, cell: (vendor) => vendor.country },
-    { title: 'outstanding', dropOrder: 4, right: true, cell: (vendor) => amounts(vendor.outstanding) },
-    { title: 'overdue', dropOrder: 3, right: true, cell: (vendor) => amounts(vendor.overdue) },
+    { title: 'outstanding', dropOrder: 4, right: true, cell: (vendor) => owed(vendor, 'outstanding') },
+    { title: 'overdue', dropOrder: 3, right: true, cell: (vendor) => owed(vendor, 'overdue') },
     { title: 'changed', dropOrder: 1, cell: (vendor) => age(clock, vendor.changed_at) },
   ];
+}
+
+function owed(vendor: ListedVendor, kind: 'outstanding' | 'overdue'): string | null {
+  return isAmountUnread(vendor, kind) ? 'unreadable' : amounts(vendor[kind]);
 }
 
 const firstRows = 5;

@@ -1,5 +1,10 @@
 /** The list of all vendors, or of those that a person searched for: a page of it, in the order that they chose, of one account or of all. */
-import type { ListedVendor, VendorList, VendorOrder } from '../../store/reports/vendor-list.ts';
+import {
+  isAmountUnread,
+  type ListedVendor,
+  type VendorList,
+  type VendorOrder,
+} from '../../store/reports/vendor-list.ts';
 import { ago, amountLines, count, counted, html, page, vendorLink, type Html, type Page } from './html.ts';
 import { noneFound, stateWords } from './search-results.ts';
 
@@ -116,19 +121,23 @@ function heading(order: VendorOrder, name: string, chosen: Chosen): Html {
 }
 
 function row(vendor: ListedVendor, { search }: Chosen, isOfEach: boolean, now: number): Html {
-  const { account_id, vendorid, vendor_name, primary_contact_email: email, outstanding, overdue, changed_at } = vendor;
+  const { account_id, vendorid, vendor_name, primary_contact_email: email, changed_at } = vendor;
   return html`<tr>
     <th scope="row">
       ${vendorLink(account_id, vendorid, vendor_name)}
       ${search !== undefined && email ? html`<small><bdi>${email}</bdi></small>` : null}
     </th>
     <td data-name="Number">${vendorid}</td>
-    <td class="number" data-name="Outstanding">${amountLines(outstanding)}</td>
-    <td class="number" data-name="Overdue">${amountLines(overdue)}</td>
+    <td class="number" data-name="Outstanding">${owed(vendor, 'outstanding')}</td>
+    <td class="number" data-name="Overdue">${owed(vendor, 'overdue')}</td>
     <td data-name="Changed">${ago(now, changed_at)}</td>
     <td>${stateWords(vendor)}</td>
     ${isOfEach ? html`<td data-name="Account"><a href="./?account=${account_id}">${account_id}</a></td>` : null}
   </tr>`;
+}
+
+function owed(vendor: ListedVendor, kind: 'outstanding' | 'overdue'): Html | Html[] {
+  return isAmountUnread(vendor, kind) ? html`<bdi>could not be read</bdi>` : amountLines(vendor[kind]);
 }
 
 function address({ account, search, sort, page: at }: Chosen): string {

@@ -58,13 +58,24 @@ const shown = [
   'currency_code',
   'updated_at',
   'changed_at',
+  'unreadable_fields',
 ] as const satisfies (keyof VendorTable)[];
 
-export type ListedVendor = Omit<Pick<VendorTable, (typeof shown)[number]>, 'is_1099'> & {
+export type ListedVendor = Omit<Pick<VendorTable, (typeof shown)[number]>, 'is_1099' | 'unreadable_fields'> & {
   readonly is_1099: boolean | null;
+  /** Fields that the service sent, and that could not be read: their values are null, or amounts are missing. */
+  readonly unreadable_fields: readonly string[];
   readonly outstanding: readonly Balance[];
   readonly overdue: readonly Balance[];
 };
+
+/** Whether what is owed of this kind was sent and could not be read. */
+export function isAmountUnread(
+  { unreadable_fields }: Pick<ListedVendor, 'unreadable_fields'>,
+  kind: 'outstanding' | 'overdue',
+): boolean {
+  return unreadable_fields.includes(`${kind}_balance`);
+}
 
 export interface VendorList {
   /** The number of matches, regardless of the limit. */
@@ -147,6 +158,7 @@ function listed(row: ListedRow): ListedVendor {
   return {
     ...row,
     is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
+    unreadable_fields: JSON.parse(row.unreadable_fields ?? '[]') as string[],
     outstanding: JSON.parse(row.outstanding) as Balance[],
     overdue: JSON.parse(row.overdue) as Balance[],
   };

@@ -27,6 +27,15 @@ describe('vendors list on a terminal', () => {
     expect(all.stderr).toBe('1,203 vendors.\n');
   });
 
+  it.each(['outstanding', 'overdue'])('L85 says that an %s balance could not be read', async (kind) => {
+    const fields = ['phone', `${kind}_balance`];
+    const line = await lineWith([vendor(1, { unreadable_fields: JSON.stringify(fields) })], 120);
+    expect((await line.run('vendors', 'list')).stdout.match(/unreadable/g)).toHaveLength(1);
+    expect(JSON.parse((await line.run('vendors', 'list', '--json')).stdout)).toMatchObject({
+      vendors: [{ unreadable_fields: fields }],
+    });
+  });
+
   it('shows all of a hundred, and none twice', async () => {
     const line = await lineWith(many(100), 80);
     expect(await line.run('vendors', 'list')).toMatchObject({ stderr: '100 vendors.\n' });

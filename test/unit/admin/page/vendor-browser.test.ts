@@ -45,6 +45,20 @@ describe('L91 the list of all vendors', () => {
     expect(namesIn(await read(path)).slice(0, names.length)).toEqual(names);
   });
 
+  it.each(['outstanding', 'overdue'] as const)(
+    'L85 says that the %s balance of a vendor could not be read',
+    async (kind) => {
+      const { ask } = await adminOverMirror({
+        vendors: [vendor(1, { unreadable_fields: JSON.stringify(['phone', `${kind}_balance`]) })],
+      });
+      const { body } = await ask('/vendors');
+      const cells = [...body.matchAll(/data-name="(\w+)">(?:<bdi>)?could not be read/g)].map(([, name]) =>
+        name?.toLowerCase(),
+      );
+      expect(cells).toEqual([kind]);
+    },
+  );
+
   it('names the account of each vendor, says which it shows of how many, and leads to the next page and back', async () => {
     const read = await browse();
     const first = await read('/vendors?sort=name');
