@@ -156,6 +156,13 @@ export const keptSeeds: readonly KeptSeed[] = [
       'order=updated total=counts_hidden unlistedIds=2 listArchived=hidden accounts=2 vendors=3 changes=20 mass=both lose=1',
     taught: 'the list of one state may begin with pages without rows',
   },
+  {
+    seed: 930442,
+    knobs:
+      'perPage=ignored order=updated_newest total=fewer readDeleted=404 fault:401=0.1 fault:429=0.1 fault:500=0.1 fault:hang=0.02 fault:reset_after=0.1 fault:truncated=0.02 fault:empty_list=0.1 accounts=2 vendors=20 latency=4000 slow=lists minutes=8 changes=20 mass=import outage=403 crashes=1 stops=2 suspends=1 jumps=2 callbackLost=disabled',
+    taught:
+      'a list that was under way when the clock was set back settles no delivery that came after it was asked for',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */
