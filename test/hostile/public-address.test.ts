@@ -10,7 +10,7 @@ import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { certificatePath } from '../support/network/http-proxy.ts';
 import { listen } from '../support/network/listen.ts';
-import { freePort } from '../support/testbed/program.ts';
+import { freePort } from '../support/network/free-port.ts';
 
 const runbook = readFileSync(join(packageRoot, 'config/RUNBOOK.md'), 'utf8');
 const path = '/webhooks/6BApk/a-secret-part-of-an-address';

@@ -1,7 +1,8 @@
 /** A machine that reaches the service through a proxy alone. */
 import { describe, expect, it } from 'vitest';
 import { certificatePath, httpProxy } from '../support/network/http-proxy.ts';
-import { freePort, hurried } from '../support/testbed/program.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { hurried } from '../support/testbed/program.ts';
 import { tunnelProxy, type TunnelProxyOptions } from '../support/network/tunnel-proxy.ts';
 import { testbed } from '../support/testbed.ts';
 

@@ -11,7 +11,7 @@ import type { Fetch, FetchedAnswer } from '../../../src/api/http/request.ts';
 import { systemClock, timestamp } from '../../../src/domain/clock.ts';
 import type { World } from '../../../src/sandbox/core/worlds.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { freePort } from '../../support/testbed/program.ts';
+import { freePort } from '../../support/network/free-port.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 /** Answers in place of the service, or passes the request on. */
@@ -433,6 +433,8 @@ it.each(['unverified', 'absent'] as const)(
     const first = await start();
     await isVerified();
     await first.end();
+    // The daemon may have been ended in the middle of a run.
+    expect((await line.run('reconcile')).status).toBe(0);
     shut(true);
     for (const { id } of sandbox.callbacks(account).all()) sandbox.callbacks(account).disable(Date.now(), id);
     const daemon = await start();

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until, watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
 import { program } from '../../support/testbed/build.ts';
-import { ended, freePort } from '../../support/testbed/program.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import { ended } from '../../support/testbed/program.ts';
 import { testbed } from '../../support/testbed.ts';
 import type { SandboxTestbedOptions } from '../../support/testbed/sandbox.ts';
 

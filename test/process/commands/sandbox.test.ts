@@ -7,7 +7,8 @@ import { systemClock, timestamp } from '../../../src/domain/clock.ts';
 import { ask, temporaryFolder } from '../../support/mirror-file.ts';
 import { until, watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
 import { build, program } from '../../support/testbed/build.ts';
-import { ended, freePort, type Ended } from '../../support/testbed/program.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import { ended, type Ended } from '../../support/testbed/program.ts';
 
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 240_000 });

@@ -9,7 +9,7 @@ import { ask } from '../../support/mirror-file.ts';
 import { activeDifferences } from '../../support/mirror/differences.ts';
 import { flood } from '../../support/deliveries/flood.ts';
 import { delivery, signed } from '../../support/deliveries/signed-delivery.ts';
-import { freePort } from '../../support/testbed/program.ts';
+import { freePort } from '../../support/network/free-port.ts';
 import { isTaken, missing, taken, until, watched } from '../../support/testbed/daemon-process.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { freePort } from '../testbed/program.ts';
+import { freePort } from '../network/free-port.ts';
 
 /** What is missing for such tests; undefined where nothing is. */
 export function missingPrometheus(): string | undefined {

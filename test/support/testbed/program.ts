@@ -1,13 +1,12 @@
 /** The program as people run it: compiled, in processes of its own, in a folder with settings that point to a service. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { ask, temporaryFolder } from '../mirror-file.ts';
+import { freePort } from '../network/free-port.ts';
 import { build, program } from './build.ts';
 import { watched, type DaemonProcess } from './daemon-process.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
@@ -121,27 +120,4 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)];
   await once(child, 'close');
   return { status: child.exitCode, stdout: await stdout, stderr: await stderr };
-}
-
-const given = new Set<number>();
-
-/**
- * A port that nobody listens on or was given, and none that the system gives to those who connect (Linux: 32768 and up): a daemon
- * that is started again must find it free.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_768);
-    if (given.has(port)) continue;
-    const server = createServer();
-    const isFree = once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    server.listen(port, '127.0.0.1');
-    if (!(await isFree)) continue;
-    await once(server.close(), 'close');
-    given.add(port);
-    return port;
-  }
 }

@@ -585,7 +585,7 @@ const faults: readonly Fault[] = [
     },
     check: 'queue',
     exit: 0,
-    says: '1 changed vendor could not be read and waits for the next reconciliation. Most often: It broke.',
+    says: 'One changed vendor could not be read; the next reconciliation tries again. The cause: It broke.',
     remedy: '`vendor-mirror deliveries retry`',
   },
 ];

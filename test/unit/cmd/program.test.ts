@@ -72,7 +72,7 @@ describe('the command line', () => {
         --presence <presence>  only vendors with this presence, in any state (choices: "present",
                                "suspect", "missing", "gone")
         --search <text>        only vendors with this text in name, contact, e-mail, account number or
-                               city
+                               city, or this id
         --sort <by>            default: by account and number; changed puts the latest first, outstanding
                                and overdue the largest, regardless of currency (choices: "number", "name",
                                "country", "changed", "outstanding", "overdue")
