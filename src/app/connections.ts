@@ -11,7 +11,7 @@ import type { TokenSource } from '../api/auth/token-sources.ts';
 import { ConnectionRate } from '../api/http/rate-limiter.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';
 import type { Clock } from '../domain/clock.ts';
-import { asMirrorError, isAccessRefused, MirrorError, withMessage, withRemedy } from '../domain/errors.ts';
+import { asMirrorError, isAccessRefused, isOfToken, MirrorError, withMessage, withRemedy } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
@@ -154,8 +154,7 @@ export class Connections {
   /** Records why a connection gives no access. @returns the error to report. */
   #refused(name: string, refused: MirrorError): MirrorError {
     const auth = this.#settings.connections.get(name);
-    const isToken = refused.code === 'unauthenticated' || refused.code === 'token_unusable';
-    const error = isToken && auth ? withRemedy(refused, newToken(name, auth)) : refused;
+    const error = isOfToken(refused.code) && auth ? withRemedy(refused, newToken(name, auth)) : refused;
     this.#failed(name, error);
     return inConnection(name, error);
   }

@@ -7,7 +7,7 @@
  */
 import type { Clock } from './clock.ts';
 import { seconds } from './duration.ts';
-import type { ErrorCode } from './errors.ts';
+import { isOfToken, type ErrorCode } from './errors.ts';
 import type { Log } from './log.ts';
 
 interface CauseLogOptions {
@@ -37,8 +37,6 @@ interface Cause {
 }
 
 type FailureCode = ErrorCode | 'unverified';
-
-const ofConnection: ReadonlySet<FailureCode> = new Set(['unauthenticated', 'token_unusable', 'token_refresh_failed']);
 
 const ofMany: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'unverified',
@@ -74,8 +72,8 @@ export class CauseLog {
     const key = `${connection} ${code}${code === 'access_denied' ? ` ${what}` : ''}`;
     const known = this.#causes.get(key);
     const isOfMany = ofMany.has(code);
-    this.#leave(member, isOfMany || ofConnection.has(code) ? undefined : 'over', known);
-    if (ofConnection.has(code)) return undefined;
+    this.#leave(member, isOfMany || isOfToken(code) ? undefined : 'over', known);
+    if (isOfToken(code)) return undefined;
     if (!isOfMany) return { facts: {}, words: '' };
     known?.failing.add(member);
     known?.accounts.add(accountId);

@@ -185,6 +185,11 @@ export type ErrorCode = keyof typeof catalogue;
 /** What says that the service refuses access, or that there is no token to ask it with. */
 export const accessRefusals = ['unauthenticated', 'token_unusable', 'access_denied', 'token_refresh_failed'] as const;
 
+/** Whether there is no token that the service accepts: that says nothing of an account, or of what was asked for. */
+export function isOfToken(code: string): boolean {
+  return code === 'unauthenticated' || code === 'token_unusable' || code === 'token_refresh_failed';
+}
+
 /** Whether there is no access to the service. Only a person can solve that, so it is reported at once, at level error. */
 export function isAccessRefused(code: ErrorCode): boolean {
   return (accessRefusals as readonly string[]).includes(code);

@@ -8,7 +8,7 @@ import type { Deferral, MarkReason } from '../domain/retry.ts';
 import type { OpenDelivery, ParkedDeliveries, SettledOutcome, Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
-import type { ReadingCounter } from './reading-counter.ts';
+import { noticeable, type ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sqlite/database.ts';
 import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
 import { columns, mirrorSql, ofVendor, statement, type At, type Statement } from './sqlite/statement.ts';
@@ -34,9 +34,6 @@ interface Age {
 }
 
 const shown = sql`account_id, vendorid, generation, attempts, reason, marked_at`;
-/** How far the clock may drift from mirror time while a mark is open, in milliseconds; what differs by more means that it was set. */
-const clockTolerance = 1_000;
-
 const changed = ['due_at', 'due_ms', 'attempts', 'reason', 'last_error'] as const;
 
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
@@ -210,11 +207,9 @@ export class Queue {
     this.#rejuvenate.run({ ...mark, marked_at, marked_ms: upTo });
     // The moments of deliveries are those of the clock, which may have been set since.
     const set = now - (parseInstant(mark.marked_at) ?? 0) - (moment - mark.marked_ms);
-    const before = timestamp(now + upTo - moment - clockTolerance);
+    const before = timestamp(now + upTo - moment - noticeable);
     const answered =
-      Math.abs(set) > clockTolerance
-        ? []
-        : this.#deliveries.open(mark).filter(({ received_at }) => received_at <= before);
+      Math.abs(set) > noticeable ? [] : this.#deliveries.open(mark).filter(({ received_at }) => received_at <= before);
     this.#conclude(mark, outcome, answered);
   }
 

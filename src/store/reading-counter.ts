@@ -17,8 +17,8 @@ import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 type Row = Pick<CounterTable, (typeof columns)[number]>;
 
-/** Differences below this are rounding, in milliseconds. */
-const noticeable = 1_000;
+/** How far the clock may drift from mirror time, in milliseconds: what differs by less is rounding, by more means that it was set. */
+export const noticeable = 1_000;
 
 export class ReadingCounter {
   readonly #clock: Clock;

@@ -9,7 +9,7 @@
 import type { CallbacksApi } from '../api/callbacks.ts';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ArrivalSignal } from '../domain/concurrency.ts';
-import { asMirrorError, catalogue, MirrorError, type ErrorCode } from '../domain/errors.ts';
+import { asMirrorError, catalogue, isOfToken, MirrorError, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
@@ -255,7 +255,7 @@ class CallbackReconciler {
     } catch (error) {
       signal.throwIfAborted();
       const { code, retry } = asMirrorError(error);
-      if (retry || code === 'unauthenticated' || code === 'token_unusable') throw error;
+      if (retry || isOfToken(code)) throw error;
       await this.#ownCallbacks.forget(vanished.callbackid);
       return undefined;
     }

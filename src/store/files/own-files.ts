@@ -14,6 +14,7 @@ import {
   statSync,
   writeFileSync,
   type BigIntStats,
+  type Stats,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { MirrorError } from '../../domain/errors.ts';
@@ -78,7 +79,7 @@ export function placeToWrite(target: string, links = 0): string {
   const place = join(resolvedPath(dirname(whole)), basename(whole));
   const found = lstatSync(place, { throwIfNoEntry: false });
   if (!found?.isSymbolicLink() || links === maxLinks) return place;
-  if (isMadeByOthers(place))
+  if (isOfOthers(found))
     throw new MirrorError(
       'usage',
       `${place} is a link that uid ${found.uid} made, and is not followed; name the file.`,
@@ -89,11 +90,14 @@ export function placeToWrite(target: string, links = 0): string {
 /** Whether another user, who is not root, made what stands at a path. */
 export function isMadeByOthers(path: string): boolean {
   try {
-    const { uid } = lstatSync(path);
-    return uid !== 0 && uid !== process.geteuid?.();
+    return isOfOthers(lstatSync(path));
   } catch {
     return false;
   }
+}
+
+function isOfOthers({ uid }: Pick<Stats, 'uid'>): boolean {
+  return uid !== 0 && uid !== process.geteuid?.();
 }
 
 /** The error of a file that cannot be written because its folder is missing; undefined where the folder is there. */

@@ -72,7 +72,7 @@ export function doubtfulFileSystem(path: string): string | undefined {
 }
 
 /** Below this free space, in bytes, the rest is reserved for deliveries. */
-export const spaceForDeliveries = 64 * 1024 ** 2;
+const spaceForDeliveries = 64 * 1024 ** 2;
 
 /** Below this free space, in bytes, a delivery may not fit. */
 const fullDisk = 4 * 1024 ** 2;

@@ -4,11 +4,11 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as later } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
 import type { Fetch, FetchedAnswer } from '../../../src/api/http/request.ts';
 import { systemClock, timestamp } from '../../../src/domain/clock.ts';
+import { ArrivalSignal } from '../../../src/domain/concurrency.ts';
 import type { World } from '../../../src/sandbox/core/worlds.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { freePort } from '../../support/network/free-port.ts';
@@ -90,48 +90,59 @@ function steady(text: string): string {
 const sentences = (problems: readonly Problem[]): string[][] =>
   problems.map(({ code, message, what_to_do }) => [code, steady(message), what_to_do ?? '']);
 
+/** After so long without a line, nothing more is expected of a daemon, in milliseconds. */
+const patience = 10_000;
+
 interface Daemon {
   /** The problems that `/api/status`, the page and the metrics show, once they are these. */
   readonly shows: (problems: readonly Problem[]) => Promise<void>;
+  /** Looks again whenever the daemon has logged something. */
+  readonly until: (isSo: () => Promise<boolean> | boolean) => Promise<void>;
   readonly end: () => Promise<void>;
 }
 
 /** `serve` with the same settings, until the test ends it. */
 async function serve(line: Testbed<'command'>, adminPort: number, fetched: Fetch): Promise<Daemon> {
   const { clock } = line;
-  const beside = await testbed({ level: 'command', fetch: fetched, clock });
+  const logged = new ArrivalSignal();
+  const beside = await testbed({ level: 'command', fetch: fetched, clock, onError: () => logged.notify() });
   let said = '';
-  const over = beside.runBare('serve', '-c', line.settings).then(({ status, stderr }) => {
+  const over = beside.runBare('serve', '--log-level', 'debug', '-c', line.settings).then(({ status, stderr }) => {
     said = `${status}: ${stderr}`;
+    logged.notify();
   });
+  const until: Daemon['until'] = async (isSo) => {
+    for (let seen = logged.count; !(await isSo()) && said === ''; seen = logged.count)
+      if (!(await logged.waitForMore(seen, patience, systemClock, beside.interruption.signal))) return;
+  };
   const end = async (): Promise<void> => {
     beside.interruption.abort();
     await over;
   };
   onTestFinished(end);
-  const ask = async (path: string): Promise<string> => {
-    for (;;)
-      try {
-        return await (await fetch(`http://127.0.0.1:${adminPort}${path}`)).text();
-      } catch (error) {
-        if (said !== '') throw new Error(said, { cause: error });
-        await later(10);
-      }
-  };
+  const ask = async (path: string): Promise<string> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).text();
+  const isOpen = (): Promise<boolean> =>
+    ask('/healthz').then(
+      () => true,
+      () => false,
+    );
+  await until(isOpen);
+  if (said !== '') throw new Error(said);
   return {
     end,
+    until,
     async shows(problems) {
       const wanted = sentences(problems);
       let found: [problems: string[][], labels: string[]] = [[], []];
       const codes = problems.map(({ code }) => `code="${code}"} 1`).sort();
-      for (let tries = 0; tries < 500 && JSON.stringify(found) !== JSON.stringify([wanted, codes]); tries++) {
+      await until(async () => {
         const metrics = await ask('/metrics');
         const labels = [...metrics.matchAll(/^vendor_mirror_problem\{account="[^"]*",(.*)$/gm)].map(
           ([, label = '']) => label,
         );
         found = [sentences(problemsOf(JSON.parse(await ask('/api/status')) as Status)), labels.sort()];
-        await later(10);
-      }
+        return JSON.stringify(found) === JSON.stringify([wanted, codes]);
+      });
       expect(found).toEqual([wanted, codes]);
       const page = (await ask('/'))
         .replaceAll(/<[^>]*>/g, '')
@@ -188,13 +199,30 @@ ${settings}`,
     const [problem] = await status();
     return { problem, finding: (await doctor()).find((one) => one.check === check) };
   };
+  const start = (): Promise<Daemon> => serve(line, adminPort, fetched);
+  const saidByDoctorAndDaemon = async (problems: readonly Problem[]): Promise<void> => {
+    const found = (await doctor()).map(({ message, remedy }) => [message, remedy]);
+    for (const { message, what_to_do } of problems) expect(found).toContainEqual([message, what_to_do]);
+    const daemon = await start();
+    await daemon.shows(problems);
+    await daemon.end();
+  };
   expect((await line.run('sync')).status).toBe(0);
   return {
-    ...{ line, publicUrl, status, doctor, told, ofService: service.sandbox.vendors('6BApk'), service },
+    ...{
+      line,
+      publicUrl,
+      status,
+      doctor,
+      told,
+      saidByDoctorAndDaemon,
+      ofService: service.sandbox.vendors('6BApk'),
+      service,
+    },
     meets: (answer: Answer | undefined): void => void (trouble = answer),
     /** Whether the public address leads nowhere. */
     shut: (is: boolean): void => void (isShut = is),
-    serve: () => serve(line, adminPort, fetched),
+    serve: start,
   };
 }
 
@@ -368,7 +396,7 @@ it.each([
   ['vis_state', 3],
   ['outstanding_balance', [{ amount: {}, code: 'EUR' }]],
 ])('L13 L44 a value of %s that cannot be read is named alike by each, until it can be', async (field, value) => {
-  const { line, status, doctor, meets, ofService, serve: start } = await besideService(6);
+  const { line, status, meets, ofService, saidByDoctorAndDaemon } = await besideService(6);
   const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
   meets(
     rewritten(({ bill_vendors: rows = [], bill_vendor: row }) => {
@@ -378,13 +406,7 @@ it.each([
   await line.run('sync');
   const problems = await status();
   expect(problems).toMatchObject([{ code: 'values_unreadable', message: expect.stringContaining(field) as string }]);
-  expect((await doctor()).map(({ message, remedy }) => [message, remedy])).toContainEqual([
-    problems[0]?.message,
-    problems[0]?.what_to_do,
-  ]);
-  const daemon = await start();
-  await daemon.shows(problems);
-  await daemon.end();
+  await saidByDoctorAndDaemon(problems);
   meets(undefined);
   await line.run('sync');
   expect(await status()).toEqual([]);
@@ -394,7 +416,7 @@ it.each([
   ['a page', page(500)],
   ['another record', form(200, 500, 'Broken.')],
 ])('L5 L44 a vendor that is broken alone (%s) is named alike by each, until it can be read', async (_, answer) => {
-  const { line, status, doctor, meets, ofService, serve: start } = await besideService(20);
+  const { line, status, meets, ofService, saidByDoctorAndDaemon } = await besideService(20);
   const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
   ofService.vanish(Number(vendorid));
   meets((url, real, signal) => (url.pathname.endsWith(`/${String(vendorid)}`) ? answer(url, real, signal) : real()));
@@ -403,13 +425,7 @@ it.each([
   expect(problems).toMatchObject([
     { code: 'vendors_undecided', message: expect.stringContaining(String(vendorid)) as string },
   ]);
-  expect((await doctor()).map(({ message, remedy }) => [message, remedy])).toContainEqual([
-    problems[0]?.message,
-    problems[0]?.what_to_do,
-  ]);
-  const daemon = await start();
-  await daemon.shows(problems);
-  await daemon.end();
+  await saidByDoctorAndDaemon(problems);
   meets(undefined);
   expect((await line.run('reconcile')).status).toBe(0);
   expect(await status()).toEqual([]);
@@ -421,17 +437,13 @@ it.each(['unverified', 'absent'] as const)(
     const beside = await besideService(6, { world: { disabled }, isDelivered: true });
     const { line, status, doctor, shut, service, serve: start } = beside;
     const { sandbox, account } = service;
-    const isVerified = async (): Promise<void> => {
-      while (
-        !sandbox
-          .callbacks(account)
-          .all()
-          .some(({ verified }) => verified)
-      )
-        await later(10);
-    };
+    const isVerified = (): boolean =>
+      sandbox
+        .callbacks(account)
+        .all()
+        .some(({ verified }) => verified);
     const first = await start();
-    await isVerified();
+    await first.until(isVerified);
     await first.end();
     // The daemon may have been ended in the middle of a run.
     expect((await line.run('reconcile')).status).toBe(0);
@@ -452,7 +464,7 @@ it.each(['unverified', 'absent'] as const)(
     expect(found.find(({ check }) => check === 'public address')?.result).toBe('problem');
     shut(false);
     expect((await line.run(...commandIn(callbacks?.remedy))).status).toBe(0);
-    await isVerified();
+    await daemon.until(isVerified);
     expect((await doctor()).filter(({ check }) => check !== 'last run')).toEqual([]);
     await daemon.shows([]);
   },

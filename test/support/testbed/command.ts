@@ -46,6 +46,8 @@ export interface CommandOptions {
   readonly typed?: string;
   /** The width of the terminal for the output; default: no terminal. */
   readonly columns?: number;
+  /** Called when a command has written to its standard error. */
+  readonly onError?: () => void;
 }
 
 export async function openCommand(options: CommandOptions): Promise<CommandTestbed> {
@@ -62,6 +64,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
   const runBare = async (...argv: string[]): Promise<Outcome> => {
     const columns = options.columns ?? (options.typed === undefined ? undefined : 100);
     const [stdout, stderr] = [collector(columns), collector(columns)];
+    if (options.onError) stderr.stream.on('data', options.onError);
     const status = await runProgram(argv, {
       stdin: options.typed === undefined ? Readable.from([options.stdin ?? '']) : keyboard(options.typed),
       stdout: stdout.stream,
@@ -107,7 +110,7 @@ ${settings ?? ''}`;
 }
 
 /** A stream that keeps what is written to it. */
-export function collector(columns?: number): { stream: Output; text: () => string } {
+export function collector(columns?: number): { stream: Output & PassThrough; text: () => string } {
   const stream = new PassThrough();
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -2,7 +2,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { connect } from '../../../src/api/client.ts';
 import { ConnectionRate } from '../../../src/api/http/rate-limiter.ts';
-import { fixedToken } from '../../../src/api/auth/token-sources.ts';
+import { fixedToken, type TokenSource } from '../../../src/api/auth/token-sources.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { CauseLog } from '../../../src/domain/cause-log.ts';
 import { silentLog } from '../../../src/domain/log.ts';
@@ -45,6 +45,8 @@ export interface WebhookOptions extends ListenerOptions {
   readonly events?: readonly string[];
   /** Answers a request to the service in its place. */
   readonly intercept?: (method: string, body: string) => Response | undefined;
+  /** Gives the tokens in place of the usual source. */
+  readonly tokens?: (usual: TokenSource) => TokenSource;
 }
 
 export async function openWebhook(options: WebhookOptions): Promise<WebhookTestbed> {
@@ -76,6 +78,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
     return answer;
   };
   service.sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
+  const usual = fixedToken(new Secret(service.token));
   const limit = { requests: 1_000, per: 60_000 };
   const rate = new ConnectionRate('default', { all: limit, post: limit, callbacks: limit }, clock);
   const { callbacks } = connect(
@@ -94,7 +97,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       },
       log: silentLog,
       reserveRequest: listener.mirror.reserveRequest,
-      tokens: fixedToken(new Secret(service.token)),
+      tokens: options.tokens?.(usual) ?? usual,
       rate: () => rate,
     },
   );

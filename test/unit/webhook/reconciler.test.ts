@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { MirrorError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { account } from '../../support/names.ts';
 import { announce, base, listed, writes } from '../../support/testbed/webhook.ts';
@@ -172,6 +173,29 @@ describe('a subscription repairs itself', () => {
     expect(listed(place)).toMatchObject([{ id: 2002, verified: true }]);
     expect((await place.mirror.callbacks.knownCallbacks(account)).map(({ callbackid }) => callbackid)).toEqual([2002]);
   });
+
+  it.each(['unauthenticated', 'token_unusable', 'token_refresh_failed'] as const)(
+    'D10 a callback that vanished is not forgotten where there is no token to enable it with (%s)',
+    async (code) => {
+      let left = Infinity;
+      const place = await testbed({
+        level: 'webhook',
+        subscribed: true,
+        world: ['disabled=absent', 'duplicate=second'],
+        tokens: (usual) => ({
+          ...usual,
+          current: () => (--left < 0 ? Promise.reject(new MirrorError(code, 'None.')) : usual.current()),
+        }),
+      });
+      place.service.sandbox.callbacks(account).disable(0, 2001);
+      // For the list alone.
+      left = 1;
+      expect(await place.subscriptions.check()).toBe('unverified');
+      left = Infinity;
+      expect(await place.subscriptions.check()).toBe('verified');
+      expect(listed(place)).toMatchObject([{ id: 2001, verified: true }]);
+    },
+  );
 
   it('after the service was down: the check fails with an error, and the next one repairs it', async () => {
     const place = await testbed({ level: 'webhook' });
