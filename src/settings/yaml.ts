@@ -166,7 +166,8 @@ export function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
   if (meant) return meant.flatMap((inner) => problemsOf({ ...inner, path: [...issue.path, ...inner.path] }, given));
   const isUnnamed = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input');
   const wanted = isUnnamed ? (typeWords[issue.expected] ?? `a ${issue.expected}`) : issue.message;
-  return [{ path: issue.path, remedy: `should be ${wanted}` }];
+  const isMissing = issue.path.length > 0 && valueAt(given, issue.path) === undefined;
+  return [{ path: issue.path, remedy: isMissing ? `is missing; it should be ${wanted}` : `should be ${wanted}` }];
 }
 
 /** What a value should be, by the name of its type. */
@@ -183,7 +184,7 @@ function isInside(issues: readonly z.core.$ZodIssue[]): boolean {
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
+  return path.reduce((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value);
 }
 
 /** Whether a value of a settings file is a map of keys to values. */

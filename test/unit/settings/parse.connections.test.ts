@@ -80,7 +80,7 @@ it.each([
   [
     'a key of oauth that is missing',
     { accounts: [{ id: 'A', connection: 'main' }], connections: { main: { auth: { oauth: { clientId: 'mirror' } } } } },
-    'connections.main.auth.oauth.clientSecret: ',
+    'connections.main.auth.oauth.clientSecret: is missing; it should be text',
   ],
   ['a connection without auth', { accounts: ['A'], connections: { main: {} } }, 'connections.main.auth: '],
 ])('settings with %s are refused by name and line', async (_, given, problem) => {
