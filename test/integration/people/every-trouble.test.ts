@@ -90,13 +90,13 @@ function steady(text: string): string {
 const sentences = (problems: readonly Problem[]): string[][] =>
   problems.map(({ code, message, what_to_do }) => [code, steady(message), what_to_do ?? '']);
 
-/** After so long without a line, nothing more is expected of a daemon, in milliseconds. */
-const patience = 10_000;
+/** So long what a daemon shows serves for all who ask, in milliseconds; and how often nothing new is looked at again. */
+const [shownFor, looks] = [1_000, 10];
 
 interface Daemon {
   /** The problems that `/api/status`, the page and the metrics show, once they are these. */
   readonly shows: (problems: readonly Problem[]) => Promise<void>;
-  /** Looks again whenever the daemon has logged something. */
+  /** Looks whenever the daemon has logged something, and while it logs nothing, whenever what it shows may be new. */
   readonly until: (isSo: () => Promise<boolean> | boolean) => Promise<void>;
   readonly end: () => Promise<void>;
 }
@@ -112,8 +112,9 @@ async function serve(line: Testbed<'command'>, adminPort: number, fetched: Fetch
     logged.notify();
   });
   const until: Daemon['until'] = async (isSo) => {
-    for (let seen = logged.count; !(await isSo()) && said === ''; seen = logged.count)
-      if (!(await logged.waitForMore(seen, patience, systemClock, beside.interruption.signal))) return;
+    let left = looks;
+    for (let seen = logged.count; left > 0 && !(await isSo()) && said === ''; seen = logged.count)
+      if (!(await logged.waitForMore(seen, shownFor, systemClock, beside.interruption.signal))) left -= 1;
   };
   const end = async (): Promise<void> => {
     beside.interruption.abort();

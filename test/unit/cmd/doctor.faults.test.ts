@@ -263,14 +263,19 @@ const faults: readonly Fault[] = [
     says: /^The certificate of 127\.0\.0\.1:\d+ is valid until \d{4}-\d\d-\d\d: 20 days from now\.$/,
     remedy: 'Renew it',
   },
-  ...[500, 20].map((megabytes) => ({
+  ...(
+    [
+      [500, 0, '500 MB are free'],
+      [20, 74, /^Only 20\.0 MB are free beside .+: they are reserved for deliveries, so sweeps wait\.$/],
+    ] as const
+  ).map(([megabytes, exit, says]) => ({
     title: `${megabytes} MB are free`,
     async plant() {
       const line = await installed();
       free.bytes = megabytes * 2 ** 20;
       return line;
     },
-    ...{ check: 'disk', exit: megabytes === 20 ? 74 : 0, says: `${megabytes} MB are free`, remedy: 'Free space' },
+    ...{ check: 'disk', exit, says, remedy: 'Free space' },
   })),
   {
     title: 'nothing is mirrored yet',
