@@ -70,7 +70,7 @@ describe.skipIf(isMissing(refused))(`a small disk${refused === undefined ? '' : 
 
   it.each([
     ['full', 'the disk is full', 'Free space on the disk'],
-    ['only to be read', 'its file system can only be read', 'Check the path, its permissions and the disk'],
+    ['only to be read', 'its file system can only be read', 'Check the path'],
   ])(
     'L44 a mirror at rest on a disk that is %s: each command says so, and nothing is needed afterwards',
     async (kind, cause, remedy) => {

@@ -86,7 +86,7 @@ export function notWritable(path: string): MirrorError | undefined {
     accessSync(path, constants.W_OK);
     return undefined;
   } catch (cause) {
-    return new MirrorError('file_unwritable', `${path} is not writable.`, { cause });
+    return new MirrorError('file_unwritable', `${path} is not writable${forbiddenText(path)}.`, { cause });
   }
 }
 

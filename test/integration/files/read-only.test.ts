@@ -26,7 +26,7 @@ it.skipIf(isMissing(refused)).each(['sync', 'reconcile'])(
     });
     const remount = (how: string): unknown => execFileSync('mount', ['-o', `remount,bind,${how}`, line.folder]);
     remount('ro');
-    const named = `${line.database} is not writable. Check the path and its permissions`;
+    const named = `${line.database} is not writable, because its file system can only be read. Check the path`;
     const status = await line.run('status');
     expect(status.stdout).toMatch(/^Changes cannot be stored now.*one thing to do\.\n/);
     expect(status.stdout).toContain(named);
