@@ -540,7 +540,13 @@ const deliveriesRefused: Rule = ({ facts, now }) => {
     return unsolved.length === 1 ? words : `${recent.toLocaleString('en')} ${words}`;
   });
   const message = `${which} at the callback address since ${since.slice(0, 19)} UTC, and no delivery was accepted after that: ${parts.join('; ')}.`;
-  return problem('deliveries_refused', 'fair', message, refusalRemedy(first.outcome, account), since);
+  return problem(
+    'deliveries_refused',
+    'fair',
+    message,
+    refusalRemedy(first.outcome, account, verifiedId(facts)),
+    since,
+  );
 };
 
 const addressKnown: Rule = ({ facts, now }) => {
@@ -562,15 +568,20 @@ const callbacksUnknown: Rule = ({ facts: { account, awaitsDeliveries, unknownCal
   return problem('callbacks_unknown', 'fair', message, unknownCallbacksRemedy(ids, account), since);
 };
 
-const deliveriesSilent: Rule = ({ facts: { account, callbacks, lastDelivery, missedSince }, deliveries, now }) => {
+/** Of the callback by which changes of vendors come. */
+function verifiedId({ callbacks }: AccountFacts): number | undefined {
+  return callbacks.find(({ verified, event }) => verified === 1 && isAboutVendors(event))?.callbackid;
+}
+
+const deliveriesSilent: Rule = ({ facts, deliveries, now }) => {
+  const { account, lastDelivery, missedSince } = facts;
   if (deliveries.state !== 'silent') return undefined;
   const silent =
     lastDelivery === null
       ? 'no delivery ever arrived'
       : `the last one arrived ${age({ now: () => now }, lastDelivery)}`;
   const message = `Sweeps found ${missedSince} changes that no delivery announced, and ${silent}.`;
-  const verified = callbacks.find((callback) => callback.verified === 1 && isAboutVendors(callback.event));
-  const resend = `vendor-mirror callbacks resend ${verified?.callbackid ?? 'ID'} --account ${account}`;
+  const resend = `vendor-mirror callbacks resend ${verifiedId(facts) ?? 'ID'} --account ${account}`;
   const remedy = `Correct what \`vendor-mirror doctor\` says of the public address and the delivery path. If both are right, the service may have disabled the callback: \`${resend}\` enables it, while the daemon runs, which also tries it by itself.`;
   return problem('deliveries_silent', 'fair', message, remedy, lastDelivery);
 };

@@ -68,8 +68,10 @@ export function expectedRefusals(outcome: string): number {
   return causes[outcome]?.expected ?? 0;
 }
 
-export function refusalRemedy(outcome: string, account: string): string {
-  return causes[outcome]?.remedy.replaceAll('ACCOUNT', account) ?? 'Run `vendor-mirror doctor`.';
+/** @param callbackid of the callback at whose address it was, where that is known */
+export function refusalRemedy(outcome: string, account: string, callbackid?: number): string {
+  const remedy = causes[outcome]?.remedy.replaceAll('ACCOUNT', account) ?? 'Run `vendor-mirror doctor`.';
+  return callbackid === undefined ? remedy : remedy.replace('resend ID', `resend ${callbackid}`);
 }
 
 /** Older ones say nothing of today, in milliseconds. */
@@ -128,7 +130,10 @@ function isRecent(at: string, now: number): boolean {
   return Math.abs(now - (parseInstant(at) ?? -Infinity)) < maxAge;
 }
 
-/** The refused requests after which nothing was accepted, but those of strangers, the most frequent first. */
+/**
+ * The refused requests after which nothing was accepted, but those of strangers, the most frequent first. A key that came after wrong
+ * signatures may be the right one.
+ */
 export function unsolvedRefusals(
   refused: readonly ReportedRefusals[],
   seen: SeenDeliveries,
@@ -136,10 +141,11 @@ export function unsolvedRefusals(
 ): ReportedRefusals[] {
   const isHarmless = (outcome: string): boolean =>
     harmless.has(outcome) || (outcome === 'wrong_signature' && isHeard(seen));
+  const { lastDelivery, provenAt } = seen;
+  const solvedAt = (outcome: string): string =>
+    [lastDelivery ?? '', outcome === 'wrong_signature' ? (provenAt ?? '') : ''].sort()[1] ?? '';
   return refused
-    .filter(
-      ({ outcome, last_at }) => !isHarmless(outcome) && isRecent(last_at, now) && last_at > (seen.lastDelivery ?? ''),
-    )
+    .filter(({ outcome, last_at }) => !isHarmless(outcome) && isRecent(last_at, now) && last_at > solvedAt(outcome))
     .sort((a, b) => b.recent - a.recent);
 }
 

@@ -4,18 +4,11 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
-import type { Fetch, FetchedAnswer } from '../../../src/api/http/request.ts';
-import { systemClock, timestamp } from '../../../src/domain/clock.ts';
-import { ArrivalSignal } from '../../../src/domain/concurrency.ts';
-import type { World } from '../../../src/sandbox/core/worlds.ts';
+import { expect, it } from 'vitest';
+import { timestamp } from '../../../src/domain/clock.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { freePort } from '../../support/network/free-port.ts';
-import { testbed, type Testbed } from '../../support/testbed.ts';
-
-/** Answers in place of the service, or passes the request on. */
-type Answer = (url: URL, real: () => Promise<FetchedAnswer>, signal: AbortSignal) => Promise<FetchedAnswer>;
+import { besideService, commandIn, type Answer } from '../../support/surfaces.ts';
+import { testbed } from '../../support/testbed.ts';
 
 const form = (status: number, errno: number, message: string): Answer => {
   const body = JSON.stringify({ response: { errors: [{ errno, message }] } });
@@ -47,185 +40,6 @@ const troubles: readonly (readonly [title: string, answer: Answer, verdict: stri
   ['a certificate that has expired', network('CERT_HAS_EXPIRED'), 'service_failing', /^Renew the certificate/],
   ['a certificate of another name', network('ERR_TLS_CERT_ALTNAME_INVALID'), 'service_failing', /host name/],
 ];
-
-/** Delays between attempts are a thousandth of the usual ones. */
-const hurried = {
-  ...systemClock,
-  timer: (ms: number, run: () => void) => systemClock.timer(ms < 20_000 ? ms / 1_000 : ms, run),
-};
-
-interface Problem {
-  readonly code: string;
-  readonly message: string;
-  readonly what_to_do: string | null;
-}
-
-interface Status {
-  readonly verdict: { readonly code: string };
-  readonly problems: readonly Problem[];
-  readonly accounts: readonly { readonly problems: readonly Problem[] }[];
-}
-
-interface Finding {
-  readonly check: string;
-  readonly result: string;
-  readonly message: string;
-  readonly remedy: string | null;
-}
-
-/** Of the account, then of the installation; that no daemon runs is so in most of these tests. */
-function problemsOf({ accounts, problems }: Status): Problem[] {
-  return [...accounts.flatMap((account) => account.problems), ...problems].filter(({ code }) => code !== 'no_daemon');
-}
-
-/** Without times and counts, which differ from one look to the next. */
-function steady(text: string): string {
-  return text
-    .replaceAll(/just now|[\d,.]+ (ms|s|min) ago/g, 'then')
-    .replaceAll(/The last( \d+)? requests?|\d+/g, '#')
-    .replaceAll('since then', 'then')
-    .replace(/ Gave up after .*/, '');
-}
-
-const sentences = (problems: readonly Problem[]): string[][] =>
-  problems.map(({ code, message, what_to_do }) => [code, steady(message), what_to_do ?? '']);
-
-/** So long what a daemon shows serves for all who ask, in milliseconds; and how often nothing new is looked at again. */
-const [shownFor, looks] = [1_000, 10];
-
-interface Daemon {
-  /** The problems that `/api/status`, the page and the metrics show, once they are these. */
-  readonly shows: (problems: readonly Problem[]) => Promise<void>;
-  /** Looks whenever the daemon has logged something, and while it logs nothing, whenever what it shows may be new. */
-  readonly until: (isSo: () => Promise<boolean> | boolean) => Promise<void>;
-  readonly end: () => Promise<void>;
-}
-
-/** `serve` with the same settings, until the test ends it. */
-async function serve(line: Testbed<'command'>, adminPort: number, fetched: Fetch): Promise<Daemon> {
-  const { clock } = line;
-  const logged = new ArrivalSignal();
-  const beside = await testbed({ level: 'command', fetch: fetched, clock, onError: () => logged.notify() });
-  let said = '';
-  const over = beside.runBare('serve', '--log-level', 'debug', '-c', line.settings).then(({ status, stderr }) => {
-    said = `${status}: ${stderr}`;
-    logged.notify();
-  });
-  const until: Daemon['until'] = async (isSo) => {
-    let left = looks;
-    for (let seen = logged.count; left > 0 && !(await isSo()) && said === ''; seen = logged.count)
-      if (!(await logged.waitForMore(seen, shownFor, systemClock, beside.interruption.signal))) left -= 1;
-  };
-  const end = async (): Promise<void> => {
-    beside.interruption.abort();
-    await over;
-  };
-  onTestFinished(end);
-  const ask = async (path: string): Promise<string> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).text();
-  const isOpen = (): Promise<boolean> =>
-    ask('/healthz').then(
-      () => true,
-      () => false,
-    );
-  await until(isOpen);
-  if (said !== '') throw new Error(said);
-  return {
-    end,
-    until,
-    async shows(problems) {
-      const wanted = sentences(problems);
-      let found: [problems: string[][], labels: string[]] = [[], []];
-      const codes = problems.map(({ code }) => `code="${code}"} 1`).sort();
-      await until(async () => {
-        const metrics = await ask('/metrics');
-        const labels = [...metrics.matchAll(/^vendor_mirror_problem\{account="[^"]*",(.*)$/gm)].map(
-          ([, label = '']) => label,
-        );
-        found = [sentences(problemsOf(JSON.parse(await ask('/api/status')) as Status)), labels.sort()];
-        return JSON.stringify(found) === JSON.stringify([wanted, codes]);
-      });
-      expect(found).toEqual([wanted, codes]);
-      const page = (await ask('/'))
-        .replaceAll(/<[^>]*>/g, '')
-        .replaceAll('&#39;', "'")
-        .replaceAll(/\s+/g, ' ');
-      for (const { what_to_do } of problems) expect(page).toContain((what_to_do ?? '').replaceAll('`', ''));
-    },
-  };
-}
-
-interface Beside {
-  readonly world?: Partial<World>;
-  /** Whether the service delivers to the daemon. */
-  readonly isDelivered?: boolean;
-  /** More settings, as YAML. */
-  readonly settings?: string;
-}
-
-async function besideService(vendors: number, { world, isDelivered = false, settings = '' }: Beside = {}) {
-  const [listenerPort, adminPort] = [await freePort(), await freePort()];
-  const publicUrl = `http://127.0.0.1:${listenerPort}`;
-  const real = nodeFetch();
-  let trouble: Answer | undefined;
-  let isShut = false;
-  const closed = (): Promise<never> => Promise.reject(Object.assign(new Error('shut'), { code: 'ECONNREFUSED' }));
-  const service = await testbed({
-    ...{ level: 'sandbox', vendors, ...(world && { world }) },
-    fetch: (url, request) => (isShut ? closed() : fetch(url, request)),
-  });
-  const fetched: Fetch = (url, request) => {
-    if (isShut && url.href.startsWith(publicUrl)) return closed();
-    const pass = (): Promise<FetchedAnswer> => real(url, request);
-    return url.href.startsWith(service.baseUrl) && trouble ? trouble(url, pass, request.signal) : pass();
-  };
-  const line = await testbed({
-    level: 'command',
-    service,
-    settings: `accounts: [6BApk]
-listener: { host: 127.0.0.1, port: ${listenerPort}${isDelivered ? `, publicUrl: "${publicUrl}"` : ''} }
-admin: { port: ${adminPort} }
-shutdownTimeout: 30s
-${settings}`,
-    fetch: fetched,
-    // Probes of the public address wait for seconds, not longer.
-    clock: isDelivered ? systemClock : hurried,
-  });
-  const status = async (): Promise<Problem[]> =>
-    problemsOf(JSON.parse((await line.run('status', '--json')).stdout) as Status);
-  const doctor = async (): Promise<Finding[]> => {
-    const { checks } = JSON.parse((await line.run('doctor', '--json')).stdout) as { checks: Finding[] };
-    return checks.filter(({ result }) => result !== 'ok');
-  };
-  const told = async (check: string) => {
-    const [problem] = await status();
-    return { problem, finding: (await doctor()).find((one) => one.check === check) };
-  };
-  const start = (): Promise<Daemon> => serve(line, adminPort, fetched);
-  const saidByDoctorAndDaemon = async (problems: readonly Problem[]): Promise<void> => {
-    const found = (await doctor()).map(({ message, remedy }) => [message, remedy]);
-    for (const { message, what_to_do } of problems) expect(found).toContainEqual([message, what_to_do]);
-    const daemon = await start();
-    await daemon.shows(problems);
-    await daemon.end();
-  };
-  expect((await line.run('sync')).status).toBe(0);
-  return {
-    ...{
-      line,
-      publicUrl,
-      status,
-      doctor,
-      told,
-      saidByDoctorAndDaemon,
-      ofService: service.sandbox.vendors('6BApk'),
-      service,
-    },
-    meets: (answer: Answer | undefined): void => void (trouble = answer),
-    /** Whether the public address leads nowhere. */
-    shut: (is: boolean): void => void (isShut = is),
-    serve: start,
-  };
-}
 
 it.each(troubles)('L40 L44 %s is named alike by each', async (_, answer, verdict, remedy) => {
   const { line, status, doctor, meets, serve: start } = await besideService(12);
@@ -368,9 +182,6 @@ interface Page {
   bill_vendor?: Record<string, unknown>;
   total: number;
 }
-
-const commandIn = (remedy: string | null | undefined): string[] =>
-  (/`vendor-mirror ([^`]+)`/.exec(remedy ?? '')?.[1] ?? '').split(' ');
 
 it.each([12, 30])('L2 L44 a shortfall of %i vendors is named alike by each, and the remedy ends it', async (more) => {
   const { line, status, doctor, meets, serve: start } = await besideService(20);

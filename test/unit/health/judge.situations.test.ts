@@ -227,7 +227,7 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
       refused: [refusedRequests('wrong_signature'), refusedRequests('unsigned', { last_at: before(2 * hour) })],
       missedSince: 1,
     }),
-    correct('deliveries_refused', '`vendor-mirror callbacks resend ID --account 6BApk`'),
+    correct('deliveries_refused', '`vendor-mirror callbacks resend 2001 --account 6BApk`'),
   ],
   [
     'L52 requests come with wrong signatures while deliveries are accepted and none is missing',
@@ -256,6 +256,16 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     'L23 deliveries were refused, and one was accepted since',
     of({ refused: [refusedRequests('malformed')], lastDelivery: before(1) }),
     correct('correct', null),
+  ],
+  [
+    'L23 deliveries were signed with another key, and a new one was asked for since',
+    of({ refused: [refusedRequests('wrong_signature')], lastDelivery: null, provenAt: before(1) }),
+    correct('correct', null),
+  ],
+  [
+    'L23 deliveries are signed with another key, also since a new one was asked for',
+    of({ refused: [refusedRequests('wrong_signature')], lastDelivery: null, provenAt: before(2_000) }),
+    correct('deliveries_refused', '`vendor-mirror callbacks resend 2001 --account 6BApk`'),
   ],
   [
     'L23 requests were refused that say nothing of deliveries',

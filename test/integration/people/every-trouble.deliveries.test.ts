@@ -1,0 +1,183 @@
+/** Troubles of deliveries, one by one, beside a daemon: `status`, `doctor`, the page, `/api/status` and the metrics name them alike, until the remedy was followed. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { besideService, type Daemon, type OnTheWay } from '../../support/surfaces.ts';
+
+type Beside = Awaited<ReturnType<typeof besideService>>;
+
+/** With a daemon beside it whose callback is verified. */
+async function subscribed() {
+  const beside = await besideService(6, { isDelivered: true, world: { retryAfter: 3_600 } });
+  const { service, ofService } = beside;
+  const { sandbox, account } = service;
+  const isVerified = (): boolean =>
+    sandbox
+      .callbacks(account)
+      .all()
+      .some(({ verified }) => verified);
+  let daemon = await beside.serve();
+  await daemon.until(async () => isVerified() && (await beside.status()).length === 0);
+  const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
+  let edits = 0;
+  /** Changes a vendor, and waits until its delivery was answered with this. */
+  const announced = async (answer: number): Promise<void> => {
+    const before = sandbox.deliveries().length;
+    edits += 1;
+    ofService.edit(Number(vendorid), { vendor_name: `Changed ${edits}` });
+    const answered = () =>
+      sandbox
+        .deliveries()
+        .slice(before)
+        .filter(({ status }) => status !== undefined);
+    await daemon.until(() => answered().length > 0);
+    expect(answered()).toMatchObject([{ status: answer }]);
+  };
+  const restart = async (): Promise<Daemon> => {
+    await daemon.end();
+    daemon = await beside.serve();
+    return daemon;
+  };
+  return { ...beside, daemon, restart, isVerified, announced };
+}
+
+const changed =
+  (change: Partial<Parameters<OnTheWay>[0]> | OnTheWay): OnTheWay =>
+  (sent) => {
+    if (sent.method !== 'POST') return sent;
+    return typeof change === 'function' ? change(sent) : { ...sent, ...change };
+  };
+const withHeaders = (change: (name: string, value: string) => [string, string][]): OnTheWay =>
+  changed((sent) => ({
+    ...sent,
+    headers: Object.fromEntries(Object.entries(sent.headers).flatMap(([name, value]) => change(name, value))),
+  }));
+const withBody = (change: (body: string) => string): OnTheWay =>
+  changed((sent) => ({ ...sent, body: change(sent.body ?? '') }));
+const isSignature = (name: string): boolean => /hmac/i.test(name);
+
+const rewrites: readonly (readonly [title: string, answer: number, way: OnTheWay, words: RegExp, remedy: RegExp])[] = [
+  [
+    'without its signature',
+    400,
+    withHeaders((name, value) => (isSignature(name) ? [] : [[name, value]])),
+    /without a signature that is recognised/,
+    /^Let the proxy pass all request headers on/,
+  ],
+  [
+    'with a changed body',
+    401,
+    withBody((body) => body.replace('vendor', 'Vendor')),
+    /signed with another key, or changed on their way/,
+    /`vendor-mirror doctor`/,
+  ],
+  [
+    'for another account',
+    400,
+    withBody((body) => body.replace('6BApk', 'other')),
+    /another account is named/,
+    /^Switch off whatever rewrites requests in the proxy/,
+  ],
+  [
+    'as JSON',
+    415,
+    withHeaders((name, value) => [[name, /^content-type$/i.test(name) ? 'application/json' : value]]),
+    /of another form than deliveries have \(JSON\)/,
+    /^Switch off whatever rewrites/,
+  ],
+  [
+    'as text',
+    415,
+    withHeaders((name, value) => [[name, /^content-type$/i.test(name) ? 'text/plain' : value]]),
+    /of another form than deliveries have \(text\/plain\)/,
+    /^Switch off whatever rewrites/,
+  ],
+  [
+    'too large',
+    413,
+    withBody((body) => body + '&more='.padEnd(2 ** 20, 'a')),
+    /larger than any delivery/,
+    /^Switch off whatever rewrites/,
+  ],
+  [
+    'by another method',
+    405,
+    changed({ method: 'PUT' }),
+    /by another method than POST \(PUT\)/,
+    /^Let the proxy pass POST on as it is/,
+  ],
+];
+
+/** That the daemon, `status` and `doctor` say the same. */
+async function areAlike({ status, doctor }: Beside, daemon: Daemon, check: string): Promise<void> {
+  const problems = await status();
+  await daemon.shows(problems);
+  const found = (await doctor()).filter((one) => one.check === check);
+  expect(found.map(({ message, remedy }) => [message, remedy])).toEqual(
+    problems.map(({ message, what_to_do }) => [message, what_to_do]),
+  );
+}
+
+it.each(rewrites)(
+  'L23 L44 deliveries that arrive %s are named alike by each, until the proxy is mended',
+  async (_, answer, way, words, remedy) => {
+    const beside = await subscribed();
+    const { status, doctor, changes, announced, daemon } = beside;
+    changes(way);
+    await announced(answer);
+    await daemon.until(async () => (await status()).length > 0);
+    expect(await status()).toMatchObject([
+      {
+        code: 'deliveries_refused',
+        message: expect.stringMatching(words) as string,
+        what_to_do: expect.stringMatching(remedy) as string,
+      },
+    ]);
+    await areAlike(beside, daemon, 'refused deliveries');
+
+    changes(undefined);
+    await announced(200);
+    await daemon.shows([]);
+    expect([await status(), await doctor()]).toEqual([[], []]);
+  },
+);
+
+it('L23 L44 a signature of another header is named alike by each, until the settings name it', async () => {
+  const beside = await subscribed();
+  const { line, status, doctor, changes, announced, daemon, restart } = beside;
+  const header = 'X-Other-Signature';
+  changes(withHeaders((name, value) => [[isSignature(name) ? header : name, value]]));
+  await announced(400);
+  await daemon.until(async () => (await status()).length > 0);
+  expect(await status()).toMatchObject([
+    { code: 'deliveries_refused', what_to_do: expect.stringContaining('name it in service.signatureHeader') as string },
+  ]);
+  await areAlike(beside, daemon, 'refused deliveries');
+  const settings = readFileSync(line.settings, 'utf8').replace('service: {', `service: { signatureHeader: ${header},`);
+  writeFileSync(line.settings, settings, { mode: 0o600 });
+  const again = await restart();
+  await announced(200);
+  await again.shows([]);
+  expect([await status(), await doctor()]).toEqual([[], []]);
+});
+
+it('L23 L44 deliveries signed with a key that was lost are named alike by each, until a new one was asked for', async () => {
+  const beside = await subscribed();
+  const { line, status, doctor, announced, daemon, service, isVerified } = beside;
+  const callbacks = service.sandbox.callbacks(service.account);
+  const [callback] = callbacks.all();
+  if (!callback) throw new Error('There is no callback.');
+  // The service has a key that this installation never had.
+  const renewed = callbacks.renew(Date.now(), callback);
+  callbacks.verify(Date.now(), renewed, renewed.verifier);
+  await announced(401);
+  await daemon.until(async () => (await status()).length > 0);
+  const problems = await status();
+  expect(problems).toMatchObject([{ code: 'deliveries_refused' }]);
+  await areAlike(beside, daemon, 'refused deliveries');
+  const [, resend = ''] = /`vendor-mirror (callbacks resend[^`]*)`/.exec(problems[0]?.what_to_do ?? '') ?? [];
+  expect((await line.run(...resend.split(' '))).status).toBe(0);
+  await daemon.until(async () => isVerified() && (await status()).length === 0);
+  expect([await status(), await doctor()]).toEqual([[], []]);
+  await daemon.shows([]);
+  await announced(200);
+});
