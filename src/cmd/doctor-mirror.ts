@@ -357,15 +357,19 @@ function judgedCheckups(problems: readonly Problem[], reported: ReadonlySet<Prob
   });
 }
 
-/** That an account is paused: then nothing is requested about it, not even to check. */
-export async function pausedCheckup(
+/**
+ * What the mirror says before the service is asked: that the account is paused, and then nothing is requested about it, not even to check; and
+ * whether its age is unknown because of the clock.
+ */
+export async function knownBefore(
   context: ProcessContext,
   settings: Settings,
   account: string,
-): Promise<Checkup | undefined> {
-  const health = await healthOf(context, settings, account);
-  const paused = health?.problems.find(({ code }) => code === 'paused');
-  return paused && warning('paused', paused.message, `\`vendor-mirror accounts resume ${account}\` resumes it.`);
+): Promise<{ readonly paused: Checkup | undefined; readonly isClockWrong: boolean }> {
+  const problems = (await healthOf(context, settings, account))?.problems ?? [];
+  const found = problems.find(({ code }) => code === 'paused');
+  const paused = found && warning('paused', found.message, `\`vendor-mirror accounts resume ${account}\` resumes it.`);
+  return { paused, isClockWrong: problems.some(({ code }) => code === 'clock_wrong') };
 }
 
 async function healthOf(

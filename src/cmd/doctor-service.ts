@@ -85,8 +85,10 @@ async function attempt(check: string, examine: () => Promise<Checkup>): Promise<
 /** If the clocks differ by more than this, findings may be wrong about which change was announced when; in milliseconds. */
 const muchSkew = 5_000;
 
+export const clockCheck = 'clock';
+
 function clock(skew: number | undefined): Checkup {
-  const check = 'clock';
+  const check = clockCheck;
   if (skew === undefined) return fine(check, 'The service does not send its time.');
   const seconds = Math.round(Math.abs(skew) / 1_000);
   if (Math.abs(skew) <= muchSkew) return fine(check, 'The clocks of this machine and of the service agree.');

@@ -11,7 +11,7 @@ import { MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
-import { isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
+import { fileAbove, isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
 import { keptAccountsAt, knownConnection } from '../store/reports/known-accounts.ts';
 import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -126,7 +126,7 @@ function machineSettings({ machineSettings: path }: ProcessContext): string | un
 
 /**
  * Each file of an installation is one of its own. Nothing is said of a file but the setting that names it. What another user put in the place of
- * a copy stops its publication alone, or whoever may write that folder could stop everything.
+ * a copy, or of its folder, stops its publication alone, or whoever may write there could stop everything.
  */
 function refuseClashes(name: string, { database, secrets, publish, readFrom }: Settings): void {
   const named = [
@@ -142,7 +142,9 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
   const problems = named.flatMap(({ key, path, own }) => {
     const what = ownFileAt(path, own);
     if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
-    return isNotRegularFile(path) ? [`${key}: is not a regular file`] : [];
+    if (isNotRegularFile(path)) return [`${key}: is not a regular file`];
+    const above = key.startsWith('publish.') ? undefined : fileAbove(path);
+    return above === undefined ? [] : [`${key}: lies below ${above}, which is not a folder`];
   });
   if (problems.length > 0)
     throw new MirrorError(

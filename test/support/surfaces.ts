@@ -2,7 +2,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { nodeFetch } from '../../src/api/http/node-fetch.ts';
 import type { Fetch, FetchedAnswer } from '../../src/api/http/request.ts';
-import { systemClock } from '../../src/domain/clock.ts';
+import { systemClock, type Clock } from '../../src/domain/clock.ts';
 import { ArrivalSignal } from '../../src/domain/concurrency.ts';
 import type { World } from '../../src/sandbox/core/worlds.ts';
 import { freePort } from './network/free-port.ts';
@@ -11,11 +11,11 @@ import { testbed, type Testbed } from './testbed.ts';
 /** Answers in place of the service, or passes the request on. */
 export type Answer = (url: URL, real: () => Promise<FetchedAnswer>, signal: AbortSignal) => Promise<FetchedAnswer>;
 
-/** Delays between attempts are a thousandth of the usual ones. */
-const hurried = {
+/** Waits below this, in milliseconds, are a thousandth of the usual ones: those between attempts, not those for an answer. */
+const hurried = (below: number): Clock => ({
   ...systemClock,
-  timer: (ms: number, run: () => void) => systemClock.timer(ms < 20_000 ? ms / 1_000 : ms, run),
-};
+  timer: (ms: number, run: () => void) => systemClock.timer(ms < below ? ms / 1_000 : ms, run),
+});
 
 export interface Problem {
   readonly code: string;
@@ -128,9 +128,14 @@ interface Beside {
   readonly isDelivered?: boolean;
   /** More settings, as YAML. */
   readonly settings?: string;
+  /** Waits that are shorter, in milliseconds, are hurried. */
+  readonly hurriedBelow?: number;
 }
 
-export async function besideService(vendors: number, { world, isDelivered = false, settings = '' }: Beside = {}) {
+export async function besideService(
+  vendors: number,
+  { world, isDelivered = false, settings = '', hurriedBelow = 20_000 }: Beside = {},
+) {
   const [listenerPort, adminPort] = [await freePort(), await freePort()];
   const publicUrl = `http://127.0.0.1:${listenerPort}`;
   const real = nodeFetch();
@@ -162,7 +167,7 @@ shutdownTimeout: 30s
 ${settings}`,
     fetch: fetched,
     // Probes of the public address wait for seconds, not longer.
-    clock: isDelivered ? systemClock : hurried,
+    clock: isDelivered ? systemClock : hurried(hurriedBelow),
   });
   const status = async (): Promise<Problem[]> =>
     problemsOf(JSON.parse((await line.run('status', '--json')).stdout) as Status);

@@ -62,7 +62,7 @@ export function resolvedPath(path: string, links = 0): string {
     const folder = dirname(whole);
     if (folder === whole) return whole;
     const place = join(resolvedPath(folder, links), basename(whole));
-    const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    const isLink = entryAt(place)?.isSymbolicLink() ?? false;
     return isLink && links < maxLinks ? resolvedPath(resolve(dirname(place), readlinkSync(place)), links + 1) : place;
   }
 }
@@ -77,7 +77,7 @@ const maxLinks = 40;
 export function placeToWrite(target: string, links = 0): string {
   const whole = resolve(target);
   const place = join(resolvedPath(dirname(whole)), basename(whole));
-  const found = lstatSync(place, { throwIfNoEntry: false });
+  const found = entryAt(place);
   if (!found?.isSymbolicLink() || links === maxLinks) return place;
   if (isOfOthers(found))
     throw new MirrorError(
@@ -89,10 +89,16 @@ export function placeToWrite(target: string, links = 0): string {
 
 /** Whether another user, who is not root, made what stands at a path. */
 export function isMadeByOthers(path: string): boolean {
+  const found = entryAt(path);
+  return found !== undefined && isOfOthers(found);
+}
+
+/** What stands at a path, itself; undefined where nothing does, or where it cannot be seen. */
+function entryAt(path: string): Stats | undefined {
   try {
-    return isOfOthers(lstatSync(path));
+    return lstatSync(path);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -103,10 +109,21 @@ function isOfOthers({ uid }: Pick<Stats, 'uid'>): boolean {
 /** The error of a file that cannot be written because its folder is missing; undefined where the folder is there. */
 export function withoutFolder(target: string): MirrorError | undefined {
   const folder = dirname(target);
+  const file = fileAbove(target);
+  if (file !== undefined)
+    return new MirrorError('file_unwritable', `${target} cannot be written: ${file} is not a folder.`);
   if (existsSync(folder)) return undefined;
   return new MirrorError('file_unwritable', `${target} cannot be written: there is no folder ${folder}.`, {
     remedy: `Make it, as the user of the service: mkdir -p ${folder}`,
   });
+}
+
+/** What stands above a path and is no folder; undefined where nothing does. */
+export function fileAbove(path: string): string | undefined {
+  const above = dirname(resolve(path));
+  const found = stats(above);
+  if (found) return found.isDirectory() ? undefined : above;
+  return above === dirname(above) ? undefined : fileAbove(above);
 }
 
 /** Whether something is there that is not a regular file: a device, a folder, a pipe. */

@@ -1,7 +1,9 @@
 /** Troubles of deliveries, one by one, beside a daemon: `status`, `doctor`, the page, `/api/status` and the metrics name them alike, until the remedy was followed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { besideService, type Daemon, type OnTheWay } from '../../support/surfaces.ts';
+import { timestamp } from '../../../src/domain/clock.ts';
+import { Driver } from '../../../src/store/sqlite/driver-package.ts';
+import { besideService, type Daemon, type OnTheWay, type Problem } from '../../support/surfaces.ts';
 
 type Beside = Awaited<ReturnType<typeof besideService>>;
 
@@ -54,6 +56,9 @@ const withHeaders = (change: (name: string, value: string) => [string, string][]
 const withBody = (change: (body: string) => string): OnTheWay =>
   changed((sent) => ({ ...sent, body: change(sent.body ?? '') }));
 const isSignature = (name: string): boolean => /hmac/i.test(name);
+
+const resendIn = ([problem]: readonly Problem[]): string[] =>
+  (/`vendor-mirror (callbacks resend[^`]*)`/.exec(problem?.what_to_do ?? '')?.[1] ?? '').split(' ');
 
 const rewrites: readonly (readonly [title: string, answer: number, way: OnTheWay, words: RegExp, remedy: RegExp])[] = [
   [
@@ -174,10 +179,74 @@ it('L23 L44 deliveries signed with a key that was lost are named alike by each, 
   const problems = await status();
   expect(problems).toMatchObject([{ code: 'deliveries_refused' }]);
   await areAlike(beside, daemon, 'refused deliveries');
-  const [, resend = ''] = /`vendor-mirror (callbacks resend[^`]*)`/.exec(problems[0]?.what_to_do ?? '') ?? [];
-  expect((await line.run(...resend.split(' '))).status).toBe(0);
+  expect((await line.run(...resendIn(problems))).status).toBe(0);
   await daemon.until(async () => isVerified() && (await status()).length === 0);
   expect([await status(), await doctor()]).toEqual([[], []]);
   await daemon.shows([]);
   await announced(200);
+});
+
+it('L44 a callback that somebody deleted is told by doctor, and the daemon registers another as doctor says', async () => {
+  const { status, doctor, daemon, announced, service, isVerified } = await subscribed();
+  const callbacks = service.sandbox.callbacks(service.account);
+  for (const { id } of callbacks.all()) callbacks.remove(id);
+  expect(await doctor()).toMatchObject([
+    {
+      check: 'callbacks',
+      message: 'No callback of this installation is registered.',
+      remedy: 'The running daemon registers and verifies it before its next run, and at once on SIGHUP.',
+    },
+  ]);
+  process.emit('SIGHUP');
+  await daemon.until(async () => isVerified() && (await status()).length === 0 && (await doctor()).length === 0);
+  expect([await status(), await doctor()]).toEqual([[], []]);
+  await announced(200);
+  await daemon.shows([]);
+});
+
+it('L44 a public address that changed is told by doctor, and a restart moves the callback as doctor says', async () => {
+  const { line, publicUrl, status, doctor, restart, announced, service } = await subscribed();
+  const moved = publicUrl.replace('127.0.0.1', 'localhost');
+  writeFileSync(line.settings, readFileSync(line.settings, 'utf8').replace(publicUrl, moved), { mode: 0o600 });
+  expect(await doctor()).toMatchObject([
+    {
+      check: 'callbacks',
+      message: `Our callback 2001 leads to ${publicUrl}, and listener.publicUrl is ${moved}.`,
+      remedy: expect.stringContaining('start the daemon again') as string,
+    },
+  ]);
+  const daemon = await restart();
+  const addresses = () =>
+    service.sandbox
+      .callbacks(service.account)
+      .all()
+      .map(({ uri, verified }) => [new URL(uri).origin, verified]);
+  await daemon.until(async () => addresses().every(([origin]) => origin === moved) && (await status()).length === 0);
+  expect([addresses(), await status(), await doctor()]).toEqual([[[moved, true]], [], []]);
+  await announced(200);
+  await daemon.shows([]);
+});
+
+it('L44 a callback that is silent is named alike by each, and the remedy ends it', async () => {
+  const beside = await subscribed();
+  const { line, status, doctor, daemon, announced } = beside;
+  const mirror = new Driver(line.database);
+  const at = (minutes: number): string => timestamp(line.clock.now() - minutes * 60_000);
+  mirror.prepare('UPDATE _accounts SET callback_proven_at = ?').run(at(40));
+  for (const vendorid of [1001, 1002, 1003])
+    mirror
+      .prepare(
+        `INSERT INTO findings (run_id, account_id, vendorid, kind, fields, found_at)
+         VALUES ((SELECT max(id) FROM runs), '6BApk', ?, 'missed_update', '[]', ?)`,
+      )
+      .run(vendorid, at(20));
+  mirror.close();
+  const problems = await status();
+  expect(problems).toMatchObject([{ code: 'deliveries_silent' }]);
+  await areAlike(beside, daemon, 'deliveries');
+  expect((await line.run(...resendIn(problems))).status).toBe(0);
+  await daemon.until(async () => (await status()).length === 0);
+  expect([await status(), await doctor()]).toEqual([[], []]);
+  await announced(200);
+  await daemon.shows([]);
 });

@@ -338,8 +338,21 @@ const faults: readonly Fault[] = [
     remedy: 'reads everything from the service again',
   },
   {
-    title: 'the clock of this machine is behind',
+    title: 'the clock of this machine was behind at the last sweep',
     plant: () => installed({ clock: { ...systemClock, now: () => systemClock.now() - 90_000 } }),
+    check: 'freshness',
+    exit: 0,
+    says: /^The clock of this machine is 1 min behind the service's/,
+    remedy: 'NTP',
+  },
+  {
+    title: 'the clock of this machine is behind since the last sweep',
+    async plant() {
+      let behind = 0;
+      const line = await installed({ clock: { ...systemClock, now: () => systemClock.now() - behind } });
+      behind = 90_000;
+      return line;
+    },
     check: 'clock',
     exit: 0,
     says: /(89|90|91) s behind/,

@@ -144,6 +144,8 @@ describe('settings', () => {
     ['publish: [{ path: /dev/null, format: db }]', /publish\.0\.path: is not a regular file/],
     ['database: /dev/null', /database: is not a regular file/],
     ['secrets: DIR', /secrets: is not a regular file/],
+    ['database: DIR/token/one.db', /database: lies below \S*\/token, which is not a folder/],
+    ['secrets: DIR/token/sub/two.db', /secrets: lies below \S*\/token, which is not a folder/],
   ])('K42 that name one file for two things, or no file, are refused: %s', async (names, reason) => {
     const { settings, folder } = line;
     mkdirSync(at('sub'));
@@ -154,7 +156,7 @@ describe('settings', () => {
       `accounts: [6BApk]\n${names.replaceAll('DIR', folder)}\nsandbox: { vendors: 1, seed: 1, churn: 0 }\n`,
     );
     const before = inventory();
-    for (const command of ['status', 'sync', 'serve', 'export']) {
+    for (const command of ['status', 'sync', 'serve', 'doctor', 'export']) {
       const { status, stderr } = await line.run(command, ...(command === 'export' ? [at('copy.db')] : []));
       expect([status, stderr]).toEqual([78, expect.stringMatching(reason)]);
     }
