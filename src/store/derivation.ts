@@ -94,8 +94,14 @@ export class Derivation {
   #renewRow(key: VendorKey, deriveVendor: DeriveVendor): void {
     const row = this.#rows.find(key);
     if (!row) return;
-    const read = readOr(undefined, () => deriveVendor(row.vendorid, row.raw));
-    if (!read) return;
+    let read: Vendor;
+    try {
+      read = deriveVendor(row.vendorid, row.raw);
+    } catch (error) {
+      // Damaged records are left as they are: the next reading replaces them.
+      if (error instanceof MirrorError) return;
+      throw error;
+    }
     const before = this.#childRows.vendorOf(row);
     // A state that was inferred is not in the record.
     const { vis_state, ...others } = read;
@@ -127,14 +133,4 @@ function isNews(before: Vendor, after: Vendor, field: string): boolean {
   const [old, now] = [kept(before[field as VendorField]), kept(after[field as VendorField])];
   if (JSON.stringify(old ?? null) === JSON.stringify(now ?? null)) return false;
   return always.has(field) || (old !== null && old !== undefined && JSON.stringify(old) !== '[]');
-}
-
-/** Damaged records are left as they are: the next reading replaces them. */
-function readOr<T>(otherwise: T, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof MirrorError) return otherwise;
-    throw error;
-  }
 }

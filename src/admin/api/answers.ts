@@ -55,13 +55,12 @@ export class Parameters {
     return word;
   }
 
-  /** A whole number between two others. */
-  whole(name: string, least: number, most: number): number | undefined {
+  /** A whole number from 1. */
+  whole(name: string, most: number): number | undefined {
     const sent = this.text(name);
     if (sent === undefined) return undefined;
     const number = /^\d{1,16}$/.test(sent) ? Number(sent) : NaN;
-    if (!(number >= least && number <= most))
-      throw new BadRequest(`${name} should be a whole number from ${least} to ${most}.`);
+    if (!(number >= 1 && number <= most)) throw new BadRequest(`${name} should be a whole number from 1 to ${most}.`);
     return number;
   }
 }

@@ -26,8 +26,8 @@ export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: C
     const asked = new Parameters(request.query, known);
     const filter = {
       account: asked.text('account'),
-      vendorid: asked.whole('vendorid', 1, Number.MAX_SAFE_INTEGER),
-      limit: asked.whole('limit', 1, limits.apiPage) ?? limits.apiPage,
+      vendorid: asked.whole('vendorid', Number.MAX_SAFE_INTEGER),
+      limit: asked.whole('limit', limits.apiPage) ?? limits.apiPage,
       since: await startCursor(query, lastEventId(request) ?? asked.text('since')),
     };
     const found = await changePage(query, clock, filter, request.signal);

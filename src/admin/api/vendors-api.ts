@@ -29,7 +29,7 @@ export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle
       account: asked.text('account'),
       search: asked.text('search'),
       ...inState(asked.word('state', states), asked.word('presence', presences)),
-      limit: asked.whole('limit', 1, limits.apiPage) ?? limits.apiUsualPage,
+      limit: asked.whole('limit', limits.apiPage) ?? limits.apiUsualPage,
       after: after === undefined ? undefined : keyIn(after),
     };
     const { vendors, next, total } = await vendorPage(query, clock, filter, request.signal);
@@ -47,8 +47,8 @@ function keyIn(text: string): VendorKey {
 export function vendorApi(query: Query): ApiHandle {
   return answeringBadRequests(async (request) => {
     const asked = new Parameters(request.query, ['limit', 'before']);
-    const limit = asked.whole('limit', 1, limits.apiPage) ?? limits.apiUsualPage;
-    const before = asked.whole('before', 1, Number.MAX_SAFE_INTEGER);
+    const limit = asked.whole('limit', limits.apiPage) ?? limits.apiUsualPage;
+    const before = asked.whole('before', Number.MAX_SAFE_INTEGER);
     const { account = '', id = '' } = request.params;
     const vendorid = /^\d{1,16}$/.test(id) ? Number(id) : 0;
     const found = await query((snapshot) => {

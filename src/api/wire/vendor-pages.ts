@@ -67,7 +67,7 @@ export function readVendorPage(
   excluded = noFields,
 ): VendorPage {
   const from = startOfText(bytes);
-  const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid');
+  const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors']);
   if (!slices?.array) {
     parseSuccess(bytes);
     throw new MirrorError(
@@ -97,7 +97,7 @@ export function readVendorPage(
 /** Reads the answer to a read, create or edit of one vendor. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
 export function readVendor({ bytes, stamp }: Answered, excluded = noFields): VendorReading {
   parseSuccess(bytes);
-  const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');
+  const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor']);
   const [slice] = slices?.records ?? [];
   if (!slice || slices?.array)
     throw new MirrorError('answer_unreadable', 'The answer has no response.result.bill_vendor.');
@@ -195,9 +195,9 @@ const mostRecords = 250_000;
  * @throws MirrorError `answer_unreadable` where the text is cut off, too deeply nested, or has the path twice; `answer_too_large` beyond
  * `mostRecords`. What is no object among the records has no id.
  */
-function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[], idKey: string): Slices | undefined {
+function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[]): Slices | undefined {
   const cursor = new JsonCursor(bytes, from);
-  const idName = Buffer.from(idKey);
+  const idName = Buffer.from('vendorid');
   let found: Slices | undefined;
 
   let objects = 0;

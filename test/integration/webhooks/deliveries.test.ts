@@ -1,5 +1,5 @@
 /** What may come to the listener of a running daemon, and what it may cost. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
 import { someVendor, type Delivery } from '../../support/testbed/daemon.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
@@ -32,62 +32,15 @@ async function toldOnce(): Promise<{ at: Testbed<'daemon'>; delivery: Delivery }
   return { at, delivery: at.posted[0]! };
 }
 
-const form = 'application/x-www-form-urlencoded';
-const strangersCode = 'name=callback.verify&verifier=abcdefghijklmnopqrstuvwxyz0123&object_id=2001&account_id=6BApk';
-
-describe('a running daemon refuses', () => {
-  const otherBody = ({ body, ...rest }: Delivery, change: (body: string) => string): Delivery => ({
-    ...rest,
-    body: change(body),
-  });
-  const otherHeaders = ({ headers, ...rest }: Delivery, change: Delivery['headers']): Delivery => ({
-    ...rest,
-    headers: { ...headers, ...change },
-  });
-
-  it.each<[string, number, string, (delivery: Delivery) => Delivery]>([
-    [
-      'H1 a forged one',
-      401,
-      'wrong_signature',
-      (delivery) => otherHeaders(delivery, { 'X-Service-Hmac-SHA256': Buffer.alloc(32, 7).toString('base64') }),
-    ],
-    [
-      'H1 one whose signature is over something else',
-      401,
-      'wrong_signature',
-      (delivery) => otherBody(delivery, (body) => body.replace(/object_id=\d+/, 'object_id=1')),
-    ],
-    ['a truncated one', 400, 'malformed', (delivery) => otherBody(delivery, (body) => body.slice(0, 30))],
-    ['an unsigned one', 400, 'unsigned', ({ path, body }) => ({ path, body, headers: { 'content-type': form } })],
-    [
-      'H2 an oversized one',
-      413,
-      'too_large',
-      (delivery) => otherBody(delivery, (body) => body + '&note='.padEnd(20_000, 'x')),
-    ],
-    ['one of another type', 415, 'wrong_type', (delivery) => otherHeaders(delivery, { 'content-type': 'text/plain' })],
-    [
-      'H5 one for a path that nobody gave out',
-      404,
-      'unknown_path',
-      (delivery) => ({ ...delivery, path: delivery.path.slice(0, -1) }),
-    ],
-    [
-      "D2 a stranger's verification code",
-      403,
-      'unexpected_code',
-      ({ path }) => ({ path, headers: { 'content-type': form }, body: strangersCode }),
-    ],
-  ])('%s with %i, counts it as %s, stores nothing and requests nothing', async (_, status, outcome, change) => {
-    const { at, delivery } = await toldOnce();
-    const before = contents(at);
-    expect(await at.deliver(change(delivery))).toBe(status);
-    await at.clock.pass(60_000);
-    expect(await counted(at, outcome)).toBe(1);
-    expect(contents(at)).toEqual(before);
-    expect(at.requests).toEqual([]);
-  });
+it('H1 a running daemon refuses a forged delivery with 401, counts it, stores nothing and requests nothing', async () => {
+  const { at, delivery } = await toldOnce();
+  const before = contents(at);
+  const forged = { ...delivery.headers, 'X-Service-Hmac-SHA256': Buffer.alloc(32, 7).toString('base64') };
+  expect(await at.deliver({ ...delivery, headers: forged })).toBe(401);
+  await at.clock.pass(60_000);
+  expect(await counted(at, 'wrong_signature')).toBe(1);
+  expect(contents(at)).toEqual(before);
+  expect(at.requests).toEqual([]);
 });
 
 it('E7 C1 C3 a genuine delivery replayed ten thousand times costs a few reads and changes nothing', async () => {
