@@ -22,7 +22,14 @@ import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
 import { isSinkMade } from '../store/postgres/sink.ts';
 import { sinkMigrations } from '../store/postgres/tables.ts';
-import { doubtfulFileSystem, freeBytes, localDisk, noSpaceForSweep, readOnly } from '../store/sqlite/file-systems.ts';
+import {
+  doubtfulFileSystem,
+  freeBytes,
+  localDisk,
+  noSpaceForDelivery,
+  noSpaceForSweep,
+  readOnly,
+} from '../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { openMirror } from './open-mirror.ts';
@@ -234,7 +241,7 @@ function disk({ database: path }: Settings): Checkup {
   const check = 'disk';
   const free = freeBytes(nearestFolder(resolve(path)));
   const message = `${megabytes(free)} are free beside the database.`;
-  const noSpace = noSpaceForSweep(free, path);
+  const noSpace = noSpaceForDelivery(free) ?? noSpaceForSweep(free, path);
   if (noSpace) return problem(check, noSpace);
   return free < limits.freeSpace ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
 }

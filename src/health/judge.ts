@@ -337,6 +337,7 @@ function judgeAccount(facts: AccountFacts, around: Surroundings): AccountHealth 
     ...{ facts, now, staleness },
     maxStaleness: around.facts.maxStaleness,
     hasDaemon: around.facts.startedAt !== null,
+    isDiskShort: isDiskShort(around.facts),
     error: isServed ? lastError(facts.runs) : undefined,
     deliveries: judgeDeliveries(facts, now),
   };
@@ -387,6 +388,8 @@ interface Found {
   readonly now: number;
   readonly maxStaleness: number;
   readonly hasDaemon: boolean;
+  /** The installation says so. */
+  readonly isDiskShort: boolean;
   readonly staleness: number | null;
   readonly error: LastError | undefined;
   readonly deliveries: DeliveryHealth;
@@ -429,7 +432,8 @@ const neverComplete: Rule = (found) => {
     const message = `${none}: what has been read so far is correct.${progressWords(facts.progress)}`;
     return problem('first_pull', 'busy', message, null, running.started_at);
   }
-  if (facts.failing || accessRefused(found)) return problem('never_mirrored', 'bad', `${none}.`, null);
+  if (facts.failing || accessRefused(found) || isExplainedByDisk(found))
+    return problem('never_mirrored', 'bad', `${none}.`, null);
   if (error)
     return problem('never_mirrored', 'bad', `${none}. ${ending(error)}`, error.hint, firstFailure(facts, error));
   if (hasDaemon) return problem('never_mirrored', 'busy', `${none}. The first run is about to begin.`, null);
@@ -465,11 +469,20 @@ const tooOld: Rule = (found) => {
 const inDoubt: Rule = ({ facts: { doubt } }) => (doubt === null ? undefined : problem('in_doubt', 'bad', doubt, null));
 
 const lastRun: Rule = (found) => {
-  const { error, facts } = found;
+  const { error, facts, hasDaemon } = found;
   if (!error || accessRefused(found) || (error.code !== null && error.code === codeOf(facts.failing))) return undefined;
   if (facts.failing === null && neverComplete(found)?.code === 'never_mirrored') return undefined;
-  return problem('last_run', 'fair', ending(error), error.hint, firstFailure(facts, error));
+  if (isExplainedByDisk(found)) return undefined;
+  const since = firstFailure(facts, error);
+  if (error.code !== 'disk_full') return problem('last_run', 'fair', ending(error), error.hint, since);
+  const message = `${ending(error)} There is space again.`;
+  return problem('last_run', 'fair', message, hasDaemon ? null : 'Run `vendor-mirror sync`.', since);
 };
+
+/** Whether the last run failed for want of the space that is still wanting. */
+function isExplainedByDisk({ error, isDiskShort: isShort }: Found): boolean {
+  return isShort && error?.code === 'disk_full';
+}
 
 /** When the first run failed since one was complete: the last one says only what is wrong now. */
 function firstFailure({ failedSince }: AccountFacts, { run }: LastError): string | null {
@@ -775,6 +788,10 @@ function installationProblems(facts: HealthFacts, now: number): Problem[] {
     targets.flatMap((target) => targetProblems(target, now)),
     publications.flatMap((publication) => publicationProblem(publication, startedAt !== null, now) ?? []),
   ].flat();
+}
+
+function isDiskShort(facts: HealthFacts): boolean {
+  return facts.ability.trouble?.code === 'disk_full' || diskProblem(facts) !== undefined;
 }
 
 /** Where sweeps wait; a full disk is a problem of the process. */

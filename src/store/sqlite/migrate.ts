@@ -241,7 +241,8 @@ function unknownStep(sqlite: Sqlite, { number, name }: Applied, migrations: read
   if (number > newest) return new MirrorError('database_newer', newerText(sqlite, name));
   return new MirrorError(
     'database_unusable',
-    `${sqlite.name} was left between two versions by one that was never published (it holds migration ${name}). Move it away, and run \`vendor-mirror sync\`: it begins a new file.`,
+    `${sqlite.name} was left between two versions by one that was never published (it holds migration ${name}).`,
+    { remedy: 'Move it away, and run `vendor-mirror sync`: it begins a new file.' },
   );
 }
 

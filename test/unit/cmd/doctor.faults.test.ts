@@ -266,6 +266,7 @@ const faults: readonly Fault[] = [
   ...(
     [
       [500, 0, '500 MB are free'],
+      [0, 74, /^The disk that holds the mirror is full: 0 bytes are free\.$/],
       [20, 74, /^Only 20\.0 MB are free beside .+: they are reserved for deliveries, so sweeps wait\.$/],
     ] as const
   ).map(([megabytes, exit, says]) => ({

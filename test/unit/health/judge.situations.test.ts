@@ -377,6 +377,24 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     correct('disk_low', catalogue.disk_full.hint),
   ],
   [
+    'the last run failed for want of space that is still wanting, which is said once',
+    of({ runs: [failed('disk_full', 'No space.')] }, { ability: { ...able, diskFreeBytes: 20_000_000 } }),
+    correct('disk_low', catalogue.disk_full.hint),
+  ],
+  [
+    'the last run failed for want of space, and there is space again',
+    of({ runs: [failed('disk_full', 'No space.')] }),
+    correct('last_run', null),
+  ],
+  [
+    'no sweep was complete for want of space',
+    {
+      ...facts([{ ...newAccount('6BApk'), runs: [failed('disk_full', 'No space.')] }]),
+      ability: { ...able, diskFreeBytes: 20_000_000 },
+    },
+    doubtful('never_mirrored', catalogue.disk_full.hint),
+  ],
+  [
     'a receiver of webhooks has been down for long',
     of({}, { targets: [target({ failing_since: before(hour), waiting: 1 })] }),
     correct('receiver_failing', catalogue.receiver_failing.hint),

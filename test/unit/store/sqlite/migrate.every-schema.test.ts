@@ -189,7 +189,7 @@ describe('a file', () => {
       const before = [schemaOf(path), rowsOf(path)];
       await expect(openBoth(folder)).rejects.toMatchObject({
         code: 'database_unusable',
-        message: expect.stringContaining('Move it away, and run `vendor-mirror sync`: it begins a new file.') as string,
+        hint: 'Move it away, and run `vendor-mirror sync`: it begins a new file.',
       });
       if (name === 'vendors.db') expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);
       expect([schemaOf(path), rowsOf(path)]).toEqual(before);
