@@ -56,7 +56,6 @@ const capacity = 1_000;
 export class DeliveryReceiver {
   readonly #options: DeliveryReceiverOptions;
   readonly #commits: GroupCommit;
-  readonly #verifierCache: VerifierCache;
   readonly #signatures: SignatureCheck;
   readonly #monitor: SignatureMonitor;
   #isRefusing = false;
@@ -65,7 +64,6 @@ export class DeliveryReceiver {
     this.#options = options;
     const { clock, mirror, verifiers, onWrongSignatures } = options;
     this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
-    this.#verifierCache = new VerifierCache(clock, verifiers);
     this.#signatures = new SignatureCheck(clock, verifiers);
     this.#monitor = new SignatureMonitor(clock, onWrongSignatures);
   }
@@ -123,7 +121,7 @@ export class DeliveryReceiver {
 
   async #acceptSigned(delivery: Delivery, form: Pairs, signature: string): Promise<Handled> {
     const { accountId, objectId } = delivery;
-    const verifiers = await this.#verifierCache.usable(accountId);
+    const verifiers = await this.#options.verifiers.usable(accountId);
     if (!(await this.#signatures.isSigned(accountId, form, signature, verifiers))) {
       this.#monitor.wrong(accountId);
       const detail = isDigest(signature) ? null : 'the signature is not the base64 of a SHA-256 digest';
@@ -233,31 +231,6 @@ export class GroupCommit {
     } finally {
       this.#unanswered -= 1;
     }
-  }
-}
-
-type Keys = ReturnType<Verifiers['usable']>;
-
-/** Caches verifiers within one turn of the event loop: one lookup for all deliveries that arrive together. */
-export class VerifierCache {
-  readonly #clock: Clock;
-  readonly #verifiers: Pick<Verifiers, 'usable'>;
-  /** Lookups of this turn, by account. */
-  readonly #found = new Map<string, Keys>();
-
-  constructor(clock: Clock, verifiers: Pick<Verifiers, 'usable'>) {
-    this.#clock = clock;
-    this.#verifiers = verifiers;
-  }
-
-  /** The verifiers that are valid now. One that becomes valid during this turn may be missing until the next. */
-  usable(accountId: string): Keys {
-    const found = this.#found.get(accountId);
-    if (found) return found;
-    const keys = this.#verifiers.usable(accountId);
-    this.#found.set(accountId, keys);
-    void this.#clock.yield().then(() => this.#found.delete(accountId));
-    return keys;
   }
 }
 
