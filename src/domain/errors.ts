@@ -247,13 +247,18 @@ export class MirrorError extends Error {
 const noWorkingDirectory =
   'The working directory was removed, and a relative path begins there. Change to a folder that exists, or name absolute paths.';
 
+const moreDescriptors =
+  'Let this process open more files: `ulimit -n 1024` where it is started, or LimitNOFILE in the unit of systemd.';
+
 /** Any thrown value as a MirrorError; an unknown error is a bug. */
 export function asMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
     return new MirrorError('settings_invalid', noWorkingDirectory, { cause: error });
-  if (isForbidden(error))
+  if (isOneOf(error, 'EACCES', 'EPERM', 'EROFS'))
     return new MirrorError('file_unwritable', `${error.message}. ${thisUser()} may not do that.`, { cause: error });
+  if (isOneOf(error, 'EMFILE', 'ENFILE'))
+    return new MirrorError('file_unwritable', `${error.message}.`, { cause: error, remedy: moreDescriptors });
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
@@ -262,9 +267,9 @@ export function withRemedy(error: MirrorError, remedy: string): MirrorError {
   return withMessage(error, error.message, error.retryAfter, remedy);
 }
 
-/** Whether the system did not let this user do something with a file. */
-function isForbidden(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && ['EACCES', 'EPERM', 'EROFS'].includes(String(error.code));
+/** Whether it is an error of the system with one of these codes. */
+function isOneOf(error: unknown, ...codes: readonly string[]): error is Error {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 /** Who this process is to the system. */
