@@ -257,7 +257,9 @@ export class ReadingWriter {
       vis_state_source: 'reported',
       presence: 'present',
     } as const;
-    this.#rows.insert({ key, vendor, raw: row.raw, trace: changeColumns(changeContext, stamp) });
+    const changed = changeColumns(changeContext, stamp);
+    const begun = { presence_ms: null, first_seen_at: changed.changed_at, detail_seq: null, details_at: null };
+    this.#rows.insert(Object.assign(columnsOf(vendor, row.raw), key, { ...state, ...changed, ...begun }));
     this.#childRows.replace(key, vendor, true);
     this.#history.begin(key, state, vendor, changeContext);
     return { kind: 'created', vendor };

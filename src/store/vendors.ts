@@ -24,15 +24,7 @@ import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { BalanceTable, TaxDefaultTable, VendorKey, VendorTable } from './sqlite/schema.ts';
-import {
-  columns,
-  insertion,
-  mirrorSql,
-  ofVendor,
-  statement,
-  type OfAccount,
-  type Statement,
-} from './sqlite/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 /** What is needed to decide about an unlisted vendor. */
 const scanned = [
@@ -234,7 +226,7 @@ type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 /** Also whether the vendor is present with exactly the text of a row: 1 or 0. */
 type LookedUp = StoredState & { readonly same: 0 | 1 };
 
-/** All columns but the key and `first_seen_at`. */
+/** The columns that a reading or a conclusion may change. */
 const changing = [
   ...columnFields,
   'vis_state_source',
@@ -249,46 +241,15 @@ const changing = [
   'raw',
 ] as const satisfies (keyof VendorTable)[];
 
-const textColumns = Object.fromEntries(
-  textFields.map((field) => [field, ({ vendor }: NewVendor) => kept(vendor[field]) ?? null]),
-) as Record<TextField, (made: NewVendor) => string | null>;
-
-/** A vendor that had no row. */
-interface NewVendor {
-  readonly key: VendorKey;
-  readonly vendor: Vendor;
-  readonly raw: string;
-  readonly trace: Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'>;
-}
-
-/** How each column of a new row is made. */
-const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => VendorTable[Column] } = {
-  account_id: ({ key }) => key.account_id,
-  vendorid: ({ key }) => key.vendorid,
-  first_seen_at: ({ trace }) => trace.changed_at,
-  ...textColumns,
-  is_1099: ({ vendor }) => flag(kept(vendor.is_1099)),
-  vis_state: ({ vendor }) => kept(vendor.vis_state) ?? null,
-  vis_state_source: () => 'reported',
-  presence: () => 'present',
-  presence_ms: () => null,
-  changed_at: ({ trace }) => trace.changed_at,
-  source: ({ trace }) => trace.source,
-  read_seq: ({ trace }) => trace.read_seq,
-  held_since_ms: ({ trace }) => trace.held_since_ms,
-  unknown_fields: ({ vendor }) => unknownFieldsOf(vendor),
-  unreadable_fields: ({ vendor }) => unreadableFieldsOf(vendor),
-  raw: ({ raw }) => raw,
-  detail_seq: () => null,
-  details_at: () => null,
-};
+/** All others. */
+const initial = ['account_id', 'vendorid', 'first_seen_at', 'detail_seq', 'details_at'] as const;
 
 export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
   readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
   /** Those of the vendors that have a row. */
   readonly among: IdsAmong;
-  readonly #insert: (vendor: NewVendor) => void;
+  readonly #insert: Statement<VendorTable>;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>;
 
@@ -304,8 +265,8 @@ export class VendorRows {
       ),
     );
     this.among = idsAmong(sqlite, 'vendors');
-    this.#insert = insertion<VendorTable, NewVendor>(sqlite, newRow, (values) =>
-      mirrorSql.insertInto('vendors').values(values),
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql.insertInto('vendors').values(columns(at, [...initial, ...changing])),
     );
     this.#update = statement(sqlite, (at) => ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at));
     this.#confirm = statement(sqlite, (at) =>
@@ -327,8 +288,8 @@ export class VendorRows {
     return this.#lookUp.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
   }
 
-  insert(vendor: NewVendor): void {
-    this.#insert(vendor);
+  insert(row: VendorTable): void {
+    this.#insert.run(row);
   }
 
   update(row: VendorTable): void {

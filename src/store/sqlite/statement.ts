@@ -134,28 +134,6 @@ function compiled<Args extends object>(
   return { text, names: (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args & string) };
 }
 
-/**
- * An insertion whose columns are computed one by one, so that no wide object is built for each of thousands of rows. It is prepared at its first
- * use.
- */
-export function insertion<Row extends object, Made>(
-  sqlite: Sqlite,
-  made: { readonly [Column in keyof Row]: (from: Made) => Row[Column] },
-  build: (values: { [Column in keyof Row & string]: RawBuilder<Row[Column]> }) => Description,
-): (from: Made) => void {
-  const names = Object.keys(made) as (keyof Row & string)[];
-  const makers = names.map((name) => made[name]);
-  let known: ((values: unknown[]) => unknown) | undefined;
-  const prepared = (): typeof known & {} => {
-    const { text, names: bound } = compiled<Row>((at) => build(columns(at, names)));
-    if (bound.some((name, index) => name !== names[index]))
-      throw new Error('An insertion names its columns in another order.');
-    const insert = sqlite.prepare(text);
-    return (values) => insert.run(values);
-  };
-  return (from) => void (known ??= prepared())(makers.map((make) => make(from)));
-}
-
 /** Arguments for columns of the same names. */
 export function columns<Args, Name extends keyof Args & string>(
   at: At<Args>,
