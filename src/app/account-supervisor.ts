@@ -4,6 +4,7 @@
  *
  * At the start the callback is checked first, for at most a minute. A sweep follows if the last complete one is older than its schedule.
  */
+import type { SweepProgress } from '../domain/run.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import { sleep, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
@@ -12,7 +13,7 @@ import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
-import { unusuallySilentFor, type SweepProgressFacts } from '../health/judge.ts';
+import { unusuallySilentFor } from '../health/judge.ts';
 import { OffsetSlots, type Slots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
 import { RunService, type RunRequest } from '../sync/run-service.ts';
@@ -69,7 +70,7 @@ export class AccountSupervisor {
   readonly #schedules: Readonly<Record<ScheduleKind, Schedule>>;
   readonly #stopping = new AbortController();
   #doubt: string | null = null;
-  #progress: SweepProgressFacts | null = null;
+  #progress: SweepProgress | null = null;
   #hasDelayed = false;
   /** The run that began last, and when, by a clock that never jumps; Infinity while it waits to begin. */
   #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
@@ -119,7 +120,7 @@ export class AccountSupervisor {
   }
 
   /** How far the sweep under way has come; null while none is. */
-  get progress(): SweepProgressFacts | null {
+  get progress(): SweepProgress | null {
     return this.#progress;
   }
 
@@ -275,7 +276,7 @@ export class AccountSupervisor {
       try {
         latest.began = clock.monotonic();
         const vendors = account.client.vendors.through((answer) => permit.during(answer));
-        const onProgress = (progress: SweepProgressFacts): void => void (this.#progress = progress);
+        const onProgress = (progress: SweepProgress): void => void (this.#progress = progress);
         return await pull({ ...account, vendors }, { ...request, onProgress });
       } finally {
         this.#progress = null;

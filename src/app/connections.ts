@@ -6,7 +6,8 @@
  * serves all. A connection fails when it has no token to offer, or when the service answers 401 and there is no other token; it recovers
  * with any answer that it gave access to.
  */
-import { tokenSource, type TokenPair } from '../api/auth/oauth-tokens.ts';
+import type { TokenPair } from '../domain/secret.ts';
+import { tokenSource } from '../api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../api/auth/token-sources.ts';
 import { ConnectionRate } from '../api/http/rate-limiter.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';

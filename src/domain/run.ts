@@ -47,3 +47,14 @@ export function endingOf(kind: RunKind, error: Pick<MirrorError, 'exit'> | undef
   if (!error) return 'whole';
   return kind === 'verify' || error.exit === exitStatus.incomplete ? 'not_whole' : 'failed';
 }
+
+/** How far a sweep has come. */
+export interface SweepProgress {
+  /** The last page that arrived, of how many, and the walk that it belongs to. */
+  readonly page: number;
+  readonly pages: number;
+  readonly pass: number;
+  /** Vendors seen, of how many that the list counts. */
+  readonly seen: number;
+  readonly total: number;
+}

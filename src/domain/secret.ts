@@ -34,3 +34,10 @@ export class Secret {
     return '[redacted]';
   }
 }
+
+/** An OAuth token pair; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
+export interface TokenPair {
+  readonly access: Secret;
+  readonly refresh: Secret;
+  readonly expiresAt: number;
+}

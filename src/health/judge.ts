@@ -38,6 +38,7 @@
  * A problem that another one already explains is left out. An account is stale or fresh by the age of what lists show alone; it is ready where
  * it may be relied on, so a refused account is fresh until it is old, and not ready.
  */
+import type { SweepProgress } from '../domain/run.ts';
 import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
@@ -111,20 +112,9 @@ export interface AccountFacts extends AccountState {
   /** Whether the service is to deliver its changes: `listener.publicUrl`. */
   readonly awaitsDeliveries: boolean;
   /** How far the sweep under way has come; null while none is, none of its pages has arrived, or another process runs it. */
-  readonly progress: SweepProgressFacts | null;
+  readonly progress: SweepProgress | null;
   /** Why the mirror may not be called fresh although its records say so, as a sentence. */
   readonly doubt: string | null;
-}
-
-/** How far a sweep has come. */
-export interface SweepProgressFacts {
-  /** The last page that arrived, of how many, and the walk that it belongs to. */
-  readonly page: number;
-  readonly pages: number;
-  readonly pass: number;
-  /** Vendors seen, of how many that the list counts. */
-  readonly seen: number;
-  readonly total: number;
 }
 
 export interface ConnectionFacts {
@@ -712,7 +702,7 @@ function ending({ run: { kind, outcome, error } }: LastError): string {
   return error === null ? `${ended}.` : `${ended}: ${error}`;
 }
 
-function progressWords(progress: SweepProgressFacts | null): string {
+function progressWords(progress: SweepProgress | null): string {
   if (progress === null) return '';
   const { page, pages, pass, seen, total } = progress;
   const vendors = total > 0 ? `; ${seen.toLocaleString('en')} of ${total.toLocaleString('en')} vendors` : '';

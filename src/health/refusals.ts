@@ -1,5 +1,6 @@
 /** Requests to callback addresses that were refused, in words: what was wrong with them, and what a person should do about it. */
 import { parseInstant } from '../domain/clock.ts';
+import type { ReceivedDeliveries } from '../store/account-reports.ts';
 import type { ReportedRefusals } from '../store/refusals.ts';
 
 interface Cause {
@@ -110,11 +111,7 @@ export function ofStrangers(
 }
 
 /** What arrived, and how many changes sweeps found since that no delivery announced. */
-export interface SeenDeliveries {
-  readonly lastDelivery: string | null;
-  readonly provenAt: string | null;
-  readonly missedSince: number;
-}
+export type SeenDeliveries = Pick<ReceivedDeliveries, 'lastDelivery' | 'provenAt' | 'missedSince'>;
 
 /** Whether deliveries are accepted and none is missing: what is signed with another key is not of the service. */
 function isHeard({ lastDelivery, provenAt, missedSince }: SeenDeliveries): boolean {

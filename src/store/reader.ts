@@ -1,7 +1,6 @@
 /** The mirror, opened read-only: answers reports and makes copies, without exposing its connection. */
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Clock, Random } from '../domain/clock.ts';
 import type { Exported } from './export/export-process.ts';
 import type { Export, ProcessOptions, StreamOptions } from './export/write-export.ts';
 import { noteDamage, resolvedPath } from './files/own-files.ts';
@@ -63,20 +62,12 @@ export class Reader {
 }
 
 /** Options for opening the mirror, for writing or reading. */
-export interface MirrorFileOptions {
-  readonly path: string;
+export interface MirrorFileOptions extends Pick<
+  DatabaseOptions,
+  'path' | 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust' | 'onMigration'
+> {
   /** The folder with the migrations, `mirror/` and `secrets/`. */
   readonly migrations: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** How long to retry while another process holds the lock, in milliseconds. */
-  readonly lockWait?: number;
-  /** As in `DatabaseOptions`. */
-  readonly isDraft?: DatabaseOptions['isDraft'];
-  /** As in `DatabaseOptions`. */
-  readonly onDistrust?: DatabaseOptions['onDistrust'];
-  /** As in `DatabaseOptions`. */
-  readonly onMigration?: DatabaseOptions['onMigration'];
 }
 
 /** Permissions of a new mirror. */

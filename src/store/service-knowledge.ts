@@ -8,7 +8,7 @@ import { statement, type None, type Statement } from './sqlite/statement.ts';
 type KnowledgeRow = Omit<MirrorTables['_service_knowledge'], 'service'>;
 
 /** What is known of the pages of lists. */
-interface PageFacts {
+export interface PageFacts {
   /** The number of the first page; undefined where it is not known. */
   readonly firstPage: 0 | 1 | undefined;
   /** Whether that was not asked within a day. */
@@ -21,6 +21,9 @@ interface PageFacts {
 
 /** How long it is not asked again where pages count from, in milliseconds. */
 const timeBetweenQuestions = 24 * 3_600_000;
+
+/** Where it is remembered. */
+export type PageMemory = Pick<ServiceKnowledge, 'read' | 'learn' | 'learnFirstPage'>;
 
 export class ServiceKnowledge {
   readonly #database: Database;

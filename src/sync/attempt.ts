@@ -12,17 +12,13 @@ import { nextStep, secondLookDelay, type NextStep, type Result } from '../domain
 import { isNews, type Verdict } from '../store/acceptance.ts';
 import type { OpenDelivery, ParkedDeliveries } from '../store/deliveries.ts';
 import type { Mark } from '../store/queue.ts';
-import type { ReadingContext, SweepContext } from '../store/reading-writer.ts';
+import type { SweepContext } from '../store/reading-writer.ts';
 import type { Observation, ObservationOptions } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
-import type { ReadResult, SyncAccount } from './sync-account.ts';
+import type { ReadOptions, ReadResult, SyncAccount } from './sync-account.ts';
 
 /** One attempt at one mark: reads its vendor, and does with the mark what the retry policy says. */
-export interface AttemptOptions {
-  readonly context: ReadingContext;
-  readonly signal: AbortSignal;
-  readonly priority?: 'background' | 'spare';
-  readonly onRequest?: () => void;
+export interface AttemptOptions extends ReadOptions {
   readonly onVerdict?: (verdict: Verdict) => void;
 }
 

@@ -13,7 +13,7 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import { readRetryLimits } from '../domain/retry.ts';
-import { endingOf, nextOutcome } from '../domain/run.ts';
+import { endingOf, nextOutcome, type SweepProgress } from '../domain/run.ts';
 import type { Difference, Verdict } from '../store/acceptance.ts';
 import type { Run } from '../store/runs.ts';
 import { balanceFields } from '../domain/vendor.ts';
@@ -22,7 +22,7 @@ import { refuseShortfall } from './breaker.ts';
 import { sample } from './details.ts';
 import { hiddenWalks, RunCounter } from './observation.ts';
 import { interruptedError, type PullOptions } from './run.ts';
-import { sweep, type SweepPlan, type SweepProgress } from './sweep/sweep.ts';
+import { sweep, type SweepPlan } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 export interface VendorDifference {

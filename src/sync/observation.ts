@@ -5,6 +5,7 @@
  * no webhook could have announced earlier changes. A difference younger than five minutes is `in_flight`; it becomes a missed change if no
  * delivery comes. A field that appears for the first time is not a missed change, because no delivery need have announced it.
  */
+import type { SweepProgress } from '../domain/run.ts';
 import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
@@ -17,7 +18,7 @@ import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
 import type { FindingKind, RunTrigger } from '../store/sqlite/schema.ts';
 import { IdSet } from './sweep/id-set.ts';
-import { sweep, sweepOfState, type SweepPlan, type SweepProgress, type SweepResult } from './sweep/sweep.ts';
+import { sweep, sweepOfState, type SweepPlan, type SweepResult } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** What a sweep of the default list observed, besides the changes it made to the mirror. */

@@ -10,7 +10,7 @@ import { asMirrorError, MirrorError, type ErrorCode } from '../domain/errors.ts'
 import { isStateShown } from '../domain/presence.ts';
 import type { VendorPage } from '../domain/reading.ts';
 import type { Log } from '../domain/log.ts';
-import { endingOf, nextOutcome, type EndedOutcome } from '../domain/run.ts';
+import { endingOf, nextOutcome, type EndedOutcome, type SweepProgress } from '../domain/run.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
@@ -37,7 +37,6 @@ import {
 } from './resolve.ts';
 import { finishRequest, openRequest, postponeRequest, type OpenRequest } from './sweep-requests.ts';
 import { IdSet } from './sweep/id-set.ts';
-import type { SweepProgress } from './sweep/sweep.ts';
 import { withSeenLag, type SyncAccount } from './sync-account.ts';
 
 /** How a run ended. */

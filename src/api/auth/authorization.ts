@@ -5,6 +5,7 @@ import {
   calculatePKCECodeChallenge,
   validateAuthResponse,
 } from 'oauth4webapi';
+import type { TokenPair } from '../../domain/secret.ts';
 import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
@@ -18,7 +19,6 @@ import {
   serverOf,
   tokensOf,
   type OAuthSettings,
-  type TokenPair,
 } from './oauth-tokens.ts';
 
 /** One login attempt; only the redirect with its `state` belongs to it. */

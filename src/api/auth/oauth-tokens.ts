@@ -17,7 +17,7 @@ import {
 } from 'oauth4webapi';
 import { SingleFlight } from '../../domain/concurrency.ts';
 import { MirrorError, withMessage } from '../../domain/errors.ts';
-import { Secret } from '../../domain/secret.ts';
+import { Secret, type TokenPair } from '../../domain/secret.ts';
 import { isLoopback, type AuthSettings } from '../../settings/parse.ts';
 import { exchange, neverArrived, type Answer, type ExchangeDependencies } from '../http/request.ts';
 import { CommandToken, FileToken, fixedToken, usableToken, type TokenSource } from './token-sources.ts';
@@ -145,11 +145,6 @@ async function refreshGrant(
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
 
 /** A token pair: the refresh token works once; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
-export interface TokenPair {
-  readonly access: Secret;
-  readonly refresh: Secret;
-  readonly expiresAt: number;
-}
 
 /** Lifetime of an access token, in seconds, where the answer has none. */
 const defaultLifetime = 43_200;

@@ -1,6 +1,6 @@
 /** The progress of a sweep or of a migration: a bar on a terminal, a line now and then elsewhere. */
 import cliProgress from 'cli-progress';
-import type { SweepProgress } from '../../sync/sweep/list-reader.ts';
+import type { SweepProgress } from '../../domain/run.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { inWords } from '../../domain/duration.ts';
 import type { ProcessContext } from '../process/process-context.ts';

@@ -1,20 +1,13 @@
 /** OAuth token pairs. One process at a time replaces a pair, because a refresh token works once. */
 import { sql } from 'kysely';
 import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
-import { Secret } from '../../domain/secret.ts';
+import { Secret, type TokenPair } from '../../domain/secret.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
 import { statement, type Statement } from '../sqlite/statement.ts';
 
-/** An OAuth token pair; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
-export interface StoredPair {
-  readonly access: Secret;
-  readonly refresh: Secret;
-  readonly expiresAt: number;
-}
-
 /** Gets the newest pair; `save` resolves when a new one is on disk. */
-type Work<T> = (pair: StoredPair | undefined, save: (pair: StoredPair) => Promise<void>) => Promise<T>;
+type Work<T> = (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>) => Promise<T>;
 
 /** A process that replaces pairs; `onWait` is called when it waits for another one. */
 export interface TokenStoreProcess {
@@ -101,7 +94,7 @@ export class TokenStore {
     );
   }
 
-  load(): Promise<StoredPair | undefined> {
+  load(): Promise<TokenPair | undefined> {
     return this.#database.read(() => pairOf(this.#find.get({ client: this.#client })));
   }
 
@@ -160,7 +153,7 @@ export class TokenStore {
     return by !== null && this.#options.user.process.isAlive(by.split(' ')[0] ?? by);
   }
 
-  #save({ access, refresh, expiresAt }: StoredPair): Promise<void> {
+  #save({ access, refresh, expiresAt }: TokenPair): Promise<void> {
     return this.#write({
       access_token: access.reveal(),
       refresh_token: refresh.reveal(),
@@ -173,7 +166,7 @@ export class TokenStore {
   }
 }
 
-function pairOf(row: TokenRow | undefined): StoredPair | undefined {
+function pairOf(row: TokenRow | undefined): TokenPair | undefined {
   if (row?.access_token == null || row.refresh_token === null) return undefined;
   return {
     access: new Secret(row.access_token),

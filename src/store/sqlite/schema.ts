@@ -5,7 +5,7 @@ import type { RateWindow, Source } from '../../domain/reading.ts';
 import type { MarkReason } from '../../domain/retry.ts';
 import type { RunKind, RunOutcome } from '../../domain/run.ts';
 import type { CodeState } from '../../domain/verifier.ts';
-import type { FlagField, StateField, StateWord, TextField, VisState } from '../../domain/vendor.ts';
+import type { FlagField, StateField, StateWord, TaxDefault, TextField, VisState } from '../../domain/vendor.ts';
 
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 /** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
@@ -325,15 +325,8 @@ export interface BalanceTable extends VendorKey {
   code: string;
 }
 
-export interface TaxDefaultTable extends VendorKey {
-  taxid: number;
-  system_taxid: number | null;
+export interface TaxDefaultTable extends VendorKey, Omit<TaxDefault, 'enabled'> {
   enabled: number | null;
-  name: string | null;
-  amount: string | null;
-  tax_authorityid: string | null;
-  created_at: string | null;
-  updated_at: string | null;
 }
 
 /** The view `vendor_versions`. */

@@ -6,6 +6,7 @@
  * time zone, and those of creation in another one than those of updates. So one counts as inside the walk if it is so in any zone, a multiple
  * of 15 minutes away, that the latest timestamp of its column allows.
  */
+import type { SweepProgress } from '../../domain/run.ts';
 import { optionalRetryLimits } from '../../api/optional-requests.ts';
 import type { ListOptions, VendorsApi } from '../../api/vendors.ts';
 import { parseInstant } from '../../domain/clock.ts';
@@ -16,18 +17,10 @@ import { kept, type Vendor } from '../../domain/vendor.ts';
 import type { Verdict } from '../../store/acceptance.ts';
 import { IdSet } from './id-set.ts';
 import { timeKeys, type ObservedOrder, type TimeKey } from './list-order.ts';
-import { numberOfFirstPage, type PageMemory } from './page-memory.ts';
+import type { PageMemory } from '../../store/service-knowledge.ts';
+import { numberOfFirstPage } from './page-memory.ts';
 import { isNoSuchPage } from './walk.ts';
 import { windowOf, type PageRequest, type Window } from './window-chain.ts';
-
-/** Progress of a sweep. */
-export interface SweepProgress {
-  readonly pass: number;
-  readonly page: number;
-  readonly pages: number;
-  readonly seen: number;
-  readonly total: number;
-}
 
 export interface ListSource {
   readonly vendors: Pick<VendorsApi, 'page'>;

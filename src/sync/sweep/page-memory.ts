@@ -13,22 +13,6 @@ import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { few } from './passes.ts';
 
-export interface PageKnowledge {
-  /** Undefined where it is not known. */
-  readonly firstPage: 0 | 1 | undefined;
-  /** Whether it was not asked within a day. */
-  readonly mayAsk: boolean;
-  readonly largestPage: number;
-  readonly countsLists: boolean;
-}
-
-export interface PageMemory {
-  read: () => Promise<PageKnowledge>;
-  learnFirstPage: (number: 0 | 1 | undefined) => Promise<void>;
-  /** Keeps what differs from what is known. */
-  learn: (met: Pick<PageKnowledge, 'largestPage' | 'countsLists'>) => Promise<void>;
-}
-
 /** The number of the first page, or that it cannot be told; undefined where a failure says nothing. `one` is page 1, if it was just read. */
 export async function numberOfFirstPage(
   fetch: (number: number) => Promise<VendorPage>,

@@ -14,14 +14,12 @@ import { sleep, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { kept } from '../../domain/vendor.ts';
 import type { IdSet } from './id-set.ts';
-import { ListReader, type ListSource, type SweepProgress } from './list-reader.ts';
+import { ListReader, type ListSource } from './list-reader.ts';
 import { ObservedOrder } from './list-order.ts';
 import { Passes, type Conclusion } from './passes.ts';
 import { enoughWithoutRows, walk, type Walk, type Walked } from './walk.ts';
 import type { Window, PageRequest } from './window-chain.ts';
 import { joinWindows, type Joined } from './windows.ts';
-
-export type { SweepProgress };
 
 export interface SweepPlan extends ListSource {
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/co
 import type { ProofKind } from '../../../src/store/sqlite/schema.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { absenceBound } from '../../../src/sync/breaker.ts';
-import type { PageKnowledge, PageMemory } from '../../../src/sync/sweep/page-memory.ts';
+import type { PageFacts, PageMemory } from '../../../src/store/service-knowledge.ts';
 import { sweep, type SweepPlan, type SweepResult } from '../../../src/sync/sweep/sweep.ts';
 import {
   counts,
@@ -87,7 +87,7 @@ function sweepOf(
 
 /** What is remembered of the service: nothing, what is so, or what a sweep learned within a day while the list had one page. */
 async function memoryOf(world: ListWorld, seed: number): Promise<PageMemory> {
-  let known: Omit<PageKnowledge, 'mayAsk'> =
+  let known: Omit<PageFacts, 'mayAsk'> =
     seed % 7 < 3
       ? { firstPage: world.firstPage, largestPage: world.cap, countsLists: !undercounts.has(world.counts) }
       : { firstPage: undefined, largestPage: 0, countsLists: false };

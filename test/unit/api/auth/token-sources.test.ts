@@ -3,14 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type OAuthSettings,
-  type TokenPair,
-  type TokenStore,
-  tokenSource,
-} from '../../../../src/api/auth/oauth-tokens.ts';
+import { type OAuthSettings, type TokenStore, tokenSource } from '../../../../src/api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../../../../src/api/auth/token-sources.ts';
-import { Secret } from '../../../../src/domain/secret.ts';
+import { Secret, type TokenPair } from '../../../../src/domain/secret.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { network, intercept } from '../../../support/network/intercept.ts';
 import { broken, fixture, html, json } from '../../../support/network/service-answers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { SweepProgress } from '../../../../src/domain/run.ts';
 import { progressOf } from '../../../../src/cmd/terminal/progress.ts';
-import type { SweepProgress } from '../../../../src/sync/sweep/list-reader.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { collector } from '../../../support/testbed/command.ts';
 
