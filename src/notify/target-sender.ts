@@ -43,10 +43,7 @@ interface TargetSenderOptions {
   readonly observe: (target: string, outcome: Outcome['kind']) => void;
 }
 
-/**
- * Sends the outbox of one target: for each vendor one message at a time, in order, and several vendors concurrently. Failures are retried
- * with the delays of marked vendors, and parked when those are used up.
- */
+/** Failures are retried with the delays of marked vendors, and parked when those are used up. */
 export class TargetSender implements Service {
   readonly name: string;
   readonly #options: TargetSenderOptions;

@@ -2,7 +2,9 @@
  * Runs a job at its slots, however the machine's clock changes. The waiting is ours: node-cron uses the machine's timers, where a simulation
  * has a virtual clock, and does not make up missed slots.
  *
- * A missed slot is made up once, at once. A run that outlasts its slot is followed by a pause of one interval.
+ * Runs are one at a time. A missed slot (first start, process down, machine suspended, clock set forward) is made up once, immediately. A
+ * slot that passes during a run is made up after a pause of one interval, so that there is idle time even where runs take longer than their
+ * interval. After the clock was set back, slots that already ran run again only if half their interval has really passed.
  */
 import { background, sharedWait } from '../domain/concurrency.ts';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
@@ -30,13 +32,6 @@ const maxSleep = 60_000;
 /** A run begins up to this long after its slot, at most a tenth of the interval, so that installations do not all call at once. */
 const maxJitter = 30_000;
 
-/**
- * Runs the job at each slot, one at a time.
- *
- * A missed slot (first start, process down, machine suspended, clock set forward) is made up once, immediately. A slot that passes during a
- * run is made up after a pause of one interval, so that there is idle time even where runs take longer than their interval. After the clock
- * was set back, slots that already ran run again only if half their interval has really passed.
- */
 export class Schedule implements Service {
   readonly name: string;
   readonly #options: ScheduleOptions;

@@ -288,7 +288,6 @@ export interface DeliveryFilter {
 
 export type ListedDelivery = Omit<DeliveryTable, 'id'> & { readonly id: number };
 
-/** Lists of deliveries. */
 export interface DeliveryList {
   /** The number of matches, regardless of the limit. */
   readonly total: number;

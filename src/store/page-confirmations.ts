@@ -5,7 +5,7 @@
  * They are kept for the next 10,000 readings.
  */
 import { sql } from 'kysely';
-import type { ReadStamp, VendorPage } from '../domain/reading.ts';
+import type { VendorPage } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey } from './sqlite/schema.ts';
@@ -19,16 +19,38 @@ interface Confirmed {
   readonly isWhole: boolean;
 }
 
-/** Confirms vendors that a page shows as they are stored. */
-export class PageConfirmer {
+/** More readings than can be under way at once; older ones can no longer arrive. */
+const kept = 10_000;
+/** Older ones are removed after this many new readings: where they stand, other pages of the file are written. */
+const untilPruned = 1_000;
+
+export class PageConfirmations {
   readonly #rows: VendorRows;
   readonly #forgotten: ForgottenVendors;
-  readonly #confirmations: Confirmations;
+  readonly #insert: Statement<{ read_seq: number; account_id: string; vendorids: string }>;
+  readonly #prune: Statement<{ read_seq: number }>;
+  readonly #later: Statement<VendorKey & { read_seq: number }, { read_seq: number }>;
 
-  constructor(rows: VendorRows, forgotten: ForgottenVendors, confirmations: Confirmations) {
+  /** The number of the reading at which they were last removed. */
+  #prunedAt = -Infinity;
+
+  constructor(sqlite: Sqlite, rows: VendorRows, forgotten: ForgottenVendors) {
     this.#rows = rows;
     this.#forgotten = forgotten;
-    this.#confirmations = confirmations;
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_page_confirmations')
+        .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
+        .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
+    );
+    this.#prune = statement(sqlite, (at) => sql`DELETE FROM _page_confirmations WHERE read_seq < ${at('read_seq')}`);
+    this.#later = statement(
+      sqlite,
+      (at) => sql`
+        SELECT read_seq FROM _page_confirmations
+        WHERE account_id = ${at('account_id')} AND read_seq > ${at('read_seq')}
+          AND ${at('vendorid')} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`,
+    );
   }
 
   /**
@@ -54,51 +76,11 @@ export class PageConfirmer {
       if (!stored.same) different.add(vendorid);
     }
     // No older reading may replace these, even before the other rows are applied.
-    if (verdicts.size > 0) this.confirmVendors([...verdicts.keys()], stamp, accountId);
+    if (verdicts.size > 0) this.add(accountId, stamp.readSeq, verdicts.keys());
     return { verdicts, isWhole };
   }
 
-  /** Records that older readings may not replace what a page showed of these vendors. Runs inside a transaction. */
-  confirmVendors(vendorids: readonly number[], { readSeq }: ReadStamp, accountId: string): void {
-    this.#confirmations.add(accountId, readSeq, vendorids);
-  }
-}
-
-/** More readings than can be under way at once; older ones can no longer arrive. */
-const kept = 10_000;
-/** Older ones are removed after this many new readings: where they stand, other pages of the file are written. */
-const untilPruned = 1_000;
-
-/**
- * Pages that showed vendors unchanged write no vendor rows. They are recorded here for a while, so that an older reading that is applied
- * later cannot replace what they confirmed.
- */
-export class Confirmations {
-  readonly #insert: Statement<{ read_seq: number; account_id: string; vendorids: string }>;
-  readonly #prune: Statement<{ read_seq: number }>;
-  readonly #later: Statement<VendorKey & { read_seq: number }, { read_seq: number }>;
-
-  /** The number of the reading at which they were last removed. */
-  #prunedAt = -Infinity;
-
-  constructor(sqlite: Sqlite) {
-    this.#insert = statement(sqlite, (at) =>
-      mirrorSql
-        .insertInto('_page_confirmations')
-        .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
-        .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
-    );
-    this.#prune = statement(sqlite, (at) => sql`DELETE FROM _page_confirmations WHERE read_seq < ${at('read_seq')}`);
-    this.#later = statement(
-      sqlite,
-      (at) => sql`
-        SELECT read_seq FROM _page_confirmations
-        WHERE account_id = ${at('account_id')} AND read_seq > ${at('read_seq')}
-          AND ${at('vendorid')} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`,
-    );
-  }
-
-  /** Records the vendors that the page of that number confirmed; a repetition replaces the previous record. */
+  /** Records the vendors that the page of that number confirmed; a repetition replaces the previous record. Runs inside a transaction. */
   add(accountId: string, readSeq: number, vendorids: Iterable<number>): void {
     if (readSeq - this.#prunedAt >= untilPruned) {
       this.#prune.run({ read_seq: readSeq - kept });

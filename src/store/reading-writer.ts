@@ -24,7 +24,7 @@ import type { Finding } from './findings.ts';
 import { changeColumns, History, type ChangeContext } from './history.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
-import { Confirmations, PageConfirmer } from './page-confirmations.ts';
+import { PageConfirmations } from './page-confirmations.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
@@ -53,7 +53,7 @@ export class ReadingWriter {
   readonly #history: History;
   readonly #forgotten: ForgottenVendors;
   /** Confirms pages that show what is stored. */
-  readonly pages: PageConfirmer;
+  readonly pages: PageConfirmations;
   readonly #guard: LagGuard;
   readonly #copies: LaggingCopies;
   readonly #marks: Marks;
@@ -76,9 +76,8 @@ export class ReadingWriter {
     this.#childRows = new ChildRows(sqlite);
     this.#history = new History(sqlite);
     this.#forgotten = new ForgottenVendors(sqlite);
-    const confirmations = new Confirmations(sqlite);
-    this.pages = new PageConfirmer(this.#rows, this.#forgotten, confirmations);
-    this.#guard = new LagGuard(counter, marks, confirmations);
+    this.pages = new PageConfirmations(sqlite, this.#rows, this.#forgotten);
+    this.#guard = new LagGuard(counter, marks, this.pages);
     this.#details = new DetailRows(sqlite);
   }
 
@@ -125,7 +124,7 @@ export class ReadingWriter {
       for (const row of rows)
         if (['created', 'updated'].includes(verdicts.get(row.vendorid)?.kind ?? ''))
           this.#details.listed(keyIn(context, row), row.raw, details);
-    if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
+    if (confirmed.length > known.size) this.pages.add(context.accountId, stamp.readSeq, confirmed);
     return verdicts;
   }
 
@@ -450,9 +449,9 @@ interface GuardContext {
 class LagGuard {
   readonly #counter: ReadingCounter;
   readonly #marks: Marks;
-  readonly #confirmations: Confirmations;
+  readonly #confirmations: PageConfirmations;
 
-  constructor(counter: ReadingCounter, marks: Marks, confirmations: Confirmations) {
+  constructor(counter: ReadingCounter, marks: Marks, confirmations: PageConfirmations) {
     this.#counter = counter;
     this.#marks = marks;
     this.#confirmations = confirmations;

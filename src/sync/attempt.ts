@@ -17,7 +17,6 @@ import type { Observation, ObservationOptions } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
 import type { ReadOptions, ReadResult, SyncAccount } from './sync-account.ts';
 
-/** One attempt at one mark: reads its vendor, and does with the mark what the retry policy says. */
 export interface AttemptOptions extends ReadOptions {
   readonly onVerdict?: (verdict: Verdict) => void;
 }

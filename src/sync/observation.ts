@@ -278,7 +278,6 @@ class WatchedRow implements VendorRow {
   }
 }
 
-/** The counts of one run. */
 export class RunCounter {
   counts: RunCounts = noCounts;
 

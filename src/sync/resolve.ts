@@ -61,7 +61,6 @@ export interface SweepOutcome extends FirstSweep {
   readonly leftOut: ReadonlySet<number>;
 }
 
-/** Decides about unlisted vendors and open marks of a run: by reads by id, or by a second sweep that agrees. */
 export interface Resolution {
   /** Suspects that no reading showed, where the list does not count as proof. */
   readonly unconfirmed: number;

@@ -89,7 +89,6 @@ export async function pull(served: SyncAccount, options: PullOptions): Promise<R
   return { run, trigger, seconds, outcome, proof, counts, error, notes: [...notes, ...declined] };
 }
 
-/** The steps of a run: sweep the list, prove it complete, resolve unlisted vendors, and record how fresh the mirror is. */
 export interface PullOptions {
   readonly kind: 'pull' | 'reconcile';
   readonly trigger: RunTrigger;
@@ -101,7 +100,6 @@ export interface PullOptions {
   readonly onPages?: (pages: readonly VendorPage[]) => void;
 }
 
-/** The result of a run. */
 export interface RunResult {
   readonly counts: RunCounts;
   /** How the list was proven complete, and whether it moved during the sweep; null where unknown. */

@@ -126,7 +126,6 @@ export function isProbe(path: string, challenge: string | string[] | undefined):
   return account !== undefined && path === probePath(account);
 }
 
-/** The answer to a probe. */
 export function answerToProbe(challenge: string, content: ProbeContent, by: ProofTokens): string {
   return probeProof(by.tokens.get(accountOf(challenge) ?? '') ?? by.nobodysToken, challenge, content);
 }

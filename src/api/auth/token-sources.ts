@@ -15,7 +15,6 @@ export interface TokenSource {
   refused?(error: MirrorError): MirrorError;
 }
 
-/** A fixed token. */
 export function fixedToken(token: Secret): TokenSource {
   const usable = usableToken(token.reveal(), 'The setting accessToken');
   return {

@@ -164,9 +164,7 @@ function moveBalance(vendors: VendorService, random: SeededRandom): void {
   }
 }
 
-/** Changes that odd vendors make: as many of each kind as tests need, whatever a company would do. */
-
-/** One change. */
+/** A change that odd vendors make: as many of each kind as tests need, whatever a company would do. */
 function changeOddly(vendors: VendorService, random: SeededRandom): void {
   const id = vendors.someId(random);
   const kind = random.below(100);

@@ -19,10 +19,6 @@ import { schemaFaults, type Migration } from '../sqlite/migrate.ts';
 import { catalogued, faultsIn, faultsOf, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 import { forgetDamage, noteDamage } from './own-files.ts';
 
-/**
- * Moves a damaged mirror aside for a new one: the service is the source, and a sweep restores everything but history. Nothing is deleted,
- * and nothing is moved that is not recognisably a mirror or that another program has open.
- */
 export interface Quarantine {
   /** The new path of the damaged file. */
   readonly to: string;

@@ -78,7 +78,6 @@ export interface FreshnessRow extends SinkRow {
   readonly account_id: string;
 }
 
-/** The rows of `freshness`. */
 export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): Promise<FreshnessRow[]> {
   const rows: FreshnessRow[] = [];
   for (;;) {
@@ -96,7 +95,6 @@ export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): 
   }
 }
 
-/** A row of `changes`. */
 export function changeRow({ changed_fields, values, ...change }: FeedChange): SinkRow {
   return { ...change, changed_fields: JSON.stringify(changed_fields), changed_values: JSON.stringify(values) };
 }

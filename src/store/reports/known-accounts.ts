@@ -104,8 +104,6 @@ function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => T): T | undefin
 /** How long to wait for another program's lock, in milliseconds. */
 const beforeOpening = 5_000;
 
-/** Decides which settings file may end the service of an account. Several files may share one mirror, each with its own accounts. */
-
 /**
  * Whether a settings file that does not name an account may mark it as no longer served: only the file that named it last, or any where
  * none is known (null).
@@ -117,7 +115,6 @@ export function mayStopServing(namedLastBy: string | null, settingsFile: string)
 /** The accounts that a settings file names. */
 export interface ServedAccounts {
   readonly accounts: readonly string[];
-  /** The connection of each. */
   readonly connectionOf: ReadonlyMap<string, string>;
   /** Real path of the file. */
   readonly settingsFile: string;

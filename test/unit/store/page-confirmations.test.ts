@@ -3,7 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readVendorPage } from '../../../src/api/wire/vendor-pages.ts';
 import type { ReadStamp } from '../../../src/domain/reading.ts';
 import type { Verdict } from '../../../src/store/acceptance.ts';
+import { PageConfirmations } from '../../../src/store/page-confirmations.ts';
 import { noCounts } from '../../../src/store/runs.ts';
+import { ForgottenVendors, VendorRows } from '../../../src/store/vendors.ts';
+import { newPath, openDatabase } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 import { lag, row } from '../../support/testbed/store.ts';
 
@@ -113,4 +116,15 @@ describe('a page that shows nothing new', () => {
     age();
     expect(await answer(records)).toEqual(all('unchanged').with(2, 'updated'));
   });
+});
+
+it('K24 what pages confirmed is removed once there are 10,000 later readings, for many readings at a time', async () => {
+  const { sqlite } = await openDatabase(newPath());
+  const confirmations = new PageConfirmations(sqlite, new VendorRows(sqlite), new ForgottenVendors(sqlite));
+  const kept = (): unknown[] => sqlite.prepare('SELECT read_seq FROM _page_confirmations').pluck().all();
+  for (const readSeq of [1, 400, 10_400, 11_399]) confirmations.add('one', readSeq, [7]);
+  expect(kept()).toEqual([400, 10_400, 11_399]);
+  expect(confirmations.hasLater({ account_id: 'one', vendorid: 7 }, 10_400)).toBe(true);
+  confirmations.add('one', 11_400, [8]);
+  expect(kept()).toEqual([10_400, 11_399, 11_400]);
 });
