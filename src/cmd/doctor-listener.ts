@@ -27,16 +27,16 @@ export async function* listenerCheckups(
   settings: Settings,
   tokens: PathTokens | undefined,
 ): AsyncGenerator<Checkup> {
-  const isRunning = isDaemonAt(settings.database);
-  if (!isRunning) yield await portCheckup(settings);
-  if (settings.listener.publicUrl !== null && tokens === undefined) {
+  const isUnopened = tokens === undefined && settings.listener.publicUrl !== null;
+  const isRunning = hasDaemon(settings);
+  if (isRunning === false) yield await portCheckup(settings);
+  if (isUnopened)
     yield warning(
       check,
       'The public address cannot be checked while the files of this installation cannot be opened.',
       'Solve the problems with these files first; they are listed above.',
     );
-    return;
-  }
+  if (isUnopened || isRunning === undefined) return;
   const address = await publicAddress(context, settings, tokens, isRunning);
   yield address;
   const { publicUrl } = settings.listener;
@@ -45,6 +45,15 @@ export async function* listenerCheckups(
   yield await deliveryPath(context, settings, { account, token, publicUrl });
   const certificate = await certificateCheckup('certificate of publicUrl', context, publicUrl);
   if (certificate) yield certificate;
+}
+
+/** Undefined where its lock cannot be looked at; why, was reported with the files. */
+function hasDaemon({ database }: Settings): boolean | undefined {
+  try {
+    return isDaemonAt(database);
+  } catch {
+    return undefined;
+  }
 }
 
 async function publicAddress(

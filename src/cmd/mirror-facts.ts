@@ -24,7 +24,7 @@ import { accountStates, connectionFailures, unknownState } from '../store/accoun
 import { accountIds, accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
-import { freeBytes, noSpaceForDelivery, readOnly } from '../store/sqlite/file-systems.ts';
+import { freeBytes, noSpaceForDelivery, readOnly, sharedPlace } from '../store/sqlite/file-systems.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { packageVersion } from './version.ts';
 
@@ -59,7 +59,11 @@ export async function mirrorFacts(
   const connectionOf = (id: string): string => connectionNameOf(settings, id);
   const free = freeBytes(existing(dirname(resolve(database))));
   const trouble =
-    otherService(service, settings.service, database) ?? readOnly(database) ?? noSpaceForDelivery(free) ?? null;
+    otherService(service, settings.service, database) ??
+    (mirror && sharedPlace(database, database)) ??
+    readOnly(database) ??
+    noSpaceForDelivery(free) ??
+    null;
   const targetNames = notify.map(({ name }) => name);
   return {
     version: packageVersion(context.packageRoot),

@@ -77,7 +77,7 @@ export interface Ability {
   /** Whether the listener takes connections; null to a process that has none. */
   readonly listening: boolean | null;
   /** Why no delivery can be stored, or the mirror is not that of the settings; null while neither is so. */
-  readonly trouble: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly trouble: { readonly code: ErrorCode; readonly message: string; readonly remedy?: string | undefined } | null;
   /** Bytes that are free beside the mirror. */
   readonly diskFreeBytes: number;
 }
@@ -262,7 +262,7 @@ export function judgeProcess({ listening, trouble }: Ability): Problem[] {
           trouble.code === 'other_service' ? 'other_service' : 'cannot_store',
           'bad',
           trouble.message,
-          catalogue[trouble.code].hint,
+          trouble.remedy ?? catalogue[trouble.code].hint,
         )
       : [],
   ].flat();

@@ -50,19 +50,24 @@ export const localDisk =
 const typeOf = (existing: string): number => statfsSync(existing).type >>> 0;
 
 /**
- * Refuses a place that several machines share.
+ * The error of a place that several machines share; undefined where only this one uses it.
  * @param place the path to name in the message
  * @param existing where it is looked for: the file itself, or the nearest folder that exists
- * @throws MirrorError `database_unusable`.
  */
-export function refuseShared(place: string, existing: string): void {
+export function sharedPlace(place: string, existing: string): MirrorError | undefined {
   const kind = shared.get(typeOf(existing));
-  if (kind !== undefined)
-    throw new MirrorError(
-      'database_unusable',
-      `${place} is on a file system that machines share (${kind}), whose locks are not reliable.`,
-      { remedy: localDisk },
-    );
+  if (kind === undefined) return undefined;
+  return new MirrorError(
+    'database_unusable',
+    `${place} is on a file system that machines share (${kind}), whose locks are not reliable.`,
+    { remedy: localDisk },
+  );
+}
+
+/** Refuses such a place. @throws MirrorError `database_unusable`. */
+export function refuseShared(place: string, existing: string): void {
+  const error = sharedPlace(place, existing);
+  if (error) throw error;
 }
 
 /** What to warn of about the file system of a path that exists; undefined where nothing is doubtful. */
