@@ -18,6 +18,7 @@ const worlds = ['test/simulation/simulation.test.ts'];
 
 /** What is replaced in these for the whole process would be met by others. */
 const alone = [
+  'test/integration/people/every-trouble.unable.test.ts',
   'test/unit/cmd/doctor.faults.test.ts',
   'test/unit/store/sqlite/file-systems.test.ts',
   'test/unit/store/sqlite/statement.columns.test.ts',
