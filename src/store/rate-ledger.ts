@@ -22,7 +22,7 @@ import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { RequestTable } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type At, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, statement, type At } from './sqlite/statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const maxWait = 5_000;
@@ -46,7 +46,7 @@ export class RateLedger {
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
-  readonly #rows: RequestRows;
+  readonly #rows: ReturnType<typeof requestRows>;
   /** The last count, by connection and window. */
   readonly #counted = new Map<string, Usage>();
   readonly #ends = new RequestEnds();
@@ -65,7 +65,7 @@ export class RateLedger {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#rows = new RequestRows(database.sqlite);
+    this.#rows = requestRows(database.sqlite);
   }
 
   /** Reserves a place for a request, or returns the milliseconds after which to try again. */
@@ -116,7 +116,7 @@ export class RateLedger {
 
   async #writeWithEnds<T>(ends: readonly RequestEnd[], work: () => T, lockWait?: number): Promise<T> {
     const result = await this.#database.writeWithoutSync(() => {
-      for (const end of ends) this.#rows.end(end);
+      for (const end of ends) this.#rows.end.run(end);
       return work();
     }, lockWait);
     this.#ends.written(ends);
@@ -135,7 +135,7 @@ export class RateLedger {
     const process = this.#process.name;
     for (const { window, per } of bounds) {
       const counts_until_ms = stamp.begun + longest + per;
-      this.#rows.add({ connection, window, read_seq: stamp.readSeq, counts_until_ms, process });
+      this.#rows.add.run({ connection, window, read_seq: stamp.readSeq, counts_until_ms, process });
     }
     return { stamp };
   }
@@ -146,17 +146,17 @@ export class RateLedger {
     const key = scopeKey(scope);
     const now = stamp.begun;
     if (!isToCount(this.#counted.get(key), stamp.readSeq, requests)) return undefined;
-    this.#rows.removeOver(scope, now);
+    this.#rows.removeOver.run({ ...scope, now });
     this.#removeOfDead(scope, now);
-    const { used, next } = this.#rows.usage(scope, now);
+    const { used, next } = this.#rows.usage.get({ ...scope, now }) ?? { used: 0, next: null };
     this.#counted.set(key, { used, readSeq: stamp.readSeq });
     return used < requests ? undefined : Math.min(maxWait, (next ?? Infinity) - now);
   }
 
   /** Overdue requests still count while their process lives: it may be suspended. */
   #removeOfDead(scope: RequestScope, now: number): void {
-    for (const { read_seq, process } of this.#rows.overdue(scope, now))
-      if (process !== null && !this.#process.isAlive(process)) this.#rows.remove({ ...scope, read_seq });
+    for (const { read_seq, process } of this.#rows.overdue.all({ ...scope, now }))
+      if (process !== null && !this.#process.isAlive(process)) this.#rows.remove.run({ ...scope, read_seq });
   }
 }
 
@@ -177,81 +177,51 @@ type RequestKey = RequestScope & Pick<RequestTable, 'read_seq'>;
 
 type RequestEnd = RequestKey & Pick<RequestTable, 'counts_until_ms'>;
 
-export interface RateUsage {
+interface RateUsage {
   readonly used: number;
   /** Mirror time when the next place becomes free; null for none. */
   readonly next: number | null;
 }
 
 /** The rows of `_requests`: requests that still count for their rate limit. Everything runs inside a transaction. */
-class RequestRows {
-  readonly #add: Statement<RequestTable>;
-  readonly #removeOver: Statement<RequestScope & { now: number }>;
-  readonly #usage: Statement<RequestScope & { now: number }, RateUsage>;
-  readonly #overdue: Statement<RequestScope & { now: number }, Pick<RequestTable, 'read_seq' | 'process'>>;
-  readonly #remove: Statement<RequestKey>;
-  readonly #end: Statement<RequestEnd>;
-
-  constructor(sqlite: Sqlite) {
-    this.#add = statement(sqlite, (at) =>
+function requestRows(sqlite: Sqlite) {
+  type ScopeNow = RequestScope & { now: number };
+  const isOf = (at: At<RequestScope>): RawBuilder<unknown> =>
+    sql`connection = ${at('connection')} AND "window" = ${at('window')}`;
+  return {
+    add: statement<RequestTable>(sqlite, (at) =>
       mirrorSql
         .insertInto('_requests')
         .values(columns(at, ['connection', 'window', 'read_seq', 'counts_until_ms', 'process'])),
-    );
-    const isOf = (at: At<RequestScope>): RawBuilder<unknown> =>
-      sql`connection = ${at('connection')} AND "window" = ${at('window')}`;
-    this.#removeOver = statement(
+    ),
+    /** Those that ended and no longer count. */
+    removeOver: statement<ScopeNow>(
       sqlite,
       (at) => sql`DELETE FROM _requests WHERE ${isOf(at)} AND counts_until_ms <= ${at('now')} AND process IS NULL`,
-    );
-    this.#usage = statement(
+    ),
+    usage: statement<ScopeNow, RateUsage>(
       sqlite,
       (at) => sql`
         SELECT count(*) AS used, min(counts_until_ms) FILTER (WHERE counts_until_ms > ${at('now')}) AS next
         FROM _requests WHERE ${isOf(at)}`,
-    );
-    this.#overdue = statement(
+    ),
+    /** Those that should have ended by now. */
+    overdue: statement<ScopeNow, Pick<RequestTable, 'read_seq' | 'process'>>(
       sqlite,
       (at) => sql`SELECT read_seq, process FROM _requests WHERE ${isOf(at)} AND counts_until_ms <= ${at('now')}`,
-    );
-    this.#remove = statement(
+    ),
+    remove: statement<RequestKey>(
       sqlite,
       (at) => sql`DELETE FROM _requests WHERE ${isOf(at)} AND read_seq = ${at('read_seq')}`,
-    );
-    this.#end = statement(
+    ),
+    /** The request counts until then and is no longer under way. */
+    end: statement<RequestEnd>(
       sqlite,
       (at) => sql`
         UPDATE _requests SET counts_until_ms = ${at('counts_until_ms')}, process = NULL
         WHERE ${isOf(at)} AND read_seq = ${at('read_seq')}`,
-    );
-  }
-
-  add(request: RequestTable): void {
-    this.#add.run(request);
-  }
-
-  /** The request counts until then and is no longer under way. */
-  end(end: RequestEnd): void {
-    this.#end.run(end);
-  }
-
-  remove(key: RequestKey): void {
-    this.#remove.run(key);
-  }
-
-  /** Removes ended requests that no longer count. */
-  removeOver(scope: RequestScope, now: number): void {
-    this.#removeOver.run({ ...scope, now });
-  }
-
-  /** Requests that should have ended by now. */
-  overdue(scope: RequestScope, now: number): Pick<RequestTable, 'read_seq' | 'process'>[] {
-    return this.#overdue.all({ ...scope, now });
-  }
-
-  usage(scope: RequestScope, now: number): RateUsage {
-    return this.#usage.get({ ...scope, now }) ?? { used: 0, next: null };
-  }
+    ),
+  };
 }
 
 function scopeKey({ connection, window }: RequestScope): string {

@@ -54,7 +54,6 @@ export class ReadingWriter {
   readonly #forgotten: ForgottenVendors;
   /** Confirms pages that show what is stored. */
   readonly pages: PageConfirmations;
-  readonly #guard: LagGuard;
   readonly #copies: LaggingCopies;
   readonly #marks: Marks;
   readonly #details: DetailRows;
@@ -77,7 +76,6 @@ export class ReadingWriter {
     this.#history = new History(sqlite);
     this.#forgotten = new ForgottenVendors(sqlite);
     this.pages = new PageConfirmations(sqlite, this.#rows, this.#forgotten);
-    this.#guard = new LagGuard(counter, marks, this.pages);
     this.#details = new DetailRows(sqlite);
   }
 
@@ -225,7 +223,7 @@ export class ReadingWriter {
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
     const difference: Difference = { before: stored, after: { ...state, updated_at: stored.updated_at }, changed };
-    const acceptance = this.#guard.check(stored, difference, stamp, context);
+    const acceptance = this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     const changeContext = this.#changeContextOf(context);
     this.#rows.update({ ...stored, ...state, ...changeColumns(changeContext, stamp) });
@@ -308,7 +306,7 @@ export class ReadingWriter {
       return unchangedVerdict(stored);
     }
     const { vendor, changed } = difference;
-    const acceptance = this.#guard.check(stored, difference, stamp, context);
+    const acceptance = this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     if (context.source !== 'write') this.#unsteady.note(stored, difference, context.runId);
     const copy =
@@ -335,6 +333,26 @@ export class ReadingWriter {
     this.#childRows.replace(stored, vendor, false);
     this.#history.continue(keyOf(stored), stored.raw, { state, changed, vendor }, changeContext);
     return { kind: 'updated', ...difference };
+  }
+
+  /**
+   * Decides about a reading that differs from the stored vendor. One that contradicts a young version is not applied, because the service may
+   * have answered from an old copy: the vendor is marked to be read again.
+   */
+  #judge(
+    stored: VendorTable,
+    difference: Difference,
+    { readSeq, begun }: ReadStamp,
+    { source, lag }: Pick<ReadingContext, 'source' | 'lag'>,
+  ): Acceptance {
+    const isOvertaken = readSeq <= stored.read_seq || this.pages.hasLater(stored, readSeq);
+    const heldSince = stored.held_since_ms;
+    const acceptance = acceptanceOf({ difference, isOvertaken, begun, heldSince, source, lag });
+    // The answer to our own write is new information even where a reading overtook it.
+    if (acceptance === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
+    if (acceptance === 'guarded')
+      this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - this.#counter.moment()));
+    return acceptance;
   }
 
   /** What a list says of a vendor that was not edited, without its unsteady fields. */
@@ -436,44 +454,3 @@ export interface SweepContext extends ReadingContext {
 }
 
 export type Verdicts = ReadonlyMap<number, Verdict>;
-
-interface GuardContext {
-  readonly source: Source;
-  readonly lag: number;
-}
-
-/**
- * Protects young versions: a reading that contradicts one is not applied, because the service may have answered from an old copy; the
- * vendor is marked to be read again.
- */
-class LagGuard {
-  readonly #counter: ReadingCounter;
-  readonly #marks: Marks;
-  readonly #confirmations: PageConfirmations;
-
-  constructor(counter: ReadingCounter, marks: Marks, confirmations: PageConfirmations) {
-    this.#counter = counter;
-    this.#marks = marks;
-    this.#confirmations = confirmations;
-  }
-
-  /**
-   * Decides about a reading that differs from the stored vendor, and marks the vendor where it must be read again. Runs inside a
-   * transaction.
-   */
-  check(
-    stored: VendorTable,
-    difference: Difference,
-    { readSeq, begun }: ReadStamp,
-    { source, lag }: GuardContext,
-  ): Acceptance {
-    const isOvertaken = readSeq <= stored.read_seq || this.#confirmations.hasLater(stored, readSeq);
-    const heldSince = stored.held_since_ms;
-    const acceptance = acceptanceOf({ difference, isOvertaken, begun, heldSince, source, lag });
-    // The answer to our own write is new information even where a reading overtook it.
-    if (acceptance === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
-    if (acceptance === 'guarded')
-      this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - this.#counter.moment()));
-    return acceptance;
-  }
-}

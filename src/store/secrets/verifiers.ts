@@ -39,8 +39,8 @@ export class Verifiers {
   readonly #clock: Clock;
   readonly #pathToken: PathTokens;
   readonly #awaited: AwaitedCodes;
-  readonly #codes: CodeRows;
-  readonly #orders: OrderRows;
+  readonly #codes: ReturnType<typeof codeRows>;
+  readonly #orders: ReturnType<typeof orderRows>;
 
   constructor(database: Database, clock: Clock, random: Random) {
     this.#database = database;
@@ -48,8 +48,8 @@ export class Verifiers {
     const { sqlite } = database;
     this.#pathToken = new PathTokens(sqlite, random);
     this.#awaited = new AwaitedCodes(sqlite);
-    this.#codes = new CodeRows(sqlite);
-    this.#orders = new OrderRows(sqlite);
+    this.#codes = codeRows(sqlite);
+    this.#orders = orderRows(sqlite);
   }
 
   async pathToken(account_id: string): Promise<Secret> {
@@ -261,44 +261,43 @@ function secretOf({ verifier }: VerifierTable): Secret {
 }
 
 /** The rows of codes. An account has few. */
-class CodeRows {
-  /** The newest first. */
-  readonly ofAccount: Statement<{ account_id: string }, VerifierTable>;
-  readonly expired: Statement<{ now: string }, VerifierTable>;
-  readonly put: Statement<VerifierTable>;
-  readonly remove: Statement<Pick<VerifierTable, 'account_id' | 'verifier'>>;
-
-  constructor(sqlite: Sqlite) {
-    this.ofAccount = statement(
+function codeRows(sqlite: Sqlite) {
+  return {
+    /** The newest first. */
+    ofAccount: statement<{ account_id: string }, VerifierTable>(
       sqlite,
       (at) => sql`SELECT * FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC, rowid DESC`,
-    );
-    this.expired = statement(sqlite, (at) => sql`SELECT * FROM verifiers WHERE expires_at <= ${at('now')}`);
-    this.put = statement(sqlite, (at) => {
+    ),
+    expired: statement<{ now: string }, VerifierTable>(
+      sqlite,
+      (at) => sql`SELECT * FROM verifiers WHERE expires_at <= ${at('now')}`,
+    ),
+    put: statement<VerifierTable>(sqlite, (at) => {
       const values = columns(at, ['callbackid', 'state', 'received_at', 'expires_at', 'came_again']);
       return secretSql
         .insertInto('verifiers')
         .values({ ...columns(at, ['account_id', 'verifier']), ...values })
         .onConflict((conflict) => conflict.columns(['account_id', 'verifier']).doUpdateSet(values));
-    });
-    this.remove = statement(
+    }),
+    remove: statement<Pick<VerifierTable, 'account_id' | 'verifier'>>(
       sqlite,
       (at) => sql`DELETE FROM verifiers WHERE account_id = ${at('account_id')} AND verifier = ${at('verifier')}`,
-    );
-  }
+    ),
+  };
 }
 
 /** The rows of orders of keys. */
-class OrderRows {
-  readonly newest: Statement<object, { id: number; names: string }>;
-  readonly put: Statement<{ names: string }>;
-  readonly remove: Statement<{ id: number }>;
-
-  constructor(sqlite: Sqlite) {
-    this.newest = statement(sqlite, () => sql`SELECT id, names FROM key_orders ORDER BY id DESC`);
-    this.put = statement(sqlite, (at) => secretSql.replaceInto('key_orders').values(columns(at, ['names'])));
-    this.remove = statement(sqlite, (at) => sql`DELETE FROM key_orders WHERE id = ${at('id')}`);
-  }
+function orderRows(sqlite: Sqlite) {
+  return {
+    newest: statement<object, { id: number; names: string }>(
+      sqlite,
+      () => sql`SELECT id, names FROM key_orders ORDER BY id DESC`,
+    ),
+    put: statement<{ names: string }>(sqlite, (at) =>
+      secretSql.replaceInto('key_orders').values(columns(at, ['names'])),
+    ),
+    remove: statement<{ id: number }>(sqlite, (at) => sql`DELETE FROM key_orders WHERE id = ${at('id')}`),
+  };
 }
 
 function codeOf(row: VerifierTable): Code {
