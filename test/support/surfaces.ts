@@ -11,6 +11,10 @@ import { testbed, type Testbed } from './testbed.ts';
 /** Answers in place of the service, or passes the request on. */
 export type Answer = (url: URL, real: () => Promise<FetchedAnswer>, signal: AbortSignal) => Promise<FetchedAnswer>;
 
+/** Hangs until the program gives up. */
+export const silence: Answer = (_url, _real, signal) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('given up'))));
+
 /** Waits below this, in milliseconds, are a thousandth of the usual ones: those between attempts, not those for an answer. */
 const hurried = (below: number): Clock => ({
   ...systemClock,

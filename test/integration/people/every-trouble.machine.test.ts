@@ -1,5 +1,5 @@
 /** Troubles of the machine and of what the program writes to, one by one: each surface names them alike, until the remedy was followed. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
 import { listen } from '../../support/network/listen.ts';
 import { hookSecret } from '../../support/network/receiver.ts';
-import { besideService, commandIn, type Answer, type Problem } from '../../support/surfaces.ts';
+import { besideService, commandIn, silence, type Answer, type Problem } from '../../support/surfaces.ts';
 
 /** The service, whose clock differs by so many milliseconds. */
 const atTimeOf =
@@ -146,4 +146,40 @@ it.each(obstacles)('L29 L79 L44 a copy %s is named alike by each, until that is 
   await again.until(async () => (await status()).length === 0);
   await again.shows([]);
   expect([await status(), await doctor()]).toEqual([[], []]);
+});
+
+it('L44 F12 a mirror restored from an older copy is named alike by each, until it is swept as they say', async () => {
+  const { line, status, doctor, ofService, meets, serve } = await besideService(6);
+  const copy = join(temporaryFolder(), 'copy.db');
+  const mirror = new Driver(line.database);
+  mirror.pragma('wal_checkpoint(TRUNCATE)');
+  mirror.close();
+  copyFileSync(line.database, copy);
+  const old = new Driver(copy);
+  const at = timestamp(line.clock.now() - 5 * 3_600_000);
+  old.prepare('UPDATE runs SET started_at = ?, finished_at = ?, safe_as_of = ?, listed_as_of = ?').run(at, at, at, at);
+  old.close();
+  const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
+  ofService.edit(Number(vendorid), { vendor_name: 'After the copy' });
+  expect((await line.run('sync')).status).toBe(0);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(line.database + suffix, { force: true });
+  copyFileSync(copy, line.database);
+  const problems = await status();
+  expect(problems).toMatchObject([
+    { code: 'stale', what_to_do: expect.stringContaining('`vendor-mirror sync`') as string },
+  ]);
+  expect((await doctor()).map(({ message, remedy }) => [message, remedy])).toContainEqual([
+    problems[0]?.message,
+    problems[0]?.what_to_do,
+  ]);
+  meets(silence);
+  const beside = await serve();
+  await beside.shows([{ code: 'stale', message: problems[0]?.message ?? '', what_to_do: 'Run `vendor-mirror sync`.' }]);
+  meets(undefined);
+  await beside.end();
+  expect((await line.run(...commandIn(problems[0]?.what_to_do))).status).toBe(0);
+  const daemon = await serve();
+  await daemon.shows([]);
+  expect([await status(), await doctor()]).toEqual([[], []]);
+  expect((await line.run('verify')).status).toBe(0);
 });

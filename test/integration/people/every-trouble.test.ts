@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { timestamp } from '../../../src/domain/clock.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { besideService, commandIn, type Answer } from '../../support/surfaces.ts';
+import { besideService, commandIn, silence, type Answer } from '../../support/surfaces.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const form = (status: number, errno: number, message: string): Answer => {
@@ -133,10 +133,6 @@ it('L40 L44 absences that the breaker withholds are named alike by each, and the
   expect((await line.run(...remedy.split(' '), '20')).status).toBe(0);
   expect(await told('last run')).toMatchObject({ problem: undefined, finding: undefined });
 });
-
-/** Hangs until the program gives up. */
-const silence: Answer = (_url, _real, signal) =>
-  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('given up'))));
 
 it('L40 L44 a queue that stands still is named alike by each, and the remedy ends it', async () => {
   const { line, told, status, meets, ofService, serve: start } = await besideService(3);

@@ -1,12 +1,17 @@
-/** Troubles in which no daemon can run: `doctor`, `status`, `sync` and `serve` name them alike, and once they are gone nothing is needed. */
+/**
+ * Troubles of the driver, the file system and the disk: `doctor`, `status`, `sync` and `serve` name them alike, and so does a daemon that can run.
+ * Once they are gone, nothing is needed.
+ */
 import type * as FileSystem from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import type * as DriverPackage from '../../../src/store/sqlite/driver-package.ts';
+import { besideService } from '../../support/surfaces.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const trouble = vi.hoisted(() => ({
   fileSystem: undefined as number | undefined,
+  freeBytes: undefined as number | undefined,
   driver: undefined as string | undefined,
 }));
 
@@ -14,8 +19,14 @@ vi.mock('node:fs', async (importActual) => {
   const real = await importActual<typeof FileSystem>();
   return {
     ...real,
-    statfsSync: (path: string) =>
-      Object.assign(real.statfsSync(path), trouble.fileSystem === undefined ? {} : { type: trouble.fileSystem }),
+    statfsSync(path: string) {
+      const { fileSystem, freeBytes } = trouble;
+      return Object.assign(
+        real.statfsSync(path),
+        fileSystem === undefined ? {} : { type: fileSystem },
+        freeBytes === undefined ? {} : { bavail: freeBytes, bsize: 1 },
+      );
+    },
   };
 });
 
@@ -39,7 +50,7 @@ it.each([
   ['NFS', { fileSystem: 0x6969 }, 'is on a file system that machines share (NFS)', 'Name a place on a local disk'],
   ['9p', { fileSystem: 0x01021997 }, 'is on a file system that machines share (9p)', 'Name a place on a local disk'],
 ])('L32 L44 %s is named alike by each command, until it is replaced', async (_, is, cause, remedy) => {
-  onTestFinished(() => void Object.assign(trouble, { fileSystem: undefined, driver: undefined }));
+  onTestFinished(() => void Object.assign(trouble, { fileSystem: undefined, freeBytes: undefined, driver: undefined }));
   const line = await testbed({
     level: 'command',
     service: {},
@@ -56,7 +67,30 @@ it.each([
   }
   const { checks } = JSON.parse((await line.run('doctor', '--json')).stdout) as { checks: { check: string }[] };
   expect(checks.map(({ check }) => check)).toContain('public address');
-  Object.assign(trouble, { fileSystem: undefined, driver: undefined });
+  Object.assign(trouble, { fileSystem: undefined, freeBytes: undefined, driver: undefined });
   expect((await line.run('sync')).status).toBe(0);
   expect((await line.run('status')).stdout).toContain('nothing to do');
+});
+
+it.each([
+  ['short of space', 20 * 2 ** 20, 'disk_low', 'Only 20.0 MB are free'],
+  ['full', 4_096, 'cannot_store', 'The disk that holds the mirror is full: 4096 bytes are free.'],
+])('L44 a disk that is %s is named alike by each, until there is space', async (_, freeBytes, code, cause) => {
+  onTestFinished(() => void Object.assign(trouble, { freeBytes: undefined }));
+  const { line, status, doctor, serve } = await besideService(6);
+  Object.assign(trouble, { freeBytes });
+  const daemon = await serve();
+  const problems = await status();
+  expect(problems).toMatchObject([{ code, message: expect.stringContaining(cause) as string }]);
+  await daemon.shows(problems);
+  const disk = (await doctor()).filter(({ check }) => check === 'disk');
+  expect(disk.map(({ message, remedy }) => [message, remedy])).toEqual(
+    problems.map(({ message, what_to_do }) => [message, what_to_do]),
+  );
+  await daemon.end();
+  Object.assign(trouble, { freeBytes: undefined });
+  expect((await line.run('sync')).status).toBe(0);
+  const again = await serve();
+  await again.shows([]);
+  expect([await status(), await doctor()]).toEqual([[], []]);
 });
