@@ -49,7 +49,8 @@ export class RateLedger {
   readonly #rows: ReturnType<typeof requestRows>;
   /** The last count, by connection and window. */
   readonly #counted = new Map<string, Usage>();
-  readonly #ends = new RequestEnds();
+  /** Those that are not in the file yet. */
+  readonly #ends = new Set<RequestEnd>();
   readonly #closing = new AbortController();
   #willWrite = false;
 
@@ -72,7 +73,7 @@ export class RateLedger {
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
     const takenAt = this.#clock.monotonic();
     // Needs no sync: everything the request brings is written after it.
-    const taken = await this.#writeWithEnds(this.#ends.of(demand.connection), () => this.#take(demand));
+    const taken = await this.#writeWithEnds(this.#endsOf(demand.connection), () => this.#take(demand));
     return 'stamp' in taken ? this.#reservation(demand, taken.stamp, takenAt) : taken;
   }
 
@@ -84,7 +85,7 @@ export class RateLedger {
   /** Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const ends = this.#ends.all();
+    const ends = [...this.#ends];
     if (ends.length === 0) return;
     await this.#writeWithEnds(ends, () => undefined, shortLockWait).catch(() => undefined);
   }
@@ -97,11 +98,16 @@ export class RateLedger {
         const { connection } = demand;
         for (const { window, requests, per } of demand.bounds) {
           const counts_until_ms = stamp.begun + took + late + per;
-          const unwritten = this.#ends.add({ connection, window, read_seq: stamp.readSeq, counts_until_ms });
-          if (unwritten > requests * heldShare) void this.#writeSoon();
+          this.#ends.add({ connection, window, read_seq: stamp.readSeq, counts_until_ms });
+          const unwritten = this.#endsOf(connection).filter((end) => end.window === window);
+          if (unwritten.length > requests * heldShare) void this.#writeSoon();
         }
       },
     };
+  }
+
+  #endsOf(connection: string): RequestEnd[] {
+    return [...this.#ends].filter((end) => end.connection === connection);
   }
 
   /** Unless the next request writes the ends before. On failure, as on a full disk, it does. */
@@ -110,7 +116,7 @@ export class RateLedger {
     this.#willWrite = true;
     const isDue = await sleptThrough(this.#clock, maxUnwritten, this.#closing.signal);
     this.#willWrite = false;
-    const ends = this.#ends.all();
+    const ends = [...this.#ends];
     if (isDue && ends.length > 0) await this.#writeWithEnds(ends, () => undefined).catch(() => undefined);
   }
 
@@ -119,7 +125,7 @@ export class RateLedger {
       for (const end of ends) this.#rows.end.run(end);
       return work();
     }, lockWait);
-    this.#ends.written(ends);
+    for (const end of ends) this.#ends.delete(end);
     return result;
   }
 
@@ -226,29 +232,4 @@ function requestRows(sqlite: Sqlite) {
 
 function scopeKey({ connection, window }: RequestScope): string {
   return `${connection} ${window}`;
-}
-
-/** Ends of requests that are not in the file yet, by connection. */
-class RequestEnds {
-  readonly #byConnection = new Map<string, Set<RequestEnd>>();
-
-  /** @returns how many of its window there are now. */
-  add(end: RequestEnd): number {
-    const ends = this.#byConnection.get(end.connection) ?? new Set();
-    this.#byConnection.set(end.connection, ends.add(end));
-    return [...ends].filter(({ window }) => window === end.window).length;
-  }
-
-  of(connection: string): readonly RequestEnd[] {
-    return [...(this.#byConnection.get(connection) ?? [])];
-  }
-
-  all(): readonly RequestEnd[] {
-    return [...this.#byConnection.values()].flatMap((ends) => [...ends]);
-  }
-
-  /** These are in the file now. */
-  written(ends: readonly RequestEnd[]): void {
-    for (const end of ends) this.#byConnection.get(end.connection)?.delete(end);
-  }
 }

@@ -91,9 +91,6 @@ export const subjects: readonly Subject[] = [
         'Whether ended requests are removed one earlier or later is open.',
       'atMost >= maxUncounted → atMost < maxUncounted': 'To count too early is only slower.',
       'process !== null → true': 'Rows without a process that no longer count were removed right before.',
-      '[] → ["Stryker was here"]': 'An end without a number is the end of no request.',
-      'this.#byConnection.get(end.connection)?.delete → this.#byConnection.get(end.connection).delete':
-        'What was written was kept under its connection.',
       '{ used: 0, next: null } → {}': 'A count always has a row.',
     },
   },
