@@ -7,50 +7,9 @@ const parse = (body: string | Uint8Array) => parseForm(Buffer.from(body as strin
 
 describe('E3 a form body', () => {
   it.each([
-    [
-      'a=1&b=2',
-      [
-        ['a', '1'],
-        ['b', '2'],
-      ],
-    ],
-    [
-      'b=2&a=1',
-      [
-        ['b', '2'],
-        ['a', '1'],
-      ],
-    ],
-    ['a=x+y%20z', [['a', 'x y z']]],
-    ['a=%2B%26%3D', [['a', '+&=']]],
-    ['a=1%0A2', [['a', '1\n2']]],
-    [
-      'a=&b&=c',
-      [
-        ['a', ''],
-        ['b', ''],
-        ['', 'c'],
-      ],
-    ],
-    ['&&a=1&', [['a', '1']]],
-    ['a=b=c', [['a', 'b=c']]],
     ['a=%zz%4%', [['a', '%zz%4%']]],
-    ['%61=%62', [['a', 'b']]],
-    [
-      'a=%C3%BC&b=ü',
-      [
-        ['a', 'ü'],
-        ['b', 'ü'],
-      ],
-    ],
+    ['a=ü', [['a', 'ü']]],
     ['a=%EF%BB%BFx', [['a', '\ufeffx']]],
-    [
-      'a[]=1&a[]=2',
-      [
-        ['a[]', '1'],
-        ['a[]', '2'],
-      ],
-    ],
     ['', []],
   ])('is parsed from its bytes: %j', (body, pairs) => {
     expect(parse(body)).toEqual(pairs);
@@ -70,7 +29,7 @@ describe('E3 a form body', () => {
 
   it('is parsed as the URL standard says', () => {
     // Node's own parser errs where a bare % stands before what is not ASCII.
-    const part = fc.constantFrom(...'abc=&+%2fF3 ;'.split(''), '%C3%BC', '%41', '%');
+    const part = fc.constantFrom(...'abc=&+%2fF3 ;[]'.split(''), '%C3%BC', '%41', '%0A', '%');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
         const body = parts.join('');
