@@ -268,9 +268,9 @@ async function series(given: HealthFacts, course: Course = () => undefined): Pro
 describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79, L93, L97, L104 among them)', () => {
   const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
 
-  function promtool(tests: readonly object[]): void {
+  function promtool(tests: readonly object[], evaluation_interval = '1m'): void {
     const file = join(folder(), 'drills.json');
-    writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests }));
+    writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval, tests }));
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
     expect(`${status} ${stdout}${stderr}`).toMatch(/^0 /);
   }
@@ -284,6 +284,29 @@ describe.skipIf(isMissing(missingPrometheus()))('the alert rules (L23, L61, L79,
         promql_expr_test: [expectation],
       },
     ]);
+  });
+
+  it('L97 are quiet for a month on a healthy account, while a backup takes disk each night and is removed', async () => {
+    const night = Array.from({ length: 96 }, (_, slot) => (slot >= 8 && slot < 16 ? 40e9 : 60e9));
+    const weeks = Array.from({ length: 5 }, (_, week) => `${1_780_000_000 + week * 604_800}x671`);
+    const quiet: Course = (name, value) => {
+      if (name === 'vendor_mirror_disk_free_bytes')
+        return `60e9x95 ${Array.from({ length: 29 }, () => night.join(' ')).join(' ')}`;
+      if (name === 'vendor_mirror_start_time_seconds') return weeks.join(' ');
+      return `${value}x2880`;
+    };
+    const given = { ...facts(), targets: [target()], publications: [published()] };
+    const fired = 'count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[30d]))';
+    promtool(
+      [
+        {
+          interval: '15m',
+          input_series: await series(given, quiet),
+          promql_expr_test: [{ expr: fired, eval_time: '30d', exp_samples: [] }],
+        },
+      ],
+      '15m',
+    );
   });
 
   it.each(drills)('fire on a day when %s: %s and no other', async (_, alertname, given, course) => {
