@@ -52,10 +52,12 @@ export async function* serviceCheckups(
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
   yield await attempt('gateways', () => gateways(installation, account, signal));
   let listed: readonly Callback[] = [];
-  yield await attempt('callbacks', async () => {
-    listed = await account.client.callbacks.list({}, { signal });
-    return callbackCheckup(context, installation, accountId, listed);
-  });
+  // Few requests about callbacks are allowed a minute, and without a public address one shows what the token may do.
+  if (isFirst || installation.settings.listener.publicUrl !== null)
+    yield await attempt('callbacks', async () => {
+      listed = await account.client.callbacks.list({}, { signal });
+      return callbackCheckup(context, installation, accountId, listed);
+    });
   const unknown = await unknownCallbacksCheckup(installation, accountId, listed);
   if (unknown) yield unknown;
   const objects = await callbackIdCheckup(installation, accountId);

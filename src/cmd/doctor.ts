@@ -99,9 +99,13 @@ async function checkAll(
       settings,
       async (installation) => {
         tokens = await installation.secrets.verifiers.pathTokens(settings.namedAccounts);
+        let noticed = context.clock.monotonic();
         for (const [index, account] of installation.accounts.entries()) {
-          if (index > 0 && index % noticeEvery === 0)
-            printNotice(context, `${index} of ${counted(installation.accounts.length, 'account')} are checked.`);
+          if (context.clock.monotonic() - noticed >= noticeEvery) {
+            noticed = context.clock.monotonic();
+            const all = counted(installation.accounts.length, 'account');
+            printNotice(context, `${index.toLocaleString('en')} of ${all} are checked.`);
+          }
           const { paused, isClockWrong } = await knownBefore(context, settings, account);
           if (paused) {
             await report(paused, account);
@@ -128,8 +132,8 @@ async function checkAll(
   for await (const checkup of listenerCheckups(context, settings, tokens)) await report(checkup);
 }
 
-/** Of many accounts, how often it is said how far the checks have come. */
-const noticeEvery = 100;
+/** How often it is said how far the checks have come, in milliseconds: with many accounts they wait for the rate of requests. */
+const noticeEvery = 10_000;
 
 /** What was not printed of many accounts: what is wrong, each with the accounts behind it, and how many are in order. */
 async function printTogether(

@@ -1,6 +1,6 @@
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it } from 'vitest';
-import { timestamp } from '../../../src/domain/clock.ts';
+import { systemClock, timestamp } from '../../../src/domain/clock.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
@@ -403,4 +403,22 @@ it('L58 doctor warns of a token of the admin port that is soon guessed, and not 
     remedy: expect.stringContaining('at least 16') as string,
   });
   expect(await check('a-long-and-random-one')).toBeUndefined();
+});
+
+it('L44 doctor says how far it is with many accounts, and asks for the callbacks of each only where some are wanted', async () => {
+  const ids = Array.from({ length: 12 }, (_, index) => `A${index}`);
+  const service = await testbed({ level: 'sandbox', account: ids, vendors: 2 });
+  let asked = 0;
+  let waited = 0;
+  service.sandbox.onRequest(({ path }) => {
+    if (path.includes('/events/callbacks')) asked += 1;
+    if (path.includes('/A6/')) waited = 11_000;
+  });
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + waited };
+  const line = await testbed({
+    ...{ level: 'command', service, clock },
+    settings: `accounts: [${ids.join(', ')}]\n${freePorts}`,
+  });
+  const { status, stderr } = await line.run('doctor');
+  expect([status, asked, stderr]).toEqual([0, 1, '7 of 12 accounts are checked.\n']);
 });
