@@ -109,7 +109,12 @@ describe('H3, C14 slow callers', () => {
   });
 
   it('H3 are disconnected while others are served', async () => {
-    const limits = { connectionsCheckingInterval: 50, headersTimeout: 100, requestTimeout: 200, keepAliveTimeout: 100 };
+    const limits = {
+      connectionsCheckingInterval: 50,
+      headersTimeout: 500,
+      requestTimeout: 1_000,
+      keepAliveTimeout: 500,
+    };
     const place = await testbed({ level: 'listener', clock: systemClock, limits });
     const ended: string[] = [];
     const slow = [
