@@ -35,7 +35,7 @@ export class Secret {
   }
 }
 
-/** An OAuth token pair; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
+/** An OAuth token pair. The refresh token works once; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
 export interface TokenPair {
   readonly access: Secret;
   readonly refresh: Secret;

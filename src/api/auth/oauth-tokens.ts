@@ -144,8 +144,6 @@ async function refreshGrant(
 
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
 
-/** A token pair: the refresh token works once; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
-
 /** Lifetime of an access token, in seconds, where the answer has none. */
 const defaultLifetime = 43_200;
 /**
