@@ -22,7 +22,7 @@ export interface PageFacts {
 /** How long it is not asked again where pages count from, in milliseconds. */
 const timeBetweenQuestions = 24 * 3_600_000;
 
-/** Where it is remembered. */
+/** What the readers of lists need of it. */
 export type PageMemory = Pick<ServiceKnowledge, 'read' | 'learn' | 'learnFirstPage'>;
 
 export class ServiceKnowledge {

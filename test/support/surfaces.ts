@@ -191,6 +191,12 @@ ${settings}`,
     await daemon.shows(problems);
     await daemon.end();
   };
+  /** Whether the service holds a callback that is verified. */
+  const isVerified = (): boolean =>
+    service.sandbox
+      .callbacks(service.account)
+      .all()
+      .some(({ verified }) => verified);
   expect((await line.run('sync')).status).toBe(0);
   return {
     ...{
@@ -200,6 +206,7 @@ ${settings}`,
       doctor,
       told,
       saidByDoctorAndDaemon,
+      isVerified,
       ofService: service.sandbox.vendors('6BApk'),
       service,
     },

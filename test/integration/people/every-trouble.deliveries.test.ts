@@ -10,13 +10,8 @@ type Beside = Awaited<ReturnType<typeof besideService>>;
 /** With a daemon beside it whose callback is verified. */
 async function subscribed() {
   const beside = await besideService(6, { isDelivered: true, world: { retryAfter: 3_600 } });
-  const { service, ofService } = beside;
-  const { sandbox, account } = service;
-  const isVerified = (): boolean =>
-    sandbox
-      .callbacks(account)
-      .all()
-      .some(({ verified }) => verified);
+  const { service, ofService, isVerified } = beside;
+  const { sandbox } = service;
   let daemon = await beside.serve();
   await daemon.until(async () => isVerified() && (await beside.status()).length === 0);
   const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
@@ -39,7 +34,7 @@ async function subscribed() {
     daemon = await beside.serve();
     return daemon;
   };
-  return { ...beside, daemon, restart, isVerified, announced };
+  return { ...beside, daemon, restart, announced };
 }
 
 const changed =

@@ -243,13 +243,8 @@ it.each(['unverified', 'absent'] as const)(
   'L44 a callback that the service disabled (%s in its list) is named alike by each, and the remedy enables it',
   async (disabled) => {
     const beside = await besideService(6, { world: { disabled }, isDelivered: true });
-    const { line, status, doctor, shut, service, serve: start } = beside;
+    const { line, status, doctor, shut, service, isVerified, serve: start } = beside;
     const { sandbox, account } = service;
-    const isVerified = (): boolean =>
-      sandbox
-        .callbacks(account)
-        .all()
-        .some(({ verified }) => verified);
     const first = await start();
     await first.until(isVerified);
     await first.end();
