@@ -15,7 +15,7 @@ import type { AccountOwed } from '../store/reports/owed.ts';
 import type { VendorFilter, VendorList } from '../store/reports/vendor-list.ts';
 import type { Query } from '../store/sqlite/statement.ts';
 import { actionRoutes, type Actions } from './api/actions-api.ts';
-import type { ApiHandle } from './api/answers.ts';
+import { jsonAnswer, type ApiHandle } from './api/answers.ts';
 import { changesApi, ChangeStreams } from './api/changes-api.ts';
 import { vendorApi, vendorsApi } from './api/vendors-api.ts';
 import type { Metrics } from './metrics.ts';
@@ -69,6 +69,7 @@ export function createAdminServer(options: AdminOptions): HttpServer {
       return Promise.resolve(json(document.ready ? 200 : 503, document));
     },
     ...Object.fromEntries(Object.entries(routesOfPages).map(([path, handle]) => [path, safeguarded(handle)])),
+    '/api/*': safeguarded(({ path }) => Promise.resolve(noSuchPath(path))),
   };
 
   const onWrongToken = (): void => metrics.wrongToken();
@@ -100,6 +101,10 @@ export function createAdminServer(options: AdminOptions): HttpServer {
       ),
     ],
   });
+}
+
+function noSuchPath(path: string): HttpAnswer {
+  return jsonAnswer({ error: 'unknown_path', message: `There is no ${path}.` }, 404);
 }
 
 const policy = {

@@ -41,7 +41,7 @@ export type HttpTakeover = (response: ServerResponse) => void;
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | '*';
-  /** `/exact`, `/with/:param`, or `*` for everything. */
+  /** `/exact`, `/with/:param`, `/below/*`, or `*` for everything that no other route answers. */
   readonly path: string;
   /** Runs first; a returned status refuses the request without reading its body. */
   readonly admit?: (request: Pick<HttpRequest, 'path' | 'headers'>) => number | undefined;
@@ -237,7 +237,8 @@ function createApp(
     return reply.code(status).send();
   });
   for (const route of routes) addRoute(app, route);
-  for (const path of new Set(routes.map((route) => route.path))) refuseOtherMethods(app, path, routes);
+  for (const path of new Set(routes.map((route) => route.path)))
+    if (!path.endsWith('*')) refuseOtherMethods(app, path, routes);
   return app;
 }
 
@@ -284,7 +285,6 @@ function addRoute(app: FastifyInstance, route: HttpRoute): void {
 
 function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly HttpRoute[]): void {
   const answered: string[] = routes.filter((route) => route.path === path).map(({ method }) => method);
-  if (answered.includes('*')) return;
   if (answered.includes('GET')) answered.push('HEAD');
   app.route({
     method: app.supportedMethods.filter((method) => !answered.includes(method)),

@@ -42,6 +42,21 @@ export function noAccountPage(account: string, now: number): Page {
   return page({ title: 'No such account', root: './', now, content });
 }
 
+/** At any depth. Its links are relative, as those of all pages: a proxy may serve them below a folder. */
+export function noSuchPage(path: string, now: number): Page {
+  const root = '../'.repeat(path.split('/').length - 2) || './';
+  const content = html`<main id="main">
+    <section>
+      <h1>There is no such page.</h1>
+      <p>
+        <a href="${root}">The mirror at a glance</a> shows whether it is right and what is owed;
+        <a href="${root}vendors">all vendors</a> can be browsed.
+      </p>
+    </section>
+  </main>`;
+  return page({ title: 'No such page', root, now, content });
+}
+
 export function overview(health: Health, options: OverviewOptions): Page {
   const { now, facts } = health;
   const chosen = health.accounts.find(({ facts: { account } }) => account === options.account);

@@ -1,4 +1,4 @@
-/** The pages for people, by path: the first one, the search, and one for each vendor. */
+/** The pages for people, by path: the first one, the search, one for each vendor, and one for every path where there is none. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.ts';
@@ -13,7 +13,7 @@ import type { ApiHandle } from '../api/answers.ts';
 import { accountsPage } from './accounts-page.ts';
 import { FiguresCache, shared } from './figures-cache.ts';
 import type { Page } from './html.ts';
-import { chosenAccount, noAccountPage, overview } from './overview.ts';
+import { chosenAccount, noAccountPage, noSuchPage, overview } from './overview.ts';
 import { findVendors, searchResults } from './search-results.ts';
 import { browserPage, chosenIn, searchIn, vendorsOnPage, type Chosen } from './vendor-browser.ts';
 import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts';
@@ -32,7 +32,7 @@ export interface PageOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-const html = 'text/html; charset=utf-8';
+const htmlType = 'text/html; charset=utf-8';
 
 /** Vendors that are shown below the search box. */
 const inBox = 12;
@@ -50,13 +50,13 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
       return answerFor(account, await overviews(account), request);
     },
     '/search': async (request) => {
-      const root = /^(\.\.?\/){1,3}$/.exec(request.query.get('root') ?? '')?.[0] ?? './';
+      const root = /^(\.\.?\/)+$/.exec(request.query.get('root') ?? '')?.[0] ?? './';
       const wanted = searchIn(request.query);
       const found =
         wanted === undefined
           ? undefined
           : await findVendors(query, clock, { wanted, limit: inBox, signal: request.signal });
-      return { status: 200, headers: { 'content-type': html }, body: found ? searchResults(found, root).text : '' };
+      return { status: 200, headers: { 'content-type': htmlType }, body: found ? searchResults(found, root).text : '' };
     },
     '/vendors': async (request) => {
       const chosen = chosenIn(request.query);
@@ -68,6 +68,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
       if (!known) return pageAnswer(noVendorPage(clock.now()), request, 404);
       return pageAnswer(vendorPageOf(known, clock.now()), request);
     },
+    '*': (request) => Promise.resolve(pageAnswer(noSuchPage(request.path, clock.now()), request, 404)),
     ...Object.fromEntries(
       [...assets(assetFolder)].map(([path, { type, read }]) => [
         path,
@@ -134,7 +135,7 @@ function pageAnswer(
 ): HttpAnswer {
   const etag = `"${version}"`;
   if (headers['if-none-match'] === etag) return { status: 304, headers: { etag } };
-  return { status, headers: { 'content-type': html, etag }, body };
+  return { status, headers: { 'content-type': htmlType, etag }, body };
 }
 
 /** What pages load besides: style, script and mark, compiled into one folder. */

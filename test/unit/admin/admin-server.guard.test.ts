@@ -7,7 +7,8 @@ import { noon } from '../../support/admin/sample.ts';
 const token = 'canary-4f1c9b';
 /** Those who send a wrong token need not wait. */
 const quick: Clock = { ...systemClock, now: () => noon, timer: (_ms, run) => systemClock.timer(0, run) };
-const all = ['/', '/page.css', '/page.js', '/icon.svg', '/metrics', '/api/status', '/readyz'];
+const missing = ['/nosuchpage', '/api/nosuch'];
+const all = ['/', '/page.css', '/page.js', '/icon.svg', '/metrics', '/api/status', '/readyz', ...missing];
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
@@ -113,7 +114,7 @@ describe('the token', () => {
     const { ask } = await startAdmin({ token: new Secret(token) });
     for (const path of all)
       for (const authorization of [`Bearer ${token}`, `bearer ${token}`, basic('', token), basic('operator', token)])
-        expect([path, (await ask(path, { authorization })).status]).toEqual([path, 200]);
+        expect([path, (await ask(path, { authorization })).status]).toEqual([path, missing.includes(path) ? 404 : 200]);
   });
 
   it.each([

@@ -192,11 +192,38 @@ describe('the admin server', () => {
     expect(faults).toHaveLength(3);
   });
 
+  it('has a page with a way back for a path that is unknown, at any depth, with the policy of all pages, and JSON below /api', async () => {
+    const { ask } = await startAdmin();
+    for (const [path, root] of [
+      ['/nosuchpage', './'],
+      ['/vendors/6BApk', '../'],
+      ['/vendors/6BApk/1/', '../../../'],
+      ['/one/two/three/four/five?six=/7', '../../../../'],
+      ['//evil.example/page', '../../'],
+    ] as const) {
+      const { status, headers, body } = await ask(path);
+      expect([path, status, headers['content-type']]).toEqual([path, 404, 'text/html; charset=utf-8']);
+      expect(headers['content-security-policy']).toContain(`default-src 'none'`);
+      expect(body).toContain('<h1>There is no such page.</h1>');
+      const links = [...body.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, link = '']) => link);
+      expect(links.filter((link) => !link.startsWith(root))).toEqual([]);
+      expect(links.map((link) => new URL(link, `http://127.0.0.1${path}`).href)).toContain('http://127.0.0.1/');
+    }
+    for (const path of ['/api/nosuch', '/api/vendors/6BApk/1/more', '/api/'])
+      expect(await ask(path)).toMatchObject({
+        status: 404,
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+        body: expect.stringContaining('"unknown_path"') as string,
+      });
+  });
+
   it('only reads: every other method is refused', async () => {
     const { ask } = await startAdmin();
     for (const path of ['/', '/metrics', '/api/status', '/healthz', '/readyz'])
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
         expect([path, method, (await ask(path, {}, method)).status]).toEqual([path, method, 405]);
-    expect((await ask('/elsewhere')).status).toBe(404);
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
+      for (const path of ['/elsewhere', '/api/elsewhere'])
+        expect([path, method, await ask(path, {}, method)]).toMatchObject([path, method, { status: 404, body: '' }]);
   });
 });
