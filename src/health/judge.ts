@@ -865,7 +865,15 @@ export function publicationStatuses(
   named: readonly { readonly path: string; readonly when: string }[],
   reports: readonly PublicationReport[],
 ): PublicationStatus[] {
-  const none = { written_at: null, failing_since: null, failed_at: null, failures: 0, code: null, error: null };
+  const none = {
+    written_at: null,
+    failing_since: null,
+    failed_at: null,
+    failures: 0,
+    code: null,
+    error: null,
+    remedy: null,
+  };
   return named.map(({ path, when }) => {
     const known = reports.find((report) => report.path === path) ?? { path, ...none, behind_since: null };
     const written = known.written_at === null ? 'not written yet' : 'written';
@@ -876,14 +884,14 @@ export function publicationStatuses(
 }
 
 function publicationProblem(
-  { path, failing_since, code, error, behind_since }: PublicationStatus,
+  { path, failing_since, code, error, remedy, behind_since }: PublicationStatus,
   hasDaemon: boolean,
   now: number,
 ): Problem | undefined {
   if (failing_since !== null) {
     const message = `${path} could not be published since ${failing_since.slice(0, 19)} UTC: ${error ?? 'no cause is known.'}`;
-    const remedy = code !== null && code in catalogue ? catalogue[code as ErrorCode].hint : 'Read the log.';
-    return problem('publication_failing', 'fair', message, remedy, failing_since);
+    const hint = code !== null && code in catalogue ? catalogue[code as ErrorCode].hint : 'Read the log.';
+    return problem('publication_failing', 'fair', message, remedy ?? hint, failing_since);
   }
   const isLate = behind_since !== null && now - (parseInstant(behind_since) ?? now) > limits.publicationLate;
   if (!isLate || !hasDaemon) return undefined;

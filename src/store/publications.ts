@@ -24,13 +24,15 @@ export interface PublishedState {
 
 export type PublicationRow = Selectable<PublicationTable>;
 
+type Failure = Pick<MirrorError, 'code' | 'message'> & { readonly remedy?: string | null | undefined };
+
 export class PublicationRows {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #find: Statement<{ path: string }, PublicationRow>;
   readonly #register: Statement<{ path: string }>;
   readonly #wrote: Statement<PublishedState & { path: string; now: string }>;
-  readonly #failed: Statement<{ path: string; now: string; code: string; error: string }>;
+  readonly #failed: Statement<{ path: string; now: string; code: string; error: string; remedy: string | null }>;
 
   constructor(database: Database, clock: Pick<Clock, 'now'>) {
     const { sqlite } = database;
@@ -47,15 +49,16 @@ export class PublicationRows {
         INSERT INTO _publications (path, place, definition, file_ms, written_at)
         VALUES (${at('path')}, ${at('place')}, ${at('definition')}, ${at('file_ms')}, ${at('now')})
         ON CONFLICT (path) DO UPDATE SET place = excluded.place, definition = excluded.definition, file_ms = excluded.file_ms,
-          written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL`,
+          written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL, remedy = NULL`,
     );
     this.#failed = statement(
       sqlite,
       (at) => sql`
-        INSERT INTO _publications (path, failing_since, failed_at, failures, code, error)
-        VALUES (${at('path')}, ${at('now')}, ${at('now')}, 1, ${at('code')}, ${at('error')})
+        INSERT INTO _publications (path, failing_since, failed_at, failures, code, error, remedy)
+        VALUES (${at('path')}, ${at('now')}, ${at('now')}, 1, ${at('code')}, ${at('error')}, ${at('remedy')})
         ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(failing_since, excluded.failing_since),
-          failed_at = excluded.failed_at, failures = failures + 1, code = excluded.code, error = excluded.error`,
+          failed_at = excluded.failed_at, failures = failures + 1, code = excluded.code, error = excluded.error,
+          remedy = excluded.remedy`,
     );
   }
 
@@ -84,16 +87,16 @@ export class PublicationRows {
     });
   }
 
-  failed(path: string, { code, message }: Pick<MirrorError, 'code' | 'message'>): Promise<void> {
+  failed(path: string, { code, message, remedy = null }: Failure): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#failed.run({ path, code, error: message, now: timestamp(this.#clock.now()) });
+      this.#failed.run({ path, code, error: message, remedy, now: timestamp(this.#clock.now()) });
     });
   }
 }
 
 export interface PublicationReport extends Pick<
   PublicationRow,
-  'path' | 'written_at' | 'failing_since' | 'failed_at' | 'failures' | 'code' | 'error'
+  'path' | 'written_at' | 'failing_since' | 'failed_at' | 'failures' | 'code' | 'error' | 'remedy'
 > {
   /** When the first change was learned that the file does not hold; null where there is none, or nobody can tell. */
   readonly behind_since: string | null;
@@ -106,10 +109,10 @@ export function publicationReports(sqlite: Sqlite): PublicationReport[] {
     sqlite,
     (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
   );
-  return all.all({}).map(({ path, place, written_at, failing_since, failed_at, failures, code, error }) => {
+  return all.all({}).map(({ path, place, written_at, failing_since, failed_at, failures, code, error, remedy }) => {
     const seq = cursorParts(place ?? '')?.seq;
     const behind_since = seq === undefined ? null : (after.get({ seq })?.at ?? null);
-    return { path, written_at, failing_since, failed_at, failures, code, error, behind_since };
+    return { path, written_at, failing_since, failed_at, failures, code, error, remedy, behind_since };
   });
 }
 

@@ -428,6 +428,7 @@ export interface PublicationTable {
   failures: number;
   code: string | null;
   error: string | null;
+  remedy: string | null;
 }
 
 /** Requests to the address of a callback that were refused with this outcome. */

@@ -135,11 +135,13 @@ it.each(obstacles)('L29 L79 L44 a copy %s is named alike by each, until that is 
   const beside = await besideService(6, { settings: `publish: [{ path: ${folder}/copy.csv }]` });
   meet(folder);
   const { status, doctor, serve, saidByDoctorAndDaemon } = beside;
+  const [before] = (await doctor()).filter(({ check }) => check === 'copies for readers');
   const daemon = await serve();
   await daemon.until(async () => (await status()).length > 0);
   await daemon.end();
   const problems: readonly Problem[] = await status();
-  expect(problems).toMatchObject([{ code: 'publication_failing' }]);
+  const message = expect.stringContaining(before?.message ?? '-') as string;
+  expect(problems).toMatchObject([{ code: 'publication_failing', message, what_to_do: before?.remedy }]);
   await saidByDoctorAndDaemon(problems);
   end(folder);
   const again = await serve();

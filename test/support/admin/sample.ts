@@ -196,7 +196,7 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
 export function published(change: Partial<PublicationReport> = {}): PublicationStatus {
   const known = {
     ...{ path: '/srv/share/copy.db', written_at: before(2 * hour), failing_since: null, failed_at: null },
-    ...{ failures: 0, code: null, error: null, behind_since: null },
+    ...{ failures: 0, code: null, error: null, remedy: null, behind_since: null },
     ...change,
   };
   return publicationStatuses([{ path: known.path, when: 'change' }], [known])[0]!;

@@ -44,7 +44,7 @@ type Moment = () => Promise<void>;
 
 type Open = (moment: Moment, clock: VirtualClock) => Working | Promise<Working>;
 
-const noFailures = { failures: 0, code: null, error: null };
+const noFailures = { failures: 0, remedy: null, code: null, error: null };
 
 const publications: Open = (moment, clock) => {
   let [now, written] = [1, 0];
