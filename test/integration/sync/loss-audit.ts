@@ -12,6 +12,7 @@ export interface Finding {
 interface Version {
   readonly vendorid: number;
   readonly valid_from: string;
+  readonly changed_fields: string;
   readonly run_id: number | null;
   readonly delivery_id: number | null;
 }
@@ -48,7 +49,9 @@ export function auditLosses({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 
     ({ object_id }) => object_id,
   );
   const versions = byVendor(
-    query<Version>('SELECT vendorid, valid_from, run_id, delivery_id FROM vendor_versions ORDER BY seq'),
+    query<Version>(
+      'SELECT vendorid, valid_from, changed_fields, run_id, delivery_id FROM vendor_versions ORDER BY seq',
+    ),
     ({ vendorid }) => vendorid,
   );
   const all = query<Finding>(
@@ -59,7 +62,12 @@ export function auditLosses({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 
   const detectable: string[] = [];
   const missing: string[] = [];
   for (const { objectId, at } of lost) {
-    const learned = versions.get(objectId)?.find(({ valid_from }) => moment(valid_from) >= at);
+    // A balance that changed alone has no event: such a version tells nothing of the one that was lost.
+    const learned = versions
+      .get(objectId)
+      ?.find(
+        ({ valid_from, changed_fields }) => moment(valid_from) >= at && changed_fields !== '["outstanding_balance"]',
+      );
     // A delivery of a later change has brought it, or the second look after an earlier one: no sweep met it.
     if (learned?.delivery_id !== null || learned.run_id === null) continue;
     const met = moment(learned.valid_from);
