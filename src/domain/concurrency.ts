@@ -122,6 +122,39 @@ export async function eachBounded<T>(
   if (failure) throw failure.reason;
 }
 
+/**
+ * Gets every item, at most `limit` at a time, and uses what came, as many again at a time: the next is got while the one before is used. The
+ * first failure stops further starts, and is thrown when nothing is under way any more.
+ */
+export async function eachGotAndUsed<T, Got>(
+  items: Iterable<T>,
+  limit: number,
+  get: (item: T) => Promise<Got>,
+  use: (got: Got, item: T) => Promise<void>,
+): Promise<void> {
+  const using = new Set<Promise<void>>();
+  let failure: { readonly reason: unknown } | undefined;
+  const start = async (got: Got, item: T): Promise<void> => {
+    try {
+      await use(got, item);
+    } catch (reason) {
+      failure ??= { reason };
+    }
+  };
+  try {
+    await eachBounded(items, limit, async (item) => {
+      const got = await get(item);
+      while (using.size >= limit) await Promise.race(using);
+      if (failure) throw failure.reason;
+      const used = start(got, item).finally(() => using.delete(used));
+      using.add(used);
+    });
+  } finally {
+    await Promise.all(using);
+  }
+  if (failure) throw failure.reason;
+}
+
 interface Waiter<Item, Result> {
   readonly item: Item;
   readonly done: (result: Result) => void;

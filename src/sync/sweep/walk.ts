@@ -18,7 +18,7 @@
  *
  * A list that stands still costs one request more than `pages` if its last page is full, and none otherwise.
  */
-import { eachBounded } from '../../domain/concurrency.ts';
+import { eachGotAndUsed } from '../../domain/concurrency.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { IdSet } from './id-set.ts';
@@ -183,10 +183,11 @@ export async function walk({
   const upTo = function* (limit: () => number): Generator<number> {
     while (requested < limit()) yield ++requested;
   };
-  await eachBounded(
+  await eachGotAndUsed(
     upTo(() => (isOver() ? 0 : countedPages())),
     concurrency,
-    async (number) => judge(await fetchIfAny(number), number),
+    fetchIfAny,
+    judge,
   );
   // A list that changed is walked again, whatever its end; unless its counts count nothing.
   const isWorthless = (): boolean => !met.steady && ids.size <= met.mostCounted;

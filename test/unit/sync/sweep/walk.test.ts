@@ -379,7 +379,7 @@ describe('a walk over all pages', () => {
       const ids = Array.from({ length: rows }, (_, nth) => nth + 1);
       const failure = walk(walkOf(() => ({ page: 1, pages: 3, total: 3 * rows, ids }), asked));
       await expect(failure).rejects.toMatchObject({ code: 'paging_ignored' });
-      expect(asked.slice(2)).toEqual(Array.from({ length: times }, () => 1));
+      expect(asked.slice(2).filter((page) => page === 1)).toHaveLength(times);
     },
   );
 
