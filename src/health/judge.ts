@@ -740,7 +740,10 @@ export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHeal
   const receiving = (tone: Tone, words: string): DeliveryHealth => ({ state: 'receiving', tone, words });
   if (!awaitsDeliveries)
     return { state: 'off', tone: 'fair', words: 'Off: listener.publicUrl is not set, so only sweeps find changes' };
-  if (callbacks.length === 0) return { state: 'unregistered', tone: 'bad', words: 'Dead: no callback is registered' };
+  if (callbacks.length === 0)
+    return freshness.last_complete_sweep === null
+      ? { state: 'unregistered', tone: 'busy', words: 'Not registered yet' }
+      : { state: 'unregistered', tone: 'bad', words: 'Dead: no callback is registered' };
   if (freshness.callback_verified === 0)
     return { state: 'unverified', tone: 'bad', words: 'Dead: no callback is verified' };
   if (unsolvedRefusals(refused, facts, now).length > 0)

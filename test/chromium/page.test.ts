@@ -105,7 +105,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const { page: overview } = await opened(`${all.url}/`);
     expect(await overview.locator('#verdict').innerText()).toContain('Of 300 accounts, 1 is not correct.');
     expect(await overview.locator('#verdict').innerText()).toContain('ac217: The machine slept for 6 h.');
-    await overview.getByPlaceholder('Find an account').fill('slept');
+    await overview.getByPlaceholder('Account by id').fill('slept');
     await overview.getByRole('link', { name: 'ac217' }).click();
     await overview.getByRole('heading', { name: /^Your mirror may be out of date/ }).waitFor();
     expect(overview.url()).toContain('?account=ac217');
@@ -324,7 +324,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(second.faults).toEqual([]);
   });
 
-  it('L87 a daemon that is slow is not dead, and a vendor that is not here is no trouble of the daemon', async () => {
+  it('L87 a daemon that is slow is not dead, and a vendor or a page that is not here is no trouble of the daemon', async () => {
     const { url } = await showMirror(await fillMirror(10));
     const { page } = await opened(url);
     await page.getByRole('heading', { name: /^Your mirror is correct/ }).waitFor();
@@ -344,6 +344,12 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await asked;
     expect(await unknown.locator('#notice').isVisible()).toBe(false);
     await unknown.getByRole('heading', { name: 'The mirror holds no such vendor.' }).waitFor();
+    await unknown.goto(`${url}no/such/page`);
+    await unknown.getByRole('heading', { name: 'There is no such page.' }).waitFor();
+    expect([await scrollsSideways(unknown), await broken(unknown)]).toEqual([false, []]);
+    await picture(unknown, 'no-page');
+    await unknown.getByRole('link', { name: 'The mirror at a glance' }).click();
+    await unknown.getByRole('heading', { name: /^Your mirror is correct/ }).waitFor();
   });
 
   it('L91 lists all vendors to browse and sort by keyboard, at two widths', async () => {

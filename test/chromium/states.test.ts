@@ -145,7 +145,7 @@ async function unreached(page: Page): Promise<string[]> {
 
 describe.skipIf(isMissing(missingChromium))('L91 the first page in Chromium', () => {
   it.each(Object.entries(states))(
-    'with %s fits four widths and paper, in light and dark mode, without an error or a serious finding of axe, and is reached by keyboard alone',
+    'with %s fits four widths, a zoom of 400 percent and paper, in light and dark mode, without an error or a serious finding of axe, and is reached by keyboard alone',
     async (name, { facts: shown, figures = sampleFigures, owed = [], path = '' }) => {
       if (!browser) throw new Error('Chromium was not started.');
       const supply = () => Promise.resolve(shown);
@@ -166,6 +166,13 @@ describe.skipIf(isMissing(missingChromium))('L91 the first page in Chromium', ()
             expect([width, await broken(page)]).toEqual([width, []]);
         }
       expect(await unreached(page)).toEqual([]);
+      // A window of 1280 pixels at 400 %.
+      await page.setViewportSize({ width: 320, height: 256 });
+      expect(await scrollsSideways(page)).toBe(false);
+      await picture(page, `${name}-320`);
+      await page.emulateMedia({ forcedColors: 'active' });
+      await picture(page, `${name}-forced`);
+      await page.emulateMedia({ forcedColors: 'none' });
       await page.setViewportSize({ width: 794, height: 1123 });
       await page.emulateMedia({ media: 'print', colorScheme: 'light' });
       expect(await scrollsSideways(page)).toBe(false);

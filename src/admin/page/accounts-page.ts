@@ -4,7 +4,7 @@ import { byTrouble, causeTexts, stateOf, toneOrder } from '../../health/causes.t
 import type { AccountHealth, Health, Tone } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { AccountOwed, Owed } from '../../store/reports/owed.ts';
-import { owedTable } from './contents-section.ts';
+import { owedTable, vendorTiles } from './contents-section.ts';
 import { ago, clockTime, count, counted, html, page, sentence, type Html, type Page } from './html.ts';
 import { footer, nextReconciliation } from './overview.ts';
 
@@ -17,7 +17,7 @@ export function accountsPage(health: Health, owed: readonly AccountOwed[] | null
     if (outstanding.value !== 0)
       sums.set(account, [...(sums.get(account) ?? []), `${owedText(outstanding, currency)} ${currency}`]);
   const content = html`<main id="main">
-      ${verdict(health)} ${total(owed)}
+      ${verdict(health)} ${total(accounts, owed)}
       <section aria-labelledby="accounts-title">
         <h2 id="accounts-title">Accounts</h2>
         <label for="account-filter" class="unseen">Find an account by its id or state</label>
@@ -25,7 +25,7 @@ export function accountsPage(health: Health, owed: readonly AccountOwed[] | null
           type="search"
           id="account-filter"
           data-own
-          placeholder="Find an account by its id or state"
+          placeholder="Account by id or state"
           autocomplete="off"
           spellcheck="false"
         />
@@ -95,7 +95,7 @@ function upTo(served: readonly AccountHealth[], now: number): Html | null {
   return oldest ? html`Every change up to ${clockTime(now, oldest)}, ${ago(now, oldest)}, is here. ` : null;
 }
 
-function total(owed: readonly AccountOwed[] | null): Html {
+function total(accounts: readonly AccountHealth[], owed: readonly AccountOwed[] | null): Html {
   const sums = new Map<string, Owed>();
   for (const one of owed ?? []) {
     const before = sums.get(one.currency);
@@ -109,14 +109,21 @@ function total(owed: readonly AccountOwed[] | null): Html {
   const currencies = [...sums].map(([code, sum]) => ({ code, ...sum })).sort((a, b) => (a.code < b.code ? -1 : 1));
   return html`<section id="contents" aria-labelledby="contents-title">
     <h2 id="contents-title">Owed in all accounts</h2>
-    ${
-      currencies.length > 0
-        ? owedTable('Owed to active vendors of all accounts', currencies)
-        : html`<p class="soft">
-            ${owed === null ? 'What is owed is being calculated.' : 'Nothing is known to be owed to active vendors.'}
-          </p>`
-    }
-    <p class="browse"><a href="./vendors">Browse the vendors of all accounts</a></p>
+    <div class="pair">
+      <div>
+        ${
+          currencies.length > 0
+            ? owedTable('Owed to active vendors', currencies)
+            : html`<p class="soft">
+                ${owed === null ? 'What is owed is being calculated.' : 'Nothing is known to be owed to active vendors.'}
+              </p>`
+        }
+      </div>
+      ${vendorTiles(
+        accounts.flatMap(({ facts: { counts } }) => counts),
+        html`<a href="./vendors">Browse the vendors of all accounts</a>`,
+      )}
+    </div>
   </section>`;
 }
 

@@ -2,6 +2,7 @@
 import { currencyDigits, owedText, type OwedAmount } from '../../domain/amounts.ts';
 import type { AccountFacts } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
+import type { VendorCount } from '../../store/account-reports.ts';
 import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
 import { owedElsewhere, type Owed, type OwedReport } from '../../store/reports/owed.ts';
 import { chart, count, counted, date, html, type Html } from './html.ts';
@@ -16,12 +17,20 @@ export function contentsSection(facts: AccountFacts, figures: Figures | null): H
       <div>
         ${figures === null ? html`<p class="soft">What is owed is being calculated.</p>` : owed(facts, figures)}
       </div>
-      ${states(facts)}
+      ${
+        facts.counts.length === 0 && facts.freshness.last_complete_sweep === null
+          ? html`<div>
+              <h3>Vendors</h3>
+              <p class="soft">None is stored yet.</p>
+            </div>`
+          : vendorTiles(facts.counts, html`<a href="./vendors?account=${facts.account}">Browse all vendors</a>`)
+      }
     </div>
   </section>`;
 }
 
-function states({ account, counts }: AccountFacts): Html {
+/** How many vendors there are in each state. */
+export function vendorTiles(counts: readonly VendorCount[], browse: Html): Html {
   const { active, archived, deleted, unknown, suspect, missing, gone } = vendorCounts(counts);
   const rare: readonly (readonly [string, number, string])[] = [
     ['State unknown', unknown, 'The service did not report their state'],
@@ -35,7 +44,7 @@ function states({ account, counts }: AccountFacts): Html {
       ${tile('Active', active, null, 'main')} ${tile('Archived', archived, null)} ${tile('Deleted', deleted, null)}
       ${rare.filter(([, vendors]) => vendors > 0).map(([name, vendors, why]) => tile(name, vendors, why, 'odd'))}
     </dl>
-    <p class="browse"><a href="./vendors?account=${account}">Browse all vendors</a></p>
+    <p class="browse">${browse}</p>
   </div>`;
 }
 

@@ -137,6 +137,7 @@ export function runSection(runs: readonly ReportedRun[], now: number): Html {
 }
 
 function runTable(runs: readonly ReportedRun[], now: number): Html {
+  if (runs.length === 0) return html`<p class="soft">None yet.</p>`;
   const rows = runs.map(
     (run) =>
       html`<tr>
@@ -178,13 +179,7 @@ function runTable(runs: readonly ReportedRun[], now: number): Html {
         </tr>
       </thead>
       <tbody>
-        ${
-          rows.length === 0
-            ? html`<tr>
-                <td colspan="8">None yet.</td>
-              </tr>`
-            : rows
-        }
+        ${rows}
       </tbody>
     </table>
   </div>`;

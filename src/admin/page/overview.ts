@@ -9,7 +9,7 @@ import { actionSection } from './action-section.ts';
 import { contentsSection, historySection } from './contents-section.ts';
 import { page, type Page, ago, bytes, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
 import { eventSection, gatewaySection, runSection } from './event-section.ts';
-import { firstPullSection, isFirstPull } from './first-pull-section.ts';
+import { firstDaySection, isFirstDay } from './first-day-section.ts';
 import { payablesSection } from './payables-section.ts';
 import { publicationSection, targetSection, webhookSection } from './webhook-section.ts';
 
@@ -68,10 +68,10 @@ export function overview(health: Health, options: OverviewOptions): Page {
   }
   const { figures, mayAct } = options;
   const { tone, words } = chosen.verdict;
-  const isFirst = isFirstPull(chosen.facts);
+  const isFirst = isFirstDay(chosen.facts);
   const content = html`<main id="main">
       ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
-      ${isFirst ? firstPullSection(chosen.facts, now) : null} ${contentsSection(chosen.facts, figures)}
+      ${isFirst ? firstDaySection(chosen.facts, now) : null} ${contentsSection(chosen.facts, figures)}
       ${
         isFirst || figures === null
           ? null
@@ -82,7 +82,7 @@ export function overview(health: Health, options: OverviewOptions): Page {
             ]
       }
       ${webhookSection(chosen, figures, now)} ${runSection(chosen.facts.runs, now)}
-      ${figures === null ? null : gatewaySection(figures, now)} ${targetSection(facts.targets, now)}
+      ${figures === null || isFirst ? null : gatewaySection(figures, now)} ${targetSection(facts.targets, now)}
       ${publicationSection(facts.publications, now)} ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;

@@ -46,7 +46,7 @@ export function webhookSection({ facts, deliveries }: AccountHealth, figures: Fi
     'webhooks',
     'How well the webhooks work',
     state,
-    html`<p>${missedWords(facts.days)}</p>
+    html`${facts.freshness.last_complete_sweep === null ? null : html`<p>${missedWords(facts.days)}</p>`}
       ${callbacks(facts, now)} ${refused(facts, now)}
       <div class="pair">
         ${figures === null ? null : byHour(figures.hours, now)}

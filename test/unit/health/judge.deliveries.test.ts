@@ -21,6 +21,12 @@ const healthy: Facts = {
 it.each<[string, Partial<Facts>, string, RegExp]>([
   ['deliveries came today', {}, 'good', /^Alive$/],
   ['none is awaited', { awaitsDeliveries: false }, 'fair', /^Off: /],
+  [
+    'no callback is registered before the first complete sweep',
+    { callbacks: [], freshness: { ...freshness, last_complete_sweep: null } },
+    'busy',
+    /^Not registered yet$/,
+  ],
   ['no callback is registered', { callbacks: [] }, 'bad', /^Dead: no callback is registered$/],
   ['none is verified', { freshness: { ...freshness, callback_verified: 0 } }, 'bad', /^Dead: no callback is verified$/],
   ['many changes were missed', { missedSince: 3 }, 'bad', /^Dead: sweeps find changes/],

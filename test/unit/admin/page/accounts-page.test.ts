@@ -97,4 +97,5 @@ it('sums what is owed over all accounts, each currency apart, to the cent', asyn
   expect(text).toContain('EUR 0.30 0.10 ');
   expect(text).toContain('USD 90,071,992,547,409.92 0.00 ');
   expect(text).toMatch(/ one Correct [\d,]+ 0\.10 EUR /);
+  expect(text).toContain('Vendors Active 3,204 Archived 62 Deleted 102 Gone 8');
 });

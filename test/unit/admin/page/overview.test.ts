@@ -187,6 +187,16 @@ describe('the first page', () => {
     expect(text).toContain('Off: listener.publicUrl is not set');
     expect(text).toContain('no delivery yet');
     expect(text).toContain('None yet.');
+    expect(text).toContain('What will stand here');
+    expect(text).toContain('Vendors None is stored yet.');
+    for (const unknown of [
+      'What happened',
+      'Nothing has changed',
+      'No missed change',
+      'The service names none',
+      'Active 0',
+    ])
+      expect(text).not.toContain(unknown);
   });
 
   it('escapes all text from outside', async () => {

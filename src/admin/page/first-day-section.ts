@@ -2,32 +2,41 @@
 import { parseInstant } from '../../domain/clock.ts';
 import { inWords } from '../../domain/duration.ts';
 import type { AccountFacts } from '../../health/judge.ts';
+import type { ReportedRun } from '../../store/runs.ts';
 import { count, html, type Html } from './html.ts';
 
-/** Whether a first pull is under way: then the page has little else to show. */
-export function isFirstPull({ freshness, runs }: Pick<AccountFacts, 'freshness' | 'runs'>): boolean {
-  return freshness.last_complete_sweep === null && runs.some(({ outcome }) => outcome === 'running');
+/** Whether there is little else to show yet: a first pull is under way, or nothing was ever read. */
+export function isFirstDay({ freshness, runs, counts }: AccountFacts): boolean {
+  return freshness.last_complete_sweep === null && (counts.length === 0 || runs.some(isRunning));
 }
 
-export function firstPullSection({ progress, runs }: AccountFacts, now: number): Html {
-  const running = runs.find(({ outcome }) => outcome === 'running');
-  return html`<section id="first-pull" aria-labelledby="first-pull-title">
-    <h2 id="first-pull-title">What is being read</h2>
-    ${bar(progress, running?.started_at, now)}
+export function firstDaySection({ progress, runs }: AccountFacts, now: number): Html {
+  const running = runs.find(isRunning);
+  const promises = html`<ul class="plain">
+    <li>As soon as the list is read: whom you owe most, what is overdue most, and how fresh it all is.</li>
+    <li>From the next change on: what changed, when, and by whom.</li>
+    <li>From tomorrow on: what is owed in each currency over time.</li>
+  </ul>`;
+  if (running === undefined)
+    return html`<section id="first-day" aria-labelledby="first-day-title">
+      <h2 id="first-day-title">What will stand here</h2>
+      ${promises}
+    </section>`;
+  return html`<section id="first-day" aria-labelledby="first-day-title">
+    <h2 id="first-day-title">What is being read</h2>
+    ${bar(progress, running.started_at, now)}
     <p class="soft">
       The list of all vendors. What is read so far is correct and can be queried already: every vendor is whole, and
       some are not here yet.
     </p>
     <h3>What will stand here</h3>
-    <ul class="plain">
-      <li>As soon as the list is read: whom you owe most, what is overdue most, and how fresh it all is.</li>
-      <li>From the next change on: what changed, when, and by whom.</li>
-      <li>From tomorrow on: what is owed in each currency over time.</li>
-    </ul>
+    ${promises}
   </section>`;
 }
 
-function bar(progress: AccountFacts['progress'], since: string | undefined, now: number): Html {
+const isRunning = ({ outcome }: ReportedRun): boolean => outcome === 'running';
+
+function bar(progress: AccountFacts['progress'], since: string, now: number): Html {
   const { seen = 0, total = 0 } = progress ?? {};
   // Some services count nothing, or fewer than they show.
   if (total === 0 || seen > total) return html`<p class="today">${count(seen)} vendors so far.</p>`;
@@ -41,10 +50,10 @@ function bar(progress: AccountFacts['progress'], since: string | undefined, now:
 /** How many milliseconds the rest takes if it goes on as it did; undefined while that cannot be said. */
 function timeLeft(
   { seen, total }: { readonly seen: number; readonly total: number },
-  since: string | undefined,
+  since: string,
   now: number,
 ): number | undefined {
-  const begun = parseInstant(since ?? '');
+  const begun = parseInstant(since);
   const spent = begun === undefined ? 0 : now - begun;
   if (spent < leastSpent || seen === 0) return undefined;
   return Math.max(1_000, (spent / seen) * (total - seen));
