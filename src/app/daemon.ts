@@ -43,7 +43,7 @@ import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
 import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import type { RunReport } from '../sync/run.ts';
 import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
-import { nobodysAccount } from '../webhook/address.ts';
+import { movedTo, nobodysAccount } from '../webhook/address.ts';
 import { createListener, type ListenerOptions } from '../webhook/listener.ts';
 import { RefusalLog } from '../webhook/refusal-log.ts';
 import { AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
@@ -444,7 +444,8 @@ export function healthSource(parts: HealthParts): HealthSource {
   const { version, start, settings, mirror, secrets, connections, accounts, listener, machine, clock } = parts;
   const { supervisors } = accounts;
   const settingsFile = settingsFileOf(settings);
-  const awaitsDeliveries = settings.listener.publicUrl !== null;
+  const { publicUrl } = settings.listener;
+  const awaitsDeliveries = publicUrl !== null;
   const targetNames = settings.notify.map(({ name }) => name);
   const ability = (): Ability => ({
     listening: listener.listening,
@@ -460,7 +461,11 @@ export function healthSource(parts: HealthParts): HealthSource {
       for (const id of [...served, ...left]) {
         const state = await mirror.accountState(id);
         const { doubt, progress } = supervisors.get(id) ?? { doubt: null, progress: null };
-        if (state) known.push({ ...state, isLeft: !supervisors.has(id), awaitsDeliveries, doubt, progress });
+        if (state)
+          known.push({
+            ...{ ...state, isLeft: !supervisors.has(id), awaitsDeliveries, doubt, progress },
+            movedTo: movedTo(publicUrl, id, state.callbacks),
+          });
         // Deliveries come first: only one account is handled in each turn of the event loop. In one turn, 1,000 accounts take 0.11 s.
         await clock.yield();
       }

@@ -255,43 +255,53 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 }
 
-/**
- * `doctor` on what the mirror says of an account: whether it is paused, how old it is, and what could not be read.
- * @param isReached whether the service answered: then what it is asked anew is not said again
- */
+/** What `doctor` learned of the service about an account, which is not said again. */
+export interface Asked {
+  /** Whether its list could be read. */
+  readonly isReached: boolean;
+  /** Whether it is known which callbacks lead to this installation. */
+  readonly areCallbacksKnown: boolean;
+}
+
+/** `doctor` on what the mirror says of an account: whether it is paused, how old it is, and what could not be read. */
 export async function mirrorCheckups(
   context: ProcessContext,
   settings: Settings,
   account: string,
-  isReached: boolean,
+  asked: Asked,
 ): Promise<Checkup[]> {
   const health = await healthOf(context, settings, account);
-  return health ? accountCheckups(context, health, isReached) : [];
+  return health ? accountCheckups(context, health, asked) : [];
 }
 
-/** Each problem of the account, and what is in order. */
+/** Each problem of the account but for what was asked anew, and what is in order. */
 export function accountCheckups(
   { clock }: Pick<ProcessContext, 'clock'>,
   { facts, problems, error }: AccountHealth,
-  isReached: boolean,
+  { isReached, areCallbacksKnown }: Asked,
 ): Checkup[] {
   const isIncomplete = error?.code != null && catalogue[error.code].exit === exitStatus.incomplete;
   const reported: ReadonlySet<ProblemCode> = isReached ? askedAnew : isIncomplete ? unreached : failedAlike;
-  const why = error?.run.error ? ` The last run said: ${error.run.error}` : '';
+  const known = problems.find(({ code }) => causes.has(code));
+  const cause = isReached ? known && checkOf[known.code] : checkOf.access_refused;
   const told = problems.map((one) =>
     one.remedy === null && checkOf[one.code] === checkOf.stale
-      ? { ...one, message: `${one.message}${why}`, remedy: error?.hint ?? 'Run `vendor-mirror status`.' }
+      ? { ...one, remedy: cause ? `See "${cause}".` : 'Run `vendor-mirror status`.' }
       : one,
   );
   const found = judgedCheckups(told, reported);
+  const strays = strayRequests({ clock }, facts);
   const inOrder: readonly (readonly [check: string, message: string])[] = [
     [checkOf.stale, `The lists were read ${age(clock, facts.freshness.listed_as_of)}.`],
-    [checkOf.deliveries_refused, 'None was refused within a day and after the last that was accepted.'],
+    [
+      checkOf.deliveries_refused,
+      `${strays ? `${strays.message} No other` : 'None'} was refused within a day and after the last that was accepted.`,
+    ],
     [checkOf.queue_stuck, 'No changed vendor was given up.'],
     [checkOf.values_unreadable, 'Every value that the service sent could be read.'],
   ];
-  const astray = strayRequests({ clock }, facts);
-  const all = found.some(({ check }) => check === checkOf.deliveries_refused) ? found : [...found, ...astray];
+  const isToldOtherwise = areCallbacksKnown || found.some(({ check }) => check === checkOf.deliveries_refused);
+  const all = strays && !isToldOtherwise ? [...found, strays] : found;
   return [
     ...inOrder.flatMap(([check, message]) => {
       const own = all.filter((one) => one.check === check);
@@ -350,6 +360,9 @@ export const askedAnew = new Set<ProblemCode>([
   'connection_refused',
 ]);
 
+/** Why a mirror becomes old. */
+const causes = new Set<ProblemCode>(['access_refused', 'service_failing', 'last_run']);
+
 /** What the failed request of `doctor` says, where the service does not answer. */
 const unreached = new Set<ProblemCode>(['access_refused', 'service_failing', 'callback_unverified']);
 
@@ -394,13 +407,13 @@ async function healthOf(
   }
 }
 
-/** Requests to addresses that no callback has: they say nothing of the deliveries of ours. */
+/** Requests to addresses that no callback of ours has: a callback of other secrets may cause them, where it is not known that none does. */
 function strayRequests(
   { clock }: Pick<ProcessContext, 'clock'>,
   { account, refused }: AccountHealth['facts'],
-): Checkup[] {
+): Checkup | undefined {
   const astray = unknownPaths(refused, clock.now());
-  if (!astray) return [];
+  if (!astray) return undefined;
   const message = `${counted(astray.refused, 'request')} ${refusalWords(astray.outcome, null)}, the last ${age(clock, astray.last_at)}.`;
-  return [warning(checkOf.deliveries_refused, message, refusalRemedy(astray.outcome, account))];
+  return warning(checkOf.deliveries_refused, message, refusalRemedy(astray.outcome, account));
 }

@@ -13,7 +13,13 @@ import { asMirrorError, exitStatus, MirrorError, type ErrorCode } from '../domai
 import { isDeclined } from '../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, type Callback } from '../domain/vendor.ts';
-import { registrationRemedy } from '../health/judge.ts';
+import {
+  leadsElsewhere,
+  notRegistered,
+  notVerified,
+  registrationRefused,
+  type Undelivered,
+} from '../health/callbacks.ts';
 import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/refusals.ts';
 import { isDaemonAt } from '../store/files/locks.ts';
 import { isBelow } from '../webhook/address.ts';
@@ -379,12 +385,7 @@ async function callbackCheckup(
   const { publicUrl } = installation.settings.listener;
   if (publicUrl === null) return fine(check, `The token can read ${counted(listed.length, 'callback')}.`);
   const [refusal] = await installation.mirror.callbacks.refusals(accountId);
-  if (refusal)
-    return warning(
-      check,
-      `${refusal.event} could not be registered: ${refusal.message}`,
-      registrationRemedy(refusal, context.clock.now()),
-    );
+  if (refusal) return undelivered(registrationRefused(refusal, context.clock.now()));
   const here = own.filter(({ uri }) => isBelow(uri, publicUrl, accountId));
   const verified = here.filter((callback) => callback.verified);
   const { verifiers } = installation.secrets;
@@ -397,43 +398,24 @@ async function callbackCheckup(
       'If there are earlier secrets, stop the daemon and put them back; otherwise `vendor-mirror serve` gets a new key by itself.',
     );
   const [unverified] = here;
-  if (unverified) return await notVerified(installation, accountId, unverified);
+  if (unverified) return await unverifiedCheckup(installation, accountId, unverified);
   const isRunning = isDaemonAt(installation.settings.database);
   const [elsewhere] = own;
-  if (elsewhere)
-    return warning(
-      check,
-      `Our callback ${elsewhere.callbackid} leads to ${originOf(elsewhere.uri)}, and listener.publicUrl is ${publicUrl}.`,
-      `If the new address is right, ${isRunning ? 'start the daemon again: it' : '`vendor-mirror serve`'} registers it and removes the old one by itself; otherwise correct listener.publicUrl.`,
-    );
-  return warning(
-    check,
-    'No callback of this installation is registered.',
-    isRunning
-      ? 'The running daemon registers and verifies it before its next run, and at once on SIGHUP.'
-      : '`vendor-mirror serve` registers and verifies it automatically.',
-  );
+  return undelivered(elsewhere ? leadsElsewhere(elsewhere, publicUrl, isRunning) : notRegistered(isRunning));
 }
 
-async function notVerified({ secrets }: Installation, id: string, { callbackid }: Callback): Promise<Checkup> {
-  const resend = `\`vendor-mirror callbacks resend ${callbackid} --account ${id}\``;
+function undelivered({ message, remedy }: Undelivered): Checkup {
+  return warning(check, message, remedy);
+}
+
+async function unverifiedCheckup({ secrets }: Installation, id: string, { callbackid }: Callback): Promise<Checkup> {
   const codes = await secrets.verifiers.candidates(id, callbackid);
-  if (codes.length > 0)
-    return warning(
-      check,
-      `Our callback ${callbackid} is not verified: a code came for it, and the service has not accepted it yet.`,
-      `A running daemon sends it back by itself. If this lasts, ${resend} asks for a code; the same one again is taken too.`,
-    );
+  if (codes.length === 0) return undelivered(notVerified(callbackid, id));
   return warning(
     check,
-    `Our callback ${callbackid} is not verified: no code of the service has arrived for it.`,
-    `The service must be able to send a POST to listener.publicUrl: see "public address" below. Then ${resend}, while the daemon runs.`,
+    `Our callback ${callbackid} is not verified, so nothing is delivered: a code came for it, and the service has not accepted it yet.`,
+    `A running daemon sends it back by itself. If this lasts, \`vendor-mirror callbacks resend ${callbackid} --account ${id}\` asks for a code; the same one again is taken too.`,
   );
-}
-
-/** The rest of the address holds a secret. */
-function originOf(uri: string): string {
-  return URL.canParse(uri) ? new URL(uri).origin : 'an address that cannot be read';
 }
 
 /** Says which callbacks lead to this installation and are not its own. */

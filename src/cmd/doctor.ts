@@ -111,14 +111,17 @@ async function checkAll(
             await report(paused, account);
             continue;
           }
-          let isReached = true;
+          const asked = new Map<string, Checkup['result']>();
           for await (const checkup of serviceCheckups(context, installation, account)) {
-            isReached &&= checkup.check !== checkOf.access_refused || checkup.result === 'ok';
+            asked.set(checkup.check, checkup.result);
             // What the mirror says of the clock is said below.
             if (isClockWrong && checkup.check === clockCheck && checkup.result !== 'ok') continue;
             await report(checkup, account);
           }
-          const judged = await mirrorCheckups(context, settings, account, isReached);
+          const isReached = asked.get(checkOf.access_refused) === 'ok';
+          const areCallbacksKnown =
+            isReached && settings.listener.publicUrl !== null && asked.get(checkOf.callback_unverified) !== 'problem';
+          const judged = await mirrorCheckups(context, settings, account, { isReached, areCallbacksKnown });
           for (const checkup of judged) await report(checkup, account);
         }
         await onAccounts();

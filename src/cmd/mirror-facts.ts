@@ -25,6 +25,7 @@ import { accountIds, accountsNotServed } from '../store/reports/known-accounts.t
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
 import { freeBytes, noSpaceForDelivery, readOnly, sharedPlace } from '../store/sqlite/file-systems.ts';
+import { movedTo } from '../webhook/address.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { packageVersion } from './version.ts';
 
@@ -72,6 +73,7 @@ export async function mirrorFacts(
     accounts: [...accounts, ...unknown].map((known): AccountFacts => ({
       ...known,
       awaitsDeliveries: isAwaited || known.callbacks.length > 0,
+      movedTo: movedTo(listener.publicUrl, known.account, known.callbacks),
       progress: null,
       doubt: null,
     })),

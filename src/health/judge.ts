@@ -23,7 +23,7 @@
  *   absences_waiting     fair   many vendors are no longer listed, and a person must say whether they are gone
  *   token_sees_less      fair   vendors can no longer be read while the service still counts them: nothing is concluded
  *   absences_unproven    fair   an earlier version called vendors absent by less than is required now
- *   callback_unverified  fair   no callback is verified, so nothing is delivered; says why none is registered, where that is known
+ *   callback_unverified  fair   no callback is verified, so nothing is delivered, or none leads to the public address of the settings
  *   deliveries_refused   fair   deliveries come and are refused, and none was accepted after them
  *   address_known        fair   requests that are not of the service come to the address of the callback
  *   callbacks_unknown    fair   callbacks at the service lead here that other secrets registered, such as lost ones
@@ -48,6 +48,7 @@ import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import { noSpaceForSweep } from '../store/sqlite/file-systems.ts';
+import { leadsElsewhere, notRegistered, notVerified, registrationRefused } from './callbacks.ts';
 import {
   addressRemedy,
   ofStrangers,
@@ -57,12 +58,7 @@ import {
   unknownCallbacksText,
   unsolvedRefusals,
 } from './refusals.ts';
-import type {
-  ConnectionFailure,
-  ReportedRefusal,
-  RequestFailureReport,
-  AccountState,
-} from '../store/account-reports.ts';
+import type { ConnectionFailure, RequestFailureReport, AccountState } from '../store/account-reports.ts';
 
 /** Where a running daemon's facts come from. */
 export interface HealthSource {
@@ -109,8 +105,10 @@ export interface HealthFacts {
 export interface AccountFacts extends AccountState {
   /** Whether no settings name it any more. */
   readonly isLeft: boolean;
-  /** Whether the service is to deliver its changes: `listener.publicUrl`. */
+  /** Whether the service is to deliver its changes. */
   readonly awaitsDeliveries: boolean;
+  /** `listener.publicUrl`, where callbacks are registered and none of them leads there; null otherwise. */
+  readonly movedTo: string | null;
   /** How far the sweep under way has come; null while none is, none of its pages has arrived, or another process runs it. */
   readonly progress: SweepProgress | null;
   /** Why the mirror may not be called fresh although its records say so, as a sentence. */
@@ -510,25 +508,21 @@ const absencesUnproven: Rule = ({ facts: { account, unprovenAbsences: vendors } 
   );
 };
 
-const callbackUnverified: Rule = ({ facts, deliveries, now }) => {
-  const isUnregistered = deliveries.state === 'unregistered' && facts.freshness.last_complete_sweep !== null;
-  if (!isUnregistered && facts.freshness.callback_verified !== 0) return undefined;
-  const none = 'No callback is verified, so nothing is delivered.';
-  const refusal = facts.refusals.find(({ event }) => isAboutVendors(event));
-  if (!refusal) return problem('callback_unverified', 'fair', none, 'Run `vendor-mirror doctor`.');
-  const message = `${none} ${refusal.event} could not be registered: ${refusal.message}`;
-  return problem('callback_unverified', 'fair', message, registrationRemedy(refusal, now), refusal.refused_at);
+const callbackUnverified: Rule = ({ facts, deliveries, hasDaemon, now }) => {
+  const { account, callbacks, freshness, refusals, movedTo } = facts;
+  const first = callbacks.find(({ event }) => isAboutVendors(event));
+  const isUnregistered = deliveries.state === 'unregistered' && freshness.last_complete_sweep !== null;
+  if (!isUnregistered && movedTo === null && freshness.callback_verified !== 0) return undefined;
+  const refusal = refusals.find(({ event }) => isAboutVendors(event));
+  const { message, remedy } = refusal
+    ? registrationRefused(refusal, now)
+    : !first
+      ? notRegistered(hasDaemon)
+      : movedTo === null
+        ? notVerified(first.callbackid, account)
+        : leadsElsewhere(first, movedTo, hasDaemon);
+  return problem('callback_unverified', 'fair', message, remedy, refusal?.refused_at ?? null);
 };
-
-/** What to do about a registration that the service refused, and when it is tried again. */
-export function registrationRemedy({ code, remedy, retry_at }: ReportedRefusal, now: number): string {
-  const scope = 'Give the token the scope of that event, or remove it from listener.events.';
-  const known =
-    remedy ?? (code === 'access_denied' ? scope : code in catalogue ? catalogue[code as ErrorCode].hint : '');
-  const left = (parseInstant(retry_at ?? '') ?? 0) - now;
-  const when = left > 0 ? `in ${inWords(left)}` : 'with the next check';
-  return `${known} A running daemon tries again ${when}, or at once on SIGHUP.`.trimStart();
-}
 
 const deliveriesRefused: Rule = ({ facts, now }) => {
   const { account, refused } = facts;

@@ -2,6 +2,7 @@
  * Callback addresses, `{publicUrl}/webhooks/{account_id}/{path token}`: made, found in a request, and proven to lead to this installation.
  */
 import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { isAboutVendors } from '../domain/events.ts';
 import type { Secret } from '../domain/secret.ts';
 
 /** The common prefix of an account's callback addresses. */
@@ -14,6 +15,17 @@ export function isBelow(uri: string, publicUrl: string, accountId: string): bool
   const prefix = addressPrefix(publicUrl, accountId);
   if (uri.startsWith(prefix)) return true;
   return URL.canParse(uri) && URL.canParse(prefix) && new URL(uri).href.startsWith(new URL(prefix).href);
+}
+
+/** The public address, where callbacks of the account are registered and none of them leads there; null otherwise. */
+export function movedTo(
+  publicUrl: string | null,
+  accountId: string,
+  callbacks: readonly { readonly event: string; readonly uri: string }[],
+): string | null {
+  const ours = callbacks.filter(({ event }) => isAboutVendors(event));
+  if (publicUrl === null || ours.length === 0) return null;
+  return ours.some(({ uri }) => isBelow(uri, publicUrl, accountId)) ? null : publicUrl;
 }
 
 /** The address to register. It contains the path token, which is secret. */

@@ -94,7 +94,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await page.goBack();
     await change('UPDATE callbacks SET verified = 0');
     await webhooks.getByText('Dead: no callback is verified').waitFor();
-    await verdict.getByText('no callback is verified', { exact: false }).waitFor();
+    await verdict.getByText('Our callback 2001 is not verified', { exact: false }).waitFor();
     await picture(page, 'questions');
     expect(troubles).toEqual([]);
 
@@ -149,7 +149,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await page.getByText('Vendor 1 of account other').waitFor();
     await change(`UPDATE callbacks SET verified = 0 WHERE account_id = 'other'`);
     await page.locator('.home').click();
-    await verdict.getByText('other: No callback is verified, so nothing is delivered.').waitFor();
+    await verdict.getByText(/other: Our callback \d+ is not verified, so nothing is delivered/).waitFor();
     await accounts.getByRole('link', { name: 'other' }).click();
     await page.locator('#webhooks').getByText('Dead: no callback is verified').waitFor();
     expect(await verdict.innerText()).toContain('Account other');

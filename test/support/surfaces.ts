@@ -219,6 +219,10 @@ ${settings}`,
   };
 }
 
+/** The arguments of the command that asks for a new code, as what to do about a problem names it. */
+export const resendIn = ([problem]: readonly Problem[]): string[] =>
+  (/`vendor-mirror (callbacks resend[^`]*)`/.exec(problem?.what_to_do ?? '')?.[1] ?? '').split(' ');
+
 /** The arguments of the first command that a remedy names. */
 export const commandIn = (remedy: string | null | undefined): string[] =>
   (/`vendor-mirror ([^`]+)`/.exec(remedy ?? '')?.[1] ?? '').split(' ');

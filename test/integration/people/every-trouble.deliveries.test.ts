@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { timestamp } from '../../../src/domain/clock.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { besideService, type Daemon, type OnTheWay, type Problem } from '../../support/surfaces.ts';
+import { besideService, resendIn, type Daemon, type OnTheWay } from '../../support/surfaces.ts';
 
 type Beside = Awaited<ReturnType<typeof besideService>>;
 
@@ -51,9 +51,6 @@ const withHeaders = (change: (name: string, value: string) => [string, string][]
 const withBody = (change: (body: string) => string): OnTheWay =>
   changed((sent) => ({ ...sent, body: change(sent.body ?? '') }));
 const isSignature = (name: string): boolean => /hmac/i.test(name);
-
-const resendIn = ([problem]: readonly Problem[]): string[] =>
-  (/`vendor-mirror (callbacks resend[^`]*)`/.exec(problem?.what_to_do ?? '')?.[1] ?? '').split(' ');
 
 const rewrites: readonly (readonly [title: string, answer: number, way: OnTheWay, words: RegExp, remedy: RegExp])[] = [
   [
@@ -181,25 +178,38 @@ it('L23 L44 deliveries signed with a key that was lost are named alike by each, 
   await announced(200);
 });
 
-it('L44 a callback that somebody deleted is told by doctor, and the daemon registers another as doctor says', async () => {
-  const { status, doctor, daemon, announced, service, isVerified } = await subscribed();
+it('L44 a callback that somebody deleted is told by doctor, and named alike by each while another is not verified', async () => {
+  const { line, status, doctor, daemon, announced, service, isVerified, shut } = await subscribed();
   const callbacks = service.sandbox.callbacks(service.account);
   for (const { id } of callbacks.all()) callbacks.remove(id);
   expect(await doctor()).toMatchObject([
     {
       check: 'callbacks',
-      message: 'No callback of this installation is registered.',
+      message: 'No callback of this installation is registered, so nothing is delivered.',
       remedy: 'The running daemon registers and verifies it before its next run, and at once on SIGHUP.',
     },
   ]);
+  shut(true);
   process.emit('SIGHUP');
+  await daemon.until(async () => (await status()).length > 0);
+  const problems = await status();
+  expect(problems).toMatchObject([
+    { code: 'callback_unverified', message: expect.stringContaining('Our callback 2002 is not verified') as string },
+  ]);
+  await daemon.shows(problems);
+  expect((await doctor()).map(({ message, remedy }) => [message, remedy])).toContainEqual([
+    problems[0]?.message,
+    problems[0]?.what_to_do,
+  ]);
+  shut(false);
+  expect((await line.run(...resendIn(problems))).status).toBe(0);
   await daemon.until(async () => isVerified() && (await status()).length === 0 && (await doctor()).length === 0);
   expect([await status(), await doctor()]).toEqual([[], []]);
   await announced(200);
   await daemon.shows([]);
 });
 
-it('L44 a public address that changed is told by doctor, and a restart moves the callback as doctor says', async () => {
+it('L44 a public address that changed is named alike by status and doctor, and a restart moves the callback as they say', async () => {
   const { line, publicUrl, status, doctor, restart, announced, service } = await subscribed();
   const moved = publicUrl.replace('127.0.0.1', 'localhost');
   writeFileSync(line.settings, readFileSync(line.settings, 'utf8').replace(publicUrl, moved), { mode: 0o600 });
@@ -210,6 +220,9 @@ it('L44 a public address that changed is told by doctor, and a restart moves the
       remedy: expect.stringContaining('start the daemon again') as string,
     },
   ]);
+  expect((await status()).map(({ message, what_to_do }) => [message, what_to_do])).toEqual(
+    (await doctor()).map(({ message, remedy }) => [message, remedy]),
+  );
   const daemon = await restart();
   const addresses = () =>
     service.sandbox

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { timestamp } from '../../../src/domain/clock.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { besideService, commandIn, silence, type Answer } from '../../support/surfaces.ts';
+import { besideService, commandIn, resendIn, silence, type Answer } from '../../support/surfaces.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const form = (status: number, errno: number, message: string): Answer => {
@@ -253,20 +253,20 @@ it.each(['unverified', 'absent'] as const)(
     shut(true);
     for (const { id } of sandbox.callbacks(account).all()) sandbox.callbacks(account).disable(Date.now(), id);
     const daemon = await start();
-    await daemon.shows([
-      {
-        code: 'callback_unverified',
-        message: 'No callback is verified, so nothing is delivered.',
-        what_to_do: 'Run `vendor-mirror doctor`.',
-      },
+    await daemon.until(async () => (await status()).length > 0);
+    const problems = await status();
+    expect(problems).toMatchObject([
+      { code: 'callback_unverified', message: expect.stringContaining('it awaits a code of the service') as string },
     ]);
-    expect(await status()).toMatchObject([{ code: 'callback_unverified' }]);
+    await daemon.shows(problems);
     const found = await doctor();
-    const callbacks = found.find(({ check }) => check === 'callbacks');
-    expect(callbacks?.message).toMatch(/not verified: no code of the service has arrived/);
+    expect(found.map(({ message, remedy }) => [message, remedy])).toContainEqual([
+      problems[0]?.message,
+      problems[0]?.what_to_do,
+    ]);
     expect(found.find(({ check }) => check === 'public address')?.result).toBe('problem');
     shut(false);
-    expect((await line.run(...commandIn(callbacks?.remedy))).status).toBe(0);
+    expect((await line.run(...resendIn(problems))).status).toBe(0);
     await daemon.until(isVerified);
     expect((await doctor()).filter(({ check }) => check !== 'last run')).toEqual([]);
     await daemon.shows([]);

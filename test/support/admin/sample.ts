@@ -146,6 +146,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     refused: [],
     isLeft: false,
     awaitsDeliveries: true,
+    movedTo: null,
     doubt: null,
     progress: null,
     ...change,
@@ -204,5 +205,5 @@ export function published(change: Partial<PublicationReport> = {}): PublicationS
 
 /** An account of which nothing is known yet. */
 export function newAccount(name: string): AccountFacts {
-  return { ...unknownState(name), isLeft: false, awaitsDeliveries: false, progress: null, doubt: null };
+  return { ...unknownState(name), isLeft: false, awaitsDeliveries: false, movedTo: null, progress: null, doubt: null };
 }

@@ -565,7 +565,7 @@ const faults: readonly Fault[] = [
     plant: () => registered('http://127.0.0.1:1'),
     check: 'callbacks',
     exit: 0,
-    says: 'no code of the service has arrived',
+    says: 'is not verified, so nothing is delivered: it awaits a code of the service.',
     remedy: '`vendor-mirror callbacks resend',
   },
   {
@@ -625,7 +625,7 @@ it('doctor accepts a public address at which the daemon of this installation ans
   expect(of('delivery path')?.result).toBe('ok');
   expect(of('callbacks')).toMatchObject({
     result: 'warning',
-    message: 'No callback of this installation is registered.',
+    message: 'No callback of this installation is registered, so nothing is delivered.',
     remedy: 'The running daemon registers and verifies it before its next run, and at once on SIGHUP.',
   });
 });

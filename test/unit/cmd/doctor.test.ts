@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it } from 'vitest';
 import { systemClock, timestamp } from '../../../src/domain/clock.ts';
@@ -359,9 +360,8 @@ describe('doctor', () => {
       remedy: expect.stringContaining('`vendor-mirror callbacks delete 2001 --account 6BApk`') as string,
     });
     expect(of('refused deliveries')).toMatchObject({
-      result: 'warning',
+      result: 'ok',
       message: expect.stringContaining('1,788 requests to an address that no callback of this installation') as string,
-      remedy: expect.stringContaining('callbacks list --account 6BApk') as string,
     });
     const problems = async () => {
       const { stdout } = await line.run('status', '--json', ...account);
@@ -372,7 +372,34 @@ describe('doctor', () => {
     expect(await problems()).toContain('callbacks_unknown');
     await line.run('callbacks', 'delete', '2001', ...account);
     expect(await problems()).not.toContain('callbacks_unknown');
-    expect((await diagnose(line)).of('unknown callbacks')).toBeUndefined();
+    const after = await diagnose(line);
+    expect([after.of('unknown callbacks'), after.of('refused deliveries')?.result]).toEqual([undefined, 'ok']);
+    // Without a public address nobody knows which callbacks lead here.
+    const text = readFileSync(line.settings, 'utf8').replace(', publicUrl: "http://127.0.0.1:1"', '');
+    writeFileSync(line.settings, text, { mode: 0o600 });
+    expect((await diagnose(line)).of('refused deliveries')).toMatchObject({
+      result: 'warning',
+      remedy: expect.stringContaining('callbacks list --account 6BApk') as string,
+    });
+  });
+
+  it('L44 says once why a mirror became old, where it is refused', async () => {
+    const line = await testbed({ level: 'command', service: {}, settings: freePorts });
+    await line.run('sync', ...account);
+    const mirror = new Driver(line.database);
+    const at = timestamp(line.clock.now() - 5 * 3_600_000);
+    mirror.prepare('UPDATE runs SET started_at = ?, finished_at = ?, listed_as_of = ?').run(at, at, at);
+    mirror.close();
+    const text = readFileSync(line.settings, 'utf8').replace(/accessToken: \S+?([ ,}])/, 'accessToken: revoked$1');
+    writeFileSync(line.settings, text, { mode: 0o600 });
+    await line.run('sync', ...account);
+    const { of } = await diagnose(line);
+    expect(of('access')).toMatchObject({ result: 'problem', remedy: expect.stringContaining('new token') as string });
+    expect(of('freshness')).toMatchObject({
+      result: 'warning',
+      message: expect.stringMatching(/^Changes of the last 5 h may be missing; .* allows [^.]*\.$/) as string,
+      remedy: 'See "access".',
+    });
   });
 });
 

@@ -547,7 +547,10 @@ describe('status', () => {
     };
     await line.fill({ ...rows, callbacks: [{ ...callback, verified: 0, checked_at: '2026-11-20 11:59:00.000' }] });
     const { stdout } = await line.run('status', '--account', '6BApk');
-    expect(stdout).toContain('6BApk: No callback is verified, so nothing is delivered. Run `vendor-mirror doctor`.');
+    expect(stdout).toContain(
+      '6BApk: Our callback 7 is not verified, so nothing is delivered: it awaits a code of the service.',
+    );
+    expect(stdout).toContain('`vendor-mirror callbacks resend 7 --account 6BApk`');
   });
 
   it('L85 does not show what is unknown as nothing before the first complete sweep, or where balances are unreadable', async () => {

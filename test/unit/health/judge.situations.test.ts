@@ -184,12 +184,17 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
   [
     'a callback is not verified',
     of({ freshness: { ...freshness, callback_verified: 0 } }),
-    correct('callback_unverified', '`vendor-mirror doctor`'),
+    correct('callback_unverified', '`vendor-mirror callbacks resend 2001 --account 6BApk`, while the daemon runs'),
+  ],
+  [
+    'the callback leads to another address than the settings name',
+    of({ movedTo: 'https://new.example.com' }),
+    correct('callback_unverified', 'start the daemon again'),
   ],
   [
     'no callback is registered',
     of({ callbacks: [], freshness: { ...freshness, callback_verified: null } }),
-    correct('callback_unverified', '`vendor-mirror doctor`'),
+    correct('callback_unverified', 'The running daemon registers and verifies it'),
   ],
   [
     'L93 no callback is registered, because the service refused it',
@@ -204,7 +209,7 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     }),
     correct(
       'callback_unverified',
-      'Not for this token. Give the token the scope of that event, or remove it from listener.events. A running daemon tries again in 20 min, or at once on SIGHUP.',
+      'could not be registered, so nothing is delivered: Not for this token. Give the token the scope of that event, or remove it from listener.events. A running daemon tries again in 20 min, or at once on SIGHUP.',
     ),
   ],
   [
@@ -491,7 +496,9 @@ describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summ
       else for (const line of sentences) expect(page).toContain(plain(line));
 
       const doctor = [
-        ...health.accounts.flatMap((one) => accountCheckups({ clock: virtualClock({ start: noon }) }, one, true)),
+        ...health.accounts.flatMap((one) =>
+          accountCheckups({ clock: virtualClock({ start: noon }) }, one, { isReached: true, areCallbacksKnown: true }),
+        ),
         ...ofInstallation(health),
       ];
       for (const { code: own, message, remedy: toDo } of [...health.bySeverity[0]!.problems, ...health.installation]) {
