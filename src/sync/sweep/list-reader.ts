@@ -13,6 +13,7 @@ import { parseInstant } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { isDeclined } from '../../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../../domain/reading.ts';
+import type { RetryLimits } from '../../domain/retry.ts';
 import { kept, type Vendor } from '../../domain/vendor.ts';
 import type { Verdict } from '../../store/acceptance.ts';
 import { IdSet } from './id-set.ts';
@@ -123,18 +124,18 @@ export class ListReader {
   }
 
   /** Fetches the first page, and asks which one that is if nobody did within a day. */
-  async first(): Promise<VendorPage> {
-    if (!this.#mustAsk) return this.fetch(1);
+  async first(retryLimits?: RetryLimits): Promise<VendorPage> {
+    if (!this.#mustAsk) return this.fetch(1, undefined, retryLimits);
     this.#mustAsk = false;
     let refusal: unknown;
-    const one = await this.#fetch(1).catch((error: unknown) => {
+    const one = await this.#fetch(1, { retryLimits }).catch((error: unknown) => {
       if (!isNoSuchPage(error)) throw error;
       refusal = error;
       return undefined;
     });
     if (!this.#isDecided) this.#firstPage = 1;
     const { latest } = await this.#askFirstPage(one);
-    if (this.#firstPage === 0) return this.fetch(1);
+    if (this.#firstPage === 0) return this.fetch(1, undefined, retryLimits);
     if (!latest) throw refusal;
     return latest;
   }

@@ -184,7 +184,7 @@ export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<Sw
 async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolean> {
   const list = new ListReader(plan, visState, new ObservedOrder());
   await list.learnPages();
-  let page = await list.fetch(1, undefined, optionalRetryLimits);
+  let page = await list.first(optionalRetryLimits);
   const counted = Math.min(page.pages, Math.ceil(page.total / page.perPage));
   for (let number = 2; number <= Math.min(counted, enoughWithoutRows) && page.rows.length === 0; number++)
     page = await list.fetch(number, undefined, optionalRetryLimits);

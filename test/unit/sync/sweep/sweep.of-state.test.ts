@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../../../src/domain/reading.ts';
+import { MirrorError } from '../../../../src/domain/errors.ts';
 import { Unreadable, type Vendor } from '../../../../src/domain/vendor.ts';
-import { sweepOfState, type SweepResult } from '../../../../src/sync/sweep/sweep.ts';
+import { sweepOfState, type SweepPlan, type SweepResult } from '../../../../src/sync/sweep/sweep.ts';
 
 type State = NonNullable<Vendor['vis_state']> | null;
 
@@ -18,11 +19,15 @@ function sweptArchivedPages(statesOn: (page: number) => readonly State[]): Promi
   return sweepArchived((page) => ({ ...pageOf(statesOn(page), page * 2), page, pages: 4, perPage: 2, total: 8 }));
 }
 
-function sweepArchived(answer: (page: number) => VendorPage): Promise<SweepResult | undefined> {
-  const page = (number: number): Promise<VendorPage> => Promise.resolve(answer(number));
+function sweepArchived(
+  answer: (page: number) => VendorPage,
+  pages?: SweepPlan['pages'],
+): Promise<SweepResult | undefined> {
+  const page = async (number: number): Promise<VendorPage> => Promise.resolve(answer(number));
   return sweepOfState(
     {
       vendors: { page },
+      pages,
       apply: ({ rows }) =>
         Promise.resolve(
           new Map(rows.map(({ vendorid }) => [vendorid, { kind: 'unchanged', heldSince: 0, visState: 2 }])),
@@ -76,6 +81,36 @@ describe('L8 L13 whether the service honours the filter by state', () => {
     },
   );
 });
+
+it.each([
+  [1, 'rejected', [1_001]],
+  [1, 'not_found', [1_001]],
+  [1, 'service_unavailable', [1_001]],
+  [0, 'rejected', [1_001, 1_002]],
+] as const)(
+  'L2 L4 a list of one state is read from page %i where that was not learned yet, and another page is %s',
+  async (firstPage, code, vendorids) => {
+    const swept = await sweepArchived(
+      (page) => {
+        const rows = page < firstPage || page > 1 ? [] : [2 as const];
+        if (page === 0 && firstPage === 1) throw new MirrorError(code, 'Page 0 is not shown.');
+        return {
+          ...pageOf(rows, 1_001 + page - firstPage),
+          page,
+          pages: 2 - firstPage,
+          perPage: 1,
+          total: 2 - firstPage,
+        };
+      },
+      {
+        read: () => Promise.resolve({ firstPage: undefined, mayAsk: true, largestPage: 0, countsLists: false }),
+        learnFirstPage: () => Promise.resolve(),
+        learn: () => Promise.resolve(),
+      },
+    );
+    expect([...(swept?.seen ?? [])]).toEqual(vendorids);
+  },
+);
 
 it('L54 a list of one state that counts a billion pages, all of them without rows, is not read to its end', async () => {
   let requests = 0;
