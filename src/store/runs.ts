@@ -108,6 +108,7 @@ export class Runs {
   readonly #unfinished: Statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>;
   readonly #complete: Statement<{ account_id: string }, { started_at: string | null }>;
   readonly #firstComplete: Statement<{ account_id: string }, { finished_at: string | null }>;
+  readonly #claimed: Statement<{ account_id: string }, { safe_as_of: string | null }>;
   readonly #everyComplete: Statement<None, { account_id: string; started_at: string }>;
   readonly #latest: Statement<{ account_id: string }, Sweeping>;
   readonly #abandon: Statement<{ id: number; finished_at: string }>;
@@ -151,6 +152,12 @@ export class Runs {
         .where('kind', '!=', 'verify')
         .orderBy('id')
         .limit(1),
+    );
+    this.#claimed = statement(
+      sqlite,
+      (at) => sql`
+        SELECT safe_as_of FROM runs
+        WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
     );
     this.#everyComplete = statement(
       sqlite,
@@ -233,6 +240,13 @@ export class Runs {
   /** When the first complete sweep of an account that is still recorded ended; undefined before it. */
   firstComplete(accountId: string): Promise<string | undefined> {
     return this.#database.read(() => this.#firstComplete.get({ account_id: accountId })?.finished_at ?? undefined);
+  }
+
+  /** Up to when the last complete sweep knew every vendor, milliseconds since 1970; null where it could not say. */
+  lastSafeAsOf(accountId: string): Promise<number | null> {
+    return this.#database.read(
+      () => parseInstant(this.#claimed.get({ account_id: accountId })?.safe_as_of ?? '') ?? null,
+    );
   }
 
   /** When the last complete sweep of each account began, by account. */

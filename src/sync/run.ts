@@ -205,7 +205,8 @@ class SweepRun {
     if (request) await finishRequest(account, request, { seen, news: list.news });
     const undecidedAsOf = await this.#recordUndecided(resolved);
     const guardedSeq = await this.#guardedSeq(swept);
-    return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq, undecidedAsOf });
+    const { lacksHidden } = swept;
+    return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq, undecidedAsOf, lacksHidden });
   }
 
   /** Sweeps the lists, and resolves what they did not show. @param leftOut vendors that lists before left out, though reads by id show them */
@@ -290,7 +291,20 @@ class SweepRun {
     const { accepted } = await mirror.accountRegister.listCount(accountId);
     refuseShortfall(list.conclusion, { elsewhere, accepted }, sync.breaker);
     const believed = isBelieved(list.conclusion, suspects, approved);
-    return { began, ended, marks, list, seen, guarded, unseen, learned, filtersShow, isBelieved: believed };
+    const lacksHidden = hidden?.lacks === 'lists';
+    return {
+      began,
+      ended,
+      marks,
+      list,
+      seen,
+      guarded,
+      unseen,
+      learned,
+      filtersShow,
+      lacksHidden,
+      isBelieved: believed,
+    };
   }
 
   /** Whether vendors of a state may be enough to learn that lists show it. */
@@ -363,13 +377,15 @@ export interface FreshnessLimits {
   readonly unreadSeq: number | undefined;
   /** Up to when the undecided vendors are known, milliseconds since 1970; null where that is unknown, undefined where there are none. */
   readonly undecidedAsOf: number | null | undefined;
+  /** Whether vendors that are not known may be in a list that was not read. */
+  readonly lacksHidden: boolean;
 }
 
 /** How fresh the mirror is after a complete run. */
 async function freshnessOf(
   { mirror, accountId, sync, serviceTime }: SyncAccount,
   run: Run,
-  { guardedSeq, unreadSeq, undecidedAsOf }: FreshnessLimits,
+  { guardedSeq, unreadSeq, undecidedAsOf, lacksHidden }: FreshnessLimits,
 ): Promise<Freshness> {
   // By a clock that is wrong, no moment can be named.
   if (serviceTime.aheadBy !== null) return { listedAsOf: null, safeAsOf: null };
@@ -379,12 +395,13 @@ async function freshnessOf(
     readSeq === undefined ? began : await mirror.runs.runStartBefore(accountId, readSeq, began);
   const [listed, unread] = [await before(guardedSeq), await before(unreadSeq)];
   if (listed === undefined) return { listedAsOf: null, safeAsOf: null };
+  const hiddenAsOf = lacksHidden ? await mirror.runs.lastSafeAsOf(accountId) : Infinity;
   return {
     listedAsOf: listed - sync.lag,
     safeAsOf:
-      unread === undefined || undecidedAsOf === null
+      unread === undefined || undecidedAsOf === null || hiddenAsOf === null
         ? null
-        : Math.min(Math.min(listed, unread) - sync.lag, undecidedAsOf ?? Infinity),
+        : Math.min(listed - sync.lag, unread - sync.lag, undecidedAsOf ?? Infinity, hiddenAsOf),
   };
 }
 

@@ -29,6 +29,34 @@ const found = (at: Testbed<'account'>): unknown[] =>
 
 const stored = (at: Testbed<'account'>): number => at.query("SELECT 1 FROM vendors WHERE presence = 'present'").length;
 
+describe('L16 the moment up to which the mirror holds everything', () => {
+  const claimed = (at: Testbed<'account'>): unknown =>
+    at.query('SELECT listed_as_of IS NOT NULL AS listed, safe_as_of IS NOT NULL AS safe FROM freshness')[0];
+
+  it('is not told while the filter by state was declined once, which may be an accident', async () => {
+    const { at } = await openAt(['refuses=state', 'listArchived=hidden']);
+    await at.pull();
+    expect(claimed(at)).toEqual({ listed: 1, safe: 0 });
+    await at.clock.pass(day / 24);
+    await at.pull();
+    expect(claimed(at)).toEqual({ listed: 1, safe: 1 });
+  });
+
+  it('stays where it was when the filter is declined for the first time', async () => {
+    const { at } = await openAt(['listArchived=hidden']);
+    await at.pull();
+    const moment = (): unknown => at.query('SELECT safe_as_of FROM freshness')[0];
+    const before = moment();
+    at.sandbox.onRequest((request) => {
+      if (request.query.has('search[vis_state]'))
+        at.sandbox.faults.next({ kind: '403', match: (one) => one === request });
+    });
+    await at.clock.pass(day);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(moment()).toEqual(before);
+  });
+});
+
 describe.each(statuses)('L4 a service that answers %s', (status) => {
   it('to the filter by state: runs are complete, one finding, and it is tried again within the day', async () => {
     const { at, queries } = await openAt(['refuses=state', `refusal=${status}`]);
