@@ -57,12 +57,8 @@ export class ShownStates {
 
   has(state: State): boolean {
     if (this.#lacksLists) return false;
-    return state === 0 || this.#learned.get(state) === 'list' || this.needsFilter(state, this.#walked);
-  }
-
-  /** Whether vendors of the state are shown by its own list, and that list is among those of `walked`. */
-  needsFilter(state: State, walked: { has(state: number): boolean } = { has: () => true }): boolean {
-    return state !== null && this.#learned.get(state) === 'filter' && walked.has(state);
+    const by = state === 0 ? 'list' : this.#learned.get(state);
+    return by === 'list' || (by === 'filter' && state !== null && this.#walked.has(state));
   }
 }
 
@@ -397,8 +393,8 @@ export interface SecondSweep {
 }
 
 /**
- * Sweeps again after `sync.lag`, when no copy of the list can be as old as the first sweep: the default list, and those of single states
- * that alone show some of the vendors.
+ * Sweeps again after `sync.lag`, when no copy of the list can be as old as the first sweep: the default list, and those of single states, as
+ * the first one did.
  */
 export async function sweepAgain(
   account: SyncAccount,
@@ -413,10 +409,8 @@ export async function sweepAgain(
   // Whether vendors can be read by id may have been found out since the first sweep began.
   const context = { ...options.context, readsById: account.reader.mayRead };
   const observation = await observe(account, { ...options, context });
-  const states = new ShownStates(learned);
-  const needsFilter =
-    filtersShow || vendorids.some((vendorid) => states.needsFilter(unseen.stateOf.get(vendorid) ?? null));
-  const hidden = needsFilter ? await observeHidden(account, options) : undefined;
+  // Whoever was archived since may be in the list of that state alone, which a fault may have left empty before.
+  const hidden = account.extraWalks === 'auto' ? await observeHidden(account, options) : undefined;
   const ended = mirror.moment();
   const disagreement = disagreementOf(observation, list);
   const shows = new ShownStates(learned, hidden?.states, lacksLists(filtersShow, hidden));

@@ -22,8 +22,6 @@ export const subjects: readonly Subject[] = [
       'wait <= 0 → wait < 0': 'The same.',
       'state !== null → true': 'No list of its own shows vendors without a state.',
       '{ bound: Infinity, since: 0, approved: 0 } → {}': 'No number is beyond what is undefined.',
-      'filtersShow || vendorids.some((vendorid) => states.needsFilter(unseen.stateOf.get(vendorid) ?? null)) → true':
-        'To ask for more lists is only slower.',
     },
   },
   {

@@ -40,11 +40,6 @@ describe('the states that lists show', () => {
     expect([0, 1, 2, null].filter((state) => shown.has(state))).toEqual(expected);
   });
 
-  it('L9 need the list of a state where that alone shows it', () => {
-    const shown = new ShownStates(new Map([...learned, [null, 'filter']]));
-    expect([0, 1, 2, null].filter((state) => shown.needsFilter(state))).toEqual([1]);
-  });
-
   it.each<[string, boolean, Parameters<typeof lacksLists>[1], boolean]>([
     ['no list was asked for, and one showed something before', true, undefined, true],
     ['no list was asked for, and none ever showed anything', false, undefined, false],

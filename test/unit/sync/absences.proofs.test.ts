@@ -183,6 +183,30 @@ describe('L9 no second proof is', () => {
     expect(presences(at)).toEqual({ present: 60 });
   });
 
+  it.each([
+    ['archived', '2', 'archive'],
+    ['deleted', '1', 'delete'],
+  ] as const)('one empty answer of the list of %s vendors, where none was ever shown by it', async (_, state, move) => {
+    const world = [...noReads, 'listArchived=hidden', 'listDeleted=hidden'];
+    const at = await testbed({ level: 'account', vendors: 40, world });
+    const vendorService = at.sandbox.vendors(account);
+    for (const { vis_state, vendorid } of vendorService.all())
+      if (vis_state !== 0) vendorService.vanish(Number(vendorid));
+    await at.pull();
+    await later(at);
+    const [vendorid] = activeIds(at, 1);
+    vendorService[move](vendorid!);
+    let answers = 0;
+    at.sandbox.onRequest(({ query }) => {
+      if (query.get('search[vis_state]') !== state) return;
+      answers += 1;
+      if (answers === 1) at.sandbox.faults.next({ kind: 'empty_list' });
+    });
+    await later(at);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(presences(at)['missing'] ?? 0).toBe(0);
+  });
+
   it.each([1, 2])('a list that shows %i deleted vendors: they do not teach that it shows all', async (shown) => {
     const at = await pulledAccount({
       world: ['visStateFilter=ignored', 'listDeleted=recent', 'readOne=yes'],
