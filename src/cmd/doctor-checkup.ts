@@ -34,22 +34,26 @@ export function problem(
   return { check, result: 'problem', message, remedy: hint, exit, code };
 }
 
-/** How long before its end a certificate should be renewed by now, in milliseconds: those that renew themselves do so 30 days before. */
-const renewalTime = 21 * 86_400_000;
+/**
+ * How long before its end a certificate should be renewed by now, in milliseconds, and as a part of its time: those that renew themselves do so 30
+ * days before, or when a third of their time is left.
+ */
+const [renewalTime, renewalPart] = [21 * 86_400_000, 1 / 4];
 
 /** The certificate of an https address that was reached; undefined where it has none, or cannot be seen, as through a proxy. */
 export async function certificateCheckup(
   check: string,
-  { proxyOf, certificateEnd, clock }: ProcessContext,
+  { proxyOf, certificateTimes, clock }: ProcessContext,
   address: string,
 ): Promise<Checkup | undefined> {
   const url = new URL(address);
-  const end = (await proxyOf(url)) ? undefined : await certificateEnd(url);
-  if (end === undefined) return undefined;
-  const day = timestamp(end).slice(0, 10);
-  const left = end - clock.now();
+  const times = (await proxyOf(url)) ? undefined : await certificateTimes(url);
+  if (!times) return undefined;
+  const { from, until } = times;
+  const day = timestamp(until).slice(0, 10);
+  const left = until - clock.now();
   const message = `The certificate of ${url.host} is valid until ${day}`;
-  return left > renewalTime
+  return left > Math.min(renewalTime, (until - from) * renewalPart)
     ? fine(check, `${message}.`)
     : warning(
         check,

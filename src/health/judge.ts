@@ -41,7 +41,7 @@
 import type { SweepProgress } from '../domain/run.ts';
 import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
-import { catalogue, isAccessRefused, type ErrorCode } from '../domain/errors.ts';
+import { catalogue, isAccessRefused, isOfToken, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
@@ -315,8 +315,15 @@ function problem(
   return { code, tone, since, message, remedy };
 }
 
-function judgeAccount(facts: AccountFacts, around: Surroundings): AccountHealth {
+/** A token that is refused is refused for each account of its connection, whichever request found it out. */
+function withToken(facts: AccountFacts, connections: readonly ConnectionFacts[]): AccountFacts {
+  const refused = connections.find(({ connection }) => connection === facts.connection)?.failing;
+  return facts.failing || !refused || !isOfToken(refused.code) ? facts : { ...facts, failing: refused };
+}
+
+function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealth {
   const { now, process, installation } = around;
+  const facts = withToken(account, around.facts.connections);
   const { listed_as_of, safe_as_of, paused_since } = facts.freshness;
   const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
   const staleness = listed === undefined ? null : Math.max(0, now - listed);

@@ -52,7 +52,7 @@ async function onTerminal(at: DaemonTestbed, ...argv: string[]): Promise<string>
     random: constantRandom(),
     fetch: globalThis.fetch,
     proxyOf: () => Promise.resolve(undefined),
-    certificateEnd: () => Promise.resolve(undefined),
+    certificateTimes: () => Promise.resolve(undefined),
     interrupted: new AbortController().signal,
     packageRoot,
     machineSettings: settings,

@@ -140,7 +140,7 @@ async function command(argv: readonly string[], clock: VirtualClock, fetch: Fetc
     sealingCost: 2 ** 10,
     fetch,
     proxyOf: () => Promise.resolve(undefined),
-    certificateEnd: () => Promise.resolve(undefined),
+    certificateTimes: () => Promise.resolve(undefined),
     interrupted: new AbortController().signal,
     packageRoot,
     machineSettings: '/nowhere/mirror.yaml',

@@ -200,11 +200,17 @@ function needTunnel(request: ClientRequest): void {
 /** Milliseconds for a connection and its handshake. */
 const handshakeTimeout = 5_000;
 
+/** Between which moments a certificate is valid, in milliseconds since 1970. */
+export interface CertificateTimes {
+  readonly from: number;
+  readonly until: number;
+}
+
 /**
- * Until when the certificate at an address is valid, in milliseconds since 1970; undefined where the address is not https, or no trusted
+ * When the certificate at an address is valid; undefined where the address is not https, or no trusted
  * connection can be made; a request to the address then says why. `options` are for tests.
  */
-export function certificateEnd(url: URL, options: ConnectionOptions = {}): Promise<number | undefined> {
+export function certificateTimes(url: URL, options: ConnectionOptions = {}): Promise<CertificateTimes | undefined> {
   if (url.protocol !== 'https:') return Promise.resolve(undefined);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
@@ -215,14 +221,16 @@ export function certificateEnd(url: URL, options: ConnectionOptions = {}): Promi
       ...eachAttempt(handshakeTimeout),
       ...options,
     });
-    const end = (moment?: number): void => {
+    const end = (times?: CertificateTimes): void => {
       socket.destroy();
-      resolve(moment);
+      resolve(times);
     };
     socket.setTimeout(handshakeTimeout, () => end());
     socket.once('error', () => end());
     socket.once('secureConnect', () => {
-      end(parseInstant(socket.getPeerCertificate().valid_to));
+      const { valid_from, valid_to } = socket.getPeerCertificate();
+      const [from, until] = [valid_from, valid_to].map((moment) => parseInstant(moment));
+      end(from === undefined || until === undefined ? undefined : { from, until });
     });
   });
 }

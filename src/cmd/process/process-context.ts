@@ -1,5 +1,6 @@
 /** What a command sees of the process around it. A test hands over its own. */
 import type { Readable } from 'node:stream';
+import type { CertificateTimes } from '../../api/http/node-fetch.ts';
 import type { Fetch } from '../../api/http/request.ts';
 import { systemClock, systemRandom, type Clock, type Random } from '../../domain/clock.ts';
 
@@ -24,7 +25,7 @@ export interface ProcessContext {
   /** The proxy through which requests to an address go; undefined for none. */
   readonly proxyOf: (url: URL) => Promise<URL | undefined>;
   /** Until when the certificate at an address is valid, milliseconds since 1970; undefined where that cannot be seen. */
-  readonly certificateEnd: (url: URL) => Promise<number | undefined>;
+  readonly certificateTimes: (url: URL) => Promise<CertificateTimes | undefined>;
   /** Aborted when the person at the terminal, or the system, wants an end. */
   readonly interrupted: AbortSignal;
   /** Where package.json, config/ and migrations/ are. */
@@ -57,7 +58,7 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
       return (await network)(...request);
     },
     proxyOf: async (url) => (await import('../../api/http/node-fetch.ts')).environmentProxy(url),
-    certificateEnd: async (url) => (await import('../../api/http/node-fetch.ts')).certificateEnd(url),
+    certificateTimes: async (url) => (await import('../../api/http/node-fetch.ts')).certificateTimes(url),
     interrupted,
     packageRoot,
     machineSettings: '/etc/vendor-mirror/mirror.yaml',

@@ -38,7 +38,7 @@ export interface CommandOptions {
   readonly fetch?: ProcessContext['fetch'];
   /** Until when certificates are valid; no address has one unless told. */
   readonly proxyOf?: ProcessContext['proxyOf'];
-  readonly certificateEnd?: ProcessContext['certificateEnd'];
+  readonly certificateTimes?: ProcessContext['certificateTimes'];
   readonly clock?: Clock;
   /** The content of standard input; default: empty. */
   readonly stdin?: string | Uint8Array;
@@ -75,7 +75,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
       sealingCost: 2 ** 10,
       fetch: options.fetch ?? nodeFetch(),
       proxyOf: options.proxyOf ?? (() => Promise.resolve(undefined)),
-      certificateEnd: options.certificateEnd ?? (() => Promise.resolve(undefined)),
+      certificateTimes: options.certificateTimes ?? (() => Promise.resolve(undefined)),
       interrupted: interruption.signal,
       packageRoot,
       machineSettings: join(folder, 'of-the-machine.yaml'),

@@ -103,6 +103,12 @@ const account = ['--account', '6BApk'];
 const ports = 'listener: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }';
 const day = 86_400_000;
 
+/** The times of a certificate of so many days, of which so many are left. */
+function validFor(days: number, left: number): { from: number; until: number } {
+  const until = systemClock.now() + left * day;
+  return { from: until - days * day, until };
+}
+
 /** An installation that mirrored everything once. */
 async function installed(options: Partial<CommandOptions> = {}, world: SandboxTestbedOptions = {}): Promise<Line> {
   const sandbox = await testbed({ level: 'sandbox', vendors: 12, ...world });
@@ -257,7 +263,7 @@ const faults: readonly Fault[] = [
   })),
   {
     title: 'the certificate of the service expires in twenty days',
-    plant: () => installed({ certificateEnd: () => Promise.resolve(systemClock.now() + 20.5 * day) }),
+    plant: () => installed({ certificateTimes: () => Promise.resolve(validFor(90, 20.5)) }),
     check: 'certificate',
     exit: 0,
     says: /^The certificate of 127\.0\.0\.1:\d+ is valid until \d{4}-\d\d-\d\d: 20 days from now\.$/,
@@ -497,8 +503,8 @@ const faults: readonly Fault[] = [
           const here = String(url).replace('https://mirror.example', `http://127.0.0.1:${port}`);
           return fetch(here, request);
         },
-        certificateEnd: ({ hostname }) =>
-          Promise.resolve(hostname === 'mirror.example' ? systemClock.now() + 10.5 * day : undefined),
+        certificateTimes: ({ hostname }) =>
+          Promise.resolve(hostname === 'mirror.example' ? validFor(45, 10.5) : undefined),
       });
       place.folder = line.folder;
       daemonAt(line);

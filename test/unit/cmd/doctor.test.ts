@@ -152,12 +152,25 @@ describe('doctor', () => {
     });
   });
 
+  it.each([
+    ['11 h of 12', 11 / 24, 0.5, 'ok'],
+    ['2 h of 12', 2 / 24, 0.5, 'warning'],
+    ['15 days of 45', 15, 45, 'ok'],
+    ['20 days of 90', 20, 90, 'warning'],
+    ['22 days of a year', 22, 365, 'ok'],
+  ])('judges a certificate by its own time: of %s', async (_, left, days, result) => {
+    const until = systemClock.now() + left * 86_400_000;
+    const certificateTimes = () => Promise.resolve({ from: until - days * 86_400_000, until });
+    const line = await testbed({ level: 'command', service: { vendors: 5 }, settings: freePorts, certificateTimes });
+    expect((await diagnose(line)).of('certificate')?.result).toBe(result);
+  });
+
   it('K55 names the proxy, through which no certificate can be seen', async () => {
     const line = await testbed({
       level: 'command',
       service: { vendors: 5 },
       proxyOf: () => Promise.resolve(new URL('http://ann:secret@proxy.example.com:3128')),
-      certificateEnd: () => Promise.resolve(0),
+      certificateTimes: () => Promise.resolve({ from: 0, until: 0 }),
     });
     const { stdout } = await line.run('doctor');
     expect(stdout).toMatch(

@@ -27,7 +27,7 @@ function terminal(fetch: ProcessContext['fetch'] = globalThis.fetch) {
     random: systemRandom,
     fetch,
     proxyOf: () => Promise.resolve(undefined),
-    certificateEnd: () => Promise.resolve(undefined),
+    certificateTimes: () => Promise.resolve(undefined),
     interrupted: interrupt.signal,
     packageRoot: '',
     machineSettings: '',

@@ -102,6 +102,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     of({ failing: failing('token_refresh_failed') }),
     refused('token_refresh_failed'),
   ],
+  [
+    'L82 the token of its connection was refused by another request than those of runs',
+    of({}, { connections: [{ connection: 'default', accounts: 1, failing: { ...grant, connection: 'default' } }] }),
+    refused('token_refresh_failed'),
+  ],
   ['the account is not that of the token', of({ runs: [failed('access_denied')] }), refused('access_denied')],
   [
     'the service has no such account, and nothing was ever mirrored',

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { certificateEnd } from '../../../../src/api/http/node-fetch.ts';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { certificateTimes } from '../../../../src/api/http/node-fetch.ts';
 import { certificatePath } from '../../../support/network/http-proxy.ts';
 import { listen } from '../../../support/network/listen.ts';
 
@@ -12,15 +13,16 @@ async function serving(certificate: string): Promise<URL> {
   return new URL(`https://localhost:${port}/path`);
 }
 
-describe('the expiry of a certificate', () => {
+describe('the time of a certificate', () => {
   it('is read from the certificate at the address if it is trusted', async () => {
-    const end = await certificateEnd(await serving('valid'), { ca: pem('authority') });
-    expect(new Date(end ?? 0).getUTCFullYear()).toBeGreaterThan(2100);
+    const times = await certificateTimes(await serving('valid'), { ca: pem('authority') });
+    expect(new Date(times?.until ?? 0).getUTCFullYear()).toBeGreaterThan(2100);
+    expect(times?.from).toBeLessThan(systemClock.now());
   });
 
   it('is unknown if the certificate is not trusted, for plain http, and if nobody answers', async () => {
-    expect(await certificateEnd(await serving('self-signed'), { ca: pem('authority') })).toBeUndefined();
-    expect(await certificateEnd(new URL('http://localhost:1/'))).toBeUndefined();
-    expect(await certificateEnd(new URL('https://127.0.0.1:1/'))).toBeUndefined();
+    expect(await certificateTimes(await serving('self-signed'), { ca: pem('authority') })).toBeUndefined();
+    expect(await certificateTimes(new URL('http://localhost:1/'))).toBeUndefined();
+    expect(await certificateTimes(new URL('https://127.0.0.1:1/'))).toBeUndefined();
   });
 });
