@@ -50,21 +50,23 @@ export interface ObservationOptions {
 export async function observe(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
   const { mirror, accountId } = account;
   const { moved, walked } = await mirror.runs.listMoves(accountId);
-  const { miscounted } = await mirror.accountRegister.listCount(accountId);
   const observer = new PageObserver();
   const plan = sweepPlan(account, options, observer);
-  const result = await sweep({ ...plan, ...(await windowsOf(account)), moves: movesOften(moved, walked), miscounted });
+  const result = await sweep({ ...plan, ...(await knownOfLists(account)), moves: movesOften(moved, walked) });
   if (result.conclusion.complete && result.conclusion.proof === 'windows')
     await account.optional.honoured('window_size');
   const { guarded, news, lagging, unusable, fields, allStored } = observer;
   return { ...result, guarded, news, lagging, unusable, fields: fields.observed, allStored };
 }
 
-/** What a sweep needs to know about windows, whose size the service may not honour. */
-export async function windowsOf({
+/** What is known of all lists of an account: whether their counts count nothing, and sizes of windows are honoured. */
+async function knownOfLists({
   optional,
-}: Pick<SyncAccount, 'optional'>): Promise<Pick<SweepPlan, 'mayUseWindows' | 'onSizeDeclined'>> {
+  mirror,
+  accountId,
+}: SyncAccount): Promise<Pick<SweepPlan, 'mayUseWindows' | 'onSizeDeclined' | 'miscounted'>> {
   return {
+    miscounted: (await mirror.accountRegister.listCount(accountId)).miscounted,
     mayUseWindows: (await optional.isHonoured('per_page')) && (await optional.isHonoured('window_size')),
     onSizeDeclined: (error) => optional.declined('window_size', error),
   };
@@ -96,7 +98,7 @@ export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promis
   const seen = new IdSet();
   const states = new Set<number>();
   let lacks: HiddenWalks['lacks'] = 'nothing';
-  const planned = { ...plan, ...(await windowsOf(account)) };
+  const planned = { ...plan, ...(await knownOfLists(account)) };
   for (const state of [1, 2] as const) {
     const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state));
     if (walked === 'not_tried' || walked instanceof MirrorError) {

@@ -11,14 +11,15 @@
  *
  * The same argument holds for several passes together while `total` is constant.
  *
- * It holds while `total` counts at least the rows that are listed. A walk that shows more refutes that, and so did an earlier sweep of this list
- * that ended so (`miscounted`); then no number proves anything. What is left is the list itself: a vendor that was passed over because rows
- * moved up behind the walk was passed over because a row before it went, or moved. Two walks in succession that show the same vendors in the
- * same places, none of them twice, none of which may have entered, rule that out: what went after it was shown is not shown again, what moved
- * stands elsewhere, and what came was not there before. A page may be answered from a copy that is `sync.lag` old, and then a row that went
- * may be shown again: so the second walk begins no sooner than that after the first ended, and each of its pages is as it was after all of the first.
- * The same two walks prove a list that shows fewer rows than are counted. Where pages past the end repeat pages before, nothing less than two
- * such walks says that there is no more.
+ * It holds while `total` counts at least the rows that are listed. A walk that shows more refutes that, or one whose pages count their own
+ * rows each, and so did an earlier sweep of this account that ended so (`miscounted`); then no number proves anything, nor does one that
+ * changes say that the list did. What is left is the list itself: a vendor that was passed over because rows moved up behind the walk was
+ * passed over because a row before it went, or moved. Two walks in succession that show the same vendors in the same places, none of them
+ * twice, none of which may have entered, rule that out: what went after it was shown is not shown again, what moved stands elsewhere, and
+ * what came was not there before. A page may be answered from a copy that is `sync.lag` old, and then a row that went may be shown again:
+ * so the second walk begins no sooner than that after the first ended, and each of its pages is as it was after all of the first. The same
+ * two walks prove a list that shows fewer rows than are counted. Where pages past the end repeat pages before, nothing less than two such
+ * walks says that there is no more.
  *
  * What remains is a list that counts too few rows, unknown until now, changed while its first walk passed, and missed exactly as many rows
  * as are not counted. The next sweep shows them.
@@ -36,7 +37,7 @@ export interface Pass {
   readonly order: number;
   /** The `total` of all pages; undefined if it changed. */
   readonly total: number | undefined;
-  /** The highest `total`; and whether the walk showed more vendors than any `total` counted. */
+  /** The highest `total`; and whether the walk showed that it counts no list: there were more vendors, or pages counted their own rows. */
   readonly counted: number;
   readonly beyond: boolean;
   /** How many pages the list has. */
@@ -130,7 +131,7 @@ export class Passes {
     this.#miscounted ||= pass.beyond;
     this.#alike = before && areAlike(pass, before) ? this.#alike + 1 : 1;
     if (this.#alike === 1) this.#alikeSince = pass.ended;
-    if (pass.total === undefined && !pass.beyond)
+    if (pass.total === undefined && !this.#miscounted)
       return { ...this.#startOver('the number of vendors changed during the walk'), afterLag: true };
     if (pass.entered && !pass.atOnce) return this.#startOver('vendors entered the list during the walk');
     if (!pass.end) return this.#startOver('the end of the list was not seen');

@@ -30,7 +30,7 @@ export interface SweepPlan extends ListSource {
   readonly moves?: boolean;
   /** Whether the service honours the sizes of windows, as far as is known; true by default. */
   readonly mayUseWindows?: boolean;
-  /** An earlier sweep of this list showed more vendors than it counts. */
+  /** An earlier sweep of the account's list showed more vendors than it counts. */
   readonly miscounted?: boolean;
   /** How many neighbouring rows must support an order before it is used. */
   readonly enoughPairs?: number;

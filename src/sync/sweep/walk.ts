@@ -88,13 +88,15 @@ export async function walk({
     total: first.total,
     mostCounted: first.total,
     steady: true,
+    ofPages: true,
     entered: false,
     cutShort: false,
   };
   const last = { page: 1, rows: 0 };
 
-  const count = ({ pages, total }: VendorPage): void => {
+  const count = ({ pages, total, rows }: VendorPage): void => {
     met.steady &&= total === first.total;
+    met.ofPages &&= total === rows.length;
     met.pages = pages;
     met.total = total;
     met.mostCounted = Math.max(met.mostCounted, total);
@@ -124,6 +126,8 @@ export async function walk({
     return true;
   };
 
+  /** Whether the walk shows that `total` counts no list: there are more vendors, or each page counts its own rows. */
+  const isRefuted = (): boolean => ids.size > met.mostCounted || (met.ofPages && !met.steady);
   const full = (): number => Math.max(1, Math.min(first.perPage, fullPage()));
   const isAllShown = (): boolean => met.steady && ids.size === met.total;
 
@@ -190,7 +194,7 @@ export async function walk({
     judge,
   );
   // A list that changed is walked again, whatever its end; unless its counts count nothing.
-  const isWorthless = (): boolean => !met.steady && ids.size <= met.mostCounted;
+  const isWorthless = (): boolean => !met.steady && !miscounted && !isRefuted();
   while (!isOver() && !isWorthless() && endSeen() === undefined && requested < mostPages) {
     // The first page past the end is requested alone, others beyond a full one together.
     const ahead = requested > countedPages() && last.page === requested && last.rows >= full() ? concurrency : 1;
@@ -209,7 +213,7 @@ export async function walk({
     order,
     total: met.steady ? first.total : undefined,
     counted: mostCounted,
-    beyond: ids.size > mostCounted,
+    beyond: isRefuted(),
     pages: countedPages() === 1 && windows.length === 1 ? 1 : Math.max(Math.min(met.pages, mostPages), windows.length),
     whole: ![...without].some(([page, kind]) => kind === 'refused' && page < last.page),
     repeated: ids.size < met.rows,

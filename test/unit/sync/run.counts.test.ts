@@ -127,6 +127,31 @@ describe('a list whose counts are wrong', () => {
     },
   );
 
+  it.each([4, 6, 8])(
+    'L1 A3 is proven complete for each state where pages count their own rows, in a new order each time, and some are never shown: %s deleted vendors',
+    async (deleted) => {
+      const at = await testbed({
+        level: 'account',
+        vendors: 30,
+        world: ['order=shuffled', 'total=page', 'unlistedIds=2', 'readOne=405', 'perPage=honoured'],
+        settings: { service: { paging: { perPage: 5 } } },
+      });
+      const listed = listedIds(at);
+      const vendors = at.sandbox.vendors(account);
+      for (const vendorid of listed.slice(0, deleted)) vendors.delete(vendorid);
+      await at.clock.advance(3_600_000);
+      // So many new vendors may use up the walks of a first pull.
+      await at.pull();
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      vendors.vanish(listed.at(-1)!);
+      await at.clock.advance(3_600_000);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(at.query("SELECT vendorid FROM vendors WHERE presence = 'missing'")).toEqual([
+        { vendorid: listed.at(-1) },
+      ]);
+    },
+  );
+
   it('L2 is incomplete if it counts many more than it shows, until that is accepted, and again when it grows', async () => {
     const at = await testbed({ level: 'account', vendors: 60, world: ['unlistedIds=25'] });
     const refused = { outcome: 'incomplete', error: { code: 'too_many_unreadable', exit: 1 } };

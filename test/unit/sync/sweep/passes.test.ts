@@ -30,6 +30,8 @@ function conclusions(...passes: readonly Pass[]): Conclusion[] {
 
 const complete = { complete: true, proof: 'passes', pages: 2, unreadable: 0 };
 
+const nine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
 describe('a list is proven complete', () => {
   it('A9 by as many distinct vendors as its total', () => {
     expect(conclusions(pass([1, 2, 3, 4]))).toEqual([{ ...complete, proof: 'plain', shown: 4 }]);
@@ -60,11 +62,20 @@ describe('a list is proven complete', () => {
     expect(conclusions(pass([1, 2, 3], { total: 5 }), pass([4]))[1]!.complete).toBe(false);
   });
 
+  it('L1 by passes during which the total changed, once more vendors were shown than are counted', () => {
+    const changed = { total: undefined, counted: 8, beyond: false, repeated: true };
+    const proof = new Passes(0);
+    const passes = Array.from({ length: 20 }, (_, nth) =>
+      proof.add(nth === 0 ? pass(nine, { total: 8 }) : pass(nine.slice(nth % 3), { ...changed, order: nth })),
+    );
+    expect(passes.findIndex((conclusion) => conclusion.complete)).toBe(19);
+    expect(passes[1]).toMatchObject({ startsOver: false, afterLag: false });
+  });
+
   it('A1 A2 by no pass that showed a vendor which may have entered meanwhile', () => {
     expect(conclusions(pass([1, 2, 3, 4], { entered: true }))).toMatchObject([{ complete: false, startsOver: true }]);
   });
 
-  const nine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
   const short = (told: Partial<Pass> = {}): Pass => pass(nine, { total: 11, ...told });
 
   it.each([

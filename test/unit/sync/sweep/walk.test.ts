@@ -187,6 +187,19 @@ describe('a walk over all pages', () => {
     expect([...(await walked(answer, { miscounted: true })).pass.ids]).toEqual([1, 2, 3, 5, 6]);
   });
 
+  it.each([
+    [false, [[1, 2, 3], 2, undefined]],
+    [true, [[1, 2, 3], 3, 'empty']],
+  ])(
+    'L1 follows a list whose total changed to its end only if the list was seen to show more than that: %s',
+    async (miscounted, expected) => {
+      const ids = [[1, 2], [3]];
+      const answer = (page: number): Answer => ({ page, pages: 1, total: page + 1, ids: ids[page - 1] ?? [] });
+      const { pass, asked } = await walked(answer, { miscounted });
+      expect([[...pass.ids], asked.length, pass.end]).toEqual(expected);
+    },
+  );
+
   it.each<[string, (page: number) => readonly number[], object]>([
     ['as a whole', (page) => listed(Math.max(1, page - 1)), { repeated: false, end: 'empty' }],
     ['in part', (page) => (page === 2 ? [2] : listed(Math.max(1, page - 1))), { repeated: true, end: 'empty' }],
@@ -233,6 +246,16 @@ describe('a walk over all pages', () => {
     const { pass } = await walked((page) => ({ page, pages: 1, total: 1 + (page % 2), ids: listed(page) }));
     expect(pass).toMatchObject({ total: undefined, counted: 2, beyond: true, end: 'empty' });
     expect([...pass.ids]).toEqual(six);
+  });
+
+  it.each<[string, (page: number) => Partial<Answer>, boolean]>([
+    ['each page counts its own rows', (page) => ({ total: page === 1 ? 2 : 1 }), true],
+    ['it changes', (page) => ({ total: page === 1 ? 3 : 2 }), false],
+    ['each page has as many rows as are counted', () => ({ total: 2, ids: [1, 2] }), false],
+  ])('L1 sees in a page that repeats one before whether `total` counts pages: %s', async (_, told, beyond) => {
+    const ids = [[1, 2], [2]];
+    const { pass } = await walked((page) => ({ page, pages: 1, total: 0, ids: ids[page - 1] ?? [], ...told(page) }));
+    expect(pass).toMatchObject({ beyond });
   });
 
   it.each([
