@@ -129,7 +129,6 @@ export class Network {
       this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
       sandbox.faults.next({ kind: fault });
     }
-    this.#note(url, fault);
     const before = this.#vendorsAsOf(method, url);
     const answer = await sandbox.handle({
       method,
@@ -139,6 +138,7 @@ export class Network {
       body: Buffer.from(body),
     });
     trace.write('answer', answer.status, answer.body.length, answer.breakage?.kind ?? '');
+    this.#note(url, fault, answer);
     if (method === 'GET' || targetOf(url.pathname)?.resource !== 'vendors') return answer;
     arrival.isCarriedOut = this.#vendorsAsOf(method, url) !== before;
     return this.#spoiled(answer, method);
@@ -170,8 +170,8 @@ export class Network {
     return { ...answer, body: Buffer.from(text) };
   }
 
-  /** What a question about vendors may prove. Lists of one state prove nothing about others, nor do emptied ones. */
-  #note(url: URL, fault: FaultKind | undefined): void {
+  /** What a question about vendors may prove. Lists of one state prove nothing about others, nor do emptied ones, nor those that are declined. */
+  #note(url: URL, fault: FaultKind | undefined, answer: SandboxAnswer): void {
     const target = targetOf(url.pathname);
     const at = this.#options.timeline.now;
     const view = target && this.views.get(target.account);
@@ -182,7 +182,8 @@ export class Network {
     const wanted = url.searchParams.get('search[vis_state]');
     if (wanted === '2' && fault === 'empty_list') view.emptiedArchived.push(at);
     if (target.id !== undefined || wanted !== null) return;
-    if (isAnswered) view.lists.push({ at, page: Number(url.searchParams.get('page')) });
+    if (isAnswered && Buffer.from(answer.body).includes('"bill_vendors"'))
+      view.lists.push({ at, page: Number(url.searchParams.get('page')) });
     if (fault === 'empty_list') view.emptied.push(at);
   }
 

@@ -43,7 +43,8 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   }
   if (report.error?.code === 'paging_ignored' && (looksBlind(plan) || isBlind(phase, smallestPage))) return nothing;
   if (isBlind(phase)) {
-    if (report.error?.code !== 'paging_ignored' && report.outcome === 'complete' && follower.behind(begun).length > 0)
+    const isClaimed = report.outcome === 'complete' && auditor.withheld() === 0 && countsMore(phase);
+    if (isClaimed && follower.behind(begun).length > 0)
       broken('P1', 'a list that ignores its page parameter was called complete');
     return nothing;
   }
@@ -112,6 +113,15 @@ const smallestPage = 15;
 function isBlind({ plan, eventLog }: QuietPhase, rows = rowsOnPage(plan)): boolean {
   const isIgnored = plan.world.paging === 'ignored' || plan.world.paging === 'echoed';
   return isIgnored && eventLog.vendors.length + plan.world.unlistedIds > rows;
+}
+
+/** Whether the service counts more vendors than its first page has room for: nothing else tells that there are more. */
+function countsMore({ plan, eventLog }: QuietPhase): boolean {
+  const { total, listDeleted, listArchived, unlistedIds } = plan.world;
+  const isListed = { 0: true, 1: listDeleted === 'shown', 2: listArchived === 'shown', vanished: false };
+  const listed = eventLog.vendors.filter((id) => isListed[eventLog.of(id).at(-1)?.state ?? 'vanished']);
+  const places = listed.length + unlistedIds;
+  return places - (total === 'fewer' ? Math.ceil(places / 10) : 0) > rowsOnPage(plan);
 }
 
 /**
