@@ -91,9 +91,16 @@ export const nothingResolved: Resolution = {
   notes: [],
 };
 
-/** A sample of vendors that lists or other readings have just shown. */
-export function sampleListed({ seen, unseen }: Pick<SweepOutcome, 'seen' | 'unseen'>): number[] {
-  return [...sampleMiddle(seen), ...unseen.recent];
+/**
+ * A sample of vendors that lists or other readings have just shown, and that a read by id should find: active ones first, because lists may
+ * show deleted vendors that no read by id finds.
+ */
+export async function sampleListed(
+  { mirror, accountId }: SyncAccount,
+  { seen, unseen }: Pick<SweepOutcome, 'seen' | 'unseen'>,
+): Promise<number[]> {
+  const active = (await mirror.vendors.newestActive(accountId)).filter((vendorid) => seen.has(vendorid));
+  return [...new Set([...active, ...sampleMiddle(seen), ...unseen.recent])];
 }
 
 /**
@@ -109,7 +116,7 @@ export async function resolveById(
 ): Promise<Resolution> {
   const { unseen, isBelieved } = swept;
   const attemptOptions = attemptOptionsOf(options);
-  const limits = { listed: sampleListed(swept), enough: (await breaker.room()) + 1 };
+  const limits = { listed: await sampleListed(account, swept), enough: (await breaker.room()) + 1 };
   const read = await readUnseen(account, unseen, limits, attemptOptions);
   const isUnshown = (id: number): boolean => isUnread(read, id) || read.refused.has(id);
   const forgotten = isBelieved ? await unlearnShown(account, unseen, read.unchanged, swept.leftOut) : new Set<never>();
@@ -162,7 +169,8 @@ async function leftOutBy(
   if (fresh.length === 0 || sync.lag > longestPause) return unlisted;
   await untilLater(account, ended, options.signal);
   const moment = mirror.moment();
-  const again = await readById(account, fresh, { listed: sampleListed({ seen, unseen }), enough: Infinity }, options);
+  const listed = await sampleListed(account, { seen, unseen });
+  const again = await readById(account, fresh, { listed, enough: Infinity }, options);
   for (const id of fresh) if (again.unchanged.has(id)) unlisted.set(id, moment);
   return unlisted;
 }
@@ -311,7 +319,8 @@ async function lookAgain(
   // Where copies are so old, the next run looks.
   if (vendorids.length === 0 || account.sync.lag > longestPause) return { absences: [], open: new Map() };
   await untilLater(account, account.mirror.moment(), options.signal);
-  const read = await readById(account, vendorids, { listed: sampleListed(swept), enough: Infinity }, options);
+  const listed = await sampleListed(account, swept);
+  const read = await readById(account, vendorids, { listed, enough: Infinity }, options);
   const open = new Map([...read.unproven].map((vendorid) => [vendorid, saysNothing]));
   return { absences: absencesByReading(vendorids, read.notFound), open: new Map([...open, ...read.refused]) };
 }

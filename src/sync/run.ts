@@ -340,7 +340,7 @@ class SweepRun {
     const { suspects, hidden, absent } = swept.unseen;
     const unlisted = suspects.length + hidden.length + absent.length + parked;
     if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
-    return reader.isOffered(() => Promise.resolve(sampleListed(swept)), attemptOptionsOf(options));
+    return reader.isOffered(() => sampleListed(this.#account, swept), attemptOptionsOf(options));
   }
 
   async #resolve(

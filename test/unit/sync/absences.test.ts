@@ -36,6 +36,27 @@ describe('where the service reads vendors by id', () => {
     expect(stateOf(at, deleted!)).toEqual({ presence: 'present', vis_state: 1, vis_state_source: 'reported' });
   });
 
+  it.each([0, 2] as const)(
+    'L9 a vendor of state %i is gone though nearly all that lists show are deleted, which no read by id finds, and no 404 has the form of the service',
+    async (state) => {
+      const at = await pulledAccount({
+        world: ['listDeleted=shown', 'readDeleted=404', 'errorForm=html', 'visStateFilter=ignored'],
+      });
+      const [vanished, active, ...others] = activeIds(at, 100);
+      const vendors = at.sandbox.vendors(account);
+      for (const vendorid of others) vendors.delete(vendorid);
+      vendors.edit(vanished!, { vis_state: state });
+      await at.pull();
+      await at.clock.advance(60_000);
+      vendors.vanish(vanished!);
+      await at.pull();
+      expect([stateOf(at, vanished!), stateOf(at, active!)]).toMatchObject([
+        { presence: 'gone', vis_state: state },
+        { presence: 'present', vis_state: 0 },
+      ]);
+    },
+  );
+
   it('A22 a refused read proves nothing: the vendor stays a suspect, with a finding', async () => {
     const at = await pulledAccount();
     const [hidden] = activeIds(at, 1);
