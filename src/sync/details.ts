@@ -64,7 +64,10 @@ class DetailReader {
     const ids = [...seen];
     if (ids.length === 0) return;
     const before = await mirror.details.probed(accountId);
-    const some = (): Promise<number[]> => Promise.resolve(sample(ids, before, probes.first));
+    const some = async (): Promise<number[]> => [
+      ...(await mirror.vendors.newestActive(accountId)),
+      ...sample(ids, before, probes.first),
+    ];
     if (!(await reader.isOffered(some, this.#options))) return;
     const known = await mirror.details.learned(accountId);
     const since = this.#account.clock.now() - this.#options.context.lag;
@@ -93,9 +96,11 @@ class DetailReader {
     const probed = isEnough
       ? [...sample(ids, run.id, probes.later), ...changed]
       : sample(ids, before, probes.first - before);
-    const { shown } = await this.#read(probed);
-    if (!isEnough && shown.length > 0) await mirror.details.addProbed(accountId, shown.length);
-    if (before + shown.length >= enough && (await mirror.details.isSuspected(accountId)))
+    const { shown, refused } = await this.#read(probed);
+    // Lists may show deleted vendors that no read by id finds.
+    const asked = shown.length > 0 ? shown.length + refused.length : 0;
+    if (!isEnough && asked > 0) await mirror.details.addProbed(accountId, asked);
+    if (before + asked >= enough && (await mirror.details.isSuspected(accountId)))
       await mirror.details.learnSuspected(accountId);
     return shown;
   }

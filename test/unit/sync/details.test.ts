@@ -69,6 +69,24 @@ describe('fields that lists leave out', () => {
     },
   );
 
+  it.each([1, 3])(
+    'L14 are learned from %s vendors where all others that lists show are deleted, which no read by id finds',
+    async (active) => {
+      const { at, vendors } = await leavingOut(['note'], undefined, {
+        world: ['listDeleted=shown', 'readDeleted=404'],
+      });
+      const [kept, others] = [vendors.all().slice(-active), vendors.all().slice(0, -active)];
+      for (const { vendorid } of others) vendors.delete(Number(vendorid));
+      for (const outcome of ['complete', 'complete']) {
+        expect(await at.pull()).toMatchObject({ outcome });
+        await at.clock.advance(3_600_000);
+      }
+      expect(at.query('SELECT vendorid, note FROM active_vendors ORDER BY vendorid')).toEqual(
+        kept.map(({ vendorid, note }) => ({ vendorid, note })),
+      );
+    },
+  );
+
   it('L14 an edit of one is found at the next run, and a new vendor is read at once', async () => {
     const { at, vendors } = await leavingOut(['note']);
     await at.pull();
