@@ -120,7 +120,7 @@ function countsMore({ plan, eventLog }: QuietPhase): boolean {
   const { total, listDeleted, listArchived, unlistedIds } = plan.world;
   const isListed = { 0: true, 1: listDeleted === 'shown', 2: listArchived === 'shown', vanished: false };
   const listed = eventLog.vendors.filter((id) => isListed[eventLog.of(id).at(-1)?.state ?? 'vanished']);
-  const places = listed.length + unlistedIds;
+  const places = listed.length + Math.min(unlistedIds, plan.vendors);
   return places - (total === 'fewer' ? Math.ceil(places / 10) : 0) > rowsOnPage(plan);
 }
 
