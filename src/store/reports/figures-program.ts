@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../domain/clock.ts';
 import { connectReader } from '../sqlite/driver.ts';
+import { fileVersion } from '../sqlite/statement.ts';
 import { AccountFigures } from './account-figures.ts';
 import type { Figures, FiguresAnswer, FiguresQuestion } from './figures.ts';
 import { owedByAccount, type AccountOwed } from './owed.ts';
@@ -13,8 +14,13 @@ function open(): Read {
   const sqlite = connectReader((workerData as { path: string }).path);
   const figures = new AccountFigures(sqlite, systemClock);
   const owed = owedByAccount(sqlite);
+  let known: { readonly version: string; readonly owed: readonly AccountOwed[] } | undefined;
   const read = sqlite.transaction<Read>((asked) => {
-    if (asked === null) return owed();
+    if (asked === null) {
+      const version = fileVersion(sqlite);
+      if (known?.version !== version) known = { version, owed: owed() };
+      return known.owed;
+    }
     return typeof asked === 'string' ? figures.read(asked) : listVendors(sqlite, asked);
   });
   return (asked) => read.deferred(asked);

@@ -151,6 +151,15 @@ export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
     .map(withoutBlobs);
 }
 
+/** Another after every write to the file, by this connection or another: what was read under the same version need not be read again. */
+export function fileVersion(sqlite: Sqlite): string {
+  const [own] = runQuery<{ changes: number }>(
+    sqlite,
+    mirrorSql.selectNoFrom(sql<number>`total_changes()`.as('changes')),
+  );
+  return `${String(sqlite.pragma('data_version', { simple: true }))}-${own?.changes ?? 0}`;
+}
+
 /** The key of a row that holds more. */
 export const keyOf = ({ account_id, vendorid }: VendorKey): VendorKey => ({ account_id, vendorid });
 
