@@ -105,7 +105,7 @@ export class AccountServices implements Service {
       const isKnown = this.#previousTokens.get(id)?.reveal() === token.reveal();
       if (isKnown || !this.#supervisors.has(id)) continue;
       this.useTokens(id, await verifiers.addressTokens(id));
-      this.#checkCallback(id);
+      this.#checkAnew(id);
     }
   }
 
@@ -130,14 +130,14 @@ export class AccountServices implements Service {
     await this.#changes;
   }
 
-  /** Checks all callbacks because a person asks for it. */
-  checkCallbacks(): void {
-    for (const id of this.activeIds) this.#checkCallback(id);
+  /** Checks all callbacks because a person asks for it, and sweeps the accounts that were refused. */
+  checkAnew(): void {
+    for (const id of this.activeIds) this.#checkAnew(id);
   }
 
-  #checkCallback(id: string): void {
+  #checkAnew(id: string): void {
     this.active(id)
-      ?.subscriptions.checkAnew()
+      ?.checkAnew()
       .catch((error: unknown) =>
         this.#options.log.error({ account: id, err: asMirrorError(error) }, 'the callback could not be checked'),
       );

@@ -184,6 +184,14 @@ export class AccountSupervisor {
     this.#request({ kind, trigger: 'command', approved });
   }
 
+  /** Checks the callbacks because a person asks for it, and sweeps where the last run was refused: the person may have ended that. */
+  async checkAnew(): Promise<void> {
+    const { account, installation } = this.#options;
+    await this.subscriptions.checkAnew();
+    const state = await installation.mirror.accountState(account.accountId);
+    if (state?.refusedSince) this.#request({ kind: 'reconcile', trigger: 'start' });
+  }
+
   /** Call this when something may wait in the queue. */
   wakeWorker(): void {
     this.#worker.wake();

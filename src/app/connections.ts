@@ -193,7 +193,7 @@ function describe(name: string): string {
 function newToken(name: string, auth: AuthSettings): string {
   const setting = name === defaultConnection ? 'service.auth' : `connections.${name}.auth`;
   if ('accessTokenFile' in auth)
-    return `Put a new token into the file of ${setting}.accessTokenFile, as one line that this user may read; a running daemon reads it automatically.`;
+    return `Put a new token into the file of ${setting}.accessTokenFile, as one line that this user may read; a running daemon uses it with its next run, or at once on SIGHUP.`;
   if ('oauth' in auth) return `Run \`vendor-mirror login${name === defaultConnection ? '' : ` ${name}`}\`.`;
   if ('accessToken' in auth) return `Set a new token as ${setting}.accessToken.`;
   return `Run the command of ${setting}.accessTokenCommand by hand: it should print a token that the service accepts.`;

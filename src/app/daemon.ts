@@ -134,11 +134,11 @@ export class Daemon implements Service {
     return this.#stopping.run(() => stopAll(this.#parts.services).finally(() => this.#close()));
   }
 
-  /** Applies the accounts and connections of these settings and checks the callbacks. Other settings are ignored. */
+  /** Applies the accounts and connections of these settings, checks the callbacks, and sweeps accounts that were refused. Other settings are ignored. */
   async use(settings: Settings): Promise<void> {
     const { accounts } = this.#parts;
     await accounts.applySettings(settings);
-    accounts.checkCallbacks();
+    accounts.checkAnew();
   }
 
   /** Deletes the callbacks of this installation, on every account. @returns how many. */

@@ -54,3 +54,14 @@ it.each([
   expect(await status(at)).toMatchObject({ fresh: true, accounts: [{ reasons: [], last_error: null }] });
   expect((await at.look('/metrics')).body).not.toContain('vendor_mirror_last_run_failed{');
 });
+
+it('L82 a token that works again ends it as soon as the settings are read again, not with the next run', async () => {
+  const at = await testbed({ level: 'daemon' });
+  at.sandbox.access.revoke('a-token');
+  await at.clock.pass(interval + 60_000);
+  expect(await status(at)).toMatchObject({ accounts: [{ last_error: { code: 'unauthenticated' } }] });
+  at.sandbox.access.grant('a-token');
+  await at.daemon.use(at.settings);
+  await at.clock.pass(10_000);
+  expect(await status(at)).toMatchObject({ ready: true, accounts: [{ reasons: [], last_error: null }] });
+});
