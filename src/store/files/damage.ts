@@ -8,7 +8,17 @@
  * it is restarted.
  */
 import { execFile } from 'node:child_process';
-import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants as fsConstants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { sleep, timestamp, type Clock } from '../../domain/clock.ts';
@@ -101,12 +111,16 @@ export function isDatabase(path: string): boolean {
 
 const sqliteHead = 'SQLite format 3\0';
 
+/** Empty where no regular file is there: another user may just have put a pipe in its place, which would be waited for. */
 function headOf(path: string): string {
-  const head = Buffer.alloc(headSize);
-  const file = openSync(path, 'r');
-  const size = readSync(file, head);
-  closeSync(file);
-  return head.toString('latin1', 0, size);
+  const file = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NONBLOCK);
+  try {
+    if (!fstatSync(file).isFile()) return '';
+    const head = Buffer.alloc(headSize);
+    return head.toString('latin1', 0, readSync(file, head));
+  } finally {
+    closeSync(file);
+  }
 }
 
 function examine(path: string, migrations: readonly Migration[]): string[] {

@@ -8,7 +8,8 @@
  *
  * A new copy has mode 0640 as far as the umask allows; one that replaces a file has its owner and mode, unless another user may have put that
  * there. (A new mirror has 0640; an existing one keeps its own.) A journal that a program left beside an older copy is removed with it; while
- * that program still has the copy open, the copy stays as it is (75), and so it does where a file beside it belongs to another user (74).
+ * that program still has the copy open, the copy stays as it is (75). So it does where such a journal belongs to another user, or where others could
+ * put something else in the place of the copy (74).
  */
 import {
   closeSync,
@@ -268,8 +269,9 @@ function sweepUp(place: string, { mtimeMs: now, uid }: Stats): void {
     const path = join(folder, name);
     const left = lstatSync(path, { throwIfNoEntry: false });
     if (left?.uid !== uid || now - lastWritten(path, left) <= abandoned) continue;
-    // A folder is only made where nobody else can replace it.
-    if (left.isFile() || replaceableByOthers(folder) === undefined) rmSync(path, { recursive: true, force: true });
+    if (left.isFile()) rmSync(path, { force: true });
+    // A folder is only made where nobody else can replace it, nor lead elsewhere what empties it.
+    else if (replaceableByOthers(folder) === undefined) rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -318,7 +320,8 @@ const companions = ['-wal', '-journal', '-shm'];
 /**
  * Replaces the database at `path` while no other program has it open and no journal is beside it: a journal would be applied to the new file.
  * Where there is none, readers of the old file may continue.
- * @throws MirrorError `database_locked` where another program uses the file, `file_unwritable` where a journal is of another user.
+ * @throws MirrorError `database_locked` where another program uses the file, `file_unwritable` where a journal is of another user, or others may
+ * write the folder.
  */
 function withoutCompanions(path: string, swap: () => void): void {
   const found = companions.map((suffix) => path + suffix).filter((one) => isThere(one));
@@ -332,6 +335,13 @@ function withoutCompanions(path: string, swap: () => void): void {
       'file_unwritable',
       `${path} is not replaced: ${foreign} is of another user, and SQLite would take what stands beside a database for a part of it.`,
       { remedy: `Remove ${found.join(' and ')}, or run this as the user whose they are.` },
+    );
+  const open = replaceableByOthers(dirname(path));
+  if (open)
+    throw new MirrorError(
+      'file_unwritable',
+      `${path} is not replaced: to remove ${found.join(' and ')}, SQLite would have to open it by its name, and ${open.why}.`,
+      { remedy: `Remove ${found.join(' and ')}.` },
     );
   let sqlite: Sqlite | undefined;
   try {

@@ -1,4 +1,5 @@
 /** Exports, copies for readers and backups in a folder that another user may write, who replaces names there at any moment. */
+import { execFileSync } from 'node:child_process';
 import fs, {
   chmodSync,
   chownSync,
@@ -219,6 +220,55 @@ it.each(['a file', 'nothing yet'])(
   },
 );
 
+it.each(['copy.csv', 'copy.db'])(
+  'L51 a pipe that another puts in the place of %s after it was looked at is not waited for',
+  async (kind) => {
+    const target = join(open, kind);
+    await write(target);
+    replaceBuiltin(fs, 'existsSync', (original) => (path) => {
+      const isThere = original(path);
+      if (path === target && lstatSync(target).isFile()) {
+        rmSync(target);
+        execFileSync('mkfifo', [target]);
+      }
+      return isThere;
+    });
+    replaceBuiltin(fs, 'openSync', (original) => (path, flags, ...more) => {
+      const waits = (Number(flags) & fs.constants.O_NONBLOCK) === 0;
+      if (path === target && waits) throw new Error('It waits for ever.');
+      return original(path, flags, ...more);
+    });
+    await expect(write(target)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('is not a regular file') as string,
+    });
+    expect(lstatSync(target).isFIFO()).toBe(true);
+  },
+);
+
+it.each(kinds)('L51 a folder that another puts in the place of an old draft of %s is not emptied', async (kind) => {
+  const old = join(open, `.${kind}.0123456789ab`);
+  writeFileSync(old, 'half');
+  fs.utimesSync(old, 1, 1);
+  let left: unknown;
+  replaceBuiltin(fs, 'lstatSync', (original) => {
+    const swapping = (path: fs.PathLike, ...more: never[]): unknown => {
+      const found: unknown = (original as (...all: unknown[]) => unknown)(path, ...more);
+      if (path === old && left === undefined) {
+        left = found;
+        rmSync(old);
+        mkdirSync(old);
+        writeFileSync(join(old, 'kept'), 'not ours');
+      }
+      return found;
+    };
+    return swapping as typeof original;
+  });
+  await write(join(open, kind)).catch(() => undefined);
+  expect(left).toBeDefined();
+  expect(readFileSync(join(old, 'kept'), 'utf8')).toBe('not ours');
+});
+
 it.each(['400', '644', '666'])(
   'L51 a backup that replaces one of mode %s can be read by its owner alone',
   async (mode) => {
@@ -282,6 +332,21 @@ describe('L51 a copy of the mirror', () => {
         message: expect.stringContaining(`${target}${suffix} is of another user`) as string,
       });
       expect([stateOf(target), readFileSync(target + suffix, 'utf8')]).toEqual([there, 'not ours']);
+    },
+  );
+
+  it.each(['-wal', '-journal'])(
+    'is not opened by its name to remove a %s where others could put a link in its place',
+    async (suffix) => {
+      const target = join(open, 'copy.db');
+      await write(target);
+      const there = stateOf(target);
+      writeFileSync(target + suffix, 'of this user');
+      await expect(write(target)).rejects.toMatchObject({
+        code: 'file_unwritable',
+        message: expect.stringContaining('SQLite would have to open it by its name') as string,
+      });
+      expect([stateOf(target), readFileSync(target + suffix, 'utf8')]).toEqual([there, 'of this user']);
     },
   );
 
