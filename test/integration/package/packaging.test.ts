@@ -166,21 +166,23 @@ describe('the container', () => {
     expect(parseDuration(service?.stop_grace_period ?? '')).toBeGreaterThan(10_000);
   });
 
-  it('answers its health check on the port of the listener', async () => {
+  it('is healthy while the port of the listener answers with 200, and not if nothing is answered', async () => {
     const [options = '', command = ''] = (of('HEALTHCHECK')[0] ?? '').split(' CMD ');
     expect(options).toMatch(/--interval=\d+s --timeout=\d+s --start-period=\d+s/);
     const [, ...args] = JSON.parse(command) as string[];
     const [code = ''] = args.slice(-1);
     expect(code).toContain('http://127.0.0.1:8787/healthz');
-    const server = createServer((request, response) =>
-      response.writeHead(request.url === '/healthz' ? 200 : 404).end(),
-    );
-    const check = (port: number): Promise<number | null> =>
+    expect(code).toContain('timeout(4000)');
+    const check = (port: number, limit = '4000'): Promise<number | null> =>
       new Promise((resolve) => {
-        const child = spawn(process.execPath, ['-e', code.replace('8787', String(port))]);
+        const child = spawn(process.execPath, ['-e', code.replace('8787', String(port)).replace('4000', limit)]);
         child.once('close', (status) => resolve(status));
       });
-    expect(await check(await listen(server))).toBe(0);
+    const answering = (status: number): Promise<number> =>
+      listen(createServer((request, response) => response.writeHead(request.url === '/healthz' ? status : 404).end()));
+    expect(await check(await answering(200))).toBe(0);
+    expect(await check(await answering(503))).toBe(1);
+    expect(await check(await listen(createServer(() => undefined)), '200')).toBe(1);
     expect(await check(1)).toBe(1);
   });
 
