@@ -240,7 +240,9 @@ export class RequestFailureLog {
     this.#log = log;
   }
 
+  /** Says nothing of the service where the request was interrupted here. */
   failed(accountId: string, error: MirrorError): void {
+    if (error.code === 'interrupted') return;
     const known = this.#failing.get(accountId);
     const failing = known ?? { requests: 0, last: error, cancel: undefined, written: Promise.resolve() };
     failing.requests += 1;

@@ -36,7 +36,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
       version: '0.0.0',
       start: { at: systemClock.now() },
       settings: settingsIn('.', {
-        listener: { publicUrl: 'https://mirror.example' },
+        listener: { publicUrl: 'https://mirror.example.com' },
         notify: (over.targets ?? []).map((name) => ({ name, url: 'https://hooks.example/inbox', secret })),
       }),
       mirror,

@@ -42,6 +42,16 @@ it('failures within five seconds are recorded together, with the message of the 
   expect(written).toHaveLength(4);
 });
 
+it('a request that was interrupted here is no failure of the service', async () => {
+  const clock = virtualClock();
+  const { written, failures, release } = recorded();
+  release();
+  const log = new RequestFailureLog({ failures, clock, log: silentLog });
+  log.failed(account, new MirrorError('interrupted', 'Interrupted by SIGTERM.'));
+  await clock.advance(60_000);
+  expect(written).toEqual([]);
+});
+
 it('an answer is recorded once, after the failure before it, and so is a failure soon after it', async () => {
   const clock = virtualClock();
   const { written, failures, release } = recorded();
