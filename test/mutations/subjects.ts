@@ -22,6 +22,12 @@ export const subjects: readonly Subject[] = [
       'wait <= 0 → wait < 0': 'The same.',
       'state !== null → true': 'No list of its own shows vendors without a state.',
       '{ bound: Infinity, since: 0, approved: 0 } → {}': 'No number is beyond what is undefined.',
+      '[] → ["Stryker was here"]': 'Without a bound there are always verdicts.',
+      'absences.length === 0 → false': 'To store none changes nothing.',
+      '!verdicts → false':
+        'Reads by id were counted right before: another process would have to store some in between.',
+      'hidden?.seen.has(vendorid) !== true → true':
+        'Who was shown was stored right then, and no older evidence moves that.',
     },
   },
   {

@@ -207,6 +207,23 @@ describe('L9 no second proof is', () => {
     expect(presences(at)['missing'] ?? 0).toBe(0);
   });
 
+  it('a list that nobody wants: no list of a state is asked for', async () => {
+    const at = await pulledAccount({
+      world: noReads,
+      vendors: 40,
+      settings: { service: { paging: shortPages, extraWalks: 'never' } },
+    });
+    const filtered: string[] = [];
+    at.sandbox.onRequest(({ query }) => {
+      if (query.has('search[vis_state]')) filtered.push(query.get('search[vis_state]')!);
+    });
+    const [vanished] = activeIds(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(presences(at)).toMatchObject({ missing: 1 });
+    expect(filtered).toEqual([]);
+  });
+
   it.each([1, 2])('a list that shows %i deleted vendors: they do not teach that it shows all', async (shown) => {
     const at = await pulledAccount({
       world: ['visStateFilter=ignored', 'listDeleted=recent', 'readOne=yes'],
@@ -411,6 +428,29 @@ describe('L11 the breaker of a day', () => {
     expect(await store(absences[2]!, absences[3]!)).toBeUndefined();
     expect(at.query("SELECT vendorid FROM vendors WHERE presence = 'gone'")).toHaveLength(2);
     expect(await store(absences[3]!)).toHaveLength(1);
+  });
+});
+
+describe('L9 a second sweep of a run', () => {
+  it('proves the absence of a vendor that only the list of its state showed', async () => {
+    const at = await pulledAccount({ world: ['readOne=405', 'listArchived=hidden'], vendors: 60 });
+    const archived = activeIds(at, 8);
+    for (const vendorid of archived) at.sandbox.vendors(account).archive(vendorid);
+    await at.pull();
+    await later(at);
+    at.sandbox.vendors(account).vanish(archived[0]!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence = 'missing'")).toEqual([{ vendorid: archived[0] }]);
+  });
+
+  it('may be as empty as the first, where a person approved that', async () => {
+    const at = await pulledAccount({ world: ['readOne=405', 'listDeleted=hidden'], vendors: 20 });
+    const all = at.query<{ vendorid: number }>('SELECT vendorid FROM vendors').map(({ vendorid }) => vendorid);
+    for (const vendorid of all) at.sandbox.vendors(account).vanish(vendorid);
+    expect((await at.pull()).outcome).toBe('incomplete');
+    await later(at);
+    expect(await at.pull({ kind: 'reconcile', approved: all.length })).toMatchObject({ outcome: 'complete' });
+    expect(presences(at)).toEqual({ missing: all.length });
   });
 });
 
