@@ -93,7 +93,7 @@ interface Entry<T> {
   readonly isWhole: boolean;
 }
 
-/** What can be read of the entries; undefined for no list. Of several with one key, the first is kept. */
+/** What can be read of the entries; undefined for no list. Of several with one key, the first is kept; if they differ, nobody knows what they mean together. */
 function readEach<T>(
   entries: readonly unknown[] | undefined,
   readOne: (value: unknown) => Entry<T> | undefined,
@@ -107,8 +107,12 @@ function readEach<T>(
     const entry = readOne(value);
     isWhole &&= entry?.isWhole === true;
     if (!entry) continue;
-    if (first.has(keyOf(entry.read))) isRepeated = true;
-    else first.set(keyOf(entry.read), entry.read);
+    const before = first.get(keyOf(entry.read));
+    if (before === undefined) first.set(keyOf(entry.read), entry.read);
+    else {
+      isRepeated = true;
+      isWhole &&= canonical(before) === canonical(entry.read);
+    }
   }
   if (isRepeated) repeat();
   return { read: [...first.values()], isWhole };

@@ -140,6 +140,30 @@ describe('a vendor record', () => {
     expect(vendor).toMatchObject({ note: '7" 0.10', phone: '0.10' });
   });
 
+  it.each([
+    ['outstanding_balance', ['1.00', 'EUR'], ['1.00', 'EUR'], true],
+    ['outstanding_balance', ['1.00', 'EUR'], ['2.00', 'EUR'], false],
+    ['overdue_balance', ['1.00', 'EUR'], ['1.0', 'EUR'], false],
+  ] as const)('K3 L13 of %s with two entries of one currency: %s and %s', (field, one, other, isWhole) => {
+    const entry = ([amount, code]: readonly [string, string]): object => ({ amount: { amount, code } });
+    const vendor = read({ vendorid: 1, [field]: [entry(one), entry(other)] });
+    expect(vendor.repeated).toEqual([field]);
+    expect(kept(vendor[field])).toEqual([{ amount: one[0], code: one[1] }]);
+    expect(vendor[field] instanceof Unreadable).toBe(!isWhole);
+  });
+
+  it('K3 L13 of tax defaults with two entries of one taxid that differ, not all is read', () => {
+    const vendor = read({
+      vendorid: 1,
+      tax_defaults: [
+        { taxid: 7, amount: '1' },
+        { taxid: 7, amount: '2' },
+      ],
+    });
+    expect(vendor.tax_defaults).toBeInstanceOf(Unreadable);
+    expect(kept(vendor.tax_defaults)).toMatchObject([{ taxid: 7, amount: '1' }]);
+  });
+
   it('sorts tax defaults by taxid, and keeps their amounts as text', () => {
     const vendor = read({
       tax_defaults: [
