@@ -218,14 +218,15 @@ function vendorsText({ active, archived, deleted, unknown, suspect, missing, gon
 function freshnessText(freshness: AccountFacts['freshness'], ago: Ago): string {
   const { safe_as_of, listed_as_of, last_complete_sweep, details_as_of } = freshness;
   if (last_complete_sweep === null) return 'unknown: no complete sweep yet';
-  if (safe_as_of === null && listed_as_of !== null) return 'unknown while some vendors cannot be decided about';
+  if (safe_as_of === null && listed_as_of !== null)
+    return 'unknown while some vendors, or the list of archived or deleted ones, could not be read';
   if (safe_as_of === null) return 'unknown until the next complete sweep: the clock was set back';
   const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
   const details =
     details_as_of === null
       ? ''
       : details_as_of.startsWith('1970')
-        ? '; fields that lists leave out: not read of all vendors yet'
+        ? '; fields that lists leave out: not read of all vendors yet, each run reads more'
         : `; fields that lists leave out: up to ${details_as_of.slice(0, 19)} UTC`;
   return `${held}; last complete sweep ${ago(last_complete_sweep)}${details}`;
 }

@@ -295,7 +295,15 @@ const headlines = {
 /** The service was not asked. */
 const noToken = 'There is no usable access token';
 
-function verdictOf([first]: readonly Problem[], correct = 'Your mirror is correct'): Verdict {
+function correctWords({ freshness: { details_as_of } }: AccountFacts): string {
+  return details_as_of?.startsWith('1970')
+    ? 'Your mirror is correct but for fields that lists leave out'
+    : correctMirror;
+}
+
+const correctMirror = 'Your mirror is correct';
+
+function verdictOf([first]: readonly Problem[], correct = correctMirror): Verdict {
   if (!first) return { code: 'correct', tone: 'good', words: correct, since: null, isCorrect: true };
   const { code, tone, since, headline } = first;
   if (code in headlines)
@@ -340,7 +348,7 @@ function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealt
   const isOld = staleness === null || staleness > found.maxStaleness;
   return {
     ...{ facts, problems, isServed, staleness },
-    verdict: verdictOf([...process, ...problems, ...installation]),
+    verdict: verdictOf([...process, ...problems, ...installation], correctWords(facts)),
     ready: isServed && problems.every(({ tone }) => tone === 'fair'),
     stale: isServed && (isOld || facts.doubt !== null),
     asOf: safe_as_of ?? listed_as_of,

@@ -19,8 +19,11 @@ import type { SyncAccount } from './sync-account.ts';
 /** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
 const probes = { first: 200, later: 1, changed: 20 };
 
-/** How long one run reads, in milliseconds: other runs of the account wait for it, or a person. */
+/** How long one run begins reads, in milliseconds: other runs of the account wait for it, or a person. */
 const longest = { others: 120_000, person: 3_000 };
+
+/** How long the last of them may take, in milliseconds: where each takes longer than a person waits, none would ever end. */
+const longestRead = 5_000;
 
 /** What a read by id that was accepted has for its verdict. */
 const accepted: ReadonlySet<string> = new Set(['created', 'updated', 'unchanged']);
@@ -36,24 +39,32 @@ export interface DetailsOptions extends AttemptOptions {
 
 /** Finds out what lists leave out, and reads it. A failure of the service ends it: the next run goes on. */
 export async function readDetails(account: SyncAccount, options: DetailsOptions): Promise<void> {
-  const deadline = new AbortController();
+  const [spent, deadline] = [new AbortController(), new AbortController()];
   const signal = AbortSignal.any([options.signal, deadline.signal]);
   const ms = options.trigger === 'command' ? longest.person : longest.others;
-  const cancel = account.clock.timer(ms, () => deadline.abort(new Error('The next run goes on.')));
+  const timers = [
+    account.clock.timer(ms, () => spent.abort()),
+    account.clock.timer(ms + longestRead, () => deadline.abort(new Error('The next run goes on.'))),
+  ];
   try {
-    await new DetailReader(account, { ...options, signal }).run();
+    await new DetailReader(account, { ...options, signal, spent: spent.signal }).run();
   } catch (error) {
     if (!(error instanceof MirrorError) && !signal.aborted) throw error;
   } finally {
-    cancel();
+    for (const cancel of timers) cancel();
   }
+}
+
+interface ReaderOptions extends DetailsOptions {
+  /** Aborted when no further read may begin. */
+  readonly spent: AbortSignal;
 }
 
 class DetailReader {
   readonly #account: SyncAccount;
-  readonly #options: DetailsOptions;
+  readonly #options: ReaderOptions;
 
-  constructor(account: SyncAccount, options: DetailsOptions) {
+  constructor(account: SyncAccount, options: ReaderOptions) {
     this.#account = account;
     this.#options = options;
   }
@@ -110,8 +121,8 @@ class DetailReader {
     const shown: number[] = [];
     const refused: number[] = [];
     await eachBounded(vendorids, this.#account.concurrency, async (vendorid) => {
-      const { signal } = this.#options;
-      if (signal.aborted) return;
+      const { signal, spent } = this.#options;
+      if (spent.aborted || signal.aborted) return;
       const found = await tryRead(this.#account, vendorid, this.#options).catch((error: unknown) => {
         // What was read until then counts.
         if (signal.aborted) return undefined;

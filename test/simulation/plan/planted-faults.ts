@@ -266,7 +266,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'the old key dropped at once',
     promise: 'P2',
-    seed: 268,
+    seed: 298,
     replacements: [replacing('domain/verifier.ts', 'lastUseOf', () => (superseded) => superseded - 1)],
   },
   {

@@ -45,6 +45,18 @@ describe('the verdict', () => {
     ]);
   });
 
+  it.each([
+    [null, 'Your mirror is correct'],
+    [before(60_000), 'Your mirror is correct'],
+    ['1970-01-01 00:00:00.000', 'Your mirror is correct but for fields that lists leave out'],
+  ])(
+    'L14 L77 does not call all correct before what lists leave out was read of each vendor: read up to %s',
+    (at, words) => {
+      const found = of(account({ freshness: { ...account().freshness, details_as_of: at } }));
+      expect(found).toMatchObject({ code: 'correct', tone: 'good', words, details: [] });
+    },
+  );
+
   it('shows the progress of a first pull', () => {
     const runs = [run(1, { kind: 'pull', outcome: 'running', finished_at: null })];
     const progress = { page: 120, pages: 1_000, pass: 1, seen: 1_800, total: 15_000 };

@@ -42,7 +42,7 @@ async function leavingOut(
   return { at, read, vendors };
 }
 
-interface LeavingOut extends Pick<AccountOptions, 'vendors' | 'answer' | 'onRequest' | 'world'> {
+interface LeavingOut extends Pick<AccountOptions, 'vendors' | 'answer' | 'onRequest' | 'world' | 'latency'> {
   /** Settings. */
   readonly service?: object;
   /** Which vendors have a note. */
@@ -269,6 +269,20 @@ describe('fields that lists leave out', () => {
       ]);
       const [fresh] = at.query<{ details_as_of: string }>(freshness);
       expect(Date.parse(`${fresh!.details_as_of}Z`)).toBeLessThan(begun - 500_000);
+    },
+  );
+
+  it.each([800, 3_600, 5_200])(
+    'L14 are read in the end where each answer takes %i ms, and a person waits',
+    async (latency) => {
+      const { at } = await leavingOut(['note'], undefined, { vendors: 12, latency });
+      for (let runs = 0; runs < 4; runs += 1) {
+        expect(at.query('SELECT vendorid FROM vendors WHERE note IS NOT NULL').length).toBeGreaterThanOrEqual(
+          runs * 4 - 4,
+        );
+        expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
+      }
+      expect(wrong(at)).toEqual([]);
     },
   );
 
