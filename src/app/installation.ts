@@ -32,8 +32,8 @@ export interface InstallationDependencies {
   readonly serviceName?: string | undefined;
   /** Whether the service may be another one than that of the mirror, to compare them. Then nothing may be applied. */
   readonly anyService?: boolean;
-  /** Whether the mirror is removed afterwards: then the secrets stay those of another one, or of none. */
-  readonly isTemporary?: boolean;
+  /** The path of the mirror that this one stands in for, until it is removed: the secrets stay that one's, or nobody's. */
+  readonly standsInFor?: string;
   /** Whether the mirror is a draft, whose commits need not wait for the disk. */
   readonly isDraft?: boolean;
   /** Called when a file can no longer be trusted; every later operation on it fails. */
@@ -251,7 +251,7 @@ export async function openInstallation(
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
   const { lockProcess, onMigration = migrationLog(log) } = dependencies;
-  const fresh = settings.sandbox === null && !dependencies.isTemporary ? newFiles(settings) : undefined;
+  const fresh = settings.sandbox === null && dependencies.standsInFor === undefined ? newFiles(settings) : undefined;
   if (fresh !== undefined)
     log.warn(
       `this begins ${fresh}; if there should be earlier ones, check \`database\` and \`secrets\` in the settings, and whether their folder is mounted`,
@@ -273,7 +273,7 @@ export async function openInstallation(
       path: settings.secrets,
       mayMigrate: () => refuseMigrationBesideDaemon(mirror.path),
     });
-    await secrets.claim({ mirrorId, path: mirror.path, isTemporary: dependencies.isTemporary });
+    await secrets.claim({ mirrorId, path: mirror.path, standsInFor: dependencies.standsInFor });
     await recordServed(mirror, settings, log);
     return new Installation(settings, mirror, secrets, dependencies);
   } catch (error) {

@@ -18,6 +18,7 @@ import { defaultWorld } from '../sandbox/core/worlds.ts';
 import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { lockFile, lockProcess } from '../store/files/locks.ts';
+import { resolvedPath } from '../store/files/own-files.ts';
 import { makeFolder } from '../store/sqlite/file-systems.ts';
 import { withSettings, type Call } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -43,13 +44,13 @@ export async function withInstallation<T>(
     refuseOtherFiles(service.settings);
     const installation = await openInstallation(files?.settings ?? service.settings, {
       ...dependencies,
-      ...(files && { isTemporary: true }),
+      ...(files && { standsInFor: files.standsInFor }),
       serviceName: service.serviceName,
       clock,
       random,
       fetch,
       log: await logOf(call, 'warn'),
-      lockProcess,
+      lockProcess: files?.lockProcess ?? lockProcess,
       onMigration: migrationProgress(call.context),
       migrations: join(packageRoot, 'migrations'),
     });
@@ -69,14 +70,32 @@ interface InstallationUse extends Pick<InstallationDependencies, 'retryLimits' |
   readonly looksOnly?: boolean;
 }
 
-/** Undefined where there is a mirror. A grant that is renewed is kept in the secrets themselves: its old refresh token no longer works. */
-function filesToLookWith(settings: Settings): { readonly settings: Settings; readonly remove: () => void } | undefined {
+/** What stands in for the files of an installation whose mirror has not begun. */
+interface FilesToLookWith {
+  readonly settings: Settings;
+  readonly standsInFor: string;
+  readonly lockProcess: typeof lockProcess;
+  readonly remove: () => void;
+}
+
+/**
+ * Undefined where there is a mirror. A grant that is renewed is kept in the secrets themselves, because its old refresh token no longer works;
+ * then this process is known beside the mirror that may begin meanwhile, where others look who renews.
+ */
+function filesToLookWith(settings: Settings): FilesToLookWith | undefined {
   if (existsSync(settings.database)) return undefined;
+  const standsInFor = resolvedPath(settings.database);
   const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-'));
   const mayRenew = [...settings.connections.values()].some((auth) => 'oauth' in auth);
   const secrets = mayRenew || existsSync(settings.secrets) ? settings.secrets : join(folder, 'secrets.db');
   return {
     settings: { ...settings, database: join(folder, 'vendors.db'), secrets },
+    standsInFor,
+    lockProcess(database, random) {
+      if (!mayRenew) return lockProcess(database, random);
+      makeFolderOf(standsInFor);
+      return lockProcess(standsInFor, random);
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

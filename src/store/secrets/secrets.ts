@@ -122,8 +122,8 @@ export class Secrets {
 interface Owner {
   readonly mirrorId: string;
   readonly path: string;
-  /** Whether the mirror is removed again soon: then it only must not meet another one. */
-  readonly isTemporary?: boolean | undefined;
+  /** The path of the mirror that this one stands in for, until it is removed soon: then it only must not meet a third one. */
+  readonly standsInFor?: string | undefined;
 }
 
 /**
@@ -136,12 +136,13 @@ function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => v
   const write = statement<SecretTables['owner']>(sqlite, (at) =>
     secretSql.replaceInto('owner').values(columns(at, ['id', 'mirror_id', 'mirror_path', 'daemon_epoch'])),
   );
-  return ({ mirrorId, path, isTemporary }) => {
+  return ({ mirrorId, path, standsInFor }) => {
     const owner = find.get({});
     if (owner?.mirror_id === mirrorId && owner.mirror_path === path) return;
+    if (standsInFor !== undefined && owner?.mirror_path === standsInFor) return;
     if (owner && owner.mirror_id !== mirrorId && isMirrorAt(owner.mirror_path, owner.mirror_id))
       throw new MirrorError('secrets_taken', `${secretsPath} belongs to another mirror, ${owner.mirror_path}.`);
-    if (!isTemporary) write.run({ id: 1, mirror_id: mirrorId, mirror_path: path, daemon_epoch: 0 });
+    if (standsInFor === undefined) write.run({ id: 1, mirror_id: mirrorId, mirror_path: path, daemon_epoch: 0 });
   };
 }
 

@@ -52,6 +52,23 @@ it(
   },
 );
 
+it.each(['sync', 'verify'])(
+  'K20 L75 before there is a mirror, %s waits while another command that only looks renews the token, and takes over when that dies',
+  { timeout: soon },
+  async (command) => {
+    const { endpoint, at } = await withHangingRefresh();
+    const looking = watched(at.start('verify'));
+    await endpoint.asked(1);
+    const child = at.start(command);
+    const waiting = watched(child);
+    const end = ended(child);
+    await waiting.logged('another process renews the access token');
+    await looking.end('SIGKILL');
+    expect((await end).stderr).not.toContain('gives no access');
+    await endpoint.asked(2);
+  },
+);
+
 /** A sandbox whose token has ended, and where one refresh token is good for one renewal. */
 async function withEndedToken() {
   const world = await testbed({ level: 'sandbox', vendors: 5, refreshToken: 'first' });

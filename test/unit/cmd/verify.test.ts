@@ -1,4 +1,6 @@
+import { existsSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
 import { testbed } from '../../support/testbed.ts';
 
 describe('verify', () => {
@@ -15,6 +17,27 @@ describe('verify', () => {
       "
     `);
     expect((await line.run('changes')).stdout).toBe(before);
+  });
+
+  it('takes a mirror that another process begins meanwhile for the one that it stands in for', async () => {
+    let arrives = (): void => undefined;
+    const clock = {
+      ...systemClock,
+      now() {
+        arrives();
+        return systemClock.now();
+      },
+    };
+    const line = await testbed({ level: 'command', service: {}, settings: 'accounts: [6BApk]', clock });
+    await line.run('sync');
+    const away = `${line.database}.away`;
+    renameSync(line.database, away);
+    arrives = () => {
+      if (existsSync(away)) renameSync(away, line.database);
+    };
+    const { status, stdout, stderr } = await line.run('verify');
+    expect([status, stderr]).toEqual([1, expect.stringContaining('30 vendors differ')]);
+    expect(stdout).toMatch(/only in source/);
   });
 
   it('exits with 1 and shows each difference', async () => {
