@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { Driver } from '../../src/store/sqlite/driver-package.ts';
 import { activeDifferences } from '../support/mirror/differences.ts';
 import { isMissing } from '../support/needed.ts';
 import { inspect } from './inspection.ts';
@@ -29,6 +30,16 @@ function onSmallDisk(at: Testbed<'program'>): { grow: () => void } {
   mount(at.folder, '1536k');
   writeFileSync(settings, kept);
   return { grow: () => void execFileSync('mount', ['-o', 'remount,size=64m', at.folder]) };
+}
+
+/** How many vendors another program reads there. */
+function vendorsIn(folder: string): unknown {
+  const reader = new Driver(join(folder, 'vendors.db'), { readonly: true });
+  try {
+    return reader.prepare('SELECT count(*) FROM vendors').pluck().get();
+  } finally {
+    reader.close();
+  }
 }
 
 describe.skipIf(isMissing(refused))(`a small disk${refused === undefined ? '' : ` (not here: ${refused})`}`, () => {
@@ -70,23 +81,26 @@ describe.skipIf(isMissing(refused))(`a small disk${refused === undefined ? '' : 
 
   it.each([
     ['full', 'the disk is full', 'Free space on the disk'],
+    ['all but full', 'the disk is full', 'Free space on the disk'],
     ['only to be read', 'its file system can only be read', 'Check the path'],
   ])(
-    'L44 a mirror at rest on a disk that is %s: each command says so, and nothing is needed afterwards',
+    'L44 a mirror at rest on a disk that is %s: each command says so, others can read it, and nothing is needed afterwards',
     async (kind, cause, remedy) => {
       const at = await testbed({ level: 'program', service: { vendors: 20 } });
       const disk = onSmallDisk(at);
       disk.grow();
       expect((await at.run('sync')).status).toBe(0);
       const filling = join(at.folder, 'filling');
-      if (kind === 'full') spawnSync('dd', ['if=/dev/zero', `of=${filling}`, 'bs=4k']);
-      else execFileSync('mount', ['-o', 'remount,ro', at.folder]);
+      if (kind !== 'only to be read') spawnSync('dd', ['if=/dev/zero', `of=${filling}`, 'bs=4k']);
+      if (kind === 'all but full') truncateSync(filling, statSync(filling).size - 20 * 1024);
+      if (kind === 'only to be read') execFileSync('mount', ['-o', 'remount,ro', at.folder]);
       for (const command of ['sync', 'doctor', 'serve']) {
         const { status, stdout, stderr } = await at.run(command);
         expect([command, status, stdout + stderr]).toEqual([command, 74, expect.stringContaining(cause)]);
         expect(stdout + stderr).toContain(remedy);
+        expect([command, vendorsIn(at.folder)]).toEqual([command, 20]);
       }
-      if (kind === 'full') rmSync(filling);
+      if (kind !== 'only to be read') rmSync(filling);
       else execFileSync('mount', ['-o', 'remount,rw', at.folder]);
       expect((await at.run('sync')).status).toBe(0);
     },

@@ -24,7 +24,7 @@ import {
   type Sqlite,
   type Transactions,
 } from './driver.ts';
-import { notWritable, prepareFile } from './file-systems.ts';
+import { notWritable, prepareFile, refuseWithoutRoom } from './file-systems.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
@@ -94,6 +94,7 @@ export class Database {
    */
   static async open(options: DatabaseOptions): Promise<Database> {
     const path = prepareFile(options.path, options.mode);
+    refuseWithoutRoom(path);
     let sqlite: Sqlite;
     try {
       sqlite = connectWriter(path);

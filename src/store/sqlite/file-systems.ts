@@ -82,8 +82,11 @@ const spaceForDeliveries = 64 * 1024 ** 2;
 /** Below this free space, in bytes, a delivery may not fit. */
 const fullDisk = 4 * 1024 ** 2;
 
-/** Below this free space, in bytes, an idle file cannot be opened: its journal's index takes 32 kB. */
+/** Below this free space, in bytes, an idle file cannot be written: the first commit takes 40 kB, for the journal and its index. */
 const noRoom = 64 * 1024;
+
+/** The size of the journal's index that connections share, in bytes, once it is made. */
+const indexSize = 32 * 1024;
 
 /** The error of a file that this process may not write; undefined where it may. */
 export function notWritable(path: string): MirrorError | undefined {
@@ -117,6 +120,19 @@ export function noSpaceForSweep(free: number, path: string): MirrorError | undef
     'disk_full',
     `Only ${megabytes} MB are free beside ${path}: they are reserved for deliveries, so sweeps wait.`,
   );
+}
+
+/**
+ * Refuses to open an idle file to write where the index of its journal has no room: SQLite would leave half of one, with which nobody can read
+ * the file until there is room. @throws MirrorError `disk_full`.
+ */
+export function refuseWithoutRoom(path: string): void {
+  const index = statSync(`${path}-shm`, { throwIfNoEntry: false });
+  if ((index?.size ?? 0) >= indexSize) return;
+  const { bavail, bfree, bsize } = statfsSync(dirname(path));
+  // Root may use blocks that are reserved for it.
+  const free = (process.geteuid?.() === 0 ? bfree : bavail) * bsize;
+  if (free < noRoom) throw new MirrorError('disk_full', `${path}: the disk is full (${free} bytes are free).`);
 }
 
 /** Whether nothing more can be written beside a file. */

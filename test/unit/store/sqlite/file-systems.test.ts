@@ -1,7 +1,16 @@
-import { fileClock, migrations, newPath, openingError, temporaryFolder } from '../../../support/mirror-file.ts';
+import {
+  fileClock,
+  migrations,
+  newPath,
+  openDatabase,
+  openingError,
+  otherConnection,
+  temporaryFolder,
+} from '../../../support/mirror-file.ts';
+import { existsSync } from 'node:fs';
 import type * as fs from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { SqliteError } from '../../../../src/store/sqlite/driver.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
@@ -9,7 +18,7 @@ import { catalogued } from '../../../../src/store/sqlite/sqlite-errors.ts';
 import { doubtfulFileSystem, noSpaceForDelivery, prepareFile } from '../../../../src/store/sqlite/file-systems.ts';
 
 /** What `statfs` says of every path; no test can mount a file system. */
-const kind = vi.hoisted((): { type: number; bavail?: number } => ({ type: 0 }));
+const kind = vi.hoisted((): { type: number; bavail?: number; bfree?: number } => ({ type: 0 }));
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof fs>();
   return { ...real, statfsSync: (path: string) => Object.assign(real.statfsSync(path), kind) };
@@ -82,6 +91,39 @@ it.each(['SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_WRITE', 'SQLITE_FULL'])(
     expect(error).toMatchObject({ code: 'disk_full', message: expect.stringContaining('the disk is full') as string });
   },
 );
+
+describe('L44 a disk without room for the index of a journal', () => {
+  /** A mirror at rest, and a disk that has nothing free. */
+  async function onFullDisk(): Promise<string> {
+    const path = newPath();
+    await (await openDatabase(path)).close();
+    Object.assign(kind, { bavail: 0, bfree: 0 });
+    onTestFinished(() => {
+      delete kind.bavail;
+      delete kind.bfree;
+    });
+    return path;
+  }
+
+  it('refuses to open an idle file to write, before SQLite makes anything beside it', async () => {
+    const path = await onFullDisk();
+    const other = otherConnection(path);
+    expect(await openingError(path)).toMatchObject({
+      code: 'disk_full',
+      message: `${path}: the disk is full (0 bytes are free).`,
+    });
+    expect([`${path}-wal`, `${path}-shm`].filter((beside) => existsSync(beside))).toEqual([]);
+    expect(other.prepare('SELECT count(*) FROM mirror_identity').pluck().get()).toBe(1);
+  });
+
+  it('lets a file be opened that another process writes, because its index is there', async () => {
+    const path = await onFullDisk();
+    const other = otherConnection(path);
+    other.pragma('journal_mode = WAL');
+    other.prepare('SELECT count(*) FROM mirror_identity').get();
+    expect(await openingError(path)).toBe('opened');
+  });
+});
 
 it('L32 a secrets file is refused there as well', async () => {
   kind.type = 0x01021997;
