@@ -32,6 +32,7 @@ import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
 import { mirrorMigrations, mirrorMode } from '../store/reader.ts';
 import { connectionFailures, type AccountState } from '../store/account-reports.ts';
+import { askCarriers } from '../store/runs.ts';
 import { FiguresThread } from '../store/reports/figures.ts';
 import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
@@ -429,7 +430,7 @@ interface HealthParts {
   readonly version: string;
   readonly start: Pick<StartOfDaemon, 'at'>;
   readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'publish' | 'readFrom' | 'sandbox'>;
-  readonly mirror: Pick<Store, 'path' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
+  readonly mirror: Pick<Store, 'path' | 'process' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
   readonly secrets: Pick<Secrets, 'trouble'>;
   readonly connections: Pick<Connections, 'names' | 'of'>;
   readonly accounts: Pick<AccountServices, 'next'> & {
@@ -440,7 +441,7 @@ interface HealthParts {
   readonly clock: Pick<Clock, 'now' | 'yield'>;
 }
 
-/** What the operator's pages show, gathered from the mirror and from what runs. States of accounts are read again only after a write to the file. */
+/** What the operator's pages show, gathered from the mirror and from what runs. States of accounts are read again only after a write to the file, or the end of a process. */
 export function healthSource(parts: HealthParts): HealthSource {
   const { version, start, settings, mirror, secrets, connections, accounts, listener, machine, clock } = parts;
   const { supervisors } = accounts;
@@ -457,8 +458,9 @@ export function healthSource(parts: HealthParts): HealthSource {
   return {
     ability,
     async facts() {
-      // Some facts are of the last days.
-      const asOf = `${await mirror.query(fileVersion)} ${timestamp(clock.now()).slice(0, 10)}`;
+      const carriers = await askCarriers(mirror.query, (name) => mirror.process.isAlive(name));
+      // Some facts are of the last days. A process that is killed writes nothing.
+      const asOf = `${await mirror.query(fileVersion)} ${timestamp(clock.now()).slice(0, 10)} ${JSON.stringify([...carriers])}`;
       if (asOf !== kept.asOf) kept = { asOf, states: new Map() };
       const { states } = kept;
       const known: AccountFacts[] = [];
@@ -467,7 +469,7 @@ export function healthSource(parts: HealthParts): HealthSource {
       for (const id of [...served, ...left]) {
         let state = states.get(id);
         if (!state) {
-          state = await mirror.accountState(id);
+          state = await mirror.accountState(id, carriers);
           // Deliveries come first: only one account is read in each turn of the event loop. In one turn, 1,000 accounts take 0.11 s.
           await clock.yield();
         }

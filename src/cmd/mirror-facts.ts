@@ -16,7 +16,7 @@ import {
 } from '../health/judge.ts';
 import type { Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
-import { daemonSince } from '../store/files/locks.ts';
+import { daemonSince, isProcessAlive } from '../store/files/locks.ts';
 import { listenerMovedAt, serviceOf } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
@@ -24,6 +24,7 @@ import { accountStates, connectionFailures, unknownState } from '../store/accoun
 import { accountIds, accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
+import { askCarriers } from '../store/runs.ts';
 import { freeBytes, noSpaceForDelivery, readOnly, sharedPlace } from '../store/sqlite/file-systems.ts';
 import { movedTo } from '../webhook/address.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -38,12 +39,15 @@ export async function mirrorFacts(
 ): Promise<HealthFacts> {
   const { database, admin, connections, listener, namedAccounts, notify, sandbox } = settings;
   const startedAt = daemonSince(database) ?? null;
+  const carriers = mirror && (await askCarriers(mirror.query, (name) => isProcessAlive(database, name)));
   const found = await mirror?.query((snapshot) => {
     const state = accountStates(snapshot, context.clock);
     const left = accountsNotServed(snapshot, { accounts: namedAccounts, settingsFile: settingsFileOf(settings) });
     const ids = accountIds(snapshot).filter((id) => account === undefined || id === account);
     return {
-      accounts: ids.flatMap((id) => state(id) ?? []).map((known) => ({ ...known, isLeft: left.has(known.account) })),
+      accounts: ids
+        .flatMap((id) => state(id, carriers ?? new Map()) ?? [])
+        .map((known) => ({ ...known, isLeft: left.has(known.account) })),
       failures: connectionFailures(snapshot),
       targets: targetReports(snapshot),
       publications: publicationReports(snapshot),

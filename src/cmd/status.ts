@@ -301,7 +301,8 @@ function runTable(context: ProcessContext, runs: readonly ReportedRun[]): Promis
         title: 'took',
         right: true,
         dropOrder: 6,
-        cell: ({ started_at, finished_at }) => took(context.clock, started_at, finished_at),
+        cell: ({ started_at, finished_at, outcome }) =>
+          finished_at === null && outcome !== 'running' ? null : took(context.clock, started_at, finished_at),
       },
       { title: 'seen', right: true, dropOrder: 7, cell: ({ seen }) => seen },
       { title: 'created', right: true, dropOrder: 5, cell: ({ created }) => created },

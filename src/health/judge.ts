@@ -223,8 +223,8 @@ export interface LastError {
   readonly run: ReportedRun;
   /** Null where an older version wrote the run. */
   readonly code: ErrorCode | null;
-  /** What to do about it. */
-  readonly hint: string;
+  /** What to do about it; null where the next run follows without help. */
+  readonly hint: string | null;
 }
 
 export interface Health {
@@ -341,7 +341,7 @@ function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealt
     maxStaleness: around.facts.maxStaleness,
     hasDaemon: around.facts.startedAt !== null,
     isDiskShort: isDiskShort(around.facts),
-    error: isServed ? lastError(facts.runs) : undefined,
+    error: isServed ? lastError(facts.runs, around.facts.startedAt !== null) : undefined,
     deliveries: judgeDeliveries(facts, now),
   };
   const problems = isServed ? rules.flatMap((rule) => rule(found) ?? []) : notServed(facts);
@@ -430,18 +430,31 @@ const neverComplete: Rule = (found) => {
   const { facts, error, hasDaemon, staleness } = found;
   if (staleness !== null || facts.freshness.last_complete_sweep !== null) return undefined;
   const none = 'No sweep was complete yet';
-  const running = facts.runs.find(({ outcome }) => outcome === 'running');
+  const running = facts.runs.find(({ kind, outcome }) => kind !== 'verify' && outcome === 'running');
   if (running) {
     const message = `${none}: what has been read so far is correct.${progressWords(facts.progress)}`;
-    return problem('first_pull', 'busy', message, null, running.started_at);
+    if (!facts.isRunUnseen) return problem('first_pull', 'busy', message, null, running.started_at);
+    const unseen = `${message} Whether its process is still there is not known to this user.`;
+    const remedy = 'Run `vendor-mirror status` as the user who pulls.';
+    return {
+      ...problem('first_pull', 'busy', unseen, remedy, running.started_at),
+      headline: 'The first pull has begun',
+    };
   }
   if (facts.failing || accessRefused(found) || isExplainedByDisk(found))
     return problem('never_mirrored', 'bad', `${none}.`, null);
-  if (error)
-    return problem('never_mirrored', 'bad', `${none}. ${ending(error)}`, error.hint, firstFailure(facts, error));
+  if (error) return afterFailure(`${none}. ${ending(error)}`, error, firstFailure(facts, error));
   if (hasDaemon) return problem('never_mirrored', 'busy', `${none}. The first run is about to begin.`, null);
   return problem('never_mirrored', 'bad', `${none}.`, 'Run `vendor-mirror sync`.');
 };
+
+/** Of an account that was never mirrored completely. A comparison that was cut off leaves that as it was. */
+function afterFailure(message: string, { run, hint }: LastError, since: string | null): Problem {
+  if (hint === null)
+    return problem('never_mirrored', 'busy', `${message} The next run is about to begin.`, null, since);
+  const isCutOff = run.kind === 'verify' && run.outcome === 'abandoned';
+  return problem('never_mirrored', 'bad', message, isCutOff ? 'Run `vendor-mirror sync`.' : hint, since);
+}
 
 /** Judged by what lists show: vendors that they hide are read again in turn, which takes longer. */
 const tooOld: Rule = (found) => {
@@ -477,10 +490,15 @@ const lastRun: Rule = (found) => {
   if (facts.failing === null && neverComplete(found)?.code === 'never_mirrored') return undefined;
   if (isExplainedByDisk(found)) return undefined;
   const since = firstFailure(facts, error);
+  if (error.hint === null) return problem('last_run', 'fair', `${ending(error)} ${followsText(facts)}`, null, since);
   if (error.code !== 'disk_full') return problem('last_run', 'fair', ending(error), error.hint, since);
   const message = `${ending(error)} There is space again.`;
   return problem('last_run', 'fair', message, hasDaemon ? null : 'Run `vendor-mirror sync`.', since);
 };
+
+function followsText({ runs }: AccountFacts): string {
+  return runs[0]?.outcome === 'running' ? 'The next run is under way.' : 'The next run is about to begin.';
+}
 
 /** Whether the last run failed for want of the space that is still wanting. */
 function isExplainedByDisk({ error, isDiskShort: isShort }: Found): boolean {
@@ -489,7 +507,7 @@ function isExplainedByDisk({ error, isDiskShort: isShort }: Found): boolean {
 
 /** When the first run failed since one was complete: the last one says only what is wrong now. */
 function firstFailure({ failedSince }: AccountFacts, { run }: LastError): string | null {
-  return failedSince ?? run.finished_at;
+  return failedSince ?? run.finished_at ?? run.started_at;
 }
 
 const absencesWaiting: Rule = ({ facts, error }) =>
@@ -699,11 +717,15 @@ const endings: Readonly<Record<string, string>> = {
   abandoned: 'was cut off',
 };
 
-function lastError(runs: readonly ReportedRun[]): LastError | undefined {
+function lastError(runs: readonly ReportedRun[], hasDaemon: boolean): LastError | undefined {
   const run = runs.find(({ outcome }) => outcome !== 'running');
   if (!run || !(run.outcome in endings)) return undefined;
   const code = run.error_code !== null && run.error_code in catalogue ? (run.error_code as ErrorCode) : null;
-  return { run, code, hint: run.remedy ?? (code === null ? 'Run `vendor-mirror sync` again.' : catalogue[code].hint) };
+  const isUnderWay = runs.some(({ id, outcome }) => id > run.id && outcome === 'running');
+  const again = run.kind === 'pull' ? 'sync' : run.kind;
+  const known = run.remedy ?? (code === null ? `Run \`vendor-mirror ${again}\` again.` : catalogue[code].hint);
+  const follows = run.outcome === 'abandoned' && (isUnderWay || (hasDaemon && run.kind !== 'verify'));
+  return { run, code, hint: follows ? null : known };
 }
 
 function ending({ run: { kind, outcome, error } }: LastError): string {

@@ -14,7 +14,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, type FindingCount } from './findings.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
 import { refusalsOf, type ReportedRefusals } from './refusals.ts';
-import { failuresOfRuns, latestRuns, type FailedSince, type ReportedRun } from './runs.ts';
+import { failuresOfRuns, latestRuns, type Carriers, type FailedSince, type LatestRuns } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type {
@@ -65,7 +65,7 @@ export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 export type ReportedUnknownCallback = Omit<UnknownCallbackTable, 'account_id'>;
 
 /** What is stored of an account or found by an index: no sums of money, which need a scan of all vendors. */
-interface AccountSummary extends FailedSince {
+interface AccountSummary extends FailedSince, LatestRuns {
   readonly account: string;
   /** The grant that gives access to it. */
   readonly connection: string;
@@ -79,8 +79,6 @@ interface AccountSummary extends FailedSince {
   readonly sweepRequest: SweepRequestReport;
   /** Null where the last request succeeded. */
   readonly failing: RequestFailureReport | null;
-  /** The latest runs, newest first. */
-  readonly runs: readonly ReportedRun[];
   /** Findings of the newest run, by kind. */
   readonly findings: readonly FindingCount[];
   readonly callbacks: readonly ReportedCallback[];
@@ -97,7 +95,10 @@ interface AccountSummary extends FailedSince {
 const noAccount = { connection: 'default', accepted_unreadable: 0 };
 
 /** Prepares summaries of accounts with their `latest` runs; a summary is undefined for an unknown account. */
-export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: string) => AccountSummary | undefined {
+export function accountSummaries(
+  sqlite: Sqlite,
+  latest: number,
+): (accountId: string, carriers?: Carriers) => AccountSummary | undefined {
   const freshness = statement<OfAccount, FreshnessView>(
     sqlite,
     (at) => sql`SELECT * FROM freshness WHERE account_id = ${at('accountId')}`,
@@ -147,13 +148,13 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       SELECT withheld_absences AS withheldAbsences, unproven_absences AS unprovenAbsences FROM _accounts
       WHERE account_id = ${at('accountId')}`,
   );
-  return (accountId) => {
+  return (accountId, carriers = new Map()) => {
     const fresh = freshness.get({ accountId });
     if (!fresh) return undefined;
     const { account_id, ...rest } = fresh;
     const { connection, accepted_unreadable } = registered.get({ accountId }) ?? noAccount;
-    const shown = runs.all({ accountId, latest }).map(withoutBlobs);
-    const [newest] = shown;
+    const shown = runs(accountId, latest, carriers);
+    const [newest] = shown.runs;
     return {
       account: account_id,
       connection,
@@ -164,7 +165,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       queue: queue.get({ accountId }) ?? { waiting: 0, parked: 0 },
       sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
       failing: withoutBlobs(failing.get({ accountId })) ?? null,
-      runs: shown,
+      ...shown,
       ...(withoutBlobs(failures.get({ accountId })) ?? { failedSince: null, refusedSince: null }),
       findings: newest ? findings.all({ run_id: newest.id }) : [],
       callbacks: callbacks.all({ accountId }).map(withoutBlobs),
@@ -245,6 +246,7 @@ export function unknownState(account: string): AccountState {
     sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
     failing: null,
     runs: [],
+    isRunUnseen: false,
     failedSince: null,
     refusedSince: null,
     findings: [],
@@ -272,7 +274,7 @@ const runsShown = 8;
 export function accountStates(
   sqlite: Sqlite,
   clock: Pick<Clock, 'now'>,
-): (accountId: string) => AccountState | undefined {
+): (accountId: string, carriers?: Carriers) => AccountState | undefined {
   const summary = accountSummaries(sqlite, runsShown);
   const received = receivedDeliveriesOf(sqlite);
   const parkedFor = parkedReasons(sqlite);
@@ -280,8 +282,8 @@ export function accountStates(
   const unreadable = unreadableCounts(sqlite);
   const days = webhookDays(sqlite);
   const refused = refusalsOf(sqlite);
-  return (accountId) => {
-    const found = summary(accountId);
+  return (accountId, carriers) => {
+    const found = summary(accountId, carriers);
     if (!found) return undefined;
     return {
       ...found,

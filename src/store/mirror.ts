@@ -44,7 +44,7 @@ import { NotHonoured } from './not-honoured.ts';
 import { Refusals } from './refusals.ts';
 import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
-import { dropFreshness, expiringRuns, Runs, type Run, type RunEnd } from './runs.ts';
+import { dropFreshness, expiringRuns, Runs, type Carriers, type Run, type RunEnd } from './runs.ts';
 import { ServiceKnowledge } from './service-knowledge.ts';
 import { Database, shortLockWait } from './sqlite/database.ts';
 import type { Query } from './sqlite/statement.ts';
@@ -126,7 +126,7 @@ export class Store {
   readonly #received: (accountId: string) => ReceivedDeliveries;
   /** Runs a report on one consistent state. A field, because reports get `query` without the store. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
-  #states: ((accountId: string) => AccountState | undefined) | undefined;
+  #states: ReturnType<typeof accountStates> | undefined;
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
@@ -233,10 +233,10 @@ export class Store {
   }
 
   /** The stored state of an account and its latest activity; undefined for an unknown account. */
-  accountState(accountId: string): Promise<AccountState | undefined> {
+  accountState(accountId: string, carriers?: Carriers): Promise<AccountState | undefined> {
     return this.#database.read(() => {
       this.#states ??= accountStates(this.#database.sqlite, this.#clock);
-      return this.#states(accountId);
+      return this.#states(accountId, carriers);
     });
   }
 

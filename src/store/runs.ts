@@ -7,10 +7,19 @@ import { nextOutcome, type EndedOutcome, type RunKind } from '../domain/run.ts';
 import type { ProcessLock } from './files/locks.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { among, batchSize, type Expiring } from './retention.ts';
+import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Database } from './sqlite/database.ts';
 import { connectReader, type Sqlite } from './sqlite/driver.ts';
 import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
+import {
+  columns,
+  mirrorSql,
+  statement,
+  type None,
+  type OfAccount,
+  type Query,
+  type Statement,
+} from './sqlite/statement.ts';
 
 interface RunStart {
   readonly accountId: string;
@@ -70,6 +79,9 @@ interface ListMoves {
   readonly moved: number;
   readonly walked: number;
 }
+
+/** The error of an abandoned run. */
+const leftError = 'The process ended during the run.';
 
 const counted = Object.keys(noCounts) as (keyof RunCounts)[];
 const starts = ['id', 'account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
@@ -177,7 +189,7 @@ export class Runs {
         .set({
           outcome: nextOutcome('running', 'left'),
           finished_at: at('finished_at'),
-          error: 'The process ended during the run.',
+          error: leftError,
         })
         .where('id', '=', at('id')),
     );
@@ -365,17 +377,55 @@ function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
 export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
 
 /** The latest runs of an account, newest first, for people. */
-export function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: number }, ReportedRun> {
-  return statement<OfAccount & { latest: number }, ReportedRun>(
+export interface LatestRuns {
+  /** A run whose process has ended is shown as the next run of the account will record it; when it ended is not known. */
+  readonly runs: readonly ReportedRun[];
+  /** Whether a run is recorded as running of which it is not known whether its process is still there. */
+  readonly isRunUnseen: boolean;
+}
+
+/** By name, whether the processes are there that runs name as theirs; undefined where that cannot be known. */
+export type Carriers = ReadonlyMap<string, boolean | undefined>;
+
+/**
+ * Asks of each process that is to carry out a run. Asked before the runs are read: a run that still counts as running afterwards, and whose
+ * process was not there before, was left by it.
+ */
+export async function askCarriers(query: Query, isAlive: (process: string) => boolean | undefined): Promise<Carriers> {
+  const names = await query((sqlite) =>
+    statement<None, { process: string }>(
+      sqlite,
+      () => sql`
+        SELECT DISTINCT r.process FROM _accounts a CROSS JOIN runs r
+        WHERE r.account_id = a.account_id AND r.outcome = 'running' AND r.process IS NOT NULL`,
+    ).all({}),
+  );
+  return new Map(names.map(({ process }) => [process, isAlive(process)]));
+}
+
+export function latestRuns(sqlite: Sqlite): (accountId: string, latest: number, carriers: Carriers) => LatestRuns {
+  const recorded = statement<OfAccount & { latest: number }, ReportedRun & Pick<RunTable, 'process'>>(
     sqlite,
     (at) => sql`
   SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
-    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code, remedy
+    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code, remedy, process
   FROM runs
   WHERE account_id = ${at('accountId')}
   ORDER BY id DESC
   LIMIT +${at('latest')}`,
   );
+  return (accountId, latest, carriers) => {
+    let isRunUnseen = false;
+    const runs = recorded.all({ accountId, latest }).map((row): ReportedRun => {
+      const { process, ...run } = withoutBlobs(row);
+      if (run.outcome !== 'running') return run;
+      // One that began since they were asked is under way.
+      const isAlive = process !== null && (carriers.has(process) ? carriers.get(process) : true);
+      isRunUnseen ||= isAlive === undefined;
+      return isAlive === false ? { ...run, outcome: nextOutcome('running', 'left'), error: leftError } : run;
+    });
+    return { runs, isRunUnseen };
+  };
 }
 
 /** Since when the runs of an account have not been complete; null where the last one was. */

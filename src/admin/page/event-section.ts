@@ -146,9 +146,11 @@ function runTable(runs: readonly ReportedRun[], now: number): Html {
           <td>${ago(now, run.started_at)}</td>
           <td class="number rest">
             ${
-              run.finished_at === null && run.outcome === 'running'
-                ? lasting(now, run.started_at)
-                : took({ now: () => now }, run.started_at, run.finished_at)
+              run.finished_at !== null
+                ? took({ now: () => now }, run.started_at, run.finished_at)
+                : run.outcome === 'running'
+                  ? lasting(now, run.started_at)
+                  : '–'
             }
           </td>
           <td class="number">${count(run.seen)}</td>

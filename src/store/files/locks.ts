@@ -76,7 +76,11 @@ export function refuseMigrationBesideDaemon(database: string): void {
  * @throws MirrorError of files.
  */
 export function isDaemonAt(database: string): boolean {
-  const path = lockPathOf(database);
+  return isHeld(lockPathOf(database)) ?? true;
+}
+
+/** Whether a process holds this lock; undefined to a user who may not open it. Creates and changes no file. @throws MirrorError of files. */
+function isHeld(path: string): boolean | undefined {
   if (!existsSync(path)) return false;
   let sqlite: Sqlite | undefined;
   try {
@@ -85,7 +89,8 @@ export function isDaemonAt(database: string): boolean {
     statement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get({});
     return false;
   } catch (error) {
-    if (isBusy(error) || !mayRead(path)) return true;
+    if (isBusy(error)) return true;
+    if (!mayRead(path)) return undefined;
     throw catalogued(error, path);
   } finally {
     sqlite?.close();
@@ -208,7 +213,24 @@ function namesAround(database: string): string[] {
   return readdirSync(dirname(database))
     .filter((file) => file.startsWith(prefix))
     .map((file) => file.slice(prefix.length))
-    .filter((name) => /^[0-9a-f]{32}$/.test(name));
+    .filter((name) => drawn.test(name));
+}
+
+/** A name of a process. */
+const drawn = /^[0-9a-f]{32}$/;
+
+/**
+ * Whether the process of that name still uses the mirror, for who only reads: nothing is created, removed or held.
+ * @param database path of the mirror
+ * @returns undefined where that cannot be known, such as to another user.
+ */
+export function isProcessAlive(database: string, name: string): boolean | undefined {
+  if (!drawn.test(name)) return undefined;
+  try {
+    return isHeld(`${resolvedPath(database)}.lock-${name}`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a process holds this file. A stale file is removed while it is locked, so that no other process takes it meanwhile. */

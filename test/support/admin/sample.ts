@@ -90,6 +90,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       details_as_of: null,
     },
     queue: { waiting: 3, parked: 0 },
+    isRunUnseen: false,
     runs: [
       run(118, {
         outcome: 'running',

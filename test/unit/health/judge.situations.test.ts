@@ -27,6 +27,8 @@ const failing = (code: string): AccountFacts['failing'] => ({
 });
 const failed = (error_code: string, error = 'It failed.') => run(9, { outcome: 'failed', error, error_code });
 const firstPull = [run(1, { kind: 'pull', outcome: 'running', finished_at: null })];
+const leftRun = (kind: 'pull' | 'reconcile' | 'verify', id = 9) =>
+  run(id, { kind, outcome: 'abandoned', finished_at: null, error: 'The process ended during the run.' });
 const unreadable = (code: string): AccountFacts['undecided'][number] => ({
   vendorid: 1006,
   since: before(hour),
@@ -403,6 +405,46 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
       ability: { ...able, diskFreeBytes: 20_000_000 },
     },
     doubtful('never_mirrored', catalogue.disk_full.hint),
+  ],
+  [
+    'K9 the first pull was cut off, and no daemon goes on with it',
+    { ...facts([{ ...newAccount('6BApk'), runs: [leftRun('pull')] }]), startedAt: null },
+    doubtful('never_mirrored', 'Run `vendor-mirror sync` again.'),
+  ],
+  [
+    'K9 the first pull was cut off, and a daemon goes on with it',
+    facts([{ ...newAccount('6BApk'), runs: [leftRun('pull')] }]),
+    doubtful('never_mirrored', null, 'busy'),
+  ],
+  [
+    'K9 the first pull is under way again after it was cut off',
+    facts([{ ...newAccount('6BApk'), runs: [...firstPull.map((one) => ({ ...one, id: 10 })), leftRun('pull')] }]),
+    doubtful('first_pull', null, 'busy'),
+  ],
+  [
+    'K9 a comparison was cut off, and nothing was ever mirrored',
+    facts([{ ...newAccount('6BApk'), runs: [leftRun('verify')] }]),
+    doubtful('never_mirrored', 'Run `vendor-mirror sync`.'),
+  ],
+  [
+    'K9 the first pull is recorded as running, and its process cannot be seen',
+    facts([{ ...newAccount('6BApk'), runs: firstPull, isRunUnseen: true }]),
+    doubtful('first_pull', 'Run `vendor-mirror status` as the user who pulls.', 'busy'),
+  ],
+  [
+    'K9 a reconciliation was cut off, and no daemon goes on with it',
+    of({ runs: [leftRun('reconcile'), run(8)] }, { startedAt: null }),
+    correct('last_run', 'Run `vendor-mirror reconcile` again.'),
+  ],
+  [
+    'K9 a reconciliation was cut off, and a daemon goes on with it',
+    of({ runs: [leftRun('reconcile'), run(8)] }),
+    correct('last_run', null),
+  ],
+  [
+    'K9 a comparison was cut off beside a daemon, which does not repeat it',
+    of({ runs: [leftRun('verify'), run(8)] }),
+    correct('last_run', 'Run `vendor-mirror verify` again.'),
   ],
   [
     'a receiver of webhooks has been down for long',

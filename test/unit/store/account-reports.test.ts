@@ -31,6 +31,7 @@ describe('reports on accounts', () => {
         sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
         failing: null,
         runs: [],
+        isRunUnseen: false,
         failedSince: null,
         refusedSince: null,
         findings: [],

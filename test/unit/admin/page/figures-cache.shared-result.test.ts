@@ -33,6 +33,7 @@ it('K24 an examination handles one account in each turn of the event loop', asyn
     settings: defaultSettings,
     mirror: {
       path: 'vendors.db',
+      process: { name: 'this process', isAlive: () => true, release: () => undefined },
       accountState: (id) => {
         looked += 1;
         most = Math.max(most, looked);

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
-import { lockProcess, takeSideLock } from '../../../../src/store/files/locks.ts';
+import { isProcessAlive, lockProcess, takeSideLock } from '../../../../src/store/files/locks.ts';
 import { temporaryFolder } from '../../../support/mirror-file.ts';
 
 const deadName = '00112233445566778899aabbccddeeff';
@@ -60,4 +60,18 @@ it('L64 locks are closed to other users, who could hold them, and so are those o
   expect(() => takeSideLock(database, 0)).toThrow('Another daemon works on');
   daemon.release();
   process.release();
+});
+
+it('K9 a reader sees which process is alive, and changes nothing', () => {
+  const database = join(temporaryFolder(), 'vendors.db');
+  const process = lockProcess(database, systemRandom);
+  const left = `${database}.lock-${deadName}`;
+  expect([process.name, deadName].map((name) => isProcessAlive(database, name))).toEqual([true, false]);
+  writeFileSync(left, '');
+  expect(isProcessAlive(database, deadName)).toBe(false);
+  expect(isProcessAlive(database, '../another')).toBeUndefined();
+  expect(existsSync(left)).toBe(true);
+  expect(process.isAlive(process.name)).toBe(true);
+  process.release();
+  expect(isProcessAlive(database, process.name)).toBe(false);
 });
