@@ -9,29 +9,33 @@ import {
   otherConnection,
   temporaryFolder,
   vendor,
+  run,
   writeMirror,
 } from '../../support/mirror-file.ts';
 import { defaultSettings } from '../../support/settings.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
-it('reads states of accounts again after a write, by the daemon or another process, and on another day; and not before', async () => {
+it('K9 reads states of accounts again after a write, by the daemon or another process, on another day, and where a process that runs has ended; and not before', async () => {
   const path = join(temporaryFolder(), 'vendors.db');
   const clock = virtualClock({ auto: true });
   const [one, two] = ['6BApk', 'other'];
   const accounts = [one, two].map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' }));
-  await writeMirror(path, clock, { _accounts: accounts, vendors: [vendor(1)] });
+  const running = run(1, { outcome: 'running', finished_at: null, process: 'another' });
+  await writeMirror(path, clock, { _accounts: accounts, vendors: [vendor(1)], runs: [running] });
   const mirror = await openMirror({ path, migrations, clock, random: systemRandom, lockProcess: namedProcess() });
   onTestFinished(() => mirror.close());
   let read: string[] = [];
+  let isAlive = true;
   const source = healthSource({
     version: '0.2.0',
     start: { at: 0 },
     settings: defaultSettings,
     mirror: {
       path,
-      accountState: (id) => {
+      process: { ...mirror.process, isAlive: () => isAlive },
+      accountState: (id, carriers) => {
         read.push(id);
-        return mirror.accountState(id);
+        return mirror.accountState(id, carriers);
       },
       query: mirror.query,
       trouble: () => undefined,
@@ -51,7 +55,12 @@ it('reads states of accounts again after a write, by the daemon or another proce
     read = [];
     const { accounts: known, version } = await source.facts();
     expect(version).toBe('0.2.0');
-    return { read, connection: known[1]?.connection, present: known[0]?.counts[0]?.vendors };
+    return {
+      read,
+      connection: known[1]?.connection,
+      present: known[0]?.counts[0]?.vendors,
+      outcome: known[0]?.runs[0]?.outcome,
+    };
   };
   expect(await facts()).toMatchObject({ read: [one, two], present: 1 });
   expect(await facts()).toMatchObject({ read: [], present: 1 });
@@ -61,5 +70,8 @@ it('reads states of accounts again after a write, by the daemon or another proce
   otherConnection(path).exec(`UPDATE _accounts SET connection = 'second' WHERE account_id = '${two}'`);
   expect(await facts()).toMatchObject({ read: [one, two], connection: 'second' });
   await clock.advance(86_400_000);
-  expect(await facts()).toMatchObject({ read: [one, two], connection: 'second' });
+  expect(await facts()).toMatchObject({ read: [one, two], connection: 'second', outcome: 'running' });
+  isAlive = false;
+  expect(await facts()).toMatchObject({ read: [one, two], outcome: 'abandoned' });
+  expect(await facts()).toMatchObject({ read: [], outcome: 'abandoned' });
 });
