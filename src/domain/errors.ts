@@ -247,6 +247,9 @@ export class MirrorError extends Error {
 const noWorkingDirectory =
   'The working directory was removed, and a relative path begins there. Change to a folder that exists, or name absolute paths.';
 
+const writablePlace =
+  'The file system can only be read: mount it so that it can be written, or check the path and name another one.';
+
 const moreDescriptors =
   'Let this process open more files: `ulimit -n 1024` where it is started, or LimitNOFILE in the unit of systemd.';
 
@@ -255,11 +258,18 @@ export function asMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
     return new MirrorError('settings_invalid', noWorkingDirectory, { cause: error });
-  if (isOneOf(error, 'EACCES', 'EPERM', 'EROFS'))
+  if (isOneOf(error, 'EROFS'))
+    return new MirrorError('file_unwritable', `${error.message}.`, { cause: error, remedy: writablePlace });
+  if (isOneOf(error, 'EACCES', 'EPERM'))
     return new MirrorError('file_unwritable', `${error.message}. ${thisUser()} may not do that.`, { cause: error });
   if (isOneOf(error, 'EMFILE', 'ENFILE'))
     return new MirrorError('file_unwritable', `${error.message}.`, { cause: error, remedy: moreDescriptors });
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** What an error says, with a full stop at its end. */
+export function sentenceOf(error: unknown): string {
+  return asMirrorError(error).message.replace(/\.?$/, '.');
 }
 
 /** The same error with another remedy. */

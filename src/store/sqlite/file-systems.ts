@@ -21,7 +21,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { asMirrorError, MirrorError, thisUser } from '../../domain/errors.ts';
+import { MirrorError, sentenceOf, thisUser } from '../../domain/errors.ts';
 
 /** Numbers of file systems on Linux, of which several machines use one; those of other systems differ from all of these. */
 const shared = new Map([
@@ -118,7 +118,7 @@ export function noSpaceForSweep(free: number, path: string): MirrorError | undef
   const megabytes = (free / 1024 ** 2).toFixed(1);
   return new MirrorError(
     'disk_full',
-    `Only ${megabytes} MB are free beside ${path}: they are reserved for deliveries, so sweeps wait.`,
+    `Only ${megabytes} MB are free beside ${path}: they are reserved for deliveries, so the daemon's sweeps wait; \`sync\` by command runs.`,
   );
 }
 
@@ -230,7 +230,7 @@ export function prepareFile(path: string, mode: number): string {
     return real;
   } catch (error) {
     if (error instanceof MirrorError) throw error;
-    throw new MirrorError('database_unusable', `${path} cannot be created or opened: ${asMirrorError(error).message}`, {
+    throw new MirrorError('database_unusable', `${path} cannot be created or opened: ${sentenceOf(error)}`, {
       cause: error,
     });
   }

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { asMirrorError } from '../../../src/domain/errors.ts';
+import { asMirrorError, sentenceOf } from '../../../src/domain/errors.ts';
 import { lockFile } from '../../../src/store/files/locks.ts';
 import { giveToFolderOwner, makeFolder, prepareFile } from '../../../src/store/sqlite/file-systems.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
@@ -66,7 +66,25 @@ describe.skipIf(isMissing(other))('L94 beside a service of another user, command
   });
 });
 
-it.each(['EACCES', 'EPERM', 'EROFS'])(
+it('L94 a file system that can only be read is no bug, and not called a matter of the user', () => {
+  const error = asMirrorError(Object.assign(new Error("EROFS: read-only file system, open '/x'"), { code: 'EROFS' }));
+  expect([error.code, error.exit, error.message]).toEqual([
+    'file_unwritable',
+    74,
+    "EROFS: read-only file system, open '/x'.",
+  ]);
+  expect(error.hint).toContain('mount it so that it can be written');
+});
+
+it.each(['EACCES', 'EROFS', 'ENOSPC'])(
+  'what the system says (%s) is told as one sentence, with one full stop',
+  (code) => {
+    const said = sentenceOf(Object.assign(new Error(`${code}: it failed, open '/x'`), { code }));
+    expect(said).toMatch(/[^.]\.$/);
+  },
+);
+
+it.each(['EACCES', 'EPERM'])(
   'L94 a folder without access (%s) is no bug: the user is named, and what to do',
   (code) => {
     const error = asMirrorError(Object.assign(new Error(`${code}: permission denied, open '/x'`), { code }));

@@ -273,7 +273,11 @@ const faults: readonly Fault[] = [
     [
       [500, 0, '500 MB are free'],
       [0, 74, /^The disk that holds the mirror is full: 0 bytes are free\.$/],
-      [20, 74, /^Only 20\.0 MB are free beside .+: they are reserved for deliveries, so sweeps wait\.$/],
+      [
+        20,
+        74,
+        /^Only 20\.0 MB are free beside .+: they are reserved for deliveries, so the daemon's sweeps wait; `sync` by command runs\.$/,
+      ],
     ] as const
   ).map(([megabytes, exit, says]) => ({
     title: `${megabytes} MB are free`,
