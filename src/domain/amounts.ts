@@ -63,6 +63,7 @@ export interface OwedAmount {
 export function owedText({ value, minor }: OwedAmount, code: string): string {
   if (minor !== null) return grouped(minor, code);
   // A sum of numbers is exact to fifteen digits.
+  if (Math.abs(value) >= 1e15) return `about ${value.toPrecision(3)}`;
   const digits = { minimumFractionDigits: currencyDigits(code), maximumFractionDigits: 9 };
   return Number(value.toPrecision(15)).toLocaleString('en-US', digits);
 }

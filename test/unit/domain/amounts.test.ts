@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { currencyDigits, decimalAmount, minorUnits } from '../../../src/domain/amounts.ts';
+import { currencyDigits, decimalAmount, minorUnits, owedText } from '../../../src/domain/amounts.ts';
 
 describe('an amount', () => {
   it.each([
@@ -36,4 +36,9 @@ describe('an amount', () => {
   it('has as many places as ISO 4217 says, whatever the version of Node.js', () => {
     expect(['USD', 'JPY', 'ISK', 'IQD', 'CLF', 'COP', 'XTS'].map(currencyDigits)).toEqual([2, 0, 0, 3, 4, 2, 2]);
   });
+});
+
+it('shows no digits that a sum does not have', () => {
+  expect(owedText({ value: 12_345_678_901_234_567_000, minor: null }, 'EUR')).toBe('about 1.23e+19');
+  expect(owedText({ value: 1_234.5, minor: null }, 'EUR')).toBe('1,234.50');
 });
