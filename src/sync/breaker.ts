@@ -120,7 +120,7 @@ export class Breaker {
     const what = [
       unread === 0
         ? `${absences} of ${present} vendors are neither listed nor found`
-        : `${absences + unread} of ${present} vendors are not listed, and none of the ${absences} that were read is found`,
+        : `${absences + unread} of ${present} vendors are not listed, and ${absences === 0 ? 'no read by id says more' : `none of the ${absences} that were read is found`}`,
       before === 0 ? [] : `${before} became absent in the last 24 hours`,
     ].flat();
     const fields = { suspects: absences + unread, present, ...(before > 0 && { before }) };

@@ -21,6 +21,7 @@ import { lacksLists, ShownStates, sortUnseen } from './absences.ts';
 import { refuseShortfall } from './breaker.ts';
 import { sample } from './details.ts';
 import { hiddenWalks, RunCounter } from './observation.ts';
+import { recordsRejected } from './resolve.ts';
 import { interruptedError, type PullOptions } from './run.ts';
 import { sweep, type SweepPlan } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
@@ -139,7 +140,9 @@ async function compare(
     pages: mirror.serviceKnowledge,
   };
   const { accepted, miscounted } = await mirror.accountRegister.listCount(accountId);
-  const { conclusion, seen } = await sweep({ ...plan, miscounted });
+  const { conclusion, seen, rejected } = await sweep({ ...plan, miscounted });
+  counter.set({ seen: seen.size });
+  if (rejected.length > 0) throw recordsRejected(rejected);
   if (!conclusion.complete)
     throw new MirrorError('sweep_incomplete', `The list could not be read completely: ${conclusion.why}.`);
 
@@ -168,12 +171,16 @@ async function compare(
   counter.set({ suspects: unseen.suspects.length });
   // Lists may lag: differences are checked by reading the vendor, where the service offers that.
   const read = new Set<number>();
-  await eachBounded([...found.keys()], account.concurrency, async (vendorid) => {
+  // An empty list says nothing about the vendors that it does not show.
+  const absent = conclusion.shown === 0 ? unseen.absent.map(({ vendorid }) => vendorid) : [];
+  const asked = options.isFull ? absent : sample(absent, run.id * limits.verifiedById, limits.verifiedById);
+  await eachBounded([...found.keys(), ...asked], account.concurrency, async (vendorid) => {
     const row = await record(account, vendorid, options.signal, counter);
     if (!row) return;
     await check([row]);
     read.add(vendorid);
   });
+  const beyondLists = [...read].filter((vendorid) => !seen.has(vendorid)).length;
   await readSome(account, [...seen], { run, read, check, counter, options });
   const { fields } = await mirror.details.learned(accountId);
   const unread = [...seen].filter((vendorid) => !read.has(vendorid)).length;
@@ -184,9 +191,14 @@ async function compare(
   const toBeRead = new Set(all.length > 0 ? await mirror.queue.untried(accountId) : []);
   const inFlight = all.flatMap((one) => moving.inFlight(one, toBeRead) ?? []);
   const differences = all.filter((one) => moving.inFlight(one, toBeRead) === undefined);
+  const shownById = unseen.suspects.filter((vendorid) => read.has(vendorid) && !found.has(vendorid)).length;
+  if (conclusion.shown === 0 && shownById > 0 && differences.length === 0) {
+    const vendors = shownById === 1 ? 'one vendor' : `${shownById} vendors`;
+    throw new MirrorError('sweep_incomplete', `The service returned an empty list, but reads by id show ${vendors}.`);
+  }
   return {
     outcome: differences.length > 0 ? 'different' : notCompared ? 'partial' : 'equal',
-    sourceTotal: seen.size,
+    sourceTotal: seen.size + beyondLists,
     // Deleted vendors that lists hide cannot be compared.
     mirrorTotal: unseen.present - unseen.hidden.length,
     differences,
@@ -268,11 +280,17 @@ async function record(
   }
 }
 
+/** A run reads the same values again. */
+const reportUnreadable =
+  'Report them to the service: it sends values that cannot be read. `vendors.unreadable_fields` names the fields.';
+
 /** What a person is told of a comparison that ended, and found not all to be equal. */
 export function whatIsNotEqual({ differences, notCompared }: VerifyReport): MirrorError | undefined {
   const { length } = differences;
   if (length > 0)
-    return new MirrorError('differences', length === 1 ? 'One vendor differs.' : `${length} vendors differ.`);
+    return new MirrorError('differences', length === 1 ? 'One vendor differs.' : `${length} vendors differ.`, {
+      remedy: differences.every(({ kind }) => kind === 'unreadable') ? reportUnreadable : undefined,
+    });
   if (!notCompared) return undefined;
   const { fields, vendors } = notCompared;
   const whose = vendors === 1 ? 'one vendor' : `${vendors} vendors`;

@@ -66,6 +66,9 @@ export interface SweepOutcome extends FirstSweep {
 export interface Resolution {
   /** Suspects that no reading showed, where the list does not count as proof. */
   readonly unconfirmed: number;
+  /** Those of them that were not read by id; and suspects that reads by id found, as they were. */
+  readonly unread: number;
+  readonly found: number;
   /** Vendors that are no longer shown, but of which nothing is concluded because the token may see less than before. */
   readonly withheld: number;
   /** For hidden vendors that were not read: the lowest `read_seq` among them; undefined where all were read. */
@@ -83,6 +86,8 @@ export interface Resolution {
 /** A resolution that concludes nothing. */
 export const nothingResolved: Resolution = {
   unconfirmed: 0,
+  unread: 0,
+  found: 0,
   withheld: 0,
   unreadSeq: undefined,
   undecided: new Map(),
@@ -132,6 +137,8 @@ export async function resolveById(
   return {
     ...nothingResolved,
     unconfirmed: isBelieved ? 0 : unseen.suspects.filter(isUnshown).length,
+    unread: isBelieved ? 0 : read.unread.size,
+    found: unseen.suspects.filter((id) => read.unchanged.has(id)).length,
     withheld: concluded.withheld,
     unreadSeq: read.unreadSeq,
     undecided,
@@ -423,7 +430,7 @@ export async function resolveBySweep(
   const unreadSeq = unseen.hidden[0]?.read_seq;
   const nothing: Resolution = { ...nothingResolved, unreadSeq };
   await settleMarks(account, marks, { seen, news: list.news });
-  if (!isBelieved) return { ...nothing, unconfirmed: suspects.length };
+  if (!isBelieved) return { ...nothing, unconfirmed: suspects.length, unread: suspects.length };
 
   const withheld = await withheldOf(account, swept, { absent: suspects, refused: [] });
   if (withheld > 0 && !breaker.isApproved(suspects.length)) {
@@ -468,8 +475,8 @@ function describeUnproven(count: number): string[] {
 }
 
 /** A few ids from the middle of a list, because rows come and go at its ends. */
-function sampleMiddle(seen: IdSet): number[] {
-  const ids = [...seen];
+export function sampleMiddle(vendorids: Iterable<number>): number[] {
+  const ids = [...vendorids];
   return [0.5, 0.25, 0.75].map((part) => ids[Math.floor(ids.length * part)]).filter((id) => id !== undefined);
 }
 
@@ -490,6 +497,12 @@ export async function observeList(account: SyncAccount, options: ObservationOpti
   return observe(account, options);
 }
 
+/** @param rejected why each record cannot be used */
+export function recordsRejected(rejected: readonly string[]): MirrorError {
+  const records = rejected.length === 1 ? 'One record' : `${rejected.length} records`;
+  return new MirrorError('record_rejected', `${records} of the list cannot be used: ${String(rejected[0])}`);
+}
+
 /** Checks that a sweep is complete. @throws MirrorError `record_rejected`, after storing findings, and `sweep_incomplete`. */
 export async function requireComplete(
   { mirror, accountId }: SyncAccount,
@@ -505,8 +518,7 @@ export async function requireComplete(
       fields: { reason },
     }));
     await mirror.findings.addFindings(run, findings);
-    const records = rejected.length === 1 ? 'One record' : `${rejected.length} records`;
-    throw new MirrorError('record_rejected', `${records} of the list cannot be used: ${String(rejected[0])}`);
+    throw recordsRejected(rejected);
   }
   if (!conclusion.complete)
     throw new MirrorError('sweep_incomplete', `The sweep could not be proven complete: ${conclusion.why}.`);
@@ -560,10 +572,14 @@ async function reportCopies({ mirror }: SyncAccount, run: Run, ages: readonly nu
 }
 
 /** @throws MirrorError `sweep_incomplete` where the list is empty but the mirror holds active vendors. */
-export async function refuseEmptyList({ mirror, accountId }: SyncAccount, { shown }: Complete): Promise<void> {
+export async function refuseEmptyList(
+  { mirror, accountId }: SyncAccount,
+  { shown }: Complete,
+  found: number,
+): Promise<void> {
   if (shown === 0 && (await mirror.vendors.newestActive(accountId)).length > 0)
     throw new MirrorError(
       'sweep_incomplete',
-      'The service returned an empty list, but the mirror holds active vendors.',
+      `The service returned an empty list, but ${found === 0 ? 'the mirror holds active vendors' : 'reads by id show active vendors'}.`,
     );
 }

@@ -32,6 +32,7 @@ import {
   resolveById,
   resolveBySweep,
   sampleListed,
+  sampleMiddle,
   type Resolution,
   type SweepOutcome,
 } from './resolve.ts';
@@ -195,12 +196,13 @@ class SweepRun {
       if (walks === mostRefuted) throw listRefuted(resolved.refutedBy.length);
       ({ swept, resolved, readsById, breaker } = await this.#walkAndResolve(leftOut, parked.length, options));
     }
-    const { list, seen, unseen } = swept;
-    if (resolved.unconfirmed > 0) throw await breaker.trip(unseen.suspects.length);
+    const { list, seen } = swept;
+    if (resolved.found > 0) await refuseEmptyList(account, list.conclusion, resolved.found);
+    if (resolved.unconfirmed > 0) throw await breaker.trip(resolved.unconfirmed - resolved.unread, resolved.unread);
     const { accepted } = await account.mirror.accountRegister.listCount(account.accountId);
     refuseUnlisted(resolved.unlisted.size, { shown: list.conclusion.shown, accepted }, account.sync.breaker);
     await settleParked(account, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
-    await refuseEmptyList(account, list.conclusion);
+    await refuseEmptyList(account, list.conclusion, resolved.found);
     await rememberShortfall(account, swept, resolved.withheld);
     if (request) await finishRequest(account, request, { seen, news: list.news });
     const undecidedAsOf = await this.#recordUndecided(resolved);
@@ -340,7 +342,11 @@ class SweepRun {
     const { suspects, hidden, absent } = swept.unseen;
     const unlisted = suspects.length + hidden.length + absent.length + parked;
     if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
-    return reader.isOffered(() => sampleListed(this.#account, swept), attemptOptionsOf(options));
+    const attemptOptions = attemptOptionsOf(options);
+    if (swept.list.conclusion.shown > 0 || suspects.length === 0)
+      return reader.isOffered(() => sampleListed(this.#account, swept), attemptOptions);
+    const answeredBefore = (await mirror.details.probed(accountId)) > 0;
+    return reader.isOffered(() => Promise.resolve(sampleMiddle(suspects)), attemptOptions, answeredBefore);
   }
 
   async #resolve(

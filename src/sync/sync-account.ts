@@ -113,9 +113,14 @@ export class VendorReader {
    * Whether the service offers reads by id. To find out, up to three of the ids that `listed` returns, which a list has just shown, are
    * read: one success means yes. Three failures mean no for now; the next call checks again, until it was no twice with a minute between. A
    * refusal decides nothing.
+   * @param answeredBefore whether reads were answered before, where no list shows the ids: vendors that are not found decide nothing then.
    * @throws MirrorError where none is answered.
    */
-  async isOffered(listed: () => Promise<Iterable<number>>, options: ReadOptions): Promise<boolean> {
+  async isOffered(
+    listed: () => Promise<Iterable<number>>,
+    options: ReadOptions,
+    answeredBefore?: boolean,
+  ): Promise<boolean> {
     if (this.#readOne !== 'auto') return this.#readOne === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
     const results = await this.#probe([...(await listed())].slice(0, attempts), options);
@@ -125,6 +130,7 @@ export class VendorReader {
     );
     const [failure] = failures;
     if (failure && failures.length === results.length && failure.code !== 'access_denied') throw failure;
+    if (answeredBefore !== undefined && results.some(({ kind }) => kind === 'absent')) return answeredBefore;
     if (results.length > 0 && !failure) this.#learnNotOffered();
     return false;
   }

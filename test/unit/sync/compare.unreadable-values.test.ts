@@ -1,5 +1,6 @@
 /** Values that the service sends and nobody understands: what the mirror holds of them, and who is told. */
 import { describe, expect, it } from 'vitest';
+import { whatIsNotEqual } from '../../../src/sync/compare.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -82,10 +83,12 @@ describe('a value that nobody understands', () => {
       const findings = `SELECT vendorid, fields, explained_at IS NULL AS open FROM findings WHERE kind = 'unreadable_value'`;
       const found = { vendorid: null, fields: JSON.stringify({ field, vendors: 1 }) };
       expect(at.query(findings)).toEqual([{ ...found, open: 1 }]);
-      expect(await verified(at)).toMatchObject({
+      const report = await verified(at);
+      expect(report).toMatchObject({
         outcome: 'different',
         differences: [{ vendorid, kind: 'unreadable', fields: [field] }],
       });
+      expect(whatIsNotEqual(report)?.hint).toContain('Report them to the service');
       expect((await at.installation.mirror.accountState(account))?.unreadable).toEqual([{ field, vendors: 1 }]);
 
       service.isStrange = false;
@@ -129,4 +132,12 @@ describe('a value that nobody understands', () => {
     ]);
     expect(at.query('SELECT 1 FROM active_vendors WHERE vendorid = ?', vendorid)).toEqual([]);
   });
+});
+
+it('L13 verify says of a record without a usable id what a run says, and how many vendors it read', async () => {
+  const { at, service } = await strangeAccount({ vendorid: '9007199254740993' });
+  service.isStrange = true;
+  const report = await verified(at);
+  expect(report).toMatchObject({ outcome: 'incomplete', sourceTotal: 1, error: { code: 'record_rejected' } });
+  expect(report.error?.message).toMatch(/^One record of the list cannot be used: [^.]*\.$/u);
 });
