@@ -386,8 +386,9 @@ export interface SecondSweep {
   /** Marks that were due then; a confirming sweep settles them. */
   readonly marks: readonly Mark[];
   readonly observation: Observation;
-  /** Of `vendorids`: those that it could have shown and did not. */
+  /** Of `vendorids`: those that it could have shown and did not; and those that it did not show, but perhaps could not. */
   readonly unlisted: readonly number[];
+  readonly undecided: readonly number[];
   /** Why it confirms nothing; undefined where it does. */
   readonly disagreement: string | undefined;
 }
@@ -414,14 +415,11 @@ export async function sweepAgain(
   const ended = mirror.moment();
   const disagreement = disagreementOf(observation, list);
   const shows = new ShownStates(learned, hidden?.states, lacksLists(filtersShow, hidden));
-  const unlisted = vendorids.filter(
-    (vendorid) =>
-      disagreement === undefined &&
-      !observation.seen.has(vendorid) &&
-      hidden?.seen.has(vendorid) !== true &&
-      shows.has(unseen.stateOf.get(vendorid) ?? null),
-  );
-  return { began, ended, marks, observation, unlisted, disagreement };
+  const isListable = (id: number): boolean => disagreement === undefined && shows.has(unseen.stateOf.get(id) ?? null);
+  const unseenAgain = vendorids.filter((id) => !observation.seen.has(id) && hidden?.seen.has(id) !== true);
+  const unlisted = unseenAgain.filter(isListable);
+  const undecided = unseenAgain.filter((id) => !isListable(id));
+  return { began, ended, marks, observation, unlisted, undecided, disagreement };
 }
 
 /** What the first sweep of a run showed. */
@@ -448,10 +446,16 @@ function disagreementOf({ conclusion }: Observation, first: Observation): string
   return conclusion.shown === 0 && first.seen.size > 0 ? 'the second list was empty' : undefined;
 }
 
+/** Why a second sweep did not confirm that vendors are absent which it did not show. */
+export function whyUndecided({ disagreement }: Pick<SecondSweep, 'disagreement'>): string {
+  return disagreement ?? 'no list that would show it was proven complete';
+}
+
 /** A note about the suspects that stay undecided. */
-export function describeUnresolved(open: number, { disagreement }: SecondSweep): string[] {
-  if (disagreement === undefined) return [];
-  return [`${open === 1 ? '1 suspect stays' : `${open} suspects stay`} undecided: ${disagreement}.`];
+export function describeUnresolved(second: Pick<SecondSweep, 'undecided' | 'disagreement'>): string[] {
+  const open = second.undecided.length;
+  if (open === 0) return [];
+  return [`${open === 1 ? '1 suspect stays' : `${open} suspects stay`} undecided: ${whyUndecided(second)}.`];
 }
 
 /**

@@ -34,6 +34,7 @@ import {
   unlearnShown,
   unlistedIn,
   untilLater,
+  whyUndecided,
   type FirstSweep,
   type Unseen,
   type UnseenById,
@@ -396,7 +397,7 @@ async function proveMissing(
   const second = await sweepAgain(account, swept, open, options);
   return {
     missing: [...again, ...absencesBySweep(second.unlisted, second)],
-    notes: describeUnresolved(open.length, second),
+    notes: describeUnresolved(second),
   };
 }
 
@@ -453,12 +454,8 @@ export async function resolveBySweep(
   const second = await sweepAgain(account, swept, open, options);
   if (second.disagreement === undefined) await settleMarks(account, second.marks, second.observation);
   await applyAbsences(account, [...again, ...absencesBySweep(second.unlisted, second)], breaker, attemptOptions);
-  const { disagreement } = second;
-  const undecided =
-    disagreement === undefined
-      ? nothing.undecided
-      : new Map(open.map((vendorid) => [vendorid, notConfirmed(disagreement)]));
-  return { ...nothing, undecided, notes: describeUnresolved(open.length, second) };
+  const undecided = new Map(second.undecided.map((vendorid) => [vendorid, notConfirmed(whyUndecided(second))]));
+  return { ...nothing, undecided, notes: describeUnresolved(second) };
 }
 
 function notConfirmed(why: string): MirrorError {

@@ -85,6 +85,13 @@ export class Auditor {
     return this.#ask<{ vendors: number }>(database, sql, account)[0]?.vendors ?? 0;
   }
 
+  /** Vendors of which a run said that nothing could be decided. */
+  undecided(): number {
+    const { account, database } = this.#options;
+    const sql = 'SELECT undecided AS vendors FROM freshness WHERE account_id = ?';
+    return this.#ask<{ vendors: number }>(database, sql, account)[0]?.vendors ?? 0;
+  }
+
   /** Vendors that are to be read. */
   marked(): number[] {
     const { account, database } = this.#options;

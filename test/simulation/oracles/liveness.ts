@@ -136,9 +136,18 @@ function looksBlind(plan: Plan): boolean {
 
 /**
  * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
- * parameter is ignored, or used up its passes. @returns whether it said anything in the end.
+ * parameter is ignored, or used up its passes, in its second sweep too. @returns whether it said anything in the end.
  */
-async function approve({ account, plan, supervisor, follower, timeline, broken, trace }: QuietPhase): Promise<boolean> {
+async function approve({
+  account,
+  plan,
+  supervisor,
+  follower,
+  auditor,
+  timeline,
+  broken,
+  trace,
+}: QuietPhase): Promise<boolean> {
   const { daemon } = supervisor;
   if (!daemon) return false;
   follower.allowed = true;
@@ -149,6 +158,7 @@ async function approve({ account, plan, supervisor, follower, timeline, broken, 
       .pull(account, { kind: 'reconcile', trigger: 'command', signal: new AbortController().signal, approved: 10_000 })
       .then((ended) => (summary = ended));
     await timeline.until(() => summary !== undefined, longest);
+    if (summary?.outcome === 'complete' && mayNeedAnother(plan) && auditor.undecided() > 0) continue;
     if (summary?.outcome === 'complete') return true;
     if (summary?.error?.code === 'paging_ignored' && looksBlind(plan)) continue;
     if (summary?.error?.code === 'sweep_incomplete' && mayNeedAnother(plan)) continue;

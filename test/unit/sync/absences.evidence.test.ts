@@ -345,10 +345,12 @@ describe('what is learned of lists', () => {
 
 describe('what is told of absences', () => {
   it('is how many stay undecided, and why', () => {
-    const second = { disagreement: 'the second list was empty' } as Parameters<typeof describeUnresolved>[1];
-    expect(describeUnresolved(1, second)).toEqual(['1 suspect stays undecided: the second list was empty.']);
-    expect(describeUnresolved(2, second)).toEqual(['2 suspects stay undecided: the second list was empty.']);
-    expect(describeUnresolved(2, { ...second, disagreement: undefined })).toEqual([]);
+    const second = { undecided: [1], disagreement: 'the second list was empty' };
+    expect(describeUnresolved(second)).toEqual(['1 suspect stays undecided: the second list was empty.']);
+    expect(describeUnresolved({ undecided: [1, 2], disagreement: undefined })).toEqual([
+      '2 suspects stay undecided: no list that would show it was proven complete.',
+    ]);
+    expect(describeUnresolved({ ...second, undecided: [] })).toEqual([]);
   });
 
   it('B7 is that one which two sweeps missed is not found by its id either, whatever the breaker counted', async () => {

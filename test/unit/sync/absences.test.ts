@@ -161,6 +161,29 @@ describe('where the service does not read vendors by id', () => {
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
   });
 
+  it('L9 L16 a suspect that only the list of its state would show is undecided where that list came empty the second time', async () => {
+    const at = await pulledAccount({ world: ['readOne=405', 'listArchived=hidden'] });
+    const [vanished, ...others] = activeIds(at, 5);
+    for (const vendorid of [vanished!, ...others]) at.sandbox.vendors(account).edit(vendorid, { vis_state: 2 });
+    await at.pull();
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).vanish(vanished!);
+    let lists = 0;
+    const stop = at.sandbox.onRequest(({ query }) => {
+      const state = query.get('search[vis_state]');
+      if (state === null && query.get('page') === '1') lists += 1;
+      if (lists > 1 && state === '2') at.sandbox.faults.next({ kind: 'empty_list' });
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(run.notes).toEqual(['1 suspect stays undecided: no list that would show it was proven complete.']);
+    expect(at.query('SELECT undecided FROM freshness')).toEqual([{ undecided: 1 }]);
+    stop();
+    await at.clock.advance(60_000);
+    await at.pull();
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
+  });
+
   it('A10 an empty second list confirms nothing', async () => {
     const at = await pulledAccount({ world });
     const [vanished] = activeIds(at, 1);
