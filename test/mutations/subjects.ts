@@ -26,8 +26,7 @@ export const subjects: readonly Subject[] = [
       'absences.length === 0 → false': 'To store none changes nothing.',
       '!verdicts → false':
         'Reads by id were counted right before: another process would have to store some in between.',
-      'hidden?.seen.has(id) !== true → true':
-        'Who was shown was stored right then, and no older evidence moves that.',
+      'hidden?.seen.has(id) !== true → true': 'Who was shown was stored right then, and no older evidence moves that.',
     },
   },
   {

@@ -50,11 +50,11 @@ it.each([
     expect(stdout).toMatch(/^Nothing is mirrored completely yet, since .*; one thing to do\.\n/);
     expect(stdout).toMatch(/\n +1 +pull +command +abandoned +5 min ago +– +1600 /);
     expect(readdirSync(line.folder)).toEqual(before);
-  const doctor = (await line.run('doctor', '--account', '6BApk')).stdout;
+    const doctor = (await line.run('doctor', '--account', '6BApk')).stdout;
     expect(doctor).toContain('The last pull was cut off');
     expect(doctor).toContain('Run `vendor-mirror sync` again.');
     expect(doctor).not.toContain('Run `vendor-mirror status`');
-    },
+  },
 );
 
 it('K9 after a complete run, a reconciliation that was killed needs attention', async () => {
