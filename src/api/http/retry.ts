@@ -69,9 +69,10 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
 }
 
 function rateExceeded(error: MirrorError, wait: number): MirrorError {
+  const asked = wait < longest ? `${Math.round(wait / 1_000)} s` : 'an hour or more';
   return withMessage(
     error,
-    `${error.message} It asks for a wait of ${Math.round(wait / 1_000)} s, which is longer than a request may wait.`,
+    `${error.message} It asks for a wait of ${asked}, which is longer than a request may wait.`,
   );
 }
 
