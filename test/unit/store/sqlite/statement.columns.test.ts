@@ -29,7 +29,7 @@ import {
   knownConnection,
 } from '../../../../src/store/reports/known-accounts.ts';
 import { owedByAccount } from '../../../../src/store/reports/owed.ts';
-import { isUnused } from '../../../../src/store/runs.ts';
+import { askCarriers, isUnused } from '../../../../src/store/runs.ts';
 import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
 import { accountsThatForgot, accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
 import { listVendors, vendorPage, vendorTotals } from '../../../../src/store/reports/vendor-list.ts';
@@ -128,6 +128,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await changePage(mirror.query, clock, { limit: 1 });
   await vendorPage(mirror.query, clock, { limit: 1 });
   await freshnessRows(mirror.query, clock);
+  await askCarriers(mirror.query, () => true);
   await mirror.query((sqlite) => {
     heldDerivation(sqlite);
     vendorRows(sqlite, [{ account_id, vendorid: 1 }]);
