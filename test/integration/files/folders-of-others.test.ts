@@ -319,35 +319,31 @@ describe('L51 a copy of the mirror', () => {
     expect(copy.prepare('SELECT count(*) FROM vendors').pluck().get()).toBe(1);
   });
 
+  /** Whether a copy beside such a file is refused with this message, and both stay as they are. */
+  async function isRefusedBeside(other: string, reason: string, prepare = (): void => undefined): Promise<void> {
+    const target = join(open, 'copy.db');
+    await write(target);
+    const there = stateOf(target);
+    writeFileSync(target + other, 'there before');
+    prepare();
+    await expect(write(target)).rejects.toMatchObject({
+      code: 'file_unwritable',
+      message: expect.stringContaining(reason) as string,
+    });
+    expect([stateOf(target), readFileSync(target + other, 'utf8')]).toEqual([there, 'there before']);
+  }
+
   it.skipIf(isMissing(refused)).each(['-wal', '-journal'])(
     'is not written beside a %s of another user, which stays',
     async (suffix) => {
-      const target = join(open, 'copy.db');
-      await write(target);
-      const there = stateOf(target);
-      writeFileSync(target + suffix, 'not ours');
-      chownSync(target + suffix, stranger, stranger);
-      await expect(write(target)).rejects.toMatchObject({
-        code: 'file_unwritable',
-        message: expect.stringContaining(`${target}${suffix} is of another user`) as string,
-      });
-      expect([stateOf(target), readFileSync(target + suffix, 'utf8')]).toEqual([there, 'not ours']);
+      const path = join(open, 'copy.db') + suffix;
+      await isRefusedBeside(suffix, `${path} is of another user`, () => chownSync(path, stranger, stranger));
     },
   );
 
   it.each(['-wal', '-journal'])(
     'is not opened by its name to remove a %s where others could put a link in its place',
-    async (suffix) => {
-      const target = join(open, 'copy.db');
-      await write(target);
-      const there = stateOf(target);
-      writeFileSync(target + suffix, 'of this user');
-      await expect(write(target)).rejects.toMatchObject({
-        code: 'file_unwritable',
-        message: expect.stringContaining('SQLite would have to open it by its name') as string,
-      });
-      expect([stateOf(target), readFileSync(target + suffix, 'utf8')]).toEqual([there, 'of this user']);
-    },
+    (suffix) => isRefusedBeside(suffix, 'SQLite would have to open it by its name'),
   );
 
   it('leaves what stands beside a .csv: it is of no database', async () => {
