@@ -6,6 +6,7 @@ import { exitStatus } from '../domain/errors.ts';
 import { advice, byTrouble, causeTexts, manyAccounts, stateOf } from '../health/causes.ts';
 import {
   judge,
+  lacksDetails,
   type AccountFacts,
   type AccountHealth,
   type ConnectionFacts,
@@ -225,7 +226,7 @@ function freshnessText(freshness: AccountFacts['freshness'], ago: Ago): string {
   const details =
     details_as_of === null
       ? ''
-      : details_as_of.startsWith('1970')
+      : lacksDetails(freshness)
         ? '; fields that lists leave out: not read of all vendors yet, each run reads more'
         : `; fields that lists leave out: up to ${details_as_of.slice(0, 19)} UTC`;
   return `${held}; last complete sweep ${ago(last_complete_sweep)}${details}`;

@@ -11,7 +11,7 @@ import {
   type InstallationDependencies,
 } from '../app/installation.ts';
 import { sleep } from '../domain/clock.ts';
-import { MirrorError, sentenceOf } from '../domain/errors.ts';
+import { MirrorError, errorSentence } from '../domain/errors.ts';
 import { createLog, prettyEntries, type Log, type LogLevel } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import { defaultWorld } from '../sandbox/core/worlds.ts';
@@ -212,7 +212,7 @@ function makeFolderOf(path: string): void {
   try {
     makeFolder(dirname(resolve(path)));
   } catch (error) {
-    throw new MirrorError('file_unwritable', `${path} cannot be made: ${sentenceOf(error)}`, {
+    throw new MirrorError('file_unwritable', `${path} cannot be made: ${errorSentence(error)}`, {
       cause: error,
     });
   }

@@ -268,7 +268,7 @@ export function asMirrorError(error: unknown): MirrorError {
 }
 
 /** What an error says, with a full stop at its end. */
-export function sentenceOf(error: unknown): string {
+export function errorSentence(error: unknown): string {
   return asMirrorError(error).message.replace(/\.?$/, '.');
 }
 

@@ -295,10 +295,13 @@ const headlines = {
 /** The service was not asked. */
 const noToken = 'There is no usable access token';
 
-function correctWords({ freshness: { details_as_of } }: AccountFacts): string {
-  return details_as_of?.startsWith('1970')
-    ? 'Your mirror is correct but for fields that lists leave out'
-    : correctMirror;
+function correctWords({ freshness }: AccountFacts): string {
+  return lacksDetails(freshness) ? 'Your mirror is correct but for fields that lists leave out' : correctMirror;
+}
+
+/** Whether lists leave out fields that were not read of each vendor yet. */
+export function lacksDetails({ details_as_of }: AccountFacts['freshness']): boolean {
+  return details_as_of?.startsWith('1970') === true;
 }
 
 const correctMirror = 'Your mirror is correct';

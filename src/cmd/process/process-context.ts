@@ -24,7 +24,7 @@ export interface ProcessContext {
   readonly fetch: Fetch;
   /** The proxy through which requests to an address go; undefined for none. */
   readonly proxyOf: (url: URL) => Promise<URL | undefined>;
-  /** Until when the certificate at an address is valid, milliseconds since 1970; undefined where that cannot be seen. */
+  /** When the certificate at an address is valid; undefined where that cannot be seen. */
   readonly certificateTimes: (url: URL) => Promise<CertificateTimes | undefined>;
   /** Aborted when the person at the terminal, or the system, wants an end. */
   readonly interrupted: AbortSignal;

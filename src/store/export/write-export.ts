@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../domain/clock.ts';
-import { MirrorError, sentenceOf } from '../../domain/errors.ts';
+import { MirrorError, errorSentence } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat } from '../../settings/export-format.ts';
 import { replaceDatabase, replaceFile, replacementFor, writerTo, type CopyOptions } from '../files/replace-file.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -173,7 +173,7 @@ export async function copyMirror(mirror: Database, target: string, options: Proc
       await new ExportProcess(program, { do: 'copy', path: mirror.path, to: draft }, signal).done();
     } catch (error) {
       // The copy was not synced; the mirror itself is sound.
-      if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${draft}: ${sentenceOf(error)}`);
+      if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${draft}: ${errorSentence(error)}`);
       throw mirror.reportError(error);
     }
   });

@@ -22,7 +22,7 @@ import {
 import { constants, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { sleep, timestamp, type Clock } from '../../domain/clock.ts';
-import { MirrorError, sentenceOf } from '../../domain/errors.ts';
+import { MirrorError, errorSentence } from '../../domain/errors.ts';
 import { driverFolder } from '../sqlite/driver-package.ts';
 import { connectAlone, connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { schemaFaults, type Migration } from '../sqlite/migrate.ts';
@@ -163,7 +163,7 @@ function move(path: string, to: string): void {
     fsyncSync(folder);
     closeSync(folder);
   } catch (error) {
-    throw new MirrorError('file_unwritable', `${path} cannot be moved aside: ${sentenceOf(error)}`, {
+    throw new MirrorError('file_unwritable', `${path} cannot be moved aside: ${errorSentence(error)}`, {
       cause: error,
     });
   }

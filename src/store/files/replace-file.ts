@@ -35,7 +35,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Random } from '../../domain/clock.ts';
-import { MirrorError, sentenceOf, withMessage } from '../../domain/errors.ts';
+import { MirrorError, errorSentence, withMessage } from '../../domain/errors.ts';
 import { replaceableByOthers } from '../../settings/permissions.ts';
 import type { Database } from '../sqlite/database.ts';
 import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
@@ -113,7 +113,7 @@ async function replacing(target: string, by: Replacement, work: (place: string) 
     if (error instanceof MirrorError) throw error;
     const missing = withoutFolder(target);
     if (missing) throw missing;
-    throw new MirrorError('file_unwritable', `${target} cannot be written: ${sentenceOf(error)}`, {
+    throw new MirrorError('file_unwritable', `${target} cannot be written: ${errorSentence(error)}`, {
       cause: error,
     });
   }

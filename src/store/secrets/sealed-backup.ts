@@ -11,7 +11,7 @@ import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypt
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
-import { MirrorError, sentenceOf, withMessage } from '../../domain/errors.ts';
+import { MirrorError, errorSentence, withMessage } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { takeSideLock } from '../files/locks.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
@@ -271,7 +271,7 @@ function makeFolderOf(path: string): void {
 }
 
 function unwritable(path: string, error: unknown): MirrorError {
-  return new MirrorError('file_unwritable', `${path} cannot be written: ${sentenceOf(error)}`, {
+  return new MirrorError('file_unwritable', `${path} cannot be written: ${errorSentence(error)}`, {
     cause: error,
   });
 }

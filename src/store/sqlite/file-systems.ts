@@ -21,7 +21,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { MirrorError, sentenceOf, thisUser } from '../../domain/errors.ts';
+import { MirrorError, errorSentence, thisUser } from '../../domain/errors.ts';
 
 /** Numbers of file systems on Linux, of which several machines use one; those of other systems differ from all of these. */
 const shared = new Map([
@@ -230,7 +230,7 @@ export function prepareFile(path: string, mode: number): string {
     return real;
   } catch (error) {
     if (error instanceof MirrorError) throw error;
-    throw new MirrorError('database_unusable', `${path} cannot be created or opened: ${sentenceOf(error)}`, {
+    throw new MirrorError('database_unusable', `${path} cannot be created or opened: ${errorSentence(error)}`, {
       cause: error,
     });
   }

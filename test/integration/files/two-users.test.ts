@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { asMirrorError, sentenceOf } from '../../../src/domain/errors.ts';
+import { asMirrorError, errorSentence } from '../../../src/domain/errors.ts';
 import { lockFile } from '../../../src/store/files/locks.ts';
 import { giveToFolderOwner, makeFolder, prepareFile } from '../../../src/store/sqlite/file-systems.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
@@ -79,7 +79,7 @@ it('L94 a file system that can only be read is no bug, and not called a matter o
 it.each(['EACCES', 'EROFS', 'ENOSPC'])(
   'what the system says (%s) is told as one sentence, with one full stop',
   (code) => {
-    const said = sentenceOf(Object.assign(new Error(`${code}: it failed, open '/x'`), { code }));
+    const said = errorSentence(Object.assign(new Error(`${code}: it failed, open '/x'`), { code }));
     expect(said).toMatch(/[^.]\.$/);
   },
 );
