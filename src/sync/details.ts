@@ -22,7 +22,7 @@ const probes = { first: 200, later: 1, changed: 20 };
 /** How long one run begins reads, in milliseconds: other runs of the account wait for it, or a person. */
 const longest = { others: 120_000, person: 3_000 };
 
-/** How long the last of them may take, in milliseconds: where each takes longer than a person waits, none would ever end. */
+/** How long the first and the last of them may take, in milliseconds: where each takes longer than a person waits, none would ever end. */
 const longestRead = 5_000;
 
 /** What a read by id that was accepted has for its verdict. */
@@ -42,12 +42,13 @@ export async function readDetails(account: SyncAccount, options: DetailsOptions)
   const [spent, deadline] = [new AbortController(), new AbortController()];
   const signal = AbortSignal.any([options.signal, deadline.signal]);
   const ms = options.trigger === 'command' ? longest.person : longest.others;
-  const timers = [
-    account.clock.timer(ms, () => spent.abort()),
-    account.clock.timer(ms + longestRead, () => deadline.abort(new Error('The next run goes on.'))),
-  ];
+  const timers = [account.clock.timer(ms + 2 * longestRead, () => deadline.abort(new Error('The next run goes on.')))];
   try {
-    await new DetailReader(account, { ...options, signal, spent: spent.signal }).run();
+    const details = new DetailReader(account, { ...options, signal, spent: spent.signal });
+    if (!(await details.isOffered())) return;
+    // A process that begins asks that first, which may take as long as a person waits.
+    timers.push(account.clock.timer(ms, () => spent.abort()));
+    await details.run();
   } catch (error) {
     if (!(error instanceof MirrorError) && !signal.aborted) throw error;
   } finally {
@@ -69,17 +70,23 @@ class DetailReader {
     this.#options = options;
   }
 
-  async run(): Promise<void> {
+  /** Whether reads by id are, by those of some listed vendors. */
+  async isOffered(): Promise<boolean> {
     const { mirror, accountId, reader } = this.#account;
-    const { seen, run } = this.#options;
-    const ids = [...seen];
-    if (ids.length === 0) return;
-    const before = await mirror.details.probed(accountId);
+    const ids = [...this.#options.seen];
+    if (ids.length === 0) return false;
     const some = async (): Promise<number[]> => [
       ...(await mirror.vendors.newestActive(accountId)),
-      ...sample(ids, before, probes.first),
+      ...sample(ids, await mirror.details.probed(accountId), probes.first),
     ];
-    if (!(await reader.isOffered(some, this.#options))) return;
+    return reader.isOffered(some, this.#options);
+  }
+
+  async run(): Promise<void> {
+    const { mirror, accountId } = this.#account;
+    const { seen, run } = this.#options;
+    const ids = [...seen];
+    const before = await mirror.details.probed(accountId);
     const known = await mirror.details.learned(accountId);
     const since = this.#account.clock.now() - this.#options.context.lag;
     const vendorids = known.fields.length === 0 ? await this.#probe(ids, before) : [];

@@ -272,19 +272,22 @@ describe('fields that lists leave out', () => {
     },
   );
 
-  it.each([800, 3_600, 5_200])(
-    'L14 are read in the end where each answer takes %i ms, and a person waits',
-    async (latency) => {
-      const { at } = await leavingOut(['note'], undefined, { vendors: 12, latency });
-      for (let runs = 0; runs < 4; runs += 1) {
-        expect(at.query('SELECT vendorid FROM vendors WHERE note IS NOT NULL').length).toBeGreaterThanOrEqual(
-          runs * 4 - 4,
-        );
-        expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
-      }
-      expect(wrong(at)).toEqual([]);
-    },
-  );
+  it.each([
+    [800, 'one process'],
+    [3_600, 'one process'],
+    [3_600, 'a process for each run'],
+    [4_800, 'a process for each run'],
+  ])('L14 are read in the end where each answer takes %i ms, and a person waits, by %s', async (latency, processes) => {
+    const { at } = await leavingOut(['note'], undefined, { vendors: 12, latency });
+    for (let runs = 0; runs < 5; runs += 1) {
+      expect(at.query('SELECT vendorid FROM vendors WHERE note IS NOT NULL').length).toBeGreaterThanOrEqual(
+        Math.min(12, runs * 3),
+      );
+      expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
+      if (processes !== 'one process') await at.reopen();
+    }
+    expect(wrong(at)).toEqual([]);
+  });
 
   it('L14 are read with at most half of the rate that others leave, and for two minutes a run', async () => {
     const asked: { at: number; single: boolean }[] = [];
