@@ -108,7 +108,7 @@ export const catalogue = {
     false,
     'If these vendors are really gone, allow it: `vendor-mirror reconcile --approve-absences N`.',
   ),
-  interrupted: entry(incomplete, true, 'What was read is kept; run it again.'),
+  interrupted: entry(incomplete, true, 'Run it again.'),
   differences: entry(incomplete, false, 'Run `vendor-mirror reconcile`.'),
   not_compared: entry(incomplete, false, 'Run `vendor-mirror verify --full`, which reads all vendors by id.'),
   not_taken: entry(incomplete, false, 'The mirror holds what the service answered; check the vendor in the service.'),
