@@ -3,11 +3,11 @@
  * whether `total` was ever seen to count a list of several pages. Until then it may be the number of rows of the page.
  *
  * Where pages count from is asked by page 0 beside page 1, once a day, and in each sweep that lacks a page of rows or is answered with page 1
- * again. They count from 0 if page 0 shows other vendors than page 1, which has some or is refused, and the same ones when it is asked again; an
- * error where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1, unless page 2 shows them, too: then
- * page 1 may be past the end, and answered with the page before. Where nothing is decided, as in a list whose order changes with each request,
- * or beside a page 1 that came empty, walks begin at 0: that only shows a page twice. What these requests show is not applied and takes no part
- * in a proof.
+ * again. They count from 0 if page 0 shows other vendors than page 1, which has some or is refused, and the same ones when it is asked again. An
+ * error where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1; the vendors of page 1 do so unless
+ * page 2 shows them, too: then page 1 may be past the end, and answered with the page before. Where nothing is decided, as in a list whose order
+ * changes with each request, or beside a page 1 that came empty, walks begin at 0: that only shows a page twice. What these requests show is not
+ * applied and takes no part in a proof.
  */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
@@ -19,9 +19,10 @@ export async function numberOfFirstPage(
   one?: VendorPage,
 ): Promise<0 | 1 | 'undecided' | undefined> {
   for (let tries = 0; tries < maxTries; tries++) {
+    const isOneRead = one !== undefined && tries === 0;
     const zeroth = await idsOn(fetch, 0);
     if (zeroth === undefined) return undefined;
-    const first = one && tries === 0 ? idsOf(one) : await idsOn(fetch, 1);
+    const first = isOneRead ? idsOf(one) : await idsOn(fetch, 1);
     if (first === undefined) return undefined;
     // What refuses both refuses something else.
     if (zeroth === 'refused') return first === 'refused' ? undefined : 1;
@@ -31,6 +32,10 @@ export async function numberOfFirstPage(
     if (isSame(zeroth, shown)) {
       const second = await idsOn(fetch, 2);
       if (second === undefined) return undefined;
+      // A list that moved by just one page between the two, which needs few changes where pages are short, shows the same only once.
+      const again = shown.length < few ? await idsOn(fetch, isOneRead ? 1 : 0) : shown;
+      if (again === undefined) return undefined;
+      if (again === 'refused' || !isSame(shown, again)) continue;
       return second !== 'refused' && isSame(shown, second) ? 'undecided' : 1;
     }
     if (shown.some((vendorid) => zeroth.includes(vendorid))) continue;

@@ -12,7 +12,7 @@ export const list = import.meta.url;
 export const plantedFaults: readonly SweepFault[] = [
   {
     name: 'overlap not required',
-    seed: 10445,
+    seed: 17633,
     replacements: [replacing('sync/sweep/window-chain.ts', 'sharesVendor', () => () => true)],
   },
   {
@@ -22,7 +22,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'groups of one time split',
-    seed: 36504,
+    seed: 253259,
     replacements: [
       replacing('sync/sweep/window-chain.ts', 'holdsLastGroup', () => (left, right, position) => {
         return position.first(right) <= position.last(left);
@@ -31,7 +31,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'not full taken for the end',
-    seed: 119,
+    seed: 672,
     replacements: [
       replacing('sync/sweep/window-chain.ts', 'holdsEnd', () => ({ ids, size }) => {
         return ids.length < size;
@@ -40,7 +40,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'the last of `pages` taken for the end, whatever it holds',
-    seed: 1154,
+    seed: 905,
     replacements: [
       replacing('sync/sweep/window-chain.ts', 'holdsEnd', () => ({ page, pages }) => {
         return page === pages;
@@ -54,7 +54,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'the plain walk without entered',
-    seed: 4319,
+    seed: 8909,
     replacements: [
       replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
         return function (pass) {
@@ -65,7 +65,7 @@ export const plantedFaults: readonly SweepFault[] = [
   },
   {
     name: 'a pass counts although vendors entered or `total` changed during it',
-    seed: 391,
+    seed: 913,
     replacements: [
       replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
         return function (pass) {

@@ -44,6 +44,27 @@ describe('the number of the first page', () => {
   });
 });
 
+describe('L1 a list that moves by a page between the requests for pages 0 and 1', () => {
+  /** Pages of a list from 0, which has moved on by so many pages at each request. */
+  const moving =
+    (moved: (request: number) => number, asked: number[] = []) =>
+    (number: number): Promise<VendorPage> => {
+      asked.push(number);
+      const at = number - moved(asked.length) + 10;
+      return answered([at * 2, at * 2 + 1]);
+    };
+
+  it('by vendors that come in does not show that pages count from 1', async () => {
+    const fetch = moving((request) => Number(request > 1));
+    expect(await numberOfFirstPage(fetch)).toBe(0);
+  });
+
+  it('by vendors that are removed does not either', async () => {
+    const fetch = moving((request) => -Number(request > 1));
+    expect(await numberOfFirstPage(fetch, await fetch(1))).toBe(0);
+  });
+});
+
 describe('L1 what is remembered of the number of the first page, of a service that counts from 0', () => {
   it.each<[string, 0 | 1, { mayAsk: boolean; fails?: boolean }, number[]]>([
     ['is asked anew after a day, and corrected', 1, { mayAsk: true }, a],
