@@ -75,7 +75,7 @@ type ProxyName = (typeof proxyNames)[number];
 export const missingProxy = (name: ProxyName): string | undefined =>
   spawnSync(name, [name === 'nginx' ? '-v' : 'version']).status === 0 ? undefined : `no ${name}`;
 
-export interface RunningProxy {
+interface RunningProxy {
   /** With TLS, for `localhost`. */
   readonly port: number;
   /** Ends it. @returns all that it has logged. */
