@@ -22,6 +22,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { folderPrefix, packageRoot } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
+import { billOf, packagesIn } from '../../support/packages.ts';
 import { missingPackages } from '../../support/registry.ts';
 import { watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
 import { testbed } from '../../support/testbed.ts';
@@ -187,10 +188,17 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} --groups= "$root" /b
 
   function execute(pid: number, ...command: readonly string[]): { status: number | null; stderr: string } {
     const args = ['--target', String(pid), '--mount', '--pid', '--root', '--setuid', '1000', '--setgid', '1000', '--'];
-    return spawnSync('nsenter', [...args, ...command], { encoding: 'utf8' });
+    return spawnSync('nsenter', [...args, ...command], { encoding: 'utf8', timeout: 60_000 });
   }
 
-  it('runs as process 1 of another user with a read-only root, is healthy, and ends at SIGTERM', async () => {
+  it('has the packages of its bill of materials, and no other', () => {
+    const app = join(root, 'app');
+    const { loaded, driver } = billOf(app);
+    expect(driver.length).toBeGreaterThan(0);
+    expect(packagesIn(join(app, 'node_modules'))).toEqual([...loaded, ...driver].sort());
+  });
+
+  it('runs as process 1 of another user with a read-only root, is healthy unless it hangs, and ends at SIGTERM', async () => {
     const place = await placed();
     const daemon = start(place);
     await daemon.logged('"msg":"serving"');
@@ -208,9 +216,16 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} --groups= "$root" /b
       readFileSync(join(packageRoot, 'config/container/Containerfile'), 'utf8'),
     )!;
     const [command = '', ...args] = JSON.parse(check) as string[];
-    const checked = (port: number): number | null =>
-      execute(pid, `/usr/local/bin/${command}`, ...args.map((arg) => arg.replace('8787', String(port)))).status;
+    const checked = (port: number, limit = '4000'): number | null => {
+      const own = args.map((arg) => arg.replace('8787', String(port)).replace('4000', limit));
+      return execute(pid, `/usr/local/bin/${command}`, ...own).status;
+    };
     expect([checked(place.port), checked(1)]).toEqual([0, 1]);
+    // Connections are still made, by the kernel, and nobody answers.
+    process.kill(pid, 'SIGSTOP');
+    expect(checked(place.port, '200')).toBe(1);
+    process.kill(pid, 'SIGCONT');
+    expect(checked(place.port)).toBe(0);
 
     process.kill(pid, 'SIGTERM');
     await daemon.ended;

