@@ -188,8 +188,8 @@ export class AccountSupervisor {
   async checkAnew(): Promise<void> {
     const { account, installation } = this.#options;
     await this.subscriptions.checkAnew();
-    const state = await installation.mirror.accountState(account.accountId);
-    if (state?.refusedSince) this.#request({ kind: 'reconcile', trigger: 'start' });
+    const states = await installation.mirror.accountStates.of([account.accountId]);
+    if (states.get(account.accountId)?.refusedSince) this.#request({ kind: 'reconcile', trigger: 'start' });
   }
 
   /** Call this when something may wait in the queue. */

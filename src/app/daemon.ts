@@ -31,8 +31,7 @@ import { takeSideLock, type SideLock } from '../store/files/locks.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
 import { mirrorMigrations, mirrorMode } from '../store/reader.ts';
-import { connectionFailures, type AccountState } from '../store/account-reports.ts';
-import { askCarriers } from '../store/runs.ts';
+import { connectionFailures } from '../store/account-reports.ts';
 import { FiguresThread } from '../store/reports/figures.ts';
 import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
@@ -41,7 +40,6 @@ import { sinkMigrations } from '../store/postgres/tables.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import { doubtfulFileSystem, localDisk, prepareFile } from '../store/sqlite/file-systems.ts';
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
-import { fileVersion } from '../store/sqlite/statement.ts';
 import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import type { RunReport } from '../sync/run.ts';
 import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
@@ -430,7 +428,7 @@ interface HealthParts {
   readonly version: string;
   readonly start: Pick<StartOfDaemon, 'at'>;
   readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'publish' | 'readFrom' | 'sandbox'>;
-  readonly mirror: Pick<Store, 'path' | 'process' | 'accountState' | 'query' | 'trouble' | 'sizes'>;
+  readonly mirror: Pick<Store, 'path' | 'accountStates' | 'query' | 'trouble' | 'sizes'>;
   readonly secrets: Pick<Secrets, 'trouble'>;
   readonly connections: Pick<Connections, 'names' | 'of'>;
   readonly accounts: Pick<AccountServices, 'next'> & {
@@ -441,7 +439,7 @@ interface HealthParts {
   readonly clock: Pick<Clock, 'now' | 'yield'>;
 }
 
-/** What the operator's pages show, gathered from the mirror and from what runs. States of accounts are read again only after a write to the file, or the end of a process. */
+/** What the operator's pages show, gathered from the mirror and from what runs. */
 export function healthSource(parts: HealthParts): HealthSource {
   const { version, start, settings, mirror, secrets, connections, accounts, listener, machine, clock } = parts;
   const { supervisors } = accounts;
@@ -454,33 +452,23 @@ export function healthSource(parts: HealthParts): HealthSource {
     trouble: mirror.trouble() ?? secrets.trouble() ?? null,
     diskFreeBytes: mirror.sizes().freeBytes,
   });
-  let kept = { asOf: '', states: new Map<string, AccountState>() };
   return {
     ability,
     async facts() {
-      const carriers = await askCarriers(mirror.query, (name) => mirror.process.isAlive(name));
-      // Some facts are of the last days. A process that is killed writes nothing.
-      const asOf = `${await mirror.query(fileVersion)} ${timestamp(clock.now()).slice(0, 10)} ${JSON.stringify([...carriers])}`;
-      if (asOf !== kept.asOf) kept = { asOf, states: new Map() };
-      const { states } = kept;
-      const known: AccountFacts[] = [];
       const served = [...supervisors.keys()];
       const left = await mirror.query((sqlite) => accountsNotServed(sqlite, { accounts: served, settingsFile }));
-      for (const id of [...served, ...left]) {
-        let state = states.get(id);
-        if (!state) {
-          state = await mirror.accountState(id, carriers);
-          // Deliveries come first: only one account is read in each turn of the event loop. In one turn, 1,000 accounts take 0.11 s.
-          await clock.yield();
-        }
-        if (!state) continue;
-        states.set(id, state);
+      const states = await mirror.accountStates.of([...served, ...left]);
+      const known = [...states].map(([id, state]): AccountFacts => {
         const { doubt, progress } = supervisors.get(id) ?? { doubt: null, progress: null };
-        known.push({
-          ...{ ...state, isLeft: !supervisors.has(id), awaitsDeliveries, doubt, progress },
+        return {
+          ...state,
+          isLeft: !supervisors.has(id),
+          awaitsDeliveries,
+          doubt,
+          progress,
           movedTo: movedTo(publicUrl, id, state.callbacks),
-        });
-      }
+        };
+      });
       const failures = await mirror.query(connectionFailures);
       return {
         version,

@@ -20,11 +20,11 @@ import { daemonSince, isProcessAlive } from '../store/files/locks.ts';
 import { listenerMovedAt, serviceOf } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
-import { accountStates, connectionFailures, unknownState } from '../store/account-reports.ts';
+import { accountStates, connectionFailures, runsShown, unknownState } from '../store/account-reports.ts';
 import { accountIds, accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
-import { askCarriers } from '../store/runs.ts';
+import { carriersOf } from '../store/runs.ts';
 import { freeBytes, noSpaceForDelivery, readOnly, sharedPlace } from '../store/sqlite/file-systems.ts';
 import { movedTo } from '../webhook/address.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -39,14 +39,15 @@ export async function mirrorFacts(
 ): Promise<HealthFacts> {
   const { database, admin, connections, listener, namedAccounts, notify, sandbox } = settings;
   const startedAt = daemonSince(database) ?? null;
-  const carriers = mirror && (await askCarriers(mirror.query, (name) => isProcessAlive(database, name)));
+  const shown = (ids: readonly string[]): string[] => ids.filter((id) => account === undefined || id === account);
+  const names = await mirror?.query((snapshot) => shown(accountIds(snapshot)).flatMap(carriersOf(snapshot, runsShown)));
+  const carriers = new Map([...new Set(names)].map((name) => [name, isProcessAlive(database, name)]));
   const found = await mirror?.query((snapshot) => {
     const state = accountStates(snapshot, context.clock);
     const left = accountsNotServed(snapshot, { accounts: namedAccounts, settingsFile: settingsFileOf(settings) });
-    const ids = accountIds(snapshot).filter((id) => account === undefined || id === account);
     return {
-      accounts: ids
-        .flatMap((id) => state(id, carriers ?? new Map()) ?? [])
+      accounts: shown(accountIds(snapshot))
+        .flatMap((id) => state(id, carriers) ?? [])
         .map((known) => ({ ...known, isLeft: left.has(known.account) })),
       failures: connectionFailures(snapshot),
       targets: targetReports(snapshot),

@@ -15,7 +15,7 @@
  *   failed      a sweep ended with any other error                                failed       stays
  *   left        its process is dead, or is this one and does not carry it out;    abandoned    stays
  *               found by the next run of the account, when it begins; who only
- *               reads shows it so before (`askCarriers` in `store/runs.ts`)
+ *               reads shows it so before (`Carriers` in `store/runs.ts`)
  *
  * An end is final. A process that was taken for dead and goes on ends its run in vain.
  */

@@ -340,17 +340,22 @@ function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealt
   const staleness = listed === undefined ? null : Math.max(0, now - listed);
   const isServed = !facts.isLeft && paused_since === null;
   const found = {
-    ...{ facts, now, staleness },
+    facts,
+    now,
+    staleness,
     maxStaleness: around.facts.maxStaleness,
     hasDaemon: around.facts.startedAt !== null,
     isDiskShort: isDiskShort(around.facts),
     error: isServed ? lastError(facts.runs, around.facts.startedAt !== null) : undefined,
     deliveries: judgeDeliveries(facts, now),
   };
-  const problems = isServed ? rules.flatMap((rule) => rule(found) ?? []) : notServed(facts);
+  const problems = isServed ? problemsOf(found) : notServed(facts);
   const isOld = staleness === null || staleness > found.maxStaleness;
   return {
-    ...{ facts, problems, isServed, staleness },
+    facts,
+    problems,
+    isServed,
+    staleness,
     verdict: verdictOf([...process, ...problems, ...installation], correctWords(facts)),
     ready: isServed && problems.every(({ tone }) => tone === 'fair'),
     stale: isServed && (isOld || facts.doubt !== null),
@@ -690,6 +695,7 @@ const queueStuck: Rule = (found) => {
   return problem('queue_stuck', 'fair', message, '`vendor-mirror sync` reads it with all others.', oldestMark);
 };
 
+/** In this order. */
 const rules: readonly Rule[] = [
   accessRefused,
   serviceFailing,
@@ -710,6 +716,10 @@ const rules: readonly Rule[] = [
   vendorsParked,
   queueStuck,
 ];
+
+function problemsOf(found: Found): Problem[] {
+  return rules.map((rule) => rule(found)).filter((problem) => problem !== undefined);
+}
 
 const codeOf = (failing: RequestFailureReport | null): ErrorCode | undefined =>
   failing && failing.code in catalogue ? (failing.code as ErrorCode) : undefined;

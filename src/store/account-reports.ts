@@ -268,7 +268,7 @@ export function unknownState(account: string): AccountState {
 }
 
 /** How many runs of an account are shown. */
-const runsShown = 8;
+export const runsShown = 8;
 
 /** Prepares the states of accounts; undefined for an unknown account. */
 export function accountStates(

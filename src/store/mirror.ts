@@ -38,13 +38,14 @@ import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
 import { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { ReadingWriter } from './reading-writer.ts';
 import { Readings } from './readings.ts';
-import { accountStates, receivedDeliveriesOf, type AccountState, type ReceivedDeliveries } from './account-reports.ts';
+import { receivedDeliveriesOf, type ReceivedDeliveries } from './account-reports.ts';
+import { AccountStates } from './account-states.ts';
 import type { ServedAccounts } from './reports/known-accounts.ts';
 import { NotHonoured } from './not-honoured.ts';
 import { Refusals } from './refusals.ts';
 import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
-import { dropFreshness, expiringRuns, Runs, type Carriers, type Run, type RunEnd } from './runs.ts';
+import { dropFreshness, expiringRuns, Runs, type Run, type RunEnd } from './runs.ts';
 import { ServiceKnowledge } from './service-knowledge.ts';
 import { Database, shortLockWait } from './sqlite/database.ts';
 import type { Query } from './sqlite/statement.ts';
@@ -106,6 +107,8 @@ export class Store {
   readonly notHonoured: NotHonoured;
   /** By name of connection. */
   readonly connectionFailures: RequestFailures;
+  /** The stored state of each account and its latest activity. */
+  readonly accountStates: AccountStates;
   /** Pending messages of outgoing webhooks. */
   readonly outbox: Outbox;
   /** Which accounts were added and paused by command. */
@@ -126,7 +129,6 @@ export class Store {
   readonly #received: (accountId: string) => ReceivedDeliveries;
   /** Runs a report on one consistent state. A field, because reports get `query` without the store. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
-  #states: ReturnType<typeof accountStates> | undefined;
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
@@ -164,6 +166,7 @@ export class Store {
     this.connectionFailures = new RequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
     this.accountRegister = new AccountRegister(database, clock);
+    this.accountStates = new AccountStates(database, { clock, process });
     this.#rateLedger = rateLedger;
     this.reserveRequest = (demand) => rateLedger.reserve(demand);
     this.process = process;
@@ -230,14 +233,6 @@ export class Store {
   /** The deliveries of an account, and the changes that none announced. */
   receivedDeliveries(accountId: string): Promise<ReceivedDeliveries> {
     return this.#database.read(() => this.#received(accountId));
-  }
-
-  /** The stored state of an account and its latest activity; undefined for an unknown account. */
-  accountState(accountId: string, carriers?: Carriers): Promise<AccountState | undefined> {
-    return this.#database.read(() => {
-      this.#states ??= accountStates(this.#database.sqlite, this.#clock);
-      return this.#states(accountId, carriers);
-    });
   }
 
   /**

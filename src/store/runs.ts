@@ -11,15 +11,7 @@ import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Database } from './sqlite/database.ts';
 import { connectReader, type Sqlite } from './sqlite/driver.ts';
 import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
-import {
-  columns,
-  mirrorSql,
-  statement,
-  type None,
-  type OfAccount,
-  type Query,
-  type Statement,
-} from './sqlite/statement.ts';
+import { columns, mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 interface RunStart {
   readonly accountId: string;
@@ -384,23 +376,22 @@ export interface LatestRuns {
   readonly isRunUnseen: boolean;
 }
 
-/** By name, whether the processes are there that runs name as theirs; undefined where that cannot be known. */
+/**
+ * By name, whether the processes are there that runs name as theirs; undefined where that cannot be known. Asked before the runs are read: a run
+ * that still counts as running afterwards, and whose process was not there before, was left by it.
+ */
 export type Carriers = ReadonlyMap<string, boolean | undefined>;
 
-/**
- * Asks of each process that is to carry out a run. Asked before the runs are read: a run that still counts as running afterwards, and whose
- * process was not there before, was left by it.
- */
-export async function askCarriers(query: Query, isAlive: (process: string) => boolean | undefined): Promise<Carriers> {
-  const names = await query((sqlite) =>
-    statement<None, { process: string }>(
-      sqlite,
-      () => sql`
-        SELECT DISTINCT r.process FROM _accounts a CROSS JOIN runs r
-        WHERE r.account_id = a.account_id AND r.outcome = 'running' AND r.process IS NOT NULL`,
-    ).all({}),
+/** Prepares lists of the processes that are to carry out the `latest` runs of an account. */
+export function carriersOf(sqlite: Sqlite, latest: number): (accountId: string) => string[] {
+  const named = statement<OfAccount & { latest: number }, { process: string }>(
+    sqlite,
+    (at) => sql`
+      SELECT DISTINCT process FROM (
+        SELECT outcome, process FROM runs WHERE account_id = ${at('accountId')} ORDER BY id DESC LIMIT +${at('latest')})
+      WHERE outcome = 'running' AND process IS NOT NULL`,
   );
-  return new Map(names.map(({ process }) => [process, isAlive(process)]));
+  return (accountId) => named.all({ accountId, latest }).map(({ process }) => process);
 }
 
 export function latestRuns(sqlite: Sqlite): (accountId: string, latest: number, carriers: Carriers) => LatestRuns {

@@ -316,13 +316,13 @@ describe('L12 a token that may see less', () => {
     expect(run.notes).toContain(
       '5 vendors can no longer be read, and the service counts more than it shows: the token may see less than before, so nothing is concluded.',
     );
-    expect((await at.installation.mirror.accountState(account))!.withheldAbsences).toBe(5);
+    expect((await at.installation.mirror.accountStates.of([account])).get(account)!.withheldAbsences).toBe(5);
     await later(at);
     expect(await at.pull({ kind: 'reconcile', approved: 5 })).toMatchObject({ outcome: 'complete' });
     expect(presences(at)).toEqual({ present: 55, gone: 5 });
     await later(at);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
-    expect((await at.installation.mirror.accountState(account))!.withheldAbsences).toBe(0);
+    expect((await at.installation.mirror.accountStates.of([account])).get(account)!.withheldAbsences).toBe(0);
   });
 
   it('is not suspected where the count always included what is not shown', async () => {

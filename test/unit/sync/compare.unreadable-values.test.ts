@@ -89,7 +89,9 @@ describe('a value that nobody understands', () => {
         differences: [{ vendorid, kind: 'unreadable', fields: [field] }],
       });
       expect(whatIsNotEqual(report)?.hint).toContain('Report them to the service');
-      expect((await at.installation.mirror.accountState(account))?.unreadable).toEqual([{ field, vendors: 1 }]);
+      expect((await at.installation.mirror.accountStates.of([account])).get(account)?.unreadable).toEqual([
+        { field, vendors: 1 },
+      ]);
 
       service.isStrange = false;
       await at.clock.advance(60_000);
@@ -100,7 +102,7 @@ describe('a value that nobody understands', () => {
       );
       expect(at.query(findings)).toEqual([{ ...found, open: 0 }]);
       expect(await verified(at)).toMatchObject({ outcome: 'equal' });
-      expect((await at.installation.mirror.accountState(account))?.unreadable).toEqual([]);
+      expect((await at.installation.mirror.accountStates.of([account])).get(account)?.unreadable).toEqual([]);
     },
   );
 

@@ -29,7 +29,7 @@ import {
   knownConnection,
 } from '../../../../src/store/reports/known-accounts.ts';
 import { owedByAccount } from '../../../../src/store/reports/owed.ts';
-import { askCarriers, isUnused } from '../../../../src/store/runs.ts';
+import { isUnused } from '../../../../src/store/runs.ts';
 import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
 import { accountsThatForgot, accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
 import { listVendors, vendorPage, vendorTotals } from '../../../../src/store/reports/vendor-list.ts';
@@ -121,14 +121,13 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await mirror.noteListener({ host: '127.0.0.1', isClosedByDefault: true });
   secrets.tokenStore('client', { process: mirror.process, onWait: () => undefined });
   mirror.checkpointIn('unused');
-  await mirror.accountState(account_id);
+  await mirror.accountStates.of([account_id]);
   for await (const removed of mirror.prune({ deliveriesSince: 1, runsSince: 1, versionsSince: 1 }))
     expect(removed).toBe(0);
   await changePage(mirror.query, clock, { since: '0123456789abcdef:0', limit: 1 });
   await changePage(mirror.query, clock, { limit: 1 });
   await vendorPage(mirror.query, clock, { limit: 1 });
   await freshnessRows(mirror.query, clock);
-  await askCarriers(mirror.query, () => true);
   await mirror.query((sqlite) => {
     heldDerivation(sqlite);
     vendorRows(sqlite, [{ account_id, vendorid: 1 }]);
