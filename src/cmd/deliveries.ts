@@ -91,7 +91,8 @@ function sentence(marked: number): string {
  */
 function startOfRange(text: string, now: number): number {
   const ago = parseDuration(text);
-  if (ago !== undefined) return now - ago;
+  // Longer ago than all dates, the beginning of 1970 is early enough.
+  if (ago !== undefined) return Math.max(0, now - ago);
   const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? parseInstant(text) : undefined;
   if (moment !== undefined) return moment;
   throw new MirrorError('usage', `--since takes 30m, 12h, 7d or a moment in UTC, not "${visible(text)}".`);

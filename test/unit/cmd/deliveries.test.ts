@@ -83,6 +83,15 @@ describe('deliveries list', () => {
     expect([ok, deliveries.map(({ id }) => id)]).toEqual([true, ids]);
   });
 
+  it.each(['30000d', '3000000d', '99999999999999d', `${'9'.repeat(309)}h`, '0000-01-01', '9999-12-31'])(
+    'L63 takes a moment beyond all deliveries, and one beyond all dates: %s',
+    async (since) => {
+      const { status, stdout } = await line.run('deliveries', 'list', '--json', '--since', since);
+      const { deliveries } = JSON.parse(stdout) as { deliveries: unknown[] };
+      expect([status, deliveries.length]).toEqual([0, since.startsWith('9999-') ? 0 : 5]);
+    },
+  );
+
   it('says how many a limit leaves out', async () => {
     expect((await line.run('deliveries', 'list', '--limit', '2')).stderr).toBe(
       '2 of 5 deliveries; more with --limit.\n',
