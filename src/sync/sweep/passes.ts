@@ -22,7 +22,8 @@
  * walks says that there is no more.
  *
  * What remains is a list that counts too few rows, unknown until now, changed while its first walk passed, and missed exactly as many rows
- * as are not counted. The next sweep shows them.
+ * as are not counted; and one to which, while it was walked, a vendor came that was not known and whose times are of long ago, another went,
+ * and a third moved to before the walk. The next sweep shows what was missed.
  */
 import type { ProofKind } from '../../store/sqlite/schema.ts';
 import { IdSet } from './id-set.ts';
