@@ -154,10 +154,21 @@ async function* postgresServers(context: ProcessContext, { publish }: Settings):
   }
 }
 
-/** Copies that readers cannot trust, because others may put something else in their place. */
-function* openFolders({ database, publish }: Settings): Generator<Checkup> {
+/** Files that nobody can trust, because others may put something else in their place. */
+function* openFolders({ database, secrets, publish, sandbox }: Settings): Generator<Checkup> {
   // Root checks for the user of the service.
   const user = process.geteuid?.() === 0 ? statSync(nearestFolder(resolve(database))).uid : undefined;
+  const files =
+    sandbox === null
+      ? ([
+          ['database', database],
+          ['secrets', secrets],
+        ] as const)
+      : [];
+  for (const [check, path] of files) {
+    const open = replaceableByOthers(nearestFolder(resolve(path)), user);
+    if (open) yield warning(check, `Others may put something else in the place of ${path}: ${open.why}.`, open.remedy);
+  }
   for (const folder of new Set(publishedFiles(publish).map(({ path }) => nearestFolder(resolve(path))))) {
     const open = replaceableByOthers(folder, user);
     if (open)

@@ -225,7 +225,8 @@ function addressOf(world: string): string {
 /** Puts the address where others look, whole: for the owner alone, because it opens the sandbox. */
 function writeAddress(world: string, address: Address): void {
   const draft = `${addressOf(world)}.draft`;
-  writeFileSync(draft, JSON.stringify(address), { mode: 0o600 });
+  rmSync(draft, { force: true });
+  writeFileSync(draft, JSON.stringify(address), { mode: 0o600, flag: 'wx' });
   renameSync(draft, addressOf(world));
 }
 

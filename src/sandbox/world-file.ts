@@ -137,7 +137,10 @@ export class WorldFile implements Memory {
 
   /** An empty file that is to take the place of the one at the path. */
   #draft(): number {
-    const file = openSync(`${this.#path}.draft`, 'w+', mode);
+    const draft = `${this.#path}.draft`;
+    // A new file: neither what an interrupted start left, nor what a link of another leads to.
+    rmSync(draft, { force: true });
+    const file = openSync(draft, 'wx+', mode);
     keepOwner(file, this.#path);
     return file;
   }

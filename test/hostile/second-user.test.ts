@@ -87,6 +87,25 @@ describe.skipIf(isMissing(missing()))('another user of this machine', () => {
     },
   );
 
+  it('L51 who puts links beside the files of a sandbox changes no file elsewhere', async () => {
+    const at = await testbed({ level: 'program', service: { vendors: 0 }, listens: true });
+    const valuable = join(at.folder, 'valuable');
+    writeFileSync(valuable, 'of this user alone', { mode: 0o640 });
+    const before = stateOf(valuable);
+    const shared = openFolder(0o777);
+    const settings = join(at.folder, 'mirror.yaml');
+    const text = readFileSync(settings, 'utf8')
+      .replace(/^service:\n( .*\n)+/m, 'sandbox: { vendors: 3, seed: 1, churn: 0 }\n')
+      .replaceAll(`${at.folder}/`, `${shared}/`);
+    writeFileSync(settings, text);
+    const names = ['.damaged', '.world.draft', '.world.address.draft'].map((name) => join(shared, `vendors.db${name}`));
+    const link = `for (const name of process.argv.slice(1)) require('node:fs').symlinkSync(${JSON.stringify(valuable)}, name)`;
+    expect(spawnSync('setpriv', [...as, '-e', link, ...names]).status).toBe(0);
+    const daemon = await at.serve();
+    expect(await daemon.end()).toBe(0);
+    expect(stateOf(valuable)).toEqual(before);
+  });
+
   it('L59 L64 opens no secret, no mirror and no lock, and has no command of its own run', async () => {
     const at = await testbed({ level: 'program', service: { vendors: 3 }, listens: true });
     const daemon = await at.serveUntilSwept();

@@ -12,6 +12,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   openSync,
   readdirSync,
   rmSync,
@@ -135,10 +136,15 @@ export function lockFile(path: string, wait = 0): Sqlite | undefined {
   }
 }
 
-/** Makes the file for its owner alone: whoever may open it may hold the lock. */
+/**
+ * Makes the file for its owner alone: whoever may open it may hold the lock.
+ * @throws MirrorError `file_unwritable` where it is a link, which would give away or make a file elsewhere.
+ */
 function closeToOthers(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink())
+    throw new MirrorError('file_unwritable', `${path} is a link, and no lock.`, { remedy: `Run: rm ${path}` });
   try {
-    const found = statSync(path, { throwIfNoEntry: false });
     if (!found) {
       closeSync(openSync(path, 'wx', 0o600));
       giveToFolderOwner(path);

@@ -147,10 +147,10 @@ function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): b
 
 const damageNote = '.damaged';
 
-/** Creates the marker. Where that fails, the next daemon finds the damage again. */
+/** Creates the marker, unless it is there. Where that fails, the next daemon finds the damage again. */
 export function noteDamage(path: string): void {
   try {
-    writeFileSync(path + damageNote, '');
+    writeFileSync(path + damageNote, '', { flag: 'wx' });
   } catch {
     // The damage itself is reported by the caller.
   }

@@ -21,7 +21,10 @@ import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { Secret } from '../../../src/domain/secret.ts';
+import { openWorldFile } from '../../../src/sandbox/world-file.ts';
 import { exportToFile } from '../../../src/store/export/write-export.ts';
+import { takeSideLock } from '../../../src/store/files/locks.ts';
+import { noteDamage } from '../../../src/store/files/own-files.ts';
 import { exportSecrets } from '../../../src/store/secrets/sealed-backup.ts';
 import { openSecrets } from '../../../src/store/secrets/secrets.ts';
 import type { Database } from '../../../src/store/sqlite/database.ts';
@@ -353,6 +356,30 @@ describe('L51 a copy of the mirror', () => {
   });
 });
 
+/** What stands under fixed names beside a mirror or a world. */
+const beside: [name: string, make: (path: string) => unknown][] = [
+  ['.draft', (path) => openWorldFile(path, 'seed').close()],
+  ['.damaged', (path) => noteDamage(path)],
+  ['.lock', (path) => takeSideLock(path, clock.now()).release()],
+];
+
+describe.each(beside)('L51 a link that another puts beside a file as %s', (suffix, make) => {
+  it.each(['a file', 'nothing yet'])('and that leads to %s, changes nothing elsewhere', (what) => {
+    chmodSync(valuable, 0o640);
+    before = stateOf(valuable);
+    const goal = what === 'a file' ? valuable : join(dirname(valuable), 'made');
+    const path = join(open, 'file');
+    symlinkSync(goal, path + suffix);
+    try {
+      make(path);
+    } catch (error) {
+      expect(error).toMatchObject({ message: expect.stringContaining(`${path}${suffix} is a link`) as string });
+    }
+    expect(stateOf(valuable)).toEqual(before);
+    expect(readdirSync(dirname(valuable))).not.toContain('made');
+  });
+});
+
 it.skipIf(isMissing(refused)).each<[what: string, put: (path: string, line: Testbed<'command'>) => void]>([
   ['a link to the mirror', (path, line) => symlinkSync(line.database, path)],
   ['a link to the secrets', (path, line) => symlinkSync(join(line.folder, 'secrets.db'), path)],
@@ -383,3 +410,33 @@ it('L51 doctor names folders of copies in which others may replace them', async 
   publish(join(line.folder, 'copy.db'));
   expect((await line.run('doctor', '--account', '6BApk')).stdout).not.toContain('Others may put');
 });
+
+it.each(['database', 'secrets'] as const)(
+  'L59 doctor names the folder of %s in which others may replace it',
+  async (which) => {
+    const line = await testbed({ level: 'command', service: { vendors: 1 } });
+    const settings = readFileSync(line.settings, 'utf8');
+    const place = (folder: string): void =>
+      writeFileSync(
+        line.settings,
+        settings.replace(new RegExp(`^${which}: .*$`, 'm'), `${which}: ${join(folder, 'x.db')}`),
+      );
+    const doctor = async (): Promise<string> => (await line.run('doctor', '--account', '6BApk')).stdout;
+    const inner = join(open, 'inner');
+    mkdirSync(inner);
+    for (const [folder, mode, why] of [
+      [open, 0o777, `others may write ${open}`],
+      [open, 0o775, `others may write ${open}`],
+      [inner, 0o777, `others may write ${open}`],
+    ] as const) {
+      chmodSync(open, mode);
+      place(folder);
+      expect(await doctor()).toContain(`may put something else in the place of ${join(folder, 'x.db')}: ${why}.`);
+    }
+    for (const mode of [0o755, 0o1777]) {
+      chmodSync(open, mode);
+      place(inner);
+      expect(await doctor()).not.toContain('may put something else');
+    }
+  },
+);
