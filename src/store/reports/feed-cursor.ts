@@ -7,7 +7,7 @@
  */
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { statement, type None, type Statement } from '../sqlite/statement.ts';
+import { ofConnection, statement, type None, type Statement } from '../sqlite/statement.ts';
 
 /**
  * Cursors of the change feed: `epoch:seq`. A cursor is invalid if it is from another file, from a history that was lost when a copy was
@@ -53,15 +53,20 @@ function endOfEpoch(sqlite: Sqlite): Statement<{ epoch: string }, Seq> {
   );
 }
 
-/** Prepares the cursors that continue after a change: with its epoch, or the first known one for older changes. */
-export function cursors(sqlite: Sqlite): (seq: number) => string {
-  const find = statement<Seq, { epoch: string | null }>(
+/** The epoch of a change, or the first known one for older changes. */
+const epochOf = ofConnection((sqlite) =>
+  statement<Seq, { epoch: string | null }>(
     sqlite,
     (at) => sql`
       SELECT coalesce(
         (SELECT epoch FROM _feed_epochs WHERE after_seq < ${at('seq')} ORDER BY after_seq DESC, position DESC LIMIT 1),
         (SELECT epoch FROM _feed_epochs ORDER BY position LIMIT 1)) AS epoch`,
-  );
+  ),
+);
+
+/** The cursors that continue after a change. */
+export function cursors(sqlite: Sqlite): (seq: number) => string {
+  const find = epochOf(sqlite);
   return (seq) => `${find.get({ seq })?.epoch ?? ''}:${seq}`;
 }
 
@@ -78,15 +83,20 @@ interface Seq {
   readonly seq: number;
 }
 
+const lastChange = ofConnection((sqlite) =>
+  statement<None, Seq>(sqlite, () => sql`SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'`),
+);
+
 /** The `seq` of the last change that was ever written; 0 before the first. */
 export function lastSeq(sqlite: Sqlite): number {
-  const last = statement<None, Seq>(sqlite, () => sql`SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'`);
-  return last.get({})?.seq ?? 0;
+  return lastChange(sqlite).get({})?.seq ?? 0;
 }
+
+const lastRemoved = ofConnection((sqlite) => statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`));
 
 /** The `seq` of the last removed change; 0 where none was removed. */
 export function removedThrough(sqlite: Sqlite): number {
-  return statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`).get({})?.seq ?? 0;
+  return lastRemoved(sqlite).get({})?.seq ?? 0;
 }
 
 const cursor = /^([0-9a-f]{16}):(\d{1,15})$/;

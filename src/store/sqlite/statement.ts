@@ -107,6 +107,16 @@ export function statement<Args extends object, Row = unknown>(
   };
 }
 
+/** What is made once for each connection, and kept as long as it: statements of reports that are asked again and again. */
+export function ofConnection<T>(make: (sqlite: Sqlite) => T): (sqlite: Sqlite) => T {
+  const made = new WeakMap<Sqlite, T>();
+  return (sqlite) => {
+    const known = made.get(sqlite) ?? make(sqlite);
+    made.set(sqlite, known);
+    return known;
+  };
+}
+
 function prepare<Args extends object, Row>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,

@@ -1,5 +1,5 @@
 /** Cursors of the change feed: which text is one, which part of the history it names, and which histories refuse it. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   cursorOf,
   cursorParts,
@@ -173,4 +173,14 @@ describe('an epoch', () => {
     begin();
     expect(kept()).toEqual([2, 10_002]);
   });
+});
+
+it('the end of the feed is asked again and again: its statements are prepared once', async () => {
+  const database = await history(1, [[first, 0]]);
+  const prepare = vi.spyOn(database.sqlite, 'prepare');
+  expect(latestCursor(database.sqlite)).toBe(`${first}:1`);
+  const prepared = prepare.mock.calls.length;
+  write(database);
+  expect(latestCursor(database.sqlite)).toBe(`${first}:2`);
+  expect(prepare.mock.calls.length).toBe(prepared);
 });
