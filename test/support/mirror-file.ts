@@ -1,5 +1,5 @@
 /** Mirror files for tests: made by the migrations, filled row by row, opened by this program and by others. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Driver } from '../../src/store/sqlite/driver-package.ts';
@@ -130,6 +130,24 @@ export function ask<Row = Record<string, unknown>>(path: string, sql: string, ..
   } finally {
     reader.close();
   }
+}
+
+/** Asks one file again and again through a connection that stays open: `ask` reads the whole schema each time. */
+export function asking(path: string): { ask: <Row>(sql: string, ...values: unknown[]) => Row[]; close: () => void } {
+  let kept: { readonly reader: Sqlite; readonly inode: number } | undefined;
+  const close = (): void => {
+    kept?.reader.close();
+    kept = undefined;
+  };
+  return {
+    close,
+    ask<Row>(sql: string, ...values: unknown[]) {
+      const { ino: inode } = statSync(path);
+      if (kept?.inode !== inode) close();
+      kept ??= { reader: new Driver(path, { readonly: true, fileMustExist: true }), inode };
+      return kept.reader.prepare<unknown[], Row>(sql).all(...values);
+    },
+  };
 }
 
 /** A row of `vendors`; whatever is not told is as usual. */

@@ -25,7 +25,7 @@ describe.skipIf(isMissing(other))('L94 beside a service of another user, command
   });
 
   it('give what they make to the owner of the folder', async () => {
-    const line = await testbed({ level: 'command', service: { vendors: 3 } });
+    const line = await testbed({ level: 'command', service: { vendors: 3 }, hasMirror: false });
     chownSync(line.folder, service.uid, service.gid);
     await line.run('sync', '--account', '6BApk');
     await line.run('export', join(line.folder, 'copy.db'));

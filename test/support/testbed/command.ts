@@ -6,7 +6,7 @@ import { systemClock, systemRandom, type Clock } from '../../../src/domain/clock
 import type { ProcessContext, Input, Output } from '../../../src/cmd/process/process-context.ts';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
 import { runProgram } from '../../../src/cmd/program.ts';
-import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
+import { packageRoot, placeMirror, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
 
@@ -32,6 +32,8 @@ export interface CommandTestbed {
 export interface CommandOptions {
   /** The service that commands use, in real time; default: the built-in sandbox and a clock that stands still. */
   readonly service?: ServiceChoice;
+  /** Whether a command that would make the mirror finds it made, because the migrations take longer than most commands; default: yes. */
+  readonly hasMirror?: boolean;
   /** YAML that is added to the usual settings; without a service it takes the place of the built-in sandbox's. */
   readonly settings?: string;
   readonly env?: ProcessContext['env'];
@@ -50,6 +52,9 @@ export interface CommandOptions {
   readonly onError?: () => void;
 }
 
+/** Commands that make the mirror where none is. */
+const makesMirror: ReadonlySet<string> = new Set(['sync', 'serve']);
+
 export async function openCommand(options: CommandOptions): Promise<CommandTestbed> {
   const service = options.service && (await chosenService(options.service));
   const folder = temporaryFolder();
@@ -62,6 +67,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
     `${options.settings?.includes('accounts: ') ? '' : 'accounts: [6BApk, other]\n'}database: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${serviceSettings(options.settings, service)}\n`,
   );
   const runBare = async (...argv: string[]): Promise<Outcome> => {
+    if (options.hasMirror !== false && makesMirror.has(argv[0] ?? '')) await placeMirror(database);
     const columns = options.columns ?? (options.typed === undefined ? undefined : 100);
     const [stdout, stderr] = [collector(columns), collector(columns)];
     if (options.onError) stderr.stream.on('data', options.onError);

@@ -12,7 +12,7 @@ import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { oddWorld } from '../odd-world.ts';
 import type { RunReport } from '../../../src/sync/run.ts';
 import { compiled } from '../source/compiled.ts';
-import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
+import { asking, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { account, publicUrl, token } from '../names.ts';
 import { directFetch } from '../network/direct-fetch.ts';
 import { post, type Posted } from '../network/post.ts';
@@ -141,11 +141,18 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
       onFatal: (error) => fatal.push(error),
     });
   let daemon = await open();
-  const query: DaemonTestbed['query'] = (sql, ...values) => ask(settings.database, sql, ...values);
+  let reader = asking(settings.database);
+  const query: DaemonTestbed['query'] = (sql, ...values) => reader.ask(sql, ...values);
+  /** The reader goes first: the last who closes a file removes its journal. */
+  const stop = (): Promise<void> => {
+    reader.close();
+    return clock.during(daemon.stop());
+  };
   onTestFinished(async () => {
     sandbox.stop();
     agent.destroy();
-    await clock.during(daemon.stop());
+    await stop();
+    reader.close();
   });
   const at: DaemonTestbed = {
     clock,
@@ -165,10 +172,11 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
       return daemon;
     },
     start: () => daemon.start(),
-    stop: () => clock.during(daemon.stop()),
+    stop,
     async reopen(more) {
       if (more) settings = settingsOf(more);
-      await clock.during(daemon.stop());
+      await stop();
+      reader = asking(settings.database);
       daemon = await open();
     },
     untilRuns(count = 1) {

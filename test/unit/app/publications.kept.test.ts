@@ -16,8 +16,8 @@ type Publish = ConstructorParameters<typeof Publications>[0]['settings']['publis
 type How = 'works' | 'fails' | 'hangs' | 'hangs whatever it is told';
 
 /** A mirror with one vendor, and a daemon's copies of it. */
-async function kept() {
-  const clock = virtualClock();
+async function kept(begins?: number) {
+  const clock = virtualClock(begins === undefined ? {} : { start: begins });
   const store = await testbed({ level: 'store' });
   const folder = temporaryFolder();
   const lines: { level: number; msg: string; code?: string }[] = [];
@@ -164,11 +164,11 @@ describe('L79 a copy that fails', () => {
   );
 
   it.each(['change', '0 6 * * *'])('by %s is caught up at the start', async (when) => {
-    const at = await kept();
+    const at = await kept(Date.UTC(2026, 10, 20, 5, 30));
     const first = await at.start(copy('a.csv', when));
     at.how.set('a.csv', 'fails');
     await at.change();
-    await at.clock.advance(86_400_000);
+    await at.clock.advance(3_600_000);
     await first.stop();
     const failed = at.count('a.csv');
     expect((await at.report('a.csv'))?.failing_since).not.toBeNull();

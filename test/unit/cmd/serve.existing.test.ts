@@ -7,7 +7,7 @@ import { testbed } from '../../support/testbed.ts';
 const account = ['--account', '6BApk'];
 
 it('L104 a first command says which files it makes, and where; a second one does not', async () => {
-  const line = await testbed({ level: 'command', service: {} });
+  const line = await testbed({ level: 'command', service: {}, hasMirror: false });
   const secrets = join(line.folder, 'secrets.db');
   const { stderr } = await line.run('sync', ...account);
   expect(stderr).toContain(`this begins a new mirror, ${line.database}, and new secrets, ${secrets}; if there should`);
@@ -30,7 +30,7 @@ it.each([['doctor'], ['verify'], ['callbacks', 'list']])(
 );
 
 it('L104 nothing is said of the files of the built-in sandbox', async () => {
-  const line = await testbed({ level: 'command' });
+  const line = await testbed({ level: 'command', hasMirror: false });
   expect((await line.run('sync', ...account)).stderr).not.toContain('this begins');
 });
 
@@ -43,7 +43,7 @@ it.each([
   ['the mirror', ['vendors.db'], /begin a new mirror, \S+vendors\.db, and --existing/],
   ['the secrets', ['secrets.db'], /begin new secrets, \S+secrets\.db, and --existing/],
 ])('L104 serve --existing makes nothing where it misses %s', async (_, missing, message) => {
-  const line = await testbed({ level: 'command', service: {} });
+  const line = await testbed({ level: 'command', service: {}, hasMirror: false });
   await line.run('sync', ...account);
   for (const name of missing) rmSync(join(line.folder, name));
   const { status, stderr } = await line.run('serve', '--existing');
