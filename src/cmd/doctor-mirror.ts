@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, exitStatus, MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { sizeInWords } from '../domain/size.ts';
 import { vendorFields } from '../domain/vendor.ts';
 import {
   judge,
@@ -67,10 +68,10 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
       if (faults.length === 0 && journal > limits.journal)
         return warning(
           check,
-          `${path} is in order, but its journal has grown to ${megabytes(journal)}.`,
+          `${path} is in order, but its journal has grown to ${sizeInWords(journal)}.`,
           'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
         );
-      if (faults.length === 0) return fine(check, `${path} is in order, ${megabytes(mirror.sizes.databaseBytes)}.`);
+      if (faults.length === 0) return fine(check, `${path} is in order, ${sizeInWords(mirror.sizes.databaseBytes)}.`);
       return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
     } finally {
       await mirror.close();
@@ -251,7 +252,7 @@ function mayUse(path: string, user: { readonly uid: number; readonly gid: number
 function disk({ database: path }: Settings): Checkup {
   const check = 'disk';
   const free = freeBytes(nearestFolder(resolve(path)));
-  const message = `${megabytes(free)} are free beside the database.`;
+  const message = `${sizeInWords(free)} are free beside the database.`;
   const noSpace = noSpaceForDelivery(free) ?? noSpaceForSweep(free, path);
   if (noSpace) return problem(check, noSpace);
   return free < limits.freeSpace ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
@@ -260,10 +261,6 @@ function disk({ database: path }: Settings): Checkup {
 function nearestFolder(path: string): string {
   const folder = dirname(path);
   return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 }
 
 /** What `doctor` learned of the service about an account, which is not said again. */

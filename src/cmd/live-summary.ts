@@ -5,7 +5,7 @@ import { asMirrorError } from '../domain/errors.ts';
 import { causeTexts, manyAccounts } from '../health/causes.ts';
 import { judge, sentenceOf, type AccountHealth, type Health, type HealthSource } from '../health/judge.ts';
 import { vendorCounts } from '../health/status-document.ts';
-import type { CommonOptions } from './process/command.ts';
+import { withSettings, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { LiveBlock } from './terminal/live-block.ts';
 import { table } from './terminal/table.ts';
@@ -98,7 +98,7 @@ export interface SummaryOptions {
   readonly room: number;
 }
 
-type Terminal = Pick<ProcessContext, 'stdout' | 'env'>;
+type Terminal = Pick<ProcessContext, 'stdout' | 'env' | 'settingsOption'>;
 
 /** Lines that stand around the accounts: the title of the table, and empty ones. */
 const frame = 4;
@@ -142,7 +142,9 @@ async function verdict(context: Terminal, health: Health): Promise<string[]> {
     accounts.length > manyAccounts
       ? firstCauses(causeTexts(health))
       : [...process, ...(bySeverity[0]?.problems ?? []), ...installation].map(sentenceOf);
-  const more = await Promise.all(details.map((detail) => paragraph(context, '  ', visible(detail))));
+  const more = await Promise.all(
+    details.map((detail) => paragraph(context, '  ', visible(withSettings(context, detail)))),
+  );
   return [...line.split('\n'), ...more.flatMap((one) => one.split('\n'))];
 }
 

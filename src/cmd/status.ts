@@ -73,7 +73,7 @@ function totalsOf(snapshot: Snapshot, { accounts }: Health): Totals {
 /** @param totals of the accounts that the mirror knows */
 export async function printText(context: ProcessContext, health: Health, totals: Totals, isAll = false): Promise<void> {
   const { facts, accounts, now } = health;
-  const problems = causeTexts(health).map((line) => paragraph(context, '  ', withSettings(context, line)));
+  const problems = causeTexts(health).map((line) => paragraph(context, '  ', said(context, line)));
   const head = [
     await verdictLine(context, health, (moment) => moment.slice(0, 19), `; ${further(advice(health))}`),
     ...(await Promise.all(problems)),
@@ -109,6 +109,11 @@ function daemonText({ startedAt }: HealthFacts, now: number): string {
   return startedAt === null
     ? 'No daemon runs: the mirror is as fresh as the last sync made it.'
     : `A daemon has been running since ${timestamp(startedAt).slice(0, 19)} UTC (${agoInWords(now - startedAt)}).`;
+}
+
+/** As it is printed: what others sent is made visible, and commands meet the same mirror. */
+function said(context: ProcessContext, text: string): string {
+  return visible(withSettings(context, text));
 }
 
 /** All accounts together, where there are too many to show each. */
@@ -151,7 +156,7 @@ function accountTable(context: ProcessContext, { accounts }: Health): Promise<st
     context,
     [
       { title: 'account', cell: ({ facts }) => facts.account },
-      { title: 'state', cell: (account) => stateOf(account).words },
+      { title: 'state', cell: (account) => withSettings(context, stateOf(account).words) },
       { title: 'active vendors', right: true, dropOrder: 1, cell: ({ facts }) => vendorCounts(facts.counts).active },
       { title: 'as of', dropOrder: 2, cell: ({ asOf }) => (asOf === null ? null : age(context.clock, asOf)) },
     ],
@@ -182,7 +187,7 @@ async function reportText(context: ProcessContext, report: AccountFacts, owed: O
   const { account, runs: all } = report;
   const ago: Ago = (moment) => age(context.clock, moment);
   const title = heading(context, `Account ${account}`);
-  const entries = factsOf(report, ago).map(([name, text]) => [name, visible(text)] as const);
+  const entries = factsOf(report, ago).map(([name, text]) => [name, said(context, text)] as const);
   const runs = all.length === 0 ? [] : ['', await runTable(context, all.slice(0, latestRuns))];
   return [title, await owedLines(context, report, owed), '', await factLines(context, entries), ...runs].join('\n');
 }
@@ -309,7 +314,7 @@ function runTable(context: ProcessContext, runs: readonly ReportedRun[]): Promis
       { title: 'created', right: true, dropOrder: 5, cell: ({ created }) => created },
       { title: 'updated', right: true, dropOrder: 5, cell: ({ updated }) => updated },
       { title: 'suspects', right: true, dropOrder: 4, cell: ({ suspects }) => suspects },
-      { title: 'error', dropOrder: 1, cell: ({ error }) => error },
+      { title: 'error', dropOrder: 1, cell: ({ error }) => error && withSettings(context, error) },
     ],
     runs,
   );
@@ -357,7 +362,7 @@ async function connectionsText(context: ProcessContext, connections: readonly Co
   const entries = connections.map(({ connection, accounts, failing }): [string, string] => {
     const whose = accounts === 1 ? '1 account' : `${accounts} accounts`;
     const state = failing
-      ? `no access for ${took(context.clock, failing.first_at, null)}: ${visible(failing.message)}`
+      ? `no access for ${took(context.clock, failing.first_at, null)}: ${said(context, failing.message)}`
       : 'no request was refused';
     return [connection, `${whose}; ${state}`];
   });
@@ -367,7 +372,9 @@ async function connectionsText(context: ProcessContext, connections: readonly Co
 /** A paragraph about all targets; none where there are none. */
 async function targetsText(context: ProcessContext, targets: readonly TargetStatus[]): Promise<string[]> {
   if (targets.length === 0) return [];
-  const lines = targets.map((target) => paragraph(context, `  ${target.target}  `, visible(lineOf(context, target))));
+  const lines = targets.map((target) =>
+    paragraph(context, `  ${target.target}  `, said(context, lineOf(context, target))),
+  );
   return [[heading(context, 'Outgoing webhooks'), ...(await Promise.all(lines))].join('\n')];
 }
 
@@ -378,7 +385,7 @@ async function publicationsText(
 ): Promise<string[]> {
   if (publications.length === 0) return [];
   const lines = publications.map((publication) =>
-    paragraph(context, `  ${visible(publication.path)}  `, visible(publicationLine(context, publication))),
+    paragraph(context, `  ${visible(publication.path)}  `, said(context, publicationLine(context, publication))),
   );
   return [[heading(context, 'Copies for readers'), ...(await Promise.all(lines))].join('\n')];
 }

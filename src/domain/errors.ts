@@ -247,8 +247,7 @@ export class MirrorError extends Error {
 const noWorkingDirectory =
   'The working directory was removed, and a relative path begins there. Change to a folder that exists, or name absolute paths.';
 
-const writablePlace =
-  'The file system can only be read: mount it so that it can be written, or check the path and name another one.';
+const writablePlace = 'Mount the file system so that it can be written, or check the path and name another one.';
 
 const moreDescriptors =
   'Let this process open more files: `ulimit -n 1024` where it is started, or LimitNOFILE in the unit of systemd.';
@@ -260,6 +259,7 @@ export function asMirrorError(error: unknown): MirrorError {
     return new MirrorError('settings_invalid', noWorkingDirectory, { cause: error });
   if (isOneOf(error, 'EROFS'))
     return new MirrorError('file_unwritable', `${error.message}.`, { cause: error, remedy: writablePlace });
+  if (isOneOf(error, 'ENOSPC', 'EDQUOT')) return new MirrorError('disk_full', `${error.message}.`, { cause: error });
   if (isOneOf(error, 'EACCES', 'EPERM'))
     return new MirrorError('file_unwritable', `${error.message}. ${thisUser()} may not do that.`, { cause: error });
   if (isOneOf(error, 'EMFILE', 'ENFILE'))

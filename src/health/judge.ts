@@ -937,7 +937,12 @@ function publicationProblem(
 ): Problem | undefined {
   if (failing_since !== null) {
     const message = `${path} could not be published since ${failing_since.slice(0, 19)} UTC: ${error ?? 'no cause is known.'}`;
-    const hint = code !== null && code in catalogue ? catalogue[code as ErrorCode].hint : 'Read the log.';
+    const hint =
+      code === 'disk_full'
+        ? `Free space on the disk that holds ${path}.`
+        : code !== null && code in catalogue
+          ? catalogue[code as ErrorCode].hint
+          : 'Read the log.';
     return problem('publication_failing', 'fair', message, remedy ?? hint, failing_since);
   }
   const isLate = behind_since !== null && now - (parseInstant(behind_since) ?? now) > limits.publicationLate;

@@ -13,6 +13,7 @@ import { basename, dirname, join } from 'node:path';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { textWithoutMembers } from '../domain/json-cursor.ts';
+import { sizeInWords } from '../domain/size.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../domain/vendor.ts';
 import { takeSideLock, type SideLock } from './files/locks.ts';
 import { resolvedPath } from './files/own-files.ts';
@@ -313,11 +314,9 @@ function assertRoom(database: Database): void {
   if (free < needed)
     throw new MirrorError(
       'disk_full',
-      `To overwrite what is forgotten, ${database.path} is rebuilt, which needs ${megabytes(needed)} MB of free space beside it; only ${megabytes(free)} MB are free. Nothing was changed.`,
+      `To overwrite what is forgotten, ${database.path} is rebuilt, which needs ${sizeInWords(needed)} of free space beside it; only ${sizeInWords(free)} are free. Nothing was changed.`,
     );
 }
-
-const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
 /** Makes this connection overwrite what it deletes with zeros, also in the file that VACUUM writes. */
 function overwriteDeleted(sqlite: Sqlite): void {

@@ -119,7 +119,6 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
 }
 
 const numbers = new Intl.NumberFormat('en');
-const sizes = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 const percents = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 });
 const dates = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
@@ -144,13 +143,6 @@ export const percent = (share: number): string => percents.format(share);
 
 /** `2026-11-20` as `Nov 20`. */
 export const date = (day: string): string => dates.format(parseInstant(`${day} 00:00:00`));
-
-/** Numbers, moments and findings, as the page shows them. */
-export function bytes(value: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
-  return `${sizes.format(value / 1_000 ** power)} ${units[power] ?? ''}`;
-}
 
 /** How long ago a moment was, with the moment itself as a tooltip; the browser keeps counting. */
 export function ago(now: number, moment: string | null): Html {

@@ -3,11 +3,12 @@
  * kept follows, folded: webhooks, runs, gateways, receivers, copies.
  */
 import { timestamp } from '../../domain/clock.ts';
+import { sizeInWords } from '../../domain/size.ts';
 import type { Figures } from '../../store/reports/figures.ts';
 import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
 import { actionSection } from './action-section.ts';
 import { contentsSection, historySection } from './contents-section.ts';
-import { page, type Page, ago, bytes, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
+import { page, type Page, ago, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
 import { eventSection, gatewaySection, runSection } from './event-section.ts';
 import { firstDaySection, isFirstDay } from './first-day-section.ts';
 import { payablesSection } from './payables-section.ts';
@@ -159,7 +160,7 @@ export function footer({ version, startedAt, files, next }: Health['facts'], now
     ['Next reconciliation', due(next.reconcile)],
     ['Next full pull', due(next.pull)],
     ['Started', startedAt === null ? 'not running' : ago(now, timestamp(startedAt))],
-    ['Database', bytes(files.databaseBytes)],
+    ['Database', sizeInWords(files.databaseBytes)],
     ['Version', version],
   ];
   return html`<footer id="footer">

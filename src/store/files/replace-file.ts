@@ -35,11 +35,11 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Random } from '../../domain/clock.ts';
-import { MirrorError, errorSentence, withMessage } from '../../domain/errors.ts';
+import { asMirrorError, errorSentence, MirrorError, withMessage } from '../../domain/errors.ts';
 import { replaceableByOthers } from '../../settings/permissions.ts';
 import type { Database } from '../sqlite/database.ts';
 import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { giveToFolderOwner } from '../sqlite/file-systems.ts';
+import { forbiddenText, giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, coarseFaultsOf, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 import { isDatabase, isMirror } from './damage.ts';
 import { isNotRegularFile, ownFileAt, placeToWrite, withoutFolder, type OwnFiles } from './own-files.ts';
@@ -110,12 +110,18 @@ async function replacing(target: string, by: Replacement, work: (place: string) 
     await work(place);
     await syncInBackground(dirname(place));
   } catch (error) {
+    const { code, remedy } = asMirrorError(error);
+    if (code === 'disk_full')
+      throw new MirrorError('disk_full', `${target} cannot be written: its disk is full.`, {
+        cause: error,
+        remedy: `Free space on the disk that holds ${dirname(place)}.`,
+      });
     if (error instanceof MirrorError) throw error;
     const missing = withoutFolder(target);
     if (missing) throw missing;
-    throw new MirrorError('file_unwritable', `${target} cannot be written: ${errorSentence(error)}`, {
-      cause: error,
-    });
+    const isReadOnly = error instanceof Error && 'code' in error && error.code === 'EROFS';
+    const why = (isReadOnly && forbiddenText(place)) || `: ${errorSentence(error).slice(0, -1)}`;
+    throw new MirrorError('file_unwritable', `${target} cannot be written${why}.`, { cause: error, remedy });
   }
 }
 

@@ -22,6 +22,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { MirrorError, errorSentence, thisUser } from '../../domain/errors.ts';
+import { sizeInWords } from '../../domain/size.ts';
 
 /** Numbers of file systems on Linux, of which several machines use one; those of other systems differ from all of these. */
 const shared = new Map([
@@ -115,10 +116,9 @@ export function noSpaceForDelivery(free: number): MirrorError | undefined {
 /** The error of unattended sweeps with `free` bytes of space beside `path`; undefined where it suffices. */
 export function noSpaceForSweep(free: number, path: string): MirrorError | undefined {
   if (free >= spaceForDeliveries) return undefined;
-  const megabytes = (free / 1024 ** 2).toFixed(1);
   return new MirrorError(
     'disk_full',
-    `Only ${megabytes} MB are free beside ${path}: they are reserved for deliveries, so the daemon's sweeps wait; \`sync\` by command runs.`,
+    `Only ${sizeInWords(free)} are free beside ${path}: they are reserved for deliveries, so the daemon's sweeps wait; \`sync\` by command runs.`,
   );
 }
 

@@ -10,6 +10,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { timestamp } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { sizeInWords } from '../../domain/size.ts';
 import { connectMemory, type Sqlite } from './driver.ts';
 import { freeBytes } from './file-systems.ts';
 import { isBusy } from './sqlite-errors.ts';
@@ -204,11 +205,9 @@ function assertSpace(sqlite: Sqlite, migration: Migration): void {
   if (free < needed)
     throw new MirrorError(
       'disk_full',
-      `To migrate ${sqlite.name} (${migration.name}), ${megabytes(needed)} MB of free space are needed beside it; only ${megabytes(free)} MB are free.`,
+      `To migrate ${sqlite.name} (${migration.name}), ${sizeInWords(needed)} of free space are needed beside it; only ${sizeInWords(free)} are free.`,
     );
 }
-
-const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
 function planFor(sqlite: Sqlite, migrations: readonly Migration[]): Plan {
   const applied = appliedMigrations(sqlite);

@@ -73,7 +73,7 @@ it.each([
 });
 
 it.each([
-  ['short of space', 20 * 2 ** 20, 'disk_low', 'Only 20.0 MB are free'],
+  ['short of space', 20 * 2 ** 20, 'disk_low', 'Only 20 MB are free'],
   ['full', 4_096, 'cannot_store', 'The disk that holds the mirror is full: 4096 bytes are free.'],
 ])('L44 a disk that is %s is named alike by each, until there is space', async (_, freeBytes, code, cause) => {
   onTestFinished(() => void Object.assign(trouble, { freeBytes: undefined }));

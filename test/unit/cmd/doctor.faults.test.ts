@@ -276,7 +276,7 @@ const faults: readonly Fault[] = [
       [
         20,
         74,
-        /^Only 20\.0 MB are free beside .+: they are reserved for deliveries, so the daemon's sweeps wait; `sync` by command runs\.$/,
+        /^Only 20 MB are free beside .+: they are reserved for deliveries, so the daemon's sweeps wait; `sync` by command runs\.$/,
       ],
     ] as const
   ).map(([megabytes, exit, says]) => ({

@@ -36,7 +36,7 @@ describe('doctor', () => {
     expect([status, stderr]).toEqual([0, '']);
     const steady = stdout
       .replaceAll(line.folder, '.')
-      .replaceAll(/[\d,.]+ MB/g, 'N MB')
+      .replaceAll(/[\d.]+ [kMGT]B/g, 'N MB')
       .replaceAll(/read (just now|\d+ s ago)/g, 'read N s ago')
       .replaceAll(/is \d+ years? old/g, 'is N years old');
     expect(steady).toMatchInlineSnapshot(`

@@ -33,3 +33,25 @@ it.each([40, 80, 120])(
     expect(new Set(listed.slice(-300)).size).toBe(300);
   },
 );
+
+it.each([2, 11])('status of %i accounts names each command with the settings file that it was given', async (many) => {
+  const some = ids.slice(0, many);
+  const line = await testbed({
+    level: 'command',
+    settings: `accounts: [${some.join(', ')}]\nsandbox: { vendors: 30, seed: 1, churn: 0 }`,
+  });
+  await line.fill({
+    _accounts: some.map((account_id, index) => ({
+      account_id,
+      added_at: '2026-11-20 09:00:00.000',
+      paused_since: index === 1 ? '2026-11-20 10:00:00.000' : null,
+    })),
+    runs: some.map((account_id, index) =>
+      run(index + 1, { account_id, outcome: 'failed', error: 'Run `vendor-mirror doctor`.', error_code: 'bug' }),
+    ),
+  });
+  const { stdout } = await line.runBare('status', '--all', '-c', line.settings);
+  const commands = [...stdout.matchAll(/`vendor-mirror [^`]*`/g)].map(([command]) => command);
+  expect(commands.some((command) => command.includes('accounts resume'))).toBe(true);
+  expect(commands.filter((command) => command.split(' -c ').length !== 2)).toEqual([]);
+});

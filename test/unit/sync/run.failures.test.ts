@@ -157,7 +157,7 @@ describe('a nearly full disk', () => {
     Object.assign(at.installation.mirror, { noSpaceForSweep: () => noSpaceForSweep(enough - 1, '/m.db') });
     const run = await at.pull({ trigger: 'schedule' });
     expect(run).toMatchObject({ outcome: 'failed', error: { code: 'disk_full', exit: 74 } });
-    expect(run.error?.message).toContain('Only 64.0 MB are free');
+    expect(run.error?.message).toContain('Only 64 MB are free');
     expect(requests).toEqual([]);
     expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
     Object.assign(at.installation.mirror, { noSpaceForSweep: () => noSpaceForSweep(enough, '/m.db') });

@@ -51,7 +51,7 @@ describe('the first page', () => {
       'reconcile schedule complete 2 min ago 14 s 1,684 0 2 0',
       'The service answered 503 on page 8 of 17, five times.',
       'Next reconciliation in 11 min',
-      'Database 18.4 MB',
+      'Database 17.6 MB',
     ])
       expect(text).toContain(words);
   });

@@ -74,7 +74,7 @@ const commands = [
 /** Words, and the parts of addresses and paths, which may be broken after a slash; but not the free space, which changes meanwhile. */
 const wordsOf = (text: string): string[] =>
   text
-    .replace(/[\d,.]+(?=\sMB are free)/, '')
+    .replace(/[\d,.]+(?=\s[kMGT]B are free)/, '')
     .split(/\s+|(?<=[^/]\/)(?!\/)/)
     .filter((word) => word !== '');
 

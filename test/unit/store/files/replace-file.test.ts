@@ -130,6 +130,24 @@ describe('a copy of the mirror', () => {
     expect(readdirSync(folder).sort()).toEqual(['copy.db', 'vendors.db']);
   });
 
+  it.each([
+    ['ENOSPC', 'disk_full', 'its disk is full.', /^Free space on the disk that holds \//],
+    ['EROFS', 'file_unwritable', 'EROFS: no.', /^Mount the file system/],
+  ])(
+    'says of %s what is wrong with the place where it was to be, and what to do there',
+    async (code, is, why, remedy) => {
+      const target = join(temporaryFolder(), 'copy.csv');
+      const failing = replaceFile(target, { random: systemRandom, isSecret: false, refuse: () => undefined }, () => {
+        throw Object.assign(new Error(`${code}: no`), { code });
+      });
+      await expect(failing).rejects.toMatchObject({
+        code: is,
+        message: `${target} cannot be written: ${why}`,
+        remedy: expect.stringMatching(remedy) as string,
+      });
+    },
+  );
+
   it('F20 removes what killed processes left, but not what may still be written', async () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder);

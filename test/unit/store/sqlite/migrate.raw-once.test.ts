@@ -58,7 +58,7 @@ it('does not begin without the free space that it says it needs, and changes not
   expect(await openingError(path, join(folder, 'hungry'))).toMatchObject({
     code: 'disk_full',
     message: expect.stringMatching(
-      /^To migrate .*vendors\.db \(0004_hungry\.sql\), 10000000000 MB of free space are needed beside it; only \d+ MB are free\.$/,
+      /^To migrate .*vendors\.db \(0004_hungry\.sql\), 9540 TB of free space are needed beside it; only [\d.]+ [MGT]B are free\.$/,
     ) as string,
   });
   expect(await openingError(path, older)).toBe('opened');
