@@ -16,7 +16,7 @@ import type { Log } from '../domain/log.ts';
 import { checkCron, CronSlots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
 import { publishedFiles, type FilePublication, type Settings } from '../settings/parse.ts';
-import { assertRowSource } from '../store/export/export-rows.ts';
+import { assertPublishable } from '../store/export/export-rows.ts';
 import type { Store } from '../store/mirror.ts';
 import { cursorParts } from '../store/reports/feed-cursor.ts';
 import type { PublicationRow } from '../store/publications.ts';
@@ -233,7 +233,7 @@ export async function refuseBadSources(publish: Settings['publish'], { query }: 
     publish.flatMap((publication, index) => {
       if ('to' in publication) return [];
       try {
-        assertRowSource(snapshot, publication);
+        assertPublishable(snapshot, publication);
         return [];
       } catch (error) {
         if (!(error instanceof MirrorError) || error.code !== 'usage') throw error;

@@ -170,7 +170,7 @@ export class Mirror {
   /**
    * Every row of one SELECT. Values come as SQLite holds them: truth values are 0 and 1, times are texts. It blocks the event loop for as
    * long as it takes; for long queries open a copy (`vendor-mirror export copy.db`) in a thread of its own.
-   * @throws ReaderError `usage` where it is not one SELECT, or the parameters do not fit.
+   * @throws ReaderError `usage` where it is not one SELECT, two columns have one name, or the parameters do not fit.
    */
   async query(sql: string, parameters: QueryParameters = []): Promise<readonly QueryRow[]> {
     return this.#query((snapshot) => userQuery(snapshot, sql, parameters));

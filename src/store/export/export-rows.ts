@@ -2,11 +2,12 @@
 import { sql } from 'kysely';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { MirrorError } from '../../domain/errors.ts';
+import { formatByEnding, type ExportFormat, type Publication } from '../../settings/export-format.ts';
 import type { Database } from '../sqlite/database.ts';
 import { driverFolder } from '../sqlite/driver-package.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
-import { queryRefused, readOnlyStatement } from '../sqlite/user-query.ts';
+import { queryRefused, readOnlyStatement, refuseSameNames } from '../sqlite/user-query.ts';
 import { childEnvironment, parentGuard } from './export-process.ts';
 import { statement } from '../sqlite/statement.ts';
 
@@ -82,10 +83,15 @@ export function exportedRows({ path, text, columns }: RowQuery, signal?: AbortSi
   return { columns, rows: cellsOf(reading), close: () => reading.close() };
 }
 
-/** @throws MirrorError `usage` as `rowQuery`, without reading any. */
-export function assertRowSource(sqlite: Sqlite, { view, query }: RowSource): void {
+/** @throws MirrorError `usage` as `rowQuery` and `refuseLostColumns`, without reading any. */
+export function assertPublishable(sqlite: Sqlite, { path, format, view, query }: Publication): void {
   if (view !== undefined) knownView(sqlite, view);
-  if (query !== undefined) readOnlyStatement(sqlite, query);
+  if (query !== undefined) refuseLostColumns(columnsOf(sqlite, query), format ?? formatByEnding(path));
+}
+
+/** @throws MirrorError `usage` for two columns with the same name, of which every format but CSV would keep one. */
+export function refuseLostColumns(columns: readonly ExportedColumn[], format: ExportFormat | undefined): void {
+  if (format !== 'csv') refuseSameNames(columns);
 }
 
 async function* cellsOf(reading: RowProcess): AsyncGenerator<readonly Cell[]> {

@@ -9,7 +9,7 @@ import { replaceDatabase, replaceFile, replacementFor, writerTo, type CopyOption
 import type { Database } from '../sqlite/database.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 import { ExportProcess, type Exported } from './export-process.ts';
-import { exportedRows, ofQuery, rowQuery, type ExportedRows, type RowSource } from './export-rows.ts';
+import { exportedRows, ofQuery, refuseLostColumns, rowQuery, type ExportedRows, type RowSource } from './export-rows.ts';
 import { csvOf, jsonOf, kindOf, ndjsonOf } from './formats.ts';
 
 const streams: Readonly<Record<Exclude<ExportFormat, 'db' | 'parquet'>, (rows: ExportedRows) => Readable>> = {
@@ -48,13 +48,13 @@ function streamOf(
   { program, signal }: Pick<ProcessOptions, 'program' | 'signal'>,
 ): RowStream {
   const { path, text: query, columns } = rowQuery(mirror, what);
+  refuseLostColumns(columns, what.format);
   if (what.format !== 'parquet') {
     const rows = exportedRows({ path, text: query, columns }, signal);
     const exported = (): Promise<Exported> => Promise.resolve({ noTimes: 0 });
     return { bytes: streams[what.format](rows), exported, close: () => rows.close() };
   }
   const typed = columns.map(({ name, type }) => ({ name, kind: kindOf(type) }));
-  refuseSameNames(typed);
   const writing = new ExportProcess(program, { do: 'parquet', path, query, columns: typed }, signal);
   const exported = (): Promise<Exported> =>
     writing.done().catch((error: unknown) => {
@@ -65,17 +65,6 @@ function streamOf(
     await exported();
   }
   return { bytes: Readable.from(pieces()), exported, close: () => writing.close() };
-}
-
-/** @throws MirrorError `usage` for two columns with the same name, because readers would see only one. */
-function refuseSameNames(columns: readonly { readonly name: string }[]): void {
-  const names = columns.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new MirrorError(
-      'usage',
-      `Two columns are named ${twice}; give each a name of its own in the query, with AS.`,
-    );
 }
 
 /**

@@ -34,6 +34,17 @@ export function queryRefused(why: string): MirrorError {
   return new MirrorError('usage', `The query cannot be used: ${why}.`);
 }
 
+/** @throws MirrorError `usage` for two columns with the same name, where rows are read by names: one of them would be lost. */
+export function refuseSameNames(columns: readonly { readonly name: string }[]): void {
+  const names = columns.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new MirrorError(
+      'usage',
+      `Two columns are named ${twice}; give each a name of its own in the query, with AS.`,
+    );
+}
+
 export type QueryValue = string | number | bigint | null;
 
 /** By column name. */
@@ -44,10 +55,11 @@ export type QueryParameters = readonly QueryValue[] | Readonly<Record<string, Qu
 
 /**
  * All rows of the query. An integer is a `bigint` only where a `number` would round it.
- * @throws MirrorError `usage` where it is not one SELECT, or its parameters do not fit; SqliteError where the file cannot be read.
+ * @throws MirrorError `usage` where it is not one SELECT, two columns have one name, or its parameters do not fit; SqliteError where the file cannot be read.
  */
 export function userQuery(sqlite: Sqlite, text: string, parameters: QueryParameters): QueryRow[] {
   const statement = readOnlyStatement(sqlite, text).safeIntegers(true);
+  refuseSameNames(statement.columns());
   try {
     return statement.all(parameters).map((row) => exact(withoutBlobs(row) as unknown as QueryRow));
   } catch (error) {

@@ -193,13 +193,16 @@ describe('what cannot be published', () => {
         { path: 'a.csv', when: 'change', view: 'payables' },
         { path: 'b.csv', when: 'change', view: 'payable' },
         { path: 'c.csv', when: 'change', query: 'DELETE FROM vendors' },
+        { path: 'd.csv', when: 'change', query: 'SELECT 1 AS a, 2 AS a' },
+        { path: 'e.json', when: 'change', query: 'SELECT 1 AS a, 2 AS a' },
+        { path: 'f.txt', format: 'ndjson', when: 'change', query: 'SELECT 1 AS a, 2 AS a' },
       ],
       store.mirror,
     );
     await expect(refused).rejects.toMatchObject({
       code: 'settings_invalid',
       message: expect.stringMatching(
-        /publish\.1: The mirror has no view payable;[^]*publish\.2: The query cannot be used/,
+        /publish\.1: The mirror has no view payable;[^]*publish\.2: The query cannot be used[^\n]*\n  publish\.4: Two columns are named a;[^\n]*\n  publish\.5: Two columns are named a;[^\n]*$/,
       ) as unknown,
     });
   });

@@ -75,6 +75,8 @@ describe('export', () => {
       stderr: '',
     });
     expect((await line.run('export', '-', '--format', 'ndjson', ...query)).stdout).toBe('{"id":11}\n{"id":12}\n');
+    const twice = await line.run('export', '-', '--query', 'SELECT 1 AS id, 2 AS id');
+    expect(twice).toEqual({ status: 0, stdout: '\ufeffid,id\r\n1,2\r\n', stderr: '' });
   });
 
   it('writes a .parquet with the types of the columns, and says which texts are not times', async () => {
@@ -114,6 +116,9 @@ describe('export', () => {
     [['-', '--query', 'SELECT nowhere FROM vendors'], 'no such column: nowhere'],
     [['-', '--query', 'SELECT 1', '--view', 'payables'], 'cannot be used with'],
     [['DIR/a.parquet', '--query', 'SELECT 1 AS a, 2 AS a'], 'Two columns are named a'],
+    [['DIR/a.json', '--query', 'SELECT 1 AS a, 2 AS a'], 'Two columns are named a'],
+    [['DIR/a.ndjson', '--query', 'SELECT 1 AS a, 2 AS a'], 'Two columns are named a'],
+    [['-', '--format', 'json', '--query', 'SELECT 1 AS a, 2 AS a'], 'Two columns are named a'],
     [['DIR/a.parquet', '--query', "SELECT vendorid FROM vendors UNION ALL SELECT 'x'"], 'values of several types'],
     [['DIR/a.parquet', '--query', 'SELECT abs(-9223372036854775808)'], 'The query cannot be used: integer overflow.'],
   ])('refuses %j, and leaves nothing behind', async (argv, reason, exit = 64) => {

@@ -199,7 +199,8 @@ describe('a mirror that is read', () => {
     expect(await mirror.query('SELECT :a AS a, 9007199254740993 AS b, NULL AS c', { a: 'x' })).toEqual([
       { a: 'x', b: 9_007_199_254_740_993n, c: null },
     ]);
-    for (const sql of ['DELETE FROM vendors', 'PRAGMA journal_mode = WAL', 'SELECT 1; SELECT 2', 'SELEC', ''])
+    const lost = 'SELECT a.vendorid, b.vendorid FROM vendors a JOIN vendors b';
+    for (const sql of ['DELETE FROM vendors', 'PRAGMA journal_mode = WAL', 'SELECT 1; SELECT 2', 'SELEC', '', lost])
       expect(await refusal(mirror.query(sql)), sql).toMatchObject({ code: 'usage', hint: '' });
     for (const [sql, parameters] of [
       ['SELECT ?', []],
