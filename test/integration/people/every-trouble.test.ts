@@ -41,7 +41,10 @@ const troubles: readonly (readonly [title: string, answer: Answer, verdict: stri
   ['a certificate of another name', network('ERR_TLS_CERT_ALTNAME_INVALID'), 'service_failing', /host name/],
 ];
 
-it.each(troubles)('L40 L44 %s is named alike by each', async (_, answer, verdict, remedy) => {
+/** One of each verdict, and one that no server answers: what a daemon shows of a judgement, `judge.situations.test.ts` tells. */
+const besideDaemon = new Set(['a dead token', 'another server', 'a service that is down', 'a closed port']);
+
+it.each(troubles)('L40 L44 %s is named alike by each', async (title, answer, verdict, remedy) => {
   const { line, status, doctor, meets, serve: start } = await besideService(12);
   meets(answer);
   const sync = await line.run('sync');
@@ -54,19 +57,19 @@ it.each(troubles)('L40 L44 %s is named alike by each', async (_, answer, verdict
   const cause = access?.message.split(/(?<=\.) Gave up/)[0] ?? '-';
   expect(problem?.message).toContain(cause);
   expect(sync.stderr).toContain(cause);
-  const daemon = await start();
-  await daemon.shows(problems);
+  const daemon = besideDaemon.has(title) ? await start() : undefined;
+  await daemon?.shows(problems);
 
   meets(undefined);
-  await daemon.end();
+  await daemon?.end();
   expect((await line.run('sync')).status).toBe(0);
   expect([await status(), (await doctor()).map(({ check }) => check)]).toEqual([[], []]);
+  if (!daemon) return;
   const healthy = await start();
   await healthy.shows([]);
 });
 
 it.each([
-  ['a file that is missing', 'accessTokenFile: FILE', undefined, /cannot be read: ENOENT/],
   ['a file of two words', 'accessTokenFile: FILE', 'two words', /no usable access token/],
   ['a command that fails', 'accessTokenCommand: "cat FILE"', undefined, /The command of accessTokenCommand/],
 ])(
@@ -179,7 +182,8 @@ interface Page {
   total: number;
 }
 
-it.each([12, 30])('L2 L44 a shortfall of %i vendors is named alike by each, and the remedy ends it', async (more) => {
+it('L2 L44 a shortfall is named alike by each, and the remedy ends it', async () => {
+  const more = 30;
   const { line, status, doctor, meets, serve: start } = await besideService(20);
   meets(rewritten((result) => 'bill_vendors' in result && (result.total += more)));
   const sync = await line.run('sync');
@@ -199,11 +203,8 @@ it.each([12, 30])('L2 L44 a shortfall of %i vendors is named alike by each, and 
   expect(await status()).toEqual([]);
 });
 
-it.each([
-  ['is_1099', 'ja'],
-  ['vis_state', 3],
-  ['outstanding_balance', [{ amount: {}, code: 'EUR' }]],
-])('L13 L44 a value of %s that cannot be read is named alike by each, until it can be', async (field, value) => {
+it('L13 L44 a value that cannot be read is named alike by each, until it can be', async () => {
+  const [field, value] = ['vis_state', 3];
   const { line, status, meets, ofService, saidByDoctorAndDaemon } = await besideService(6);
   const [{ vendorid } = { vendorid: 0 }] = ofService.listed();
   meets(

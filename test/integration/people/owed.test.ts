@@ -184,10 +184,8 @@ const odd: readonly (readonly [amount: string, code: string])[] = [
 
 const worlds = [
   [],
-  ['listDeleted=shown', 'order=shuffled'],
-  ['balances=object', 'visState=text'],
-  ['records=odd', 'listArchived=hidden'],
-  ['readOne=404', 'listDeleted=shown', 'values=named'],
+  ['balances=object', 'visState=text', 'listDeleted=shown', 'order=shuffled'],
+  ['records=odd', 'listArchived=hidden', 'readOne=404', 'values=named'],
 ];
 
 describe('L77 what is owed is the same, to the cent, on the page, its charts, in status, the README, a view, an export and a program', () => {

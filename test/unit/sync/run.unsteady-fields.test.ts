@@ -74,26 +74,29 @@ const everyAnswer: readonly (readonly [string, string, Shows])[] = [
 ];
 
 describe.each(everyAnswer)('L19 %s that differs in every answer', (_, field, shows) => {
-  it.each([20, 1])('is noticed, found once with advice, and no change from then on (of %i vendors)', async (many) => {
-    const at = await showing((vendor, where) => (vendor.vendorid % 20 < many ? shows(vendor, where) : {}));
-    const [edited] = activeIds(at, 1) as [number];
-    const notes = await rounds(at, 6);
-    expect(unsteady(at)).toEqual([field]);
-    expect(notes.filter((note) => note.includes('vendors.exclude') && note.includes(field))).toHaveLength(1);
-    const before = changes(at);
-    await rounds(at, 4, [edited]);
-    expect(changes(at)).toBe(before);
-    expect(unsteady(at)).toEqual([field]);
-    // What is edited is found all the same.
-    at.sandbox.vendors(account).edit(edited, { city: 'Elsewhere' });
-    await rounds(at, 2);
-    expect(at.query('SELECT city FROM vendors WHERE vendorid = ?', edited)).toEqual([{ city: 'Elsewhere' }]);
-    const { outcome } = await at.installation.verify(account, {
-      trigger: 'command',
-      signal: new AbortController().signal,
-    });
-    expect(outcome).toBe('equal');
-  });
+  it.each(field === 'phone' ? [20, 1] : [20])(
+    'is noticed, found once with advice, and no change from then on (of %i vendors)',
+    async (many) => {
+      const at = await showing((vendor, where) => (vendor.vendorid % 20 < many ? shows(vendor, where) : {}));
+      const [edited] = activeIds(at, 1) as [number];
+      const notes = await rounds(at, 6);
+      expect(unsteady(at)).toEqual([field]);
+      expect(notes.filter((note) => note.includes('vendors.exclude') && note.includes(field))).toHaveLength(1);
+      const before = changes(at);
+      await rounds(at, 4, [edited]);
+      expect(changes(at)).toBe(before);
+      expect(unsteady(at)).toEqual([field]);
+      // What is edited is found all the same.
+      at.sandbox.vendors(account).edit(edited, { city: 'Elsewhere' });
+      await rounds(at, 2);
+      expect(at.query('SELECT city FROM vendors WHERE vendorid = ?', edited)).toEqual([{ city: 'Elsewhere' }]);
+      const { outcome } = await at.installation.verify(account, {
+        trigger: 'command',
+        signal: new AbortController().signal,
+      });
+      expect(outcome).toBe('equal');
+    },
+  );
 });
 
 const betweenKinds: readonly (readonly [string, string, Shows])[] = [
@@ -108,26 +111,29 @@ const betweenKinds: readonly (readonly [string, string, Shows])[] = [
 ];
 
 describe.each(betweenKinds)('L19 %s that differs between lists and reads by id', (_, field, shows) => {
-  it.each([1, 5])('is noticed, and no change from then on (%i vendors read in each run)', async (many) => {
-    const at = await showing(shows);
-    const marked = activeIds(at, many);
-    const notes = await rounds(at, 6, marked);
-    expect(unsteady(at)).toEqual([field]);
-    expect(notes.filter((note) => note.includes('vendors.exclude'))).toHaveLength(1);
-    const before = changes(at);
-    await later(at);
-    const usual = await at.pull();
-    await rounds(at, 5, marked);
-    expect(changes(at)).toBe(before);
-    // No vendor waits to be read because of it.
-    await later(at);
-    expect((await at.pull()).requests).toBeLessThanOrEqual(usual.requests);
-    // The read by id counts.
-    const [first] = marked as [number];
-    const shown = shows({ vendorid: first }, { nth: 0, by: 'id' })[field];
-    const [stored] = at.query<{ raw: string }>('SELECT raw FROM vendors WHERE vendorid = ?', first);
-    expect((JSON.parse(stored!.raw) as Wire)[field]).toEqual(shown);
-  });
+  it.each(field === 'phone' ? [1, 5] : [5])(
+    'is noticed, and no change from then on (%i vendors read in each run)',
+    async (many) => {
+      const at = await showing(shows);
+      const marked = activeIds(at, many);
+      const notes = await rounds(at, 6, marked);
+      expect(unsteady(at)).toEqual([field]);
+      expect(notes.filter((note) => note.includes('vendors.exclude'))).toHaveLength(1);
+      const before = changes(at);
+      await later(at);
+      const usual = await at.pull();
+      await rounds(at, 5, marked);
+      expect(changes(at)).toBe(before);
+      // No vendor waits to be read because of it.
+      await later(at);
+      expect((await at.pull()).requests).toBeLessThanOrEqual(usual.requests);
+      // The read by id counts.
+      const [first] = marked as [number];
+      const shown = shows({ vendorid: first }, { nth: 0, by: 'id' })[field];
+      const [stored] = at.query<{ raw: string }>('SELECT raw FROM vendors WHERE vendorid = ?', first);
+      expect((JSON.parse(stored!.raw) as Wire)[field]).toEqual(shown);
+    },
+  );
 });
 
 describe('L19 a field is not called unsteady', () => {

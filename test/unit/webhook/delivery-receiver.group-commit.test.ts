@@ -151,21 +151,21 @@ describe('C12 problems with the disk', () => {
 });
 
 describe('floods', () => {
-  it('E7, C1, C15 of a genuine delivery that is replayed ten thousand times make one mark', async () => {
+  it('E7, C1, C15 of a genuine delivery that is replayed a thousand times make one mark', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     expect(
       await flood(
         place,
-        Array.from({ length: 10_000 }, () => signed(delivery)),
+        Array.from({ length: 1_000 }, () => signed(delivery)),
       ),
-    ).toEqual({ 200: 10_000 });
+    ).toEqual({ 200: 1_000 });
     expect(await place.mirror.queue.dueMarks(account, 10)).toMatchObject([{ vendorid: 1001, reason: 'delivery' }]);
   });
 
-  it('H1 of ten thousand forged deliveries leave no row, and the subscription manager is told once that none is genuine', async () => {
+  it('H1 of two thousand forged deliveries leave no row, and the subscription manager is told once that none is genuine', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
-    const forged = Array.from({ length: 10_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
-    expect(await flood(place, forged)).toEqual({ 401: 10_000 });
+    const forged = Array.from({ length: 2_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
+    expect(await flood(place, forged)).toEqual({ 401: 2_000 });
     expect(await place.mirror.queue.countMarks(account)).toBe(0);
     expect(place.called).toEqual({ deliveries: 0, codes: 0, silences: 1 });
   });

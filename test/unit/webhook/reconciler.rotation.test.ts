@@ -35,8 +35,9 @@ it.each(['bill_vendor', 'bill_vendor,invoice.create'])(
   async (names) => {
     const events = names.split(',');
     let [reached, fails] = [0, Infinity];
-    const lost = { before: false };
-    for (let nth = 1; nth <= 14; nth += 1)
+    let isReached = true;
+    let requests = 0;
+    for (let nth = 1; isReached; nth += 1)
       for (const isCarriedOut of [false, true]) {
         [reached, fails] = [0, Infinity];
         const place: Testbed<'webhook'> = await testbed({
@@ -54,7 +55,8 @@ it.each(['bill_vendor', 'bill_vendor,invoice.create'])(
         const first = place.another({ events });
         await first.check();
         await first.stop();
-        lost.before ||= reached >= nth;
+        isReached = reached >= nth;
+        if (isReached) requests = nth;
         fails = Infinity;
         const kept = await live(place);
         expect(kept.length, `after request ${nth}`).toBeGreaterThanOrEqual(events.length);
@@ -68,7 +70,7 @@ it.each(['bill_vendor', 'bill_vendor,invoice.create'])(
         await second.stop();
         await place.close();
       }
-    expect(lost.before).toBe(true);
+    expect(requests).toBeGreaterThan(3);
   },
 );
 

@@ -240,6 +240,8 @@ describe('one vendor', () => {
     ['an error beside null', '{"response":{"errors":[{"errno":1003}],"result":{"bill_vendor":null}}}', 'access_denied'],
     ['a list', '{"response":{"result":{"bill_vendor":[{"vendorid":1}]}}}', 'answer_unreadable'],
     ['nothing', '{"response":{"result":{}}}', 'answer_unreadable'],
+    ['null', '{"response":{"result":{"bill_vendor":null}}}', 'answer_unreadable'],
+    ['a record that is cut', '{"response":{"result":{"bill_vendor":{"vendorid":1,"ven', 'answer_unreadable'],
     ['no id', '{"response":{"result":{"bill_vendor":{"vendor_name":"x"}}}}', 'row_unusable'],
   ])('is not read from %s', (_, text, code) => {
     expect(failure(() => readVendor(answered(text))).code).toBe(code);
