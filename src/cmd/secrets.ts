@@ -97,7 +97,7 @@ export async function newPassphrase(context: ProcessContext, options: Passphrase
   if (isWeak(passphrase.reveal(), fewestCharacters))
     throw new MirrorError(
       'usage',
-      `The passphrase must have at least ${fewestCharacters} characters, six of them different; blanks do not count.`,
+      `The passphrase must have at least ${fewestCharacters} characters, six of them different, without repetitions and sequences; blanks do not count.`,
     );
   if (options.passphraseFile === undefined) {
     const again = await prompt(context, 'Repeat the passphrase:', { hidden: true });

@@ -136,7 +136,7 @@ function combinedProblems(settings: Shaped): Problem[] {
 
 /** What `admin.token` should be; where only this machine reaches the port, it need not. */
 export const strongToken =
-  'should have at least 16 characters, six of them different, such as `openssl rand -base64 24` prints';
+  'should have at least 16 characters, six of them different, without repetitions and sequences, such as `openssl rand -base64 24` prints';
 
 /** Whether `admin.token` is soon guessed. */
 export function hasWeakToken({ token }: Pick<Shaped['admin'], 'token'>): boolean {

@@ -35,7 +35,8 @@ describe('a passphrase', () => {
       message: 'The two passphrases differ.',
     });
     expect(await refusal(newPassphrase(person('horse').context, {}))).toMatchObject({
-      message: 'The passphrase must have at least 12 characters, six of them different; blanks do not count.',
+      message:
+        'The passphrase must have at least 12 characters, six of them different, without repetitions and sequences; blanks do not count.',
     });
     expect(await refusal(knownPassphrase(person('').context, {}))).toMatchObject({
       message: 'The passphrase is empty.',
@@ -44,16 +45,20 @@ describe('a passphrase', () => {
 });
 
 describe('L58 a new passphrase', () => {
-  it.each([' '.repeat(40), '\u00a0\u2003\u3000\u2800'.repeat(9), 'aaaaaaaaaaaaaaaaaaaa', 'short       word    '])(
-    'of %j is refused, because it is soon guessed',
-    async (passphrase) => {
-      const refused = newPassphrase(person(passphrase, passphrase).context, {}).catch((error: unknown) => error);
-      expect(await refused).toMatchObject({
-        code: 'usage',
-        message: expect.stringContaining('blanks do not count') as string,
-      });
-    },
-  );
+  it.each([
+    ' '.repeat(40),
+    '\u00a0\u2003\u3000\u2800'.repeat(9),
+    'aaaaaaaaaaaaaaaaaaaa',
+    'short       word    ',
+    '123456789012',
+    'secret secret secret',
+  ])('of %j is refused, because it is soon guessed', async (passphrase) => {
+    const refused = newPassphrase(person(passphrase, passphrase).context, {}).catch((error: unknown) => error);
+    expect(await refused).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('blanks do not count') as string,
+    });
+  });
 
   it('that an earlier version took still opens its backup', async () => {
     expect((await knownPassphrase(person(' '.repeat(40)).context, {})).reveal()).toBe(' '.repeat(40));

@@ -156,7 +156,17 @@ it.each(['99999999999d', '36501d', '1e3d', `${'9'.repeat(400)}s`])(
 );
 
 describe('L58 admin.token', () => {
-  const guessed = ['a', 'fifteen-letters', 'aaaaaaaaaaaaaaaaaaaaaaaa', 'abcdeabcdeabcdeabcde'];
+  const guessed = [
+    'a',
+    'fifteen-letters',
+    'aaaaaaaaaaaaaaaaaaaaaaaa',
+    'abcdeabcdeabcdeabcde',
+    'passwordpassword',
+    'qwertyqwertyqwerty',
+    '1234567890123456',
+    'fedcba9876543210',
+    'aaabbbcccdddeeefff',
+  ];
 
   it.each(guessed)('%j is refused by its name if others reach the port', (token) => {
     for (const host of ['0.0.0.0', '192.168.1.7', '::'])
