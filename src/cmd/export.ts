@@ -60,7 +60,9 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
     await mirror.close();
   }
   if (toStdout) return exitStatus.done;
-  const bytes = statSync(file).size;
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size;
+  if (bytes === undefined)
+    throw new MirrorError('file_unwritable', `${file} was written, and then taken away by another user or program.`);
   if (options.json) printJson(context, { ok: true, file, bytes });
   else printNotice(context, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);
   return exitStatus.done;

@@ -397,6 +397,25 @@ it.skipIf(isMissing(refused)).each<[what: string, put: (path: string, line: Test
   expect((await line.run('sync', '--account', '6BApk')).status).toBe(0);
 });
 
+it.each(['copy.csv', 'copy.db'])(
+  'L51 an export that another takes away once it is written says so: %s',
+  async (kind) => {
+    const line = await testbed({ level: 'command', service: { vendors: 1 } });
+    await line.run('sync', '--account', '6BApk');
+    const target = join(open, kind);
+    replaceBuiltin(fs, 'renameSync', (original) => (from, to) => {
+      original(from, to);
+      if (to === target) original(target, `${target}.taken`);
+    });
+    expect(await line.run('export', target)).toMatchObject({
+      status: 74,
+      stderr: expect.stringContaining(
+        `${target} was written, and then taken away by another user or program.`,
+      ) as string,
+    });
+  },
+);
+
 it('L51 doctor names folders of copies in which others may replace them', async () => {
   const line = await testbed({ level: 'command', service: { vendors: 1 } });
   await line.run('sync', '--account', '6BApk');
