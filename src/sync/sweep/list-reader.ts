@@ -65,6 +65,7 @@ export class ListReader {
   #largestPage = 0;
   #countsLists = false;
   #mustAsk = false;
+  #hasRows = false;
 
   constructor(source: ListSource, visState: 1 | 2 | undefined, order: ObservedOrder) {
     this.#source = source;
@@ -90,6 +91,11 @@ export class ListReader {
   /** Whether `total` is known to count lists, not pages. */
   get countsLists(): boolean {
     return this.#countsLists;
+  }
+
+  /** Whether any answer had vendors, be it one that only said where pages count from. */
+  get hasRows(): boolean {
+    return this.#hasRows;
   }
 
   /** Whether the second page may be the first one again: a service may show page 1 for page 0. */
@@ -187,7 +193,9 @@ export class ListReader {
     const { signal, onRequest, vendors } = this.#source;
     signal.throwIfAborted();
     onRequest();
-    return vendors.page(page, { ...options, visState: this.#visState, signal });
+    const answer = await vendors.page(page, { ...options, visState: this.#visState, signal });
+    this.#hasRows ||= answer.rows.length > 0;
+    return answer;
   }
 
   /** Applies a page and records what it shows of the list. */

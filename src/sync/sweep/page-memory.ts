@@ -7,7 +7,7 @@
  * error where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1; the vendors of page 1 do so unless
  * page 2 shows them, too: then page 1 may be past the end, and answered with the page before. Where nothing is decided, as in a list whose order
  * changes with each request, or beside a page 1 that came empty, walks begin at 0: that only shows a page twice. What these requests show is not
- * applied and takes no part in a proof.
+ * applied and takes no part in a proof; vendors that they show refute a walk that shows none.
  */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';

@@ -99,6 +99,7 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
         continue;
       }
     }
+    if (conclusion.complete && conclusion.shown === 0 && list.hasRows) conclusion = emptied;
     if (conclusion.complete || !mayJoin || !isOnPages) continue;
     // An unchanged list is walked once more, unless rows of the same time may be ordered differently on each page.
     const needsWindows = conclusion.startsOver || pass?.repeated === true || splitsTimes;
@@ -118,6 +119,13 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
 const moving: Conclusion = { complete: false, why: 'the list changed faster than it could be read', startsOver: true };
 
 const renumbered: Conclusion = { complete: false, why: 'the pages count from another number', startsOver: true };
+
+const emptied: Conclusion = {
+  complete: false,
+  why: 'the list has vendors, and came empty',
+  startsOver: true,
+  afterLag: true,
+};
 
 function isPagingIgnored(error: unknown): boolean {
   return error instanceof MirrorError && error.code === 'paging_ignored';
@@ -162,8 +170,6 @@ async function join(
     list.window(requested, observeTimes);
   return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, miscounted, read });
 }
-
-const emptied: Conclusion = { complete: false, why: 'the list has vendors, and came empty', startsOver: true };
 
 /** Sweeps the list of one state; undefined where the service does not honour the filter, or has no such vendor. */
 export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<SweepResult | undefined> {

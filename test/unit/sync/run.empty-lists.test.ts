@@ -94,3 +94,24 @@ it('A10 verify finds vendors by id that the mirror takes for missing, where the 
   expect(report).toMatchObject({ outcome: 'different', sourceTotal: before });
   expect(report.differences).toHaveLength(before);
 });
+
+it.each(['paging=zero', 'pageZero=first'])(
+  'L1 a run that was shown vendors, if only while it asked where pages count from, does not take an answer that came empty for the list: %s',
+  async (world) => {
+    const shown: number[] = [];
+    for (const spoiled of [2, 3, 4, 5]) {
+      const at = await testbed({ level: 'account', vendors: 0, world: ['records=plain', world] });
+      await at.pull();
+      at.sandbox.vendors(account).create({ vendor_name: 'Anew' });
+      await at.clock.advance(25 * 3_600_000);
+      let lists = 0;
+      at.sandbox.onRequest((request) => {
+        if (isList(request) && ++lists === spoiled)
+          at.sandbox.faults.next({ kind: 'empty_list', match: (other) => other === request });
+      });
+      const { outcome } = await at.pull();
+      if (outcome === 'complete') shown.push(active(at));
+    }
+    expect(shown).toEqual([1, 1, 1, 1]);
+  },
+);
