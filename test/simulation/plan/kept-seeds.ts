@@ -186,6 +186,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'pageZero=first pastEnd=404 order=shuffled unlistedIds=2 listDeleted=recent readOne=404 fault:401=0.02 fault:html=0.1 fault:stall=0.1 fault:truncated=0.02 fault:wrong_page=0.1 vendors=45 rows=15 concurrency=1 minutes=8 changes=20 hot=yes writes=3',
     taught: 'what a second sweep could not have shown is undecided, and a person asks again',
   },
+  {
+    seed: 7000000,
+    knobs:
+      'errorForm=object200 refuses=all refusal=500 fault:wrong_page=0.1 extraWalks=never latency=12000 minutes=8 outage=empty_list stops=2 suspends=1 vendors=3 changes=1',
+    taught: 'vendors that only the question where pages count from was shown refute a list that came empty',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */
