@@ -35,6 +35,16 @@ describe('simulated worlds', () => {
       expect(await traces()).toEqual(await traces());
     });
 
+    it('have outcomes of their own, also where one process simulates two of them', { timeout: hang }, async () => {
+      const one = startSeedProcesses(1);
+      try {
+        const both = await Promise.all([outcomes(one, [{ seed: 11 }]), outcomes(one, [{ seed: 12 }])]);
+        expect(both.flat().map(({ seed }) => seed)).toEqual([11, 12]);
+      } finally {
+        one.close();
+      }
+    });
+
     it('no longer break the promises that they once broke', { timeout: hang }, async () => {
       const tasks = (isFew() ? keptSeeds.slice(-5) : keptSeeds).map(({ seed, knobs }) => ({
         seed,

@@ -14,11 +14,21 @@ export interface Task {
   readonly until?: string | undefined;
 }
 
+export interface NumberedTask {
+  readonly number: number;
+  readonly task: Task;
+}
+
+export interface NumberedOutcome {
+  readonly number: number;
+  readonly outcome: plain.Outcome;
+}
+
 // Making a stack is most of what an error costs, and errors are what a simulation is about.
 Error.stackTraceLimit = 3;
 
-process.on('message', (task: Task) => {
-  void carryOut(task).then((outcome) => process.send?.(outcome));
+process.on('message', ({ number, task }: NumberedTask) => {
+  void carryOut(task).then((outcome) => process.send?.({ number, outcome } satisfies NumberedOutcome));
 });
 
 async function carryOut({ seed, knobs, fault, until }: Task): Promise<plain.Outcome> {

@@ -1,6 +1,6 @@
 /** Several processes that simulate, each one seed at a time. */
 import { fork, type ChildProcess } from 'node:child_process';
-import type { Task } from './seed-process.ts';
+import type { NumberedOutcome, NumberedTask, Task } from './seed-process.ts';
 import type { Outcome } from './simulate.ts';
 
 export interface SeedProcesses {
@@ -69,14 +69,21 @@ export async function outcomes(processes: SeedProcesses, tasks: readonly Task[])
   return all;
 }
 
+let tasks = 0;
+
 function carryOut(child: ChildProcess, task: Task): Promise<Outcome> {
+  const number = (tasks += 1);
   return new Promise((resolve, reject) => {
     const ended = (code: number | null): void => reject(new Error(`The process of seed ${task.seed} ended: ${code}.`));
-    child.once('exit', ended);
-    child.once('message', (outcome) => {
+    // A test that timed out may have left a task behind, whose outcome comes first.
+    const told = (answer: NumberedOutcome): void => {
+      if (answer.number !== number) return;
       child.off('exit', ended);
-      resolve(outcome as Outcome);
-    });
-    child.send(task);
+      child.off('message', told);
+      resolve(answer.outcome);
+    };
+    child.once('exit', ended);
+    child.on('message', told);
+    child.send({ number, task } satisfies NumberedTask);
   });
 }
