@@ -9,7 +9,14 @@ import { replaceDatabase, replaceFile, replacementFor, writerTo, type CopyOption
 import type { Database } from '../sqlite/database.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 import { ExportProcess, type Exported } from './export-process.ts';
-import { exportedRows, ofQuery, refuseLostColumns, rowQuery, type ExportedRows, type RowSource } from './export-rows.ts';
+import {
+  exportedRows,
+  ofQuery,
+  refuseLostColumns,
+  rowQuery,
+  type ExportedRows,
+  type RowSource,
+} from './export-rows.ts';
 import { csvOf, jsonOf, kindOf, ndjsonOf } from './formats.ts';
 
 const streams: Readonly<Record<Exclude<ExportFormat, 'db' | 'parquet'>, (rows: ExportedRows) => Readable>> = {

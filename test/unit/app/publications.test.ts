@@ -202,7 +202,7 @@ describe('what cannot be published', () => {
     await expect(refused).rejects.toMatchObject({
       code: 'settings_invalid',
       message: expect.stringMatching(
-        /publish\.1: The mirror has no view payable;[^]*publish\.2: The query cannot be used[^\n]*\n  publish\.4: Two columns are named a;[^\n]*\n  publish\.5: Two columns are named a;[^\n]*$/,
+        /publish\.1: The mirror has no view payable;[^]*publish\.2: The query cannot be used[^\n]*\n {2}publish\.4: Two columns are named a;[^\n]*\n {2}publish\.5: Two columns are named a;[^\n]*$/,
       ) as unknown,
     });
   });
