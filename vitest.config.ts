@@ -1,13 +1,16 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What `npm test` also runs, though little of it: `FEW` makes it few worlds, kills and planted faults. */
-const few = ['test/{process/kills,simulation}/**/*.test.ts'];
+/** What `npm test` also runs, though little of it: `FEW` makes it few worlds, sweeps and kills. */
+const few = [
+  'test/process/kills/{feed-,migrate-,notify-,write-,}kill.test.ts',
+  'test/simulation/sweeps/sweeps.test.ts',
+];
 
-/** What `npm run test:proofs` runs: processes, other people's programs, kills, power losses, and what takes many seconds. */
+/** What `npm run test:proofs` runs: days of whole installations, processes, other people's programs, kills, power losses. */
 const proofs = [
-  'test/{chromium,hostile,integration/package,postgres,power,process,second-service,simulation}/**/*.test.ts',
-  'test/integration/people/{alerts,official-client,reporting-programs}.test.ts',
+  'test/{chromium,hostile,postgres,power,process,second-service,simulation}/**/*.test.ts',
+  'test/integration/{accounts,files,package,people,webhooks}/**/*.test.ts',
   'test/integration/sync/{churn,states}.test.ts',
   'test/unit/store/sqlite/migrate.every-schema.test.ts',
   'test/unit/sync/run.{churn,ten-thousand}.test.ts',
@@ -26,20 +29,25 @@ const alone = [
 
 /** The proofs that take longest, the longest first. */
 const long = [
-  'test/integration/package/container.test.ts',
-  'test/process/kills/serve-kill.test.ts',
-  'test/simulation/planted-faults.test.ts',
-  'test/power/power-loss.test.ts',
-  'test/power/kill-points.test.ts',
-  'test/process/kills/kill.test.ts',
-  'test/power/io-errors.test.ts',
+  'test/process/commands/sandbox.test.ts',
   'test/integration/sync/churn.test.ts',
   'test/chromium/page.test.ts',
-  'test/process/commands/sandbox.test.ts',
-  'test/process/serve/bounds.test.ts',
+  'test/integration/package/container.test.ts',
+  'test/integration/package/installed-package.test.ts',
+  'test/simulation/planted-faults.test.ts',
+  'test/second-service/second-service.test.ts',
+  'test/chromium/states.test.ts',
+  'test/power/io-errors.test.ts',
+  'test/power/kill-points.test.ts',
+  'test/hostile/strangers-page.test.ts',
+  'test/process/serve/serve.test.ts',
+  'test/hostile/network.test.ts',
 ];
 
-/** Begins with what takes longest, so that no core waits at the end while another works alone. */
+/**
+ * Begins with what takes longest, so that no core waits at the end while another works alone; then project by project, because a worker
+ * that goes over to another one loads all modules again.
+ */
 class LongFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(specifications);
@@ -47,7 +55,7 @@ class LongFirst extends BaseSequencer {
       const place = long.findIndex((file) => moduleId.endsWith(`/${file}`));
       return place < 0 ? long.length : place;
     };
-    return sorted.sort((a, b) => rank(a) - rank(b));
+    return sorted.sort((a, b) => rank(a) - rank(b) || a.project.name.localeCompare(b.project.name));
   }
 }
 
@@ -81,7 +89,7 @@ export default defineConfig({
         test: {
           name: 'proofs',
           include: process.env['FEW'] ? few : proofs,
-          exclude: worlds,
+          exclude: [...worlds, ...alone],
           isolate: false,
         },
       },

@@ -12,7 +12,7 @@ import { testbed } from '../support/testbed.ts';
 import { isMissing } from '../support/needed.ts';
 
 /** How many bad deliveries come; a million nightly. */
-const bad = asked('BAD_DELIVERIES', 12_000);
+const bad = asked('BAD_DELIVERIES', 4_000);
 /** Letters that are written before they are sent. */
 const atOnce = 12_000;
 /** Told where a test fails; SEED repeats it. */

@@ -8,7 +8,7 @@ import { isMissing } from '../support/needed.ts';
 import { testbed } from '../support/testbed.ts';
 
 /** How many operations fail, one in each life; nightly as many as there are. */
-const failures = asked('IO_ERRORS', 16);
+const failures = asked('IO_ERRORS', 8);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 

@@ -19,7 +19,7 @@ import { isMissing } from '../support/needed.ts';
 import { testbed } from '../support/testbed.ts';
 
 /** How many lives end at an operation; nightly as many as there are. */
-const kills = asked('KILLS', 24);
+const kills = asked('KILLS', 12);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 

@@ -15,8 +15,8 @@ import { isMissing } from '../support/needed.ts';
 import { compileTap, untappable } from './tap.ts';
 import { deliver, introduce, quietDaemon, startTapped, watch } from './tapped.ts';
 
-/** How many states of the disk are checked; default 3,000. */
-const states = asked('STATES', 2_000);
+/** How many states of the disk are checked. */
+const states = asked('STATES', 1_000);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 

@@ -1,6 +1,5 @@
 /** Whether the simulation finds what is wrong: faults that are planted in the program. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isFew } from '../support/test-size.ts';
 import { startSeedProcesses, outcomes, type SeedProcesses } from './runs/seed-processes.ts';
 import { runsWithoutFault } from './plan/kept-seeds.ts';
 import { drawnFrom } from './plan/plan.ts';
@@ -14,20 +13,17 @@ describe('planted faults', () => {
   beforeAll(() => void (processes = startSeedProcesses(1)));
   afterAll(() => processes.close());
 
-  it.each(plantedFaults.filter(({ isCore = false }) => isCore || !isFew()))(
-    '$promise finds: $name',
-    async ({ name, promise, seed, knobs }) => {
-      const drawn = knobs === undefined ? undefined : drawnFrom(knobs);
-      for (let one = seed; one < seed + mostSeeds; one += 1) {
-        const [faulty] = await outcomes(processes, [{ seed: one, knobs: drawn, fault: name, until: promise }]);
-        if (!foundBy(promise, faulty?.broken ?? [])) continue;
-        // A seed that breaks the promise without the fault, too, does not find the fault.
-        if (runsWithoutFault(one, knobs)) return;
-        const [sound] = await outcomes(processes, [{ seed: one, knobs: drawn }]);
-        expect(sound?.broken).toEqual([]);
-        return;
-      }
-      expect.unreachable(`None of ${mostSeeds} seeds from ${seed} breaks ${promise}.`);
-    },
-  );
+  it.each(plantedFaults)('$promise finds: $name', async ({ name, promise, seed, knobs }) => {
+    const drawn = knobs === undefined ? undefined : drawnFrom(knobs);
+    for (let one = seed; one < seed + mostSeeds; one += 1) {
+      const [faulty] = await outcomes(processes, [{ seed: one, knobs: drawn, fault: name, until: promise }]);
+      if (!foundBy(promise, faulty?.broken ?? [])) continue;
+      // A seed that breaks the promise without the fault, too, does not find the fault.
+      if (runsWithoutFault(one, knobs)) return;
+      const [sound] = await outcomes(processes, [{ seed: one, knobs: drawn }]);
+      expect(sound?.broken).toEqual([]);
+      return;
+    }
+    expect.unreachable(`None of ${mostSeeds} seeds from ${seed} breaks ${promise}.`);
+  });
 });

@@ -9,7 +9,7 @@ import { startSeedProcesses, outcomes, type SeedProcesses } from './runs/seed-pr
 import { keptSeeds, usualSeeds } from './plan/kept-seeds.ts';
 import { drawnFrom } from './plan/plan.ts';
 
-const seeds = String(asked('SEEDS', usualSeeds, 40));
+const seeds = String(asked('SEEDS', usualSeeds, 12));
 /** Only against hanging. */
 const hang = 1_800_000;
 

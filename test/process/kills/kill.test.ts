@@ -11,7 +11,7 @@ import { activeDifferences } from '../../support/mirror/differences.ts';
 import { ended } from '../../support/testbed/program.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
-const kills = asked('KILLS', 25, 4);
+const kills = asked('KILLS', 12, 4);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 

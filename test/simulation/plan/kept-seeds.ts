@@ -195,7 +195,7 @@ export const keptSeeds: readonly KeptSeed[] = [
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */
-export const usualSeeds = 500;
+export const usualSeeds = 200;
 
 /** Whether `simulation.test.ts` simulates this seed with these knobs, and expects that no promise breaks. */
 export function runsWithoutFault(seed: number, knobs: string | undefined): boolean {

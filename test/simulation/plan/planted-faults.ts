@@ -14,8 +14,6 @@ export interface SimulatedFault extends PlantedFault {
   readonly promise: PromiseName;
   /** The first seed to try: it found the fault when this was written. Changes of the program may move that to one of the next few. */
   readonly seed: number;
-  /** `npm test` tries it, too: one of each promise. */
-  readonly isCore?: true;
   /** As `--knobs` takes them, where the situation is rare and a seed's own knobs seldom meet it; without them, the seed draws its own. */
   readonly knobs?: string;
 }
@@ -195,7 +193,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'first page only',
     promise: 'P7',
-    isCore: true,
     seed: 9,
     replacements: [
       contentProof,
@@ -211,7 +208,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'no second look',
     promise: 'P1',
-    isCore: true,
     seed: 2,
     replacements: [
       replacing('domain/retry.ts', 'nextStep', (nextStep) => (mark, result, secondLook) => {
@@ -291,7 +287,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'the counter begins anew after a crash',
     promise: 'P3',
-    isCore: true,
     seed: 25,
     replacements: [
       replacing('store/reading-counter.ts', 'ReadingCounter.advance', (advance) => {
@@ -320,7 +315,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'settled whatever came meanwhile',
     promise: 'P2',
-    isCore: true,
     seed: 9,
     knobs: 'readOne=405 vendors=20 concurrency=1 latency=12000 minutes=22 changes=20 rows=15 late=0.2 reorder=0.3',
     replacements: [replacing('store/queue.ts', 'asMarked', () => (query, at) => ofVendor(query, at))],
@@ -342,7 +336,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'not found once is gone',
     promise: 'P4',
-    isCore: true,
     seed: 6,
     replacements: [
       replacing('sync/attempt.ts', 'tryRead', (tryRead) => async (account, vendorid, options) => {
@@ -407,7 +400,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'signatures not looked at',
     promise: 'P6',
-    isCore: true,
     seed: 3,
     replacements: [
       replacing('webhook/delivery.ts', 'isSigned', () => (_pairs, _signature, verifiers) => {
@@ -424,7 +416,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'a vendor and its children in two transactions',
     promise: 'P5',
-    isCore: true,
     seed: 19,
     knobs: 'crashes=4 changes=20',
     replacements: [
@@ -445,7 +436,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'no rate is kept',
     promise: 'P8',
-    isCore: true,
     seed: 11,
     replacements: [replacing('api/http/rate-limiter.ts', 'RateLimiter.limitOf', () => () => Infinity)],
   },
@@ -479,7 +469,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'what the look after a lost answer shows is ignored',
     promise: 'P9',
-    isCore: true,
     seed: 1,
     knobs: 'writes=3',
     replacements: [
