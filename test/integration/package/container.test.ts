@@ -10,6 +10,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
@@ -17,7 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { folderPrefix, packageRoot } from '../../support/mirror-file.ts';
@@ -191,6 +192,18 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} --groups= "$root" /b
     return spawnSync('nsenter', [...args, ...command], { encoding: 'utf8', timeout: 60_000 });
   }
 
+  /** The command of the health check, which images in the OCI format do not hold. */
+  function healthCheck(): string[] {
+    const text = readFileSync(join(packageRoot, 'config/container/Containerfile'), 'utf8');
+    const check = /^HEALTHCHECK .*\n +CMD (\[.*\])$/m.exec(text)?.[1];
+    return JSON.parse(check ?? '[]') as string[];
+  }
+
+  it('has another user than root, a volume and a health check', () => {
+    expect(image).toMatchObject({ User: 'node', Volumes: { '/var/lib/vendor-mirror': {} } });
+    expect(healthCheck()[0]).toBe('node');
+  });
+
   it('has the packages of its bill of materials, and no other', () => {
     const app = join(root, 'app');
     const { loaded, driver } = billOf(app);
@@ -204,6 +217,7 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} --groups= "$root" /b
     await daemon.logged('"msg":"serving"');
     await daemon.logged('"msg":"reconcile complete"');
     const pid = inside(daemon.child);
+    expect(basename(readlinkSync(`/proc/${pid}/exe`)), 'a shell as process 1 passes no signal on').toBe('node');
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     expect(status).toMatch(/^Uid:\t1000\t/m);
     expect(status).toMatch(/^CapEff:\t0+$/m);
@@ -212,10 +226,7 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} --groups= "$root" /b
     expect(write.stderr).toContain('EROFS');
     for (const file of ['vendors.db', 'secrets.db']) expect(statSync(join(place.volume, file)).uid, file).toBe(1000);
 
-    const [, check = ''] = /HEALTHCHECK[^\n]*\n\s+CMD (\[.*\])/.exec(
-      readFileSync(join(packageRoot, 'config/container/Containerfile'), 'utf8'),
-    )!;
-    const [command = '', ...args] = JSON.parse(check) as string[];
+    const [command = '', ...args] = healthCheck();
     const checked = (port: number, limit = '4000'): number | null => {
       const own = args.map((arg) => arg.replace('8787', String(port)).replace('4000', limit));
       return execute(pid, `/usr/local/bin/${command}`, ...own).status;
@@ -238,7 +249,7 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} --groups= "$root" /b
     await first.logged('"msg":"serving"');
     const other = await place.again();
     const second = start(other);
-    await second.ended;
+    await Promise.race([second.ended, second.logged('"msg":"serving"').catch(() => undefined)]);
     expect([second.child.exitCode, second.stderr()]).toEqual([75, expect.stringContaining('vendors.db')]);
     process.kill(inside(first.child), 'SIGKILL');
     await first.ended;
