@@ -53,7 +53,7 @@ const floors: Readonly<Record<string, number>> = {
 /** Every value of a knob. */
 const knobFloor = 10;
 /** With fewer seeds, chance decides. */
-const fewest = 500;
+const fewest = 200;
 
 /** The share of pairs that must be met; of triples where there are seeds enough for them. */
 const mostPairs = 0.99;
