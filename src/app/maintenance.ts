@@ -1,7 +1,7 @@
 /** What a daemon does now and then: removes old rows, checks the files and copies their journals into them, and notices jumps of the clock. */
 import { sleptThrough, type Clock } from '../domain/clock.ts';
 import { background, repeatedly } from '../domain/concurrency.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { asMirrorError, MirrorError, withFullStop } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
@@ -113,7 +113,7 @@ export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCh
       const faults = await checkWholeFile(path, signal);
       passed = faults.length === 0;
       if (passed) log.info('the mirror passed the integrity check');
-      else onFatal(new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
+      else onFatal(new MirrorError('database_corrupt', withFullStop(`${path} is damaged: ${faults.join('; ')}`)));
     } catch (error) {
       if (!signal.aborted) log.warn({ err: asMirrorError(error) }, 'the integrity check could not be finished');
     }

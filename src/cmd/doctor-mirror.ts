@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
-import { asMirrorError, catalogue, exitStatus, MirrorError } from '../domain/errors.ts';
+import { asMirrorError, catalogue, exitStatus, MirrorError, withFullStop } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { sizeInWords } from '../domain/size.ts';
 import { vendorFields } from '../domain/vendor.ts';
@@ -72,7 +72,10 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
           'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
         );
       if (faults.length === 0) return fine(check, `${path} is in order, ${sizeInWords(mirror.sizes.databaseBytes)}.`);
-      return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
+      return problem(
+        check,
+        new MirrorError('database_corrupt', withFullStop(`${path} is damaged: ${faults.join('; ')}`)),
+      );
     } finally {
       await mirror.close();
     }

@@ -1,7 +1,7 @@
 /** The live summary of `serve` in a terminal: the state of each account and the last events, in a few lines that stay in place. */
 import { age } from '../domain/clock.ts';
 import { agoInWords } from '../domain/duration.ts';
-import { asMirrorError } from '../domain/errors.ts';
+import { errorSentence } from '../domain/errors.ts';
 import { causeTexts, manyAccounts } from '../health/causes.ts';
 import { judge, sentenceOf, type AccountHealth, type Health, type HealthSource } from '../health/judge.ts';
 import { vendorCounts } from '../health/status-document.ts';
@@ -75,7 +75,7 @@ export class LiveSummary {
     const { clock } = this.#context;
     const begun = clock.monotonic();
     const lines = await this.#lines(source, dashboard).catch((error: unknown) => [
-      `The mirror cannot be read now: ${asMirrorError(error).message}`,
+      `The mirror cannot be read now: ${errorSentence(error)}`,
     ]);
     if (this.#state !== 'watching') return;
     this.#block.show(lines);

@@ -1,7 +1,7 @@
 /** The settings file that `login` writes where there is none: for the service that its options name. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { errorSentence, MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { parseSettings, type Settings } from '../settings/parse.ts';
 import { giveToFolderOwner } from '../store/sqlite/file-systems.ts';
@@ -159,7 +159,7 @@ function written(files: readonly (readonly [path: string, text: string])[]): str
   } catch (error) {
     for (const path of done) rmSync(path, { force: true });
     const [path] = files[done.length] ?? [''];
-    throw new MirrorError('file_unwritable', `${path} cannot be written: ${asMirrorError(error).message}`, {
+    throw new MirrorError('file_unwritable', `${path} cannot be written: ${errorSentence(error)}`, {
       cause: error,
     });
   }

@@ -15,7 +15,7 @@ import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openInstallation, sandboxName, type Installation, type ServedAccount } from '../app/installation.ts';
 import { assertDelay, dateOf, type Clock } from '../domain/clock.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { errorSentence, MirrorError } from '../domain/errors.ts';
 import { createLog } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Source } from '../domain/reading.ts';
@@ -79,7 +79,7 @@ export async function writeHistory(parts: Parts, world: string): Promise<boolean
   } catch (error) {
     parts.context.interrupted.throwIfAborted();
     if (error instanceof MirrorError) throw error;
-    throw new MirrorError('file_unwritable', `${folder} cannot be written: ${asMirrorError(error).message}`, {
+    throw new MirrorError('file_unwritable', `${folder} cannot be written: ${errorSentence(error)}`, {
       cause: error,
     });
   } finally {

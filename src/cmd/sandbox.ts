@@ -1,7 +1,7 @@
 /** `sandbox`: an emulator of the service on a local port. */
 import { once } from 'node:events';
 import { Command } from 'commander';
-import { MirrorError } from '../domain/errors.ts';
+import { MirrorError, withFullStop } from '../domain/errors.ts';
 import { allScopes } from '../sandbox/core/access.ts';
 import { defaultWorld, faultKinds, parseWorld, worldAxes, type FaultKind, type World } from '../sandbox/core/worlds.ts';
 import type { Attempt } from '../sandbox/delivery/delivery-sender.ts';
@@ -119,7 +119,7 @@ function tellFailures(context: ProcessContext): (attempt: Attempt) => void {
     if (outcome === 'acknowledged') told.delete(callback);
     else if (kind !== 'forged' && reason !== undefined && told.get(callback) !== reason) {
       told.set(callback, reason);
-      printNotice(context, `${callback} did not take ${event}: ${reason}.`);
+      printNotice(context, withFullStop(`${callback} did not take ${event}: ${reason}`));
     }
   };
 }

@@ -258,18 +258,26 @@ export function asMirrorError(error: unknown): MirrorError {
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
     return new MirrorError('settings_invalid', noWorkingDirectory, { cause: error });
   if (isOneOf(error, 'EROFS'))
-    return new MirrorError('file_unwritable', `${error.message}.`, { cause: error, remedy: writablePlace });
-  if (isOneOf(error, 'ENOSPC', 'EDQUOT')) return new MirrorError('disk_full', `${error.message}.`, { cause: error });
+    return new MirrorError('file_unwritable', withFullStop(error.message), { cause: error, remedy: writablePlace });
+  if (isOneOf(error, 'ENOSPC', 'EDQUOT'))
+    return new MirrorError('disk_full', withFullStop(error.message), { cause: error });
   if (isOneOf(error, 'EACCES', 'EPERM'))
-    return new MirrorError('file_unwritable', `${error.message}. ${thisUser()} may not do that.`, { cause: error });
+    return new MirrorError('file_unwritable', `${withFullStop(error.message)} ${thisUser()} may not do that.`, {
+      cause: error,
+    });
   if (isOneOf(error, 'EMFILE', 'ENFILE'))
-    return new MirrorError('file_unwritable', `${error.message}.`, { cause: error, remedy: moreDescriptors });
+    return new MirrorError('file_unwritable', withFullStop(error.message), { cause: error, remedy: moreDescriptors });
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** A text, of whomever it is, as the end of a sentence: with one full stop. */
+export function withFullStop(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** What an error says, with a full stop at its end. */
 export function errorSentence(error: unknown): string {
-  return asMirrorError(error).message.replace(/\.?$/, '.');
+  return withFullStop(asMirrorError(error).message);
 }
 
 /** The same error with another remedy. */

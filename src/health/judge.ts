@@ -41,7 +41,7 @@
 import type { SweepProgress } from '../domain/run.ts';
 import { age, took, parseInstant } from '../domain/clock.ts';
 import { inWords, lastInWords } from '../domain/duration.ts';
-import { catalogue, isAccessRefused, isOfToken, type ErrorCode } from '../domain/errors.ts';
+import { catalogue, isAccessRefused, isOfToken, withFullStop, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
@@ -431,7 +431,13 @@ const serviceFailing: Rule = (found) => {
   const code = codeOf(failing);
   const isFresh = !neverComplete(found) && !tooOld(found) && found.facts.doubt === null;
   const remedy = failing.remedy ?? (code ? catalogue[code].hint : 'Run `vendor-mirror doctor`.');
-  return problem('service_failing', isFresh ? 'fair' : 'bad', `${which}, ${times}: ${message}`, remedy, first_at);
+  return problem(
+    'service_failing',
+    isFresh ? 'fair' : 'bad',
+    `${which}, ${times}: ${withFullStop(message)}`,
+    remedy,
+    first_at,
+  );
 };
 
 const neverComplete: Rule = (found) => {
@@ -650,7 +656,7 @@ const vendorsUndecided: Rule = ({ facts: { freshness, undecided, withheldAbsence
     freshness.undecided === 1
       ? `Vendor ${first.vendorid}, which no list shows, could not be read`
       : `${freshness.undecided} vendors that no list shows (${ids.join(', ')}${more > 0 ? ' and others' : ''}) could not be read`;
-  const message = `${which}, so the mirror holds what was last known: ${first.error}`;
+  const message = `${which}, so the mirror holds what was last known: ${withFullStop(first.error)}`;
   const remedy = isAccessRefused(first.code as ErrorCode)
     ? 'Give the person whose token it is access to such vendors; each run tries again.'
     : 'Open the vendor in the service, and report it there; each run tries again.';
@@ -675,7 +681,7 @@ const vendorsParked: Rule = ({ facts: { queue, parkedFor } }) => {
   if (queue.parked === 0) return undefined;
   const vendors = queue.parked === 1 ? 'One changed vendor' : `${queue.parked} changed vendors`;
   const [most, ...others] = parkedFor;
-  const why = most?.error ? ` ${others.length === 0 ? 'The cause' : 'Most often'}: ${most.error}` : '';
+  const why = most?.error ? ` ${others.length === 0 ? 'The cause' : 'Most often'}: ${withFullStop(most.error)}` : '';
   const message = `${vendors} could not be read; the next reconciliation tries again.${why}`;
   const remedy = 'Remove the cause; then `vendor-mirror deliveries retry` tries again at once.';
   return problem('vendors_parked', 'fair', message, remedy);
@@ -743,7 +749,7 @@ function lastError(runs: readonly ReportedRun[], hasDaemon: boolean): LastError 
 
 function ending({ run: { kind, outcome, error } }: LastError): string {
   const ended = `The last ${kind} ${endings[outcome] ?? outcome}`;
-  return error === null ? `${ended}.` : `${ended}: ${error}`;
+  return withFullStop(error === null ? ended : `${ended}: ${error}`);
 }
 
 function progressWords(progress: SweepProgress | null): string {
@@ -881,7 +887,7 @@ function connectionProblem(facts: ConnectionFacts, now: number): Problem | undef
   const { connection, accounts, failing } = facts;
   if (!failing || !isAccessRefused(failing.code as ErrorCode)) return undefined;
   const whose = accounts === 1 ? 'its account' : `its ${accounts} accounts`;
-  const message = `The connection ${connection} has given no access to ${whose} for ${took({ now: () => now }, failing.first_at, null)}: ${failing.message}`;
+  const message = `The connection ${connection} has given no access to ${whose} for ${took({ now: () => now }, failing.first_at, null)}: ${withFullStop(failing.message)}`;
   const remedy = connectionRemedy(facts) ?? '';
   return { ...problem('connection_refused', 'fair', message, remedy, failing.first_at), connection };
 }
@@ -936,7 +942,7 @@ function publicationProblem(
   now: number,
 ): Problem | undefined {
   if (failing_since !== null) {
-    const message = `${path} could not be published since ${failing_since.slice(0, 19)} UTC: ${error ?? 'no cause is known.'}`;
+    const message = `${path} could not be published since ${failing_since.slice(0, 19)} UTC: ${withFullStop(error ?? 'no cause is known')}`;
     const hint =
       code === 'disk_full'
         ? `Free space on the disk that holds ${path}.`
@@ -956,7 +962,7 @@ function publicationProblem(
 
 export function targetProblems(status: TargetStatus, now: number): Problem[] {
   const { target, state, disabled_at, failing_since, last_error, parked, parked_error } = status;
-  const because = (error: string | null): string => (error === null ? '.' : `: ${error}`);
+  const because = (error: string | null): string => (error === null ? '.' : `: ${withFullStop(error)}`);
   if (state === 'not in the settings') {
     const remedy = `\`vendor-mirror notify forget ${target}\` deletes it.`;
     return [problem('receiver_unknown', 'fair', `${target} is no longer in the settings.`, remedy)];

@@ -9,7 +9,7 @@
  */
 import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { eachBounded } from '../domain/concurrency.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { asMirrorError, MirrorError, withFullStop } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import { readRetryLimits } from '../domain/retry.ts';
@@ -144,7 +144,7 @@ async function compare(
   counter.set({ seen: seen.size });
   if (rejected.length > 0) throw recordsRejected(rejected);
   if (!conclusion.complete)
-    throw new MirrorError('sweep_incomplete', `The list could not be read completely: ${conclusion.why}.`);
+    throw new MirrorError('sweep_incomplete', withFullStop(`The list could not be read completely: ${conclusion.why}`));
 
   const listed = seen.size;
   const hidden = account.extraWalks === 'auto' ? await hiddenWalks(account, plan) : undefined;

@@ -14,7 +14,7 @@
  * That is told, and waits for a person, as the breaker does.
  */
 import { sleep } from '../domain/clock.ts';
-import { MirrorError } from '../domain/errors.ts';
+import { MirrorError, withFullStop } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Mark } from '../store/queue.ts';
@@ -459,7 +459,7 @@ export async function resolveBySweep(
 }
 
 function notConfirmed(why: string): MirrorError {
-  return new MirrorError('sweep_incomplete', `No list shows it, but ${why}.`);
+  return new MirrorError('sweep_incomplete', withFullStop(`No list shows it, but ${why}`));
 }
 
 /** A run does not wait for its second sweep longer than this, in milliseconds: the next run is the second sweep. Others wait for their turn. */
@@ -518,7 +518,10 @@ export async function requireComplete(
     throw recordsRejected(rejected);
   }
   if (!conclusion.complete)
-    throw new MirrorError('sweep_incomplete', `The sweep could not be proven complete: ${conclusion.why}.`);
+    throw new MirrorError(
+      'sweep_incomplete',
+      withFullStop(`The sweep could not be proven complete: ${conclusion.why}`),
+    );
   const { miscounted } = await mirror.accountRegister.listCount(accountId);
   const isBeyond = conclusion.unreadable < 0;
   if (conclusion.proof !== 'windows' && isBeyond !== miscounted)

@@ -35,7 +35,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Random } from '../../domain/clock.ts';
-import { asMirrorError, errorSentence, MirrorError, withMessage } from '../../domain/errors.ts';
+import { asMirrorError, errorSentence, MirrorError, withFullStop, withMessage } from '../../domain/errors.ts';
 import { replaceableByOthers } from '../../settings/permissions.ts';
 import type { Database } from '../sqlite/database.ts';
 import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
@@ -404,7 +404,10 @@ export function readBack(path: string): void {
     sqlite?.close();
   }
   if (faults.length > 0)
-    throw new MirrorError('file_unwritable', `${path} was written and cannot be read back: ${faults.join('; ')}.`);
+    throw new MirrorError(
+      'file_unwritable',
+      withFullStop(`${path} was written and cannot be read back: ${faults.join('; ')}`),
+    );
 }
 
 /** Waits until a file, or the names in a folder, are on the disk, without blocking: a large file takes long. */

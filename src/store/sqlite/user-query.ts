@@ -2,7 +2,7 @@
  * Prepares a query that a user wrote, and that may only read. Uses `prepare` itself, which says whether a statement reads, and names its
  * columns.
  */
-import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { asMirrorError, MirrorError, withFullStop } from '../../domain/errors.ts';
 import type { Sqlite } from './driver.ts';
 import { withoutBlobs } from './blobs.ts';
 import { isBusy, isDamage } from './sqlite-errors.ts';
@@ -23,7 +23,7 @@ export function readOnlyStatement(sqlite: Sqlite, text: string): ReadOnlyStateme
   try {
     statement = prepared(sqlite, text);
   } catch (error) {
-    throw queryRefused(asMirrorError(error).message.replace(/\.$/, ''));
+    throw queryRefused(asMirrorError(error).message);
   }
   if (!statement.readonly || !statement.reader) throw queryRefused('it must be a single SELECT, which changes nothing');
   return statement;
@@ -31,7 +31,7 @@ export function readOnlyStatement(sqlite: Sqlite, text: string): ReadOnlyStateme
 
 /** The error of a query that cannot be used. */
 export function queryRefused(why: string): MirrorError {
-  return new MirrorError('usage', `The query cannot be used: ${why}.`);
+  return new MirrorError('usage', withFullStop(`The query cannot be used: ${why}`));
 }
 
 /** @throws MirrorError `usage` for two columns with the same name, where rows are read by names: one of them would be lost. */
@@ -64,7 +64,7 @@ export function userQuery(sqlite: Sqlite, text: string, parameters: QueryParamet
     return statement.all(parameters).map((row) => exact(withoutBlobs(row) as unknown as QueryRow));
   } catch (error) {
     if (isBusy(error) || isDamage(error) || !(error instanceof Error)) throw error;
-    throw queryRefused(error.message.replace(/\.$/, ''));
+    throw queryRefused(error.message);
   }
 }
 

@@ -645,6 +645,7 @@ describe(`doctor, with ${faults.length} faults`, () => {
     const line = await plant();
     const which = title.includes('account that the token') ? [] : account;
     const { status, stdout } = await line.run('doctor', '--json', ...which);
+    expect(stdout).not.toMatch(/\.\.(?![./\w])/);
     const { checks } = JSON.parse(stdout) as { checks: Finding[] };
     const found = checks.find((one) => one.check === check);
     expect(found?.result).toBe(exit === 0 ? 'warning' : 'problem');

@@ -494,6 +494,9 @@ async function statusOf(given: HealthFacts): Promise<string> {
   return text();
 }
 
+/** As it comes of a sentence within a sentence; not as in a path. */
+const doubleStop = /\.\.(?![./\w])/;
+
 describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summary, status, doctor, /api/status, /readyz and metrics, where', () => {
   it.each(situations)(
     '%s',
@@ -553,6 +556,9 @@ describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summ
         const named = { check: checkOf[own], message: expect.stringContaining(message) as string };
         expect(doctor).toContainEqual(expect.objectContaining(toDo === null ? named : { ...named, remedy: toDo }));
       }
+
+      for (const shown of [text, summary.join('\n'), page, JSON.stringify([served, doctor])])
+        expect(shown).not.toMatch(doubleStop);
 
       const metrics = new Map(
         (await ask('/metrics')).body.split('\n').map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
