@@ -6,6 +6,9 @@ import type { Reader } from './reader.ts';
 import type { View } from '../machine/network.ts';
 import { epoch } from '../machine/timeline.ts';
 
+/** How long absences count together, in milliseconds. */
+const day = 24 * 3_600_000;
+
 interface Version {
   readonly seq: number;
   readonly vendorid: number;
@@ -39,6 +42,7 @@ export interface FollowerOptions {
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
+  readonly now: () => number;
 }
 
 export class Follower {
@@ -49,8 +53,8 @@ export class Follower {
   allowed = false;
   readonly #options: FollowerOptions;
   readonly #runs = new Map<number, FollowedRun>();
-  /** Who was called absent without a person's word and has not come back: no phase with faults is as long as a day. */
-  readonly #lost = new Set<number>();
+  /** Who was called absent without a person's word and has not come back, and when the run began that said so. */
+  readonly #lost = new Map<number, number>();
   #seq = 0;
 
   constructor(options: FollowerOptions) {
@@ -186,7 +190,9 @@ export class Follower {
     this.stored.set(vendorid, { entry, absent: true, hidden: false });
     // A vendor that was missing and is gone now was absent before: no vendor is lost by that.
     if (!run || before?.absent === true || this.allowed) return;
-    this.#lost.add(vendorid);
+    // The account that comes last is looked at in calm up to a day after the first.
+    for (const [lost, began] of this.#lost) if (began < this.#options.now() - day) this.#lost.delete(lost);
+    this.#lost.set(vendorid, run.began);
     // Those that were lost before were present when the day began.
     const limit = Math.max(3, Math.min(plan.breaker, Math.floor((base + this.#lost.size) / 10)));
     if (this.#lost.size > limit)

@@ -95,7 +95,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
   const observers = accounts.map((account) => {
     const eventLog = new EventLog(account, sandbox, timeline);
     const view = network.views.get(account)!;
-    const seen = { account, plan, view, lag, broken: report };
+    const seen = { account, plan, view, lag, broken: report, now: () => timeline.now };
     const follower = new Follower({ ...seen, eventLog, wallError: () => supervisor.clock.wallError });
     const wallError = (): number => supervisor.clock.wallError;
     const auditor = new Auditor({
@@ -107,7 +107,6 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
       secrets,
       serves,
       wallError,
-      now: () => timeline.now,
     });
     const runs: RunReport[] = [];
     const vendorService = sandbox.vendors(account);
