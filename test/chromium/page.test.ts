@@ -51,65 +51,68 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     },
   );
 
-  it('L91 answers ten questions of a clerk: is it right and since when, what is owed in euros, to whom most, what is overdue most, whose account number changed and by whom, is a webhook dead, what happened to a vendor yesterday, which of 300 accounts is in trouble, when is the next sweep, where is the file', async () => {
-    const path = await fillMirror(300);
-    const { url, change } = await showMirror(path);
-    await change(
-      `UPDATE _vendor_versions SET valid_from = strftime('%Y-%m-%d %H:%M:%f', 'now', '-1 day') WHERE vendorid = 1 AND changed_fields = '["city"]';
+  it.each([360, 1280])(
+    'L91 answers ten questions of a clerk at a width of %i: is it right and since when, what is owed in euros, to whom most, what is overdue most, whose account number changed and by whom, is a webhook dead, what happened to a vendor yesterday, which of 300 accounts is in trouble, when is the next sweep, where is the file',
+    async (width) => {
+      const path = await fillMirror(300);
+      const { url, change } = await showMirror(path);
+      await change(
+        `UPDATE _vendor_versions SET valid_from = strftime('%Y-%m-%d %H:%M:%f', 'now', '-1 day') WHERE vendorid = 1 AND changed_fields = '["city"]';
        INSERT INTO deliveries (account_id, received_at, name, object_id, user_id, outcome, settled_at)
          VALUES ('6BApk', strftime('%Y-%m-%d %H:%M:%f', 'now'), 'bill_vendor.update', 2, 55, 'applied', strftime('%Y-%m-%d %H:%M:%f', 'now'));
        UPDATE _vendor_versions SET raw = '{"account_number":"DE-1"}' WHERE vendorid = 2;
        INSERT INTO _vendor_versions (account_id, vendorid, valid_from, vis_state, vis_state_source, presence, changed_fields, source, raw, delivery_id)
          VALUES ('6BApk', 2, strftime('%Y-%m-%d %H:%M:%f', 'now'), 0, 'reported', 'present', '["account_number"]', 'delivery', '{"account_number":"DE-2"}',
            (SELECT max(id) FROM deliveries))`,
-    );
-    const { page, troubles } = await opened(url);
-    const verdict = page.locator('#verdict');
-    await verdict.getByText('Your mirror is correct').waitFor();
-    expect(await verdict.innerText()).toMatch(/correct as of \d\d:\d\d:\d\d UTC, (just now|\d+ (s|min) ago)\.\s/);
-    expect(await verdict.innerText()).toMatch(/Next reconciliation in (9|10) min\./);
-    expect(await verdict.innerText()).toContain(`The mirror is ${path}.`);
-    const euros = page.getByRole('row', { name: /^EUR/ });
-    // Vendor n is owed n, of which n % 90 is overdue; every third in euros, but 117 and 267, which are archived.
-    expect((await euros.first().innerText()).split(/\s+/)).toEqual(['EUR', '14,766.00', '3,966.00']);
-    const payables = page.locator('#payables');
-    const largest = async (title: string): Promise<string[]> =>
-      (await payables.getByRole('group', { name: title }).innerText())
-        .split('\n')
-        .map((line) => line.replace(/\s+/g, ' '));
-    expect((await largest('Most outstanding'))[0]).toBe('Vendor 300 300.00 EUR');
-    expect((await largest('Most overdue'))[0]).toMatch(/^Vendor 89 89\.00 GBP$/);
-    expect(await payables.getByRole('list', { name: /^Names, account numbers/ }).innerText()).toMatch(
-      /<script>.*, learned by a webhook, changed by user 55\s+account_number: DE-1 → DE-2/,
-    );
-    const webhooks = page.locator('#webhooks');
-    expect(await webhooks.locator('.state').innerText()).toMatch(/Alive last delivery (just now|.+ ago)$/);
-    await page.locator('#search').fill('Müller');
-    await page.locator('#results').getByText('Müller & Söhne GmbH').click();
-    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    await page.locator('.timeline li').first().waitFor();
-    expect(await page.locator('.timeline li').first().innerText()).toMatch(
-      new RegExp(`Changed.*, ${yesterday} [\\d:]+ UTC.*\\s+city: Graz → Wien`),
-    );
-    await page.goBack();
-    await change('UPDATE callbacks SET verified = 0');
-    await webhooks.getByText('Dead: no callback is verified').waitFor();
-    await verdict.getByText('Our callback 2001 is not verified', { exact: false }).waitFor();
-    await picture(page, 'questions');
-    expect(troubles).toEqual([]);
+      );
+      const { page, troubles } = await opened(url, { width });
+      const verdict = page.locator('#verdict');
+      await verdict.getByText('Your mirror is correct').waitFor();
+      expect(await verdict.innerText()).toMatch(/correct as of \d\d:\d\d:\d\d UTC, (just now|\d+ (s|min) ago)\.\s/);
+      expect(await verdict.innerText()).toMatch(/Next reconciliation in (9|10) min\./);
+      expect(await verdict.innerText()).toContain(`The mirror is ${path}.`);
+      const euros = page.getByRole('row', { name: /^EUR/ });
+      // Vendor n is owed n, of which n % 90 is overdue; every third in euros, but 117 and 267, which are archived.
+      expect((await euros.first().innerText()).split(/\s+/)).toEqual(['EUR', '14,766.00', '3,966.00']);
+      const payables = page.locator('#payables');
+      const largest = async (title: string): Promise<string[]> =>
+        (await payables.getByRole('group', { name: title }).innerText())
+          .split('\n')
+          .map((line) => line.replace(/\s+/g, ' '));
+      expect((await largest('Most outstanding'))[0]).toBe('Vendor 300 300.00 EUR');
+      expect((await largest('Most overdue'))[0]).toMatch(/^Vendor 89 89\.00 GBP$/);
+      expect(await payables.getByRole('list', { name: /^Names, account numbers/ }).innerText()).toMatch(
+        /<script>.*, learned by a webhook, changed by user 55\s+account_number: DE-1 → DE-2/,
+      );
+      const webhooks = page.locator('#webhooks');
+      expect(await webhooks.locator('.state').innerText()).toMatch(/Alive last delivery (just now|.+ ago)$/);
+      await page.locator('#search').fill('Müller');
+      await page.locator('#results').getByText('Müller & Söhne GmbH').click();
+      const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+      await page.locator('.timeline li').first().waitFor();
+      expect(await page.locator('.timeline li').first().innerText()).toMatch(
+        new RegExp(`Changed.*, ${yesterday} [\\d:]+ UTC.*\\s+city: Graz → Wien`),
+      );
+      await page.goBack();
+      await change('UPDATE callbacks SET verified = 0');
+      await webhooks.getByText('Dead: no callback is verified').waitFor();
+      await verdict.getByText('Our callback 2001 is not verified', { exact: false }).waitFor();
+      await picture(page, `questions-${width}`);
+      expect(troubles).toEqual([]);
 
-    const many = Array.from({ length: 300 }, (_, index) =>
-      account({ account: `ac${index}`, ...(index === 217 ? { doubt: 'The machine slept for 6 h.' } : {}) }),
-    );
-    const all = await startAdmin({}, () => Promise.resolve(facts(many)));
-    const { page: overview } = await opened(`${all.url}/`);
-    expect(await overview.locator('#verdict').innerText()).toContain('Of 300 accounts, 1 is not correct.');
-    expect(await overview.locator('#verdict').innerText()).toContain('ac217: The machine slept for 6 h.');
-    await overview.getByPlaceholder('Account by id').fill('slept');
-    await overview.getByRole('link', { name: 'ac217' }).click();
-    await overview.getByRole('heading', { name: /^Your mirror may be out of date/ }).waitFor();
-    expect(overview.url()).toContain('?account=ac217');
-  });
+      const many = Array.from({ length: 300 }, (_, index) =>
+        account({ account: `ac${index}`, ...(index === 217 ? { doubt: 'The machine slept for 6 h.' } : {}) }),
+      );
+      const all = await startAdmin({}, () => Promise.resolve(facts(many)));
+      const { page: overview } = await opened(`${all.url}/`, { width });
+      expect(await overview.locator('#verdict').innerText()).toContain('Of 300 accounts, 1 is not correct.');
+      expect(await overview.locator('#verdict').innerText()).toContain('ac217: The machine slept for 6 h.');
+      await overview.getByPlaceholder('Account by id').fill('slept');
+      await overview.getByRole('link', { name: 'ac217' }).click();
+      await overview.getByRole('heading', { name: /^Your mirror may be out of date/ }).waitFor();
+      expect(overview.url()).toContain('?account=ac217');
+    },
+  );
 
   it('L80 L81 names the account in each answer where two have vendors of the same names: what is owed and overdue, to whom most, what is found, what changed and by whom, whose webhook is dead', async () => {
     const { url, change } = await showMirror(await fillMirror(300, 120), {}, [], 2);
