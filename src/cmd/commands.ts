@@ -93,11 +93,16 @@ function declareReconcile(program: Command, lazy: LazyAction): void {
         'Mirrors all vendors and gateways of the service once, and records every difference that no webhook had announced in the table findings.',
         'Vendors that are no longer listed are read one by one. If many are missing at once, none is marked gone: check the service, then allow it with --approve-absences.',
         'If the service counts many vendors that it does not show, nothing is complete: check the role of the token, or accept it with --accept-unreadable. That is kept with the account, until there are many more; 0 takes it back.',
+        'If the service shows none of the known vendors, or others under their numbers, nothing of it is applied: check token and account. If they are right, and the vendors were replaced or all rewritten, accept it with --accept-account.',
         quietly,
       ),
     )
     .option(...verbose)
     .option('--approve-absences <n>', 'mark up to this many missing vendors gone', wholeFrom(0))
+    .option(
+      '--accept-account',
+      'accept that the vendors which the service shows are those of this account, changed or replaced',
+    )
     .option('--accept-unreadable <n>', 'accept that so many vendors are counted and not shown', wholeFrom(0))
     .addHelpText(
       'after',

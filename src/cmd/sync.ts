@@ -25,12 +25,15 @@ interface ReconcileOptions extends SyncOptions {
   readonly approveAbsences?: number;
   /** How many vendors that the service counts and does not show a person has accepted. */
   readonly acceptUnreadable?: number;
+  /** A person said that what the service shows is of this account. */
+  readonly acceptAccount?: boolean;
 }
 
 interface Walk {
   readonly kind: RunSummary['kind'];
   readonly approved?: number;
   readonly accepted?: number | undefined;
+  readonly isAccountAccepted?: boolean;
 }
 
 /** What became of one account. */
@@ -49,12 +52,13 @@ export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
     kind: 'reconcile',
     approved: call.options.approveAbsences ?? 0,
     accepted: call.options.acceptUnreadable,
+    isAccountAccepted: call.options.acceptAccount === true,
   });
 
 async function walkAll(call: Call<SyncOptions>, walk: Walk): Promise<ExitStatus> {
   const { context, options } = call;
   const settings = withoutPaused(context, loadSettings(call));
-  if (walk.accepted !== undefined && settings.accounts.length > 1)
+  if ((walk.accepted !== undefined || walk.isAccountAccepted === true) && settings.accounts.length > 1)
     throw new MirrorError('usage', 'Name the account whose vendors are accepted with --account.');
   const synced = await withInstallation(call, settings, async (installation) => {
     const ended: AccountSync[] = [];

@@ -78,3 +78,7 @@ export type ReservationOrWait = Reservation | { readonly wait: number; readonly 
 
 /** Reserves a place for a request. */
 export type ReserveRequest = (demand: RateDemand) => Promise<ReservationOrWait>;
+
+/** What to do where an account shows other vendors than those that are known of it. */
+export const acceptAccount =
+  'Check that the token and the id of the account are the right ones. If they are, and its vendors were replaced or all rewritten, accept it: `vendor-mirror reconcile --accept-account`.';

@@ -4,10 +4,10 @@
  *
  * `raw` is the JSON as received; fields that an answer leaves out, and that an earlier answer had, are carried over.
  */
-import { timestamp, type Clock } from '../domain/clock.ts';
+import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { isAbsent, nextPresence, type AbsenceEvidence } from '../domain/presence.ts';
-import type { ReadStamp, Source, VendorPage, VendorRow } from '../domain/reading.ts';
+import { acceptAccount, type ReadStamp, type Source, type VendorPage, type VendorRow } from '../domain/reading.ts';
 import { kept, mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
 import {
   acceptanceOf,
@@ -97,7 +97,12 @@ export class ReadingWriter {
     const others = rows.map(({ vendorid }) => vendorid).filter((vendorid) => !known.has(vendorid));
     const stored = this.#rows.among(context.accountId, others);
     const forgotten = this.#forgotten.among(context.accountId, others);
-    if (known.size === 0 && stored.size >= fewest && this.#isOfOthers(page, stored, context))
+    if (
+      context.isAccountAccepted !== true &&
+      known.size === 0 &&
+      stored.size >= fewest &&
+      !this.showsStored(rows, context.accountId)
+    )
       throw ofAnotherAccount(page);
     const apply = (row: VendorRow): Verdict => {
       const changeContext = together ?? this.#changeContextOf(context);
@@ -127,24 +132,21 @@ export class ReadingWriter {
   }
 
   /**
-   * Whether a page shows other vendors under the numbers of those that are stored: a cache may answer with the page of another account.
-   * Neither is when a vendor was created edited, nor all names at once: where both differ in every vendor that is stored, these are others.
+   * Whether one of the rows shows a stored vendor as itself: a cache may answer with the page of another account, which has other vendors under
+   * its numbers. Neither is when a vendor was created edited, nor all names at once: where both differ in every vendor that is stored, these are
+   * others.
    */
-  #isOfOthers(
-    { rows }: VendorPage,
-    stored: { has(vendorid: number): boolean },
-    { accountId }: ReadingContext,
-  ): boolean {
-    return rows.every((row) => {
-      if (!stored.has(row.vendorid)) return true;
-      const before = this.#rows.find(keyIn({ accountId }, row));
-      const said = before && parsed(row);
-      if (!said) return false;
-      const differs = (field: 'vendor_name' | 'created_at'): boolean => {
-        const [old, now] = [before[field], kept(said[field])];
-        return old !== null && now != null && old !== now;
-      };
-      return differs('created_at') && differs('vendor_name');
+  showsStored(rows: readonly VendorRow[], accountId: string): boolean {
+    const ids = rows.map(({ vendorid }) => vendorid);
+    if (this.#forgotten.among(accountId, ids).size > 0) return true;
+    const stored = this.#rows.among(accountId, ids);
+    return rows.some((row) => {
+      const before = stored.has(row.vendorid) ? this.#rows.find(keyIn({ accountId }, row)) : undefined;
+      if (!before) return false;
+      const said = parsed(row);
+      if (!said) return true;
+      const [name, created] = [kept(said.vendor_name), kept(said.created_at)];
+      return !isOther(before.vendor_name, name, nameKey) || !isOther(before.created_at, created, parseInstant);
     });
   }
 
@@ -397,8 +399,18 @@ function ofAnotherAccount({ page }: VendorPage): MirrorError {
   return new MirrorError(
     'answer_unreadable',
     `Page ${page} shows other vendors under the numbers of this account's: it may be of another account. Nothing of it was applied.`,
+    { remedy: acceptAccount },
   );
 }
+
+/** Whether two values are there and differ, by what `keyOf` makes of them. */
+function isOther(before: string | null, now: string | null | undefined, keyOf: (text: string) => unknown): boolean {
+  if (before === null || now == null) return false;
+  return before !== now && (keyOf(before) ?? before) !== (keyOf(now) ?? now);
+}
+
+/** A name without what a service may tidy in all names at once: case, spaces, and forms of characters. */
+const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/g, '');
 
 /** The vendor; undefined where the record is none, which is told when it is applied. */
 function parsed(row: VendorRow): Vendor | undefined {
@@ -428,6 +440,8 @@ export interface ReadingContext {
   readonly lag: number;
   /** Of a sweep: whether a vendor may be read by id. */
   readonly readsById?: boolean;
+  /** Of a sweep: whether a person said that what the service shows is of this account. */
+  readonly isAccountAccepted?: boolean | undefined;
   /** Of a read by id: when its request left, milliseconds since 1970. */
   readonly askedAt?: number;
   /** How much older than a reading, in milliseconds, the marks are that it answers; it answers none where this is left out. */

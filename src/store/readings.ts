@@ -160,6 +160,11 @@ export class Readings {
     return this.#database.read(() => this.#copies.behind(accountId));
   }
 
+  /** Whether one of the rows shows a stored vendor: by its name, or by when it was created. */
+  showsStored(rows: readonly VendorRow[], accountId: string): Promise<boolean> {
+    return this.#database.read(() => this.#writer.showsStored(rows, accountId));
+  }
+
   /** What the rows would change if all were accepted. Writes nothing. */
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {
     return this.#database.read(() => this.#writer.compare(rows, accountId));

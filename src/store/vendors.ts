@@ -50,6 +50,7 @@ export class Vendors {
   readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
   readonly #count: Statement<{ account_id: string }, { vendors: number }>;
   readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
+  readonly #oldest: Statement<{ account_id: string }, { vendorid: number }>;
   readonly #unreadable: Statement<{ account_id: string }, { vendorid: number; fields: string }>;
   readonly #presenceOf: Statement<VendorKey, Pick<VendorTable, 'presence' | 'presence_ms' | 'read_seq'>>;
   readonly #suspect: Statement<VendorKey & Pick<VendorTable, 'presence' | 'presence_ms'>>;
@@ -79,16 +80,19 @@ export class Vendors {
         .select((row) => row.fn.countAll<number>().as('vendors'))
         .where('account_id', '=', at('account_id')),
     );
-    this.#active = statement(sqlite, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select('vendorid')
-        .where('account_id', '=', at('account_id'))
-        .where('vis_state', '=', 0)
-        .where('presence', '=', 'present')
-        .orderBy('vendorid', 'desc')
-        .limit(few),
-    );
+    const active = (order: 'asc' | 'desc'): Statement<{ account_id: string }, { vendorid: number }> =>
+      statement(sqlite, (at) =>
+        mirrorSql
+          .selectFrom('vendors')
+          .select('vendorid')
+          .where('account_id', '=', at('account_id'))
+          .where('vis_state', '=', 0)
+          .where('presence', '=', 'present')
+          .orderBy('vendorid', order)
+          .limit(few),
+      );
+    this.#active = active('desc');
+    this.#oldest = active('asc');
     this.#unreadable = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('vendors')
@@ -147,6 +151,14 @@ export class Vendors {
   /** Ids of a few active vendors, the newest first. */
   newestActive(accountId: string): Promise<number[]> {
     return this.#database.read(() => this.#active.all({ account_id: accountId }).map(({ vendorid }) => vendorid));
+  }
+
+  /** Ids of a few active vendors: the newest and the oldest. */
+  someActive(accountId: string): Promise<number[]> {
+    return this.#database.read(() => {
+      const found = [this.#active, this.#oldest].flatMap((ids) => ids.all({ account_id: accountId }));
+      return [...new Set(found.map(({ vendorid }) => vendorid))];
+    });
   }
 
   /**

@@ -17,6 +17,7 @@ import type { Finding, ObservedFields } from '../store/findings.ts';
 import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
 import type { FindingKind, RunTrigger } from '../store/sqlite/schema.ts';
+import type { SameAccount } from './same-account.ts';
 import { IdSet } from './sweep/id-set.ts';
 import { sweep, sweepOfState, type SweepPlan, type SweepResult } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
@@ -38,6 +39,7 @@ export interface Observation extends SweepResult {
 
 export interface ObservationOptions {
   readonly context: SweepContext;
+  readonly sameAccount: SameAccount;
   /** Counts the progress of the run. */
   readonly counter: RunCounter;
   readonly signal: AbortSignal;
@@ -139,12 +141,13 @@ class PageObserver {
 
 function sweepPlan(
   { vendors, mirror, clock, sync, concurrency }: SyncAccount,
-  { context, counter, signal, onProgress, onPages }: ObservationOptions,
+  { context, sameAccount, counter, signal, onProgress, onPages }: ObservationOptions,
   observer: PageObserver,
 ): SweepPlan {
   return {
     vendors,
     apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
+      await sameAccount.assert(pages);
       const watched = pages.map((page) => ({ ...page, rows: observer.fields.watch(page.rows) }));
       const applied = await mirror.readings.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
       counter.set(counter.withPages(applied));

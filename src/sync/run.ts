@@ -36,6 +36,7 @@ import {
   type Resolution,
   type SweepOutcome,
 } from './resolve.ts';
+import { SameAccount } from './same-account.ts';
 import { finishRequest, openRequest, postponeRequest, type OpenRequest } from './sweep-requests.ts';
 import { IdSet } from './sweep/id-set.ts';
 import { withSeenLag, type SyncAccount } from './sync-account.ts';
@@ -96,6 +97,8 @@ export interface PullOptions {
   readonly signal: AbortSignal;
   /** How many absences a person approved. */
   readonly approved?: number;
+  /** Whether a person said that what the service shows is of this account. */
+  readonly isAccountAccepted?: boolean;
   readonly onProgress?: (progress: SweepProgress) => void;
   /** Called with the pages of all lists after they were applied. */
   readonly onPages?: (pages: readonly VendorPage[]) => void;
@@ -184,8 +187,11 @@ class SweepRun {
     const { kind, trigger, signal, onProgress, onPages } = this.#options;
     const noSpace = trigger === 'command' ? undefined : account.mirror.noSpaceForSweep();
     if (noSpace) throw noSpace;
-    const context = await sweepContext(account, { id: this.#run.id, kind, trigger });
-    const options = { context, counter: this.#counter, signal, onProgress, onPages };
+    const { isAccountAccepted = false } = this.#options;
+    const context = { ...(await sweepContext(account, { id: this.#run.id, kind, trigger })), isAccountAccepted };
+    const requests = { signal, onRequest: () => this.#counter.addRequest() };
+    const sameAccount = new SameAccount(account, requests, isAccountAccepted);
+    const options = { context, sameAccount, counter: this.#counter, signal, onProgress, onPages };
     const parked = kind === 'reconcile' ? await markParkedAgain(account) : [];
 
     const leftOut = new Set(await account.mirror.undecided.unlisted(account.accountId));

@@ -54,6 +54,24 @@ describe('reconcile', () => {
     expect(stdout).toMatch(/^6BApk +complete .* 1 balance_only\b/m);
   });
 
+  it('believes an account that shows none of its vendors only with --accept-account', async () => {
+    const { baseUrl, token, sandbox } = await testbed({ level: 'sandbox', vendors: 20 });
+    const line = await testbed({ level: 'command', service: { baseUrl, token } });
+    await line.run('sync', '--account', '6BApk');
+    const vendors = sandbox.vendors('6BApk');
+    for (const { vendorid } of vendors.all()) vendors.vanish(Number(vendorid));
+    for (let nth = 1; nth <= 20; nth += 1) vendors.create({ vendor_name: `Other ${nth}`, language: 'en' });
+
+    const refused = await line.run('reconcile', '--account', '6BApk');
+    expect(refused.status).toBe(69);
+    expect(refused.stderr).toContain('`vendor-mirror reconcile --accept-account`');
+    const { stdout } = await line.run('status', '--account', '6BApk');
+    expect(stdout).toContain('reconcile --accept-account');
+    const accepted = await line.run('reconcile', '--account', '6BApk', '--accept-account', '--approve-absences', '20');
+    expect(accepted.status).toBe(0);
+    expect((await line.run('verify', '--account', '6BApk')).status).toBe(0);
+  });
+
   it('marks many vendors gone only with --approve-absences', async () => {
     const { baseUrl, token, sandbox } = await testbed({ level: 'sandbox', vendors: 60 });
     const line = await testbed({ level: 'command', service: { baseUrl, token } });

@@ -86,3 +86,93 @@ describe('a page is not called that of another account', () => {
     expect(at.sandbox.vendors(account).all().length).toBe(60);
   });
 });
+
+describe('an account that shows none of its vendors any more', () => {
+  /** An account whose vendors are all replaced by others, with other numbers. */
+  async function replaced(
+    options: Partial<Parameters<typeof testbed<'account'>>[0]> = {},
+  ): Promise<Testbed<'account'>> {
+    const at = await testbed({
+      vendors: 60,
+      settings: { service: { paging: { perPage: 15, concurrency: 1 } } },
+      ...options,
+      level: 'account',
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    await at.clock.advance(3_600_000);
+    const vendors = at.sandbox.vendors(account);
+    for (const { vendorid } of vendors.all()) vendors.vanish(Number(vendorid));
+    for (let nth = 1; nth <= 40; nth += 1) vendors.create({ vendor_name: `Other ${nth}`, language: 'en' });
+    return at;
+  }
+
+  it('changes nothing, time and again, until a person says that it is the same account', async () => {
+    const at = await replaced();
+    const before = held(at);
+    for (const kind of ['pull', 'reconcile'] as const) {
+      const run = await at.pull({ kind });
+      expect([run.outcome, run.error?.code]).toEqual(['failed', 'answer_unreadable']);
+      expect(run.error?.message).toContain('only vendors that are new');
+      expect(run.error?.hint).toContain('`vendor-mirror reconcile --accept-account`');
+      expect(held(at)).toEqual(before);
+    }
+    await at.pull({ kind: 'reconcile', isAccountAccepted: true, approved: 60 });
+    expect(at.query('SELECT count(*) AS n FROM active_vendors')).toEqual([{ n: 40 }]);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 0 });
+  });
+
+  it('is believed where known vendors are found by their numbers: its list begins with those that are new', async () => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 60,
+      world: ['order=newest'],
+      settings: { service: { paging: { perPage: 15, concurrency: 1 } } },
+    });
+    await at.pull();
+    await at.clock.advance(3_600_000);
+    const vendors = at.sandbox.vendors(account);
+    for (let nth = 1; nth <= 40; nth += 1) vendors.create({ vendor_name: `New ${nth}`, language: 'en' });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 40 });
+  });
+
+  it('is walked as before where the service reads no vendor by its number', async () => {
+    const at = await replaced({ world: ['readOne=405'] });
+    expect(await at.pull()).toMatchObject({ created: 40 });
+  });
+});
+
+describe('a service that rewrites all names and the form of all times', () => {
+  it('is the same account where names are alike and times are the same moments', async () => {
+    const { at, begin } = await mixed([1, 2, 3, 4], (rows) =>
+      rows.map((row) => ({
+        ...row,
+        vendor_name: ` ${String(row['vendor_name']).toUpperCase()} `,
+        created_at: '2019-01-02 03:04:05',
+      })),
+    );
+    begin(true);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  });
+
+  it('is the same account where names are others and times are the same moments in another form', async () => {
+    const { at, begin } = await mixed([1, 2, 3, 4], (rows) =>
+      ofOther(rows).map((row, nth) => ({
+        ...row,
+        created_at: `${String(rows[nth]!['created_at']).replace(' ', 'T')}+00:00`,
+      })),
+    );
+    begin(true);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  });
+
+  it('is the same account where a person says so', async () => {
+    const { at, begin } = await mixed([1, 2, 3, 4], (rows) =>
+      ofOther(rows).map((row) => ({ ...row, updated_at: '2031-01-01 00:00:00' })),
+    );
+    begin(true);
+    expect((await at.pull()).error?.hint).toContain('`vendor-mirror reconcile --accept-account`');
+    const accepted = await at.pull({ kind: 'reconcile', isAccountAccepted: true });
+    expect(accepted).toMatchObject({ outcome: 'complete' });
+    expect(accepted.updated).toBeGreaterThan(50);
+  });
+});
