@@ -102,11 +102,12 @@ export class Deliveries {
   /**
    * Journals deliveries and marks their vendors; requests a sweep instead where the queue is full or no vendor is named, and also where a
    * delivery names a callback of ours. One commit, which is on disk when this resolves.
-   * @throws MirrorError `database_locked` after a short wait, because the service waits for its answer.
+   * @throws MirrorError `database_locked` after a short wait, because the service waits for its answer; `database_unusable` where they were
+   * written into a file that is no longer at its path.
    */
-  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
+  async acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
     this.#accepted += deliveries.length;
-    return this.#database.write(() => {
+    await this.#database.write(() => {
       const hasRoom = this.#roomFor();
       const isCallback = this.#sweeps.beginCallbackCheck();
       const keys: VendorKey[] = [];
@@ -136,6 +137,7 @@ export class Deliveries {
       }
       this.#marks.add(keys, 'delivery', 0);
     }, shortLockWait);
+    this.#database.assertInPlace();
   }
 
   /** Starts a check of the room for marks, as in `acceptDeliveries`. */

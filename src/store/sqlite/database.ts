@@ -199,6 +199,15 @@ export class Database {
     if (!this.#isClaimCopied) this.checkpoint().catch(() => undefined);
   }
 
+  /**
+   * Checks that the path still leads to the opened file, which costs little: `assertOurs` reads it, too.
+   * @throws MirrorError `database_unusable`, and the file is no longer trusted.
+   */
+  assertInPlace(): void {
+    if (statSync(this.path, { throwIfNoEntry: false })?.ino !== this.#inode)
+      throw this.#distrusted(movedError(this.path));
+  }
+
   /** Sizes in bytes; undefined where the path no longer leads to the opened file. */
   fileSizes(): { databaseBytes: number; walBytes: number } | undefined {
     const file = statSync(this.path, { throwIfNoEntry: false });

@@ -6,6 +6,7 @@ import { Database } from '../../../src/store/sqlite/database.ts';
 import { isDaemonAt } from '../../../src/store/files/locks.ts';
 
 import { virtualClock } from '../../support/virtual-clock.ts';
+import { delivery, signed } from '../../support/deliveries/signed-delivery.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -55,6 +56,24 @@ it.each<[string, (path: string) => void]>([
     expect(at.fatal).toMatchObject([{ code: 'database_unusable', message, exit: 74 }]);
   },
 );
+
+it.each<[string, (path: string) => void]>([
+  ['deleted', (path) => rmSync(path)],
+  ['moved', (path) => renameSync(path, `${path}.moved`)],
+  [
+    'replaced by a copy',
+    (path) => {
+      copyFileSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    },
+  ],
+])('F9 the mirror is %s: no delivery is acknowledged from then on', async (_, take) => {
+  const place = await testbed({ level: 'listener' });
+  expect((await fetch(place.address, signed(delivery))).status).toBe(200);
+  take(place.mirror.path);
+  for (const object_id of ['1002', '1003'])
+    expect((await fetch(place.address, signed({ ...delivery, object_id }))).status).toBe(503);
+});
 
 describe('K25 a command beside a daemon', () => {
   it.each<['database' | 'secrets', string, (path: string) => void]>([
