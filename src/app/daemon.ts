@@ -90,6 +90,7 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
 interface DaemonParts {
   readonly installation: Installation;
   readonly lock: SideLock;
+  readonly isRestored: boolean;
   /** In the order in which they start. */
   readonly services: readonly Service[];
   readonly accounts: AccountServices;
@@ -125,8 +126,10 @@ export class Daemon implements Service {
     return this.#parts.listener.listening;
   }
 
-  start(): Promise<void> {
-    return startAll(this.#parts.services);
+  async start(): Promise<void> {
+    const { services, accounts, isRestored } = this.#parts;
+    await startAll(services);
+    if (isRestored) accounts.reconcileAll('The mirror was restored from a copy: what was learned since is not in it.');
   }
 
   stop(): Promise<void> {
@@ -165,7 +168,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   refuseBadSchedules(settings);
   const { clock, random, log, compiled } = dependencies;
   const metrics = new Metrics();
-  const { installation, lock, doubt } = await openAlone(settings, {
+  const { installation, lock, doubt, isRestored } = await openAlone(settings, {
     ...dependencies,
     observe: (facts) => metrics.request(facts),
   });
@@ -231,13 +234,25 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   // The account watch may wait for an account that is being removed; stopping the accounts ends that wait.
   const services = [figures, admin, listener, integrity, publications, ...sinks, webhooks, accountWatch, ...lasting];
   const watched = healthSource({ ...health, machine: () => null });
-  return new Daemon({ installation, lock, services, accounts, listener, admin, integrity, health: watched });
+  return new Daemon({
+    installation,
+    lock,
+    isRestored,
+    services,
+    accounts,
+    listener,
+    admin,
+    integrity,
+    health: watched,
+  });
 }
 
 interface OpenedInstallation {
   readonly installation: Installation;
   /** Why the integrity of the mirror must be checked; undefined where it need not be. */
   readonly doubt: string | undefined;
+  /** Whether the mirror is a copy from before: what was learned since is not in it. */
+  readonly isRestored: boolean;
 }
 
 const wrongTokens =
@@ -291,10 +306,11 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
   try {
     const { mirror, secrets } = installation;
     await refuseBadSources(settings.publish, mirror);
-    const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
-    await secrets.beginDaemon(epoch);
+    const { epoch, left } = await mirror.beginDaemon(secrets.path);
+    const isOlder = await secrets.beginDaemon(epoch);
     await noteListener(settings, mirror, dependencies.log);
-    return { installation, doubt: wasKilled ? 'the previous daemon did not stop cleanly' : undefined };
+    const doubt = left.isThere ? 'the previous daemon did not stop cleanly, or this is a copy' : undefined;
+    return { installation, doubt, isRestored: isOlder || left.isOfAnother };
   } catch (error) {
     await installation.close();
     throw error;

@@ -21,6 +21,7 @@ import {
   rememberListener,
   type DaemonEpoch,
   type Identity,
+  type LeftRecord,
   type ListenerPlace,
 } from './files/identity.ts';
 import { lockedOrClosed, refuseMigrationBesideDaemon, type ProcessLock } from './files/locks.ts';
@@ -261,13 +262,13 @@ export class Store {
   /**
    * Makes this process the daemon: records which files it has open, and refuses to write once another daemon has taken over.
    * @param secrets path of the secrets file
-   * @returns the daemon's epoch, and whether the previous daemon was killed.
+   * @returns the daemon's epoch, and what the previous daemon left.
    */
-  async beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }> {
+  async beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
     const { sqlite, path } = this.#database;
     const begun = await this.#database.write(() => ({
       epoch: nextEpoch(sqlite),
-      wasKilled: rememberDaemonFiles(sqlite, { database: path, secrets }),
+      left: rememberDaemonFiles(sqlite, { database: path, secrets }),
     }));
     await this.#database.requireClaim(mirrorClaim(sqlite, begun.epoch));
     return begun;

@@ -148,11 +148,16 @@ export function listenerMovedAt(sqlite: Sqlite): string | null {
   return row?.listener_moved_at ?? null;
 }
 
-/** Records the epoch in the secrets. Runs inside a transaction of the secrets, after the mirror has claimed them. */
-export function enterEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): void {
+/**
+ * Records the epoch in the secrets. Runs inside a transaction of the secrets, after the mirror has claimed them.
+ * @returns whether they had met it, or a later one: then the mirror is an older copy.
+ */
+export function enterEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): boolean {
+  const last = inSecrets(sqlite).get({})?.daemon_epoch ?? 0;
   statement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
     secretSql.updateTable('owner').set({ daemon_epoch: at('daemon_epoch') }),
   ).run({ daemon_epoch });
+  return last >= daemon_epoch;
 }
 
 export function mirrorClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {
@@ -214,21 +219,33 @@ export interface FilePaths {
   readonly secrets: string;
 }
 
+/** The record of the previous daemon, which one that stops normally removes. */
+export interface LeftRecord {
+  /** It was killed, or this is a copy that was made while it ran. */
+  readonly isThere: boolean;
+  /** It had another file open: this one is a copy. */
+  readonly isOfAnother: boolean;
+}
+
 /**
  * Records which files the daemon has open. Runs inside a transaction of the mirror.
- * @returns whether the record of the previous daemon is still there: then it was killed.
+ * @returns what it found there.
  */
-export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): boolean {
-  const before = runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').select('file'));
+export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): LeftRecord {
+  const before = runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll());
+  const inode = inodeOf(paths.database);
   const put = statement<DaemonFileTable>(sqlite, (at) =>
     mirrorSql
       .insertInto('_daemon_files')
       .values({ file: at('file'), inode: at('inode') })
       .onConflict((conflict) => conflict.column('file').doUpdateSet({ inode: at('inode') })),
   );
-  put.run({ file: 'mirror', inode: inodeOf(paths.database) ?? '' });
+  put.run({ file: 'mirror', inode: inode ?? '' });
   put.run({ file: 'secrets', inode: inodeOf(paths.secrets) ?? '' });
-  return before.length > 0;
+  return {
+    isThere: before.length > 0,
+    isOfAnother: before.some((row) => row.file === 'mirror' && row.inode !== inode),
+  };
 }
 
 /** Records that the daemon stopped normally. Runs inside a transaction of the mirror. */

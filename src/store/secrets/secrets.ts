@@ -85,11 +85,15 @@ export class Secrets {
     return this.#database.write(() => this.#claim(owner));
   }
 
-  /** Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over. */
-  async beginDaemon(epoch: DaemonEpoch): Promise<void> {
+  /**
+   * Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over.
+   * @returns as `enterEpoch`
+   */
+  async beginDaemon(epoch: DaemonEpoch): Promise<boolean> {
     const { sqlite } = this.#database;
-    await this.#database.write(() => enterEpoch(sqlite, epoch));
+    const wasMet = await this.#database.write(() => enterEpoch(sqlite, epoch));
     await this.#database.requireClaim(secretsClaim(sqlite, epoch));
+    return wasMet;
   }
 
   /** As `Database.copyJournal`. */
