@@ -1,8 +1,11 @@
-/** A daemon that starts on a copy of its mirror from before: deliveries since then were acknowledged, and do not come again. */
+/** A mirror that an operator put back from an old copy: deliveries since then were acknowledged, and do not come again. */
 import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { activeDifferences } from '../../support/mirror/differences.ts';
 import { otherConnection } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
+import { isFresh } from '../../support/testbed/daemon.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const name = 'Renamed after the copy';
@@ -38,7 +41,7 @@ function restore(at: Testbed<'daemon'>, copy: string): void {
 const nameOf = (at: Testbed<'daemon'>, id: number): unknown =>
   at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', id)[0]?.['vendor_name'];
 
-describe('L40 a mirror that was restored from a copy', () => {
+describe('F12 a mirror that was restored from a copy', () => {
   it.each(['while the daemon ran', 'while none ran'])('of %s is in doubt, and swept at once', async (when) => {
     const at = await begun();
     const isRunning = when === 'while the daemon ran';
@@ -70,4 +73,35 @@ describe('L40 a mirror that was restored from a copy', () => {
     await at.clock.pass(60_000);
     expect([at.runs.length - before, nameOf(at, id)]).toEqual([0, name]);
   });
+});
+
+it('F12 is not called fresh before it was swept; then it equals the source and handles deliveries', async () => {
+  const at = await testbed({ level: 'daemon' });
+  const supervisor = at.sandbox.vendors(account);
+  const [first, second, third] = supervisor.all().map(({ vendorid }) => Number(vendorid));
+  const backup = join(at.folder, 'backup.db');
+  await at.stop();
+  copyFileSync(at.settings.database, backup);
+
+  await at.reopen();
+  await at.start();
+  supervisor.edit(first!, { city: 'After the copy' });
+  supervisor.delete(second!);
+  await at.clock.pass(5 * 3_600_000);
+  expect(await isFresh(at)).toBe(true);
+
+  await at.stop();
+  copyFileSync(backup, at.settings.database);
+  await at.reopen();
+  at.sandbox.faults.next({ kind: 'hang', match: ({ path }) => path.endsWith('/bill_vendors') });
+  await at.start();
+  await at.clock.pass(1_000);
+  expect(await isFresh(at)).toBe(false);
+  await at.clock.until('it was swept', () => isFresh(at));
+  await at.untilQuiet();
+  expect(activeDifferences(at)).toEqual([]);
+
+  supervisor.edit(third!, { city: 'Heard' });
+  await at.clock.until('it is heard', () => at.query(`SELECT 1 FROM vendors WHERE city = 'Heard'`).length > 0);
+  expect(at.query(`SELECT source FROM vendors WHERE city = 'Heard'`)).toEqual([{ source: 'delivery' }]);
 });

@@ -42,6 +42,8 @@ it('a copy of the mirror and a backup of the secrets work on another machine: sa
 
   const restored = watched(run('serve'));
   await restored.logged('"msg":"serving"');
+  // It is a copy from before, which is swept at once.
+  await restored.logged('reconcile complete');
   const [vendor] = world.sandbox.vendors(world.account).all();
   const heard = (): unknown[] =>
     ask(join(elsewhere, 'vendors.db'), `SELECT 1 FROM vendors WHERE city = 'Elsewhere' AND source = 'delivery'`);
