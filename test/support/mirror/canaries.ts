@@ -45,7 +45,9 @@ function tablesOf(path: string): Table[] {
         list.split(',').map((value) => value.trim().replaceAll("'", '')),
       ]),
     ),
-    json: new Set([...sql.matchAll(/CHECK \((?:\w+ IS NULL OR )?json_valid\((\w+)\)\)/g)].map(([, column = '']) => column)),
+    json: new Set(
+      [...sql.matchAll(/CHECK \((?:\w+ IS NULL OR )?json_valid\((\w+)\)\)/g)].map(([, column = '']) => column),
+    ),
   }));
 }
 
