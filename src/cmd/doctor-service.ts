@@ -330,10 +330,12 @@ async function fields({ client }: ServedAccount, { rows }: VendorPage, signal: A
   const sample = rows.filter((_, index) => index % step === 0).slice(0, compared);
   const listed = new Set(rows.flatMap(keysOf));
   const missing = new Set<string>();
+  const otherwise = new Map<string, number>();
   let read = 0;
-  for (const { vendorid } of sample)
+  for (const shown of sample)
     try {
-      const { row } = await client.vendors.read(vendorid, { signal });
+      const { row } = await client.vendors.read(shown.vendorid, { signal });
+      for (const key of shownOtherwise(shown, row)) otherwise.set(key, (otherwise.get(key) ?? 0) + 1);
       for (const key of keysOf(row)) if (!listed.has(key)) missing.add(key);
       read += 1;
     } catch (error) {
@@ -342,11 +344,20 @@ async function fields({ client }: ServedAccount, { rows }: VendorPage, signal: A
     }
   if (read === 0) return fine(check, 'Vendors cannot be read by number, so there is nothing to compare with.');
   const by = `reads by number of ${counted(read, 'vendor')}`;
-  return fine(
-    check,
-    missing.size === 0
-      ? `Lists carry every field that ${by} showed.`
-      : `Lists lack ${[...missing].sort().join(', ')}, which ${by} showed.`,
+  // One vendor may have changed just now.
+  const others = [...otherwise].filter(([, vendors]) => vendors > 1).map(([key]) => key);
+  const lacks = missing.size === 0 ? [] : [`lack ${[...missing].sort().join(', ')}, which ${by} showed`];
+  const shows = others.length === 0 ? [] : [`show ${others.sort().join(', ')} otherwise than ${by}`];
+  const all = [...lacks, ...shows].join(', and ');
+  return fine(check, all === '' ? `Lists carry every field that ${by} showed.` : `Lists ${all}.`);
+}
+
+/** Fields of a vendor that a list showed otherwise than a read by number did, without an edit. */
+function shownOtherwise(listed: VendorRow, read: VendorRow): string[] {
+  const [before, after] = [listed, read].map(({ raw }) => JSON.parse(raw) as Record<string, unknown>);
+  if (!before || !after || before['updated_at'] !== after['updated_at']) return [];
+  return Object.keys(before).filter(
+    (key) => Object.hasOwn(after, key) && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
 }
 

@@ -79,6 +79,9 @@ export const columnFields: readonly ColumnField[] = [...textFields, ...fieldsOf(
 export type BalanceField = FieldOf<'balances'>;
 export const balanceFields = fieldsOf('balances');
 
+/** Fields that move without an edit of the vendor. */
+export const movingFields: ReadonlySet<string> = new Set([...balanceFields, ...fieldsOf('tax_defaults')]);
+
 /** An amount in one currency; `amount` is exactly the service's text. */
 export interface Balance {
   readonly amount: string;

@@ -80,6 +80,16 @@ export function changedValues({ changed, filledIn = [] }: Pick<Difference, 'chan
   return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
 }
 
+/** Whether the vendor was edited in between, or nobody can say. */
+export function isEdited({ before, after }: Pick<Difference, 'before' | 'after'>): boolean {
+  return before.updated_at === null || before.updated_at !== after.updated_at;
+}
+
+/** Fields that a reading shows otherwise than they are stored, though nothing was edited. */
+export function changedUnedited(difference: Difference): readonly string[] {
+  return isEdited(difference) ? [] : changedValues(difference).filter((field) => field !== 'presence');
+}
+
 /** The verdict on a reading that equals the stored vendor. */
 export function unchangedVerdict({
   held_since_ms,

@@ -1,14 +1,19 @@
 /**
  * Fields that lists leave out and reads by id carry ("details"): which they are, by account, and which vendors are to be read for them.
+ * One that lists show otherwise than reads by id do, without an edit (no balance, a masked number, a note that is cut), is left out too: what
+ * lists show of it is never applied.
  *
  * A vendor is a witness of a field where a read by id carries it, the list row before did not, and nothing was edited in between: `updated_at`
  * is the same in both, or, where lists leave that out too, all that the row carried. Two witnesses make it a detail, or one among enough vendors
- * that were asked. The list row of a witness that carries the field takes that back: lists may carry it for some vendors only. While there are
+ * that were asked. The list row of a witness that carries the field takes that back: lists may carry it for some vendors only. Of a field that
+ * lists show otherwise, a run compares the vendors that it reads (`sync/details.ts`); there the list row of a witness takes that back when it
+ * shows the value that is stored. While there are
  * details, `vendors.detail_seq` orders the vendors: 0 for one that is new or whose listed row changed, otherwise the number of its last read by
  * id, successful or not; `details_at` says when it last succeeded.
  */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
+import type { VendorRow } from '../domain/reading.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
@@ -18,6 +23,9 @@ import { ofVendor, mirrorSql, statement, type Statement } from './sqlite/stateme
 
 /** How many vendors must show that lists leave a field out, before many were asked. */
 const witnesses = 2;
+
+/** How many are kept of a field that lists show otherwise: the value of one may become what lists show of all. */
+const keptWitnesses = 8;
 
 /** How often every vendor is read by id, in milliseconds; where vendors are many, less often. */
 const everyVendor = 86_400_000;
@@ -33,8 +41,12 @@ type Shown = Pick<VendorTable, 'raw' | 'updated_at' | 'source'>;
 /** The statements, for work inside a transaction. */
 export class DetailRows {
   readonly #fields: Statement<OfAccount, { field: string }>;
+  readonly #shown: Statement<OfAccount, { field: string; vendorids: string }>;
   readonly #witnesses: Statement<OfAccount & { field: string }, { vendorids: string }>;
-  readonly #note: Statement<OfAccount & { field: string; vendorids: string; learned_at: string | null }>;
+  readonly #held: Statement<VendorKey, { raw: string }>;
+  readonly #note: Statement<
+    OfAccount & { field: string; vendorids: string; learned_at: string | null; is_shown: number }
+  >;
   readonly #forget: Statement<OfAccount & { field: string }>;
   readonly #stop: Statement<OfAccount>;
   readonly #due: Statement<VendorKey>;
@@ -48,6 +60,19 @@ export class DetailRows {
       WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL
         AND (SELECT reads_details FROM _accounts a WHERE a.account_id = ${at('account_id')}) = 1`,
     );
+    this.#shown = statement(
+      sqlite,
+      (at) => sql`SELECT field, vendorids FROM _detail_fields WHERE account_id = ${at('account_id')} AND is_shown = 1`,
+    );
+    this.#held = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql
+          .selectFrom('vendors')
+          .select('raw')
+          .where(sql<boolean>`details_at > '1971'`),
+        at,
+      ),
+    );
     this.#witnesses = statement(
       sqlite,
       (at) => sql`
@@ -57,9 +82,10 @@ export class DetailRows {
     this.#note = statement(
       sqlite,
       (at) => sql`
-      INSERT INTO _detail_fields (account_id, field, vendorids, learned_at)
-      VALUES (${at('account_id')}, ${at('field')}, ${at('vendorids')}, ${at('learned_at')})
-      ON CONFLICT DO UPDATE SET vendorids = excluded.vendorids, learned_at = coalesce(learned_at, excluded.learned_at)`,
+      INSERT INTO _detail_fields (account_id, field, vendorids, learned_at, is_shown)
+      VALUES (${at('account_id')}, ${at('field')}, ${at('vendorids')}, ${at('learned_at')}, ${at('is_shown')})
+      ON CONFLICT DO UPDATE SET vendorids = excluded.vendorids, learned_at = coalesce(learned_at, excluded.learned_at),
+        is_shown = max(is_shown, excluded.is_shown)`,
     );
     this.#forget = statement(
       sqlite,
@@ -94,20 +120,54 @@ export class DetailRows {
     return this.#fields.all({ account_id }).map(({ field }) => field);
   }
 
+  /** Those that lists show, but otherwise than reads by id do. */
+  shownOtherwise(account_id: string): string[] {
+    return this.#shown.all({ account_id }).map(({ field }) => field);
+  }
+
+  /** A list showed these vendors: where a field that lists show otherwise is as it is stored, and not empty, its witness takes that back. */
+  showed(account_id: string, rows: readonly Pick<VendorRow, 'vendorid' | 'raw'>[]): void {
+    for (const { field, vendorids } of this.#shown.all({ account_id })) {
+      const known = JSON.parse(vendorids) as number[];
+      const equal = known.flatMap((vendorid) => {
+        const row = rows.find((one) => one.vendorid === vendorid);
+        const stored = row && this.#held.get({ account_id, vendorid });
+        const value = stored && membersOf(stored.raw)[field];
+        return row && stored && JSON.stringify(membersOf(row.raw)[field]) === JSON.stringify(value)
+          ? [{ vendorid, value }]
+          : [];
+      });
+      if (equal.every(({ value }) => saysNothing(value) || value === '')) continue;
+      const others = known.filter((vendorid) => equal.every((one) => one.vendorid !== vendorid));
+      this.#takeBack({ account_id, field }, others);
+    }
+  }
+
+  /** Reads by id of these vendors showed a field otherwise than lists do. */
+  learnShown(account_id: string, field: string, vendorids: readonly number[], learned_at: string): void {
+    const kept = JSON.stringify(vendorids.slice(0, keptWitnesses));
+    this.#note.run({ account_id, field, vendorids: kept, learned_at, is_shown: 1 });
+  }
+
+  #takeBack({ account_id, field }: OfAccount & { field: string }, others: readonly number[]): void {
+    if (others.length > 0) {
+      this.#note.run({ account_id, field, vendorids: JSON.stringify(others), learned_at: null, is_shown: 0 });
+      return;
+    }
+    this.#forget.run({ account_id, field });
+    this.#stop.run({ account_id });
+  }
+
   /** A list showed a vendor that is new, or otherwise than before: it is to be read by id. */
   listed(key: VendorKey, raw: string, fields: readonly string[]): void {
     const { account_id, vendorid } = key;
     const row = membersOf(raw);
+    const shown = this.shownOtherwise(account_id);
     for (const field of fields) {
-      if (!Object.hasOwn(row, field)) continue;
+      if (!Object.hasOwn(row, field) || shown.includes(field)) continue;
       const known = this.#witnessesOf(account_id, field);
       const others = known.filter((id) => id !== vendorid);
-      if (others.length === 0) {
-        this.#forget.run({ account_id, field });
-        this.#stop.run({ account_id });
-      }
-      if (others.length > 0 && others.length < known.length)
-        this.#note.run({ account_id, field, vendorids: JSON.stringify(others), learned_at: null });
+      if (others.length === 0 || others.length < known.length) this.#takeBack({ account_id, field }, others);
     }
     this.#due.run(key);
   }
@@ -130,18 +190,22 @@ export class DetailRows {
     if (compared.some((field) => JSON.stringify(read[field]) !== JSON.stringify(listed[field]))) return;
     for (const [field, value] of Object.entries(read)) {
       // What says nothing changes nothing, so that the stored row need not have it although a list did.
-      if (value === null || (Array.isArray(value) && value.length === 0) || Object.hasOwn(listed, field)) continue;
+      if (saysNothing(value) || Object.hasOwn(listed, field)) continue;
       const known = this.#witnessesOf(account_id, field);
       if (known.includes(vendorid) || known.length >= witnesses) continue;
       const vendorids = [...known, vendorid];
       const learned_at = vendorids.length >= witnesses ? now : null;
-      this.#note.run({ account_id, field, vendorids: JSON.stringify(vendorids), learned_at });
+      this.#note.run({ account_id, field, vendorids: JSON.stringify(vendorids), learned_at, is_shown: 0 });
     }
   }
 
   #witnessesOf(account_id: string, field: string): number[] {
     return JSON.parse(this.#witnesses.get({ account_id, field })?.vendorids ?? '[]') as number[];
   }
+}
+
+function saysNothing(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && value.length === 0);
 }
 
 function membersOf(raw: string): Record<string, unknown> {
@@ -180,6 +244,8 @@ export class Details {
   readonly #addProbed: Statement<OfAccount & { probed: number }>;
   readonly #learnSuspected: Statement<OfAccount & { learned_at: string }>;
   readonly #readInVain: Statement<VendorKey & { read_seq: number }>;
+  readonly #holding: Statement<OfAccount & { vendorids: string; path: string }, { vendors: number }>;
+  readonly #steadies: Statement<OfAccount & { field: string }>;
 
   constructor(database: Database, clock: Clock, findings: Findings) {
     const { sqlite } = database;
@@ -252,12 +318,40 @@ export class Details {
       UPDATE _detail_fields SET learned_at = ${at('learned_at')}
       WHERE account_id = ${at('account_id')} AND learned_at IS NULL`,
     );
+    this.#holding = statement(
+      sqlite,
+      (at) => sql`
+      SELECT count(*) AS vendors FROM vendors
+      WHERE account_id = ${at('account_id')} AND vendorid IN (SELECT value FROM json_each(${at('vendorids')}))
+        AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')`,
+    );
+    this.#steadies = statement(
+      sqlite,
+      (at) => sql`DELETE FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
+    );
     this.#readInVain = statement(
       sqlite,
       (at) => sql`
       UPDATE vendors SET detail_seq = max(detail_seq, ${at('read_seq')})
       WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND detail_seq IS NOT NULL`,
     );
+  }
+
+  /** How many of the vendors hold a value in a field. */
+  holding(accountId: string, field: string, vendorids: readonly number[]): Promise<number> {
+    const asked = { account_id: accountId, vendorids: JSON.stringify(vendorids), path: `$."${field}"` };
+    return this.#database.read(() => this.#holding.get(asked)?.vendors ?? 0);
+  }
+
+  /** Lists show fields otherwise than reads by id did of these vendors. None of them is one that differs in every answer. */
+  async learnShown(accountId: string, fields: ReadonlyMap<string, readonly number[]>): Promise<void> {
+    const now = timestamp(this.#clock.now());
+    await this.#database.write(() => {
+      for (const [field, vendorids] of fields) {
+        this.#rows.learnShown(accountId, field, vendorids, now);
+        this.#steadies.run({ account_id: accountId, field });
+      }
+    });
   }
 
   /** Fields of an account that lists leave out, and whether each vendor has its place in the order in which they are read. */

@@ -2,10 +2,12 @@
  * What pages confirm: vendors shown as they are stored write no row, and are recorded so that an older reading cannot replace what they
  * showed.
  *
+ * A vendor that one page shows twice, and not alike, is confirmed by neither.
+ *
  * They are kept for the next 10,000 readings.
  */
 import { sql } from 'kysely';
-import type { VendorPage } from '../domain/reading.ts';
+import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey } from './sqlite/schema.ts';
@@ -62,8 +64,13 @@ export class PageConfirmations {
     const verdicts = new Map<number, Verdict>();
     const different = new Set<number>();
     let isWhole = true;
+    const contested = contestedIds(rows);
     for (const row of rows) {
       const { vendorid } = row;
+      if (contested.has(vendorid)) {
+        isWhole = false;
+        continue;
+      }
       // Of two rows of one vendor the first counts.
       if (verdicts.has(vendorid) || different.has(vendorid)) continue;
       const stored = this.#rows.lookUp(accountId, row);
@@ -93,4 +100,16 @@ export class PageConfirmations {
   hasLater(key: VendorKey, readSeq: number): boolean {
     return this.#later.get({ ...key, read_seq: readSeq }) !== undefined;
   }
+}
+
+/** The vendors that a page shows twice, and not alike. */
+export function contestedIds(rows: readonly VendorRow[]): ReadonlySet<number> {
+  const first = new Map<number, VendorRow>();
+  const contested = new Set<number>();
+  for (const row of rows) {
+    const before = first.get(row.vendorid);
+    if (!before) first.set(row.vendorid, row);
+    else if (before.raw !== row.raw) contested.add(row.vendorid);
+  }
+  return contested;
 }

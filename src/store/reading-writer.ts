@@ -8,10 +8,11 @@ import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { isAbsent, nextPresence, type AbsenceEvidence } from '../domain/presence.ts';
 import { acceptAccount, type ReadStamp, type Source, type VendorPage, type VendorRow } from '../domain/reading.ts';
-import { kept, mergeReading, withoutFields, type Vendor } from '../domain/vendor.ts';
+import { kept, mergeReading, neededFields, withoutFields, type Vendor } from '../domain/vendor.ts';
 import {
   acceptanceOf,
   forgottenVerdict,
+  isEdited,
   rejectedVerdict,
   unacceptedVerdict,
   unchangedVerdict,
@@ -24,14 +25,14 @@ import type { Finding } from './findings.ts';
 import { changeColumns, History, type ChangeContext } from './history.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
-import { PageConfirmations } from './page-confirmations.ts';
+import { contestedIds, PageConfirmations } from './page-confirmations.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { keyOf } from './sqlite/statement.ts';
-import { isEdited, type UnsteadyFields } from './unsteady-fields.ts';
+import type { UnsteadyFields } from './unsteady-fields.ts';
 import {
   ChildRows,
   columnsOf,
@@ -104,14 +105,23 @@ export class ReadingWriter {
       !this.showsStored(rows, context.accountId)
     )
       throw ofAnotherAccount(page);
+    const otherwise = this.#details.shownOtherwise(context.accountId);
+    // Only a read by id can tell which of the two is true.
+    const contested = context.readsById === false ? new Set<number>() : contestedIds(rows);
+    const optional = otherwise.filter((field) => !(neededFields as readonly string[]).includes(field));
     const apply = (row: VendorRow): Verdict => {
       const changeContext = together ?? this.#changeContextOf(context);
       const key = keyIn(context, row);
       const found = stored.has(row.vendorid) ? this.#rows.lookUp(context.accountId, row) : undefined;
-      if (found?.same) return unchangedVerdict(found);
+      if (found?.same && !contested.has(row.vendorid)) return unchangedVerdict(found);
       const before = found && this.#rows.find(key);
-      if (!before) return forgotten.has(row.vendorid) ? forgottenVerdict : this.#create(key, row, stamp, changeContext);
-      const verdict = this.#update(before, row, stamp, context, true);
+      if (contested.has(row.vendorid)) this.#marks.add([key], 'guarded', 0);
+      if (before && contested.has(row.vendorid)) return { kind: 'guarded', before, after: before, changed: [] };
+      if (!before)
+        return forgotten.has(row.vendorid)
+          ? forgottenVerdict
+          : this.#create(key, rowWithout(row, optional), stamp, changeContext);
+      const verdict = this.#update(before, rowWithout(row, otherwise), stamp, context, true);
       if (verdict.kind === 'unchanged' && before.presence !== shown.presence)
         this.#rows.confirm(before, stamp.readSeq, shown);
       return verdict;
@@ -151,8 +161,10 @@ export class ReadingWriter {
   }
 
   /** What applying the rows would change if all were accepted. Writes nothing. */
-  compare(pageRows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict> {
-    const verdict = (row: VendorRow): Verdict => {
+  compare(pageRows: readonly VendorRow[], accountId: string, isListed: boolean): ReadonlyMap<number, Verdict> {
+    const otherwise = isListed ? this.#details.shownOtherwise(accountId) : [];
+    const verdict = (received: VendorRow): Verdict => {
+      const row = rowWithout(received, otherwise);
       const key = keyIn({ accountId }, row);
       const stored = this.#rows.find(key);
       if (!stored) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
@@ -181,6 +193,11 @@ export class ReadingWriter {
     if (details.length > 0 && ['created', 'updated', 'unchanged'].includes(verdict.kind))
       this.#details.read(key, stamp.readSeq, timestamp(context.askedAt - context.lag));
     return verdict;
+  }
+
+  /** A list shows these vendors; nothing of it was applied yet. */
+  showed({ rows }: VendorPage, accountId: string): void {
+    this.#details.showed(accountId, rows);
   }
 
   /** Whether lists leave fields out that reads by id carry. */
@@ -282,7 +299,7 @@ export class ReadingWriter {
       presence: shown.presence,
       updated_at: kept(vendor.updated_at) ?? null,
     } as const;
-    const unsteady = isEdited({ before: stored, after }) ? [] : this.#unsteady.of(stored.account_id);
+    const unsteady = isEdited({ before: stored, after }) ? [] : this.#unsteady.of(stored);
     const changed = merged.changed.filter((field) => !unsteady.includes(field));
     if (changed.length === 0 && !absent) return undefined;
     const changes = {
@@ -360,18 +377,17 @@ export class ReadingWriter {
   /** What a list says of a vendor that was not edited, without its unsteady fields. */
   #steady(stored: VendorTable, row: VendorRow): VendorRow {
     if (stored.raw === row.raw || isAbsent(stored.presence)) return row;
-    const unsteady = this.#unsteady.of(stored.account_id);
+    const unsteady = this.#unsteady.of(stored);
     if (unsteady.length === 0) return row;
     const said = row.vendor();
     const after = { ...stored, updated_at: kept(said.updated_at) ?? null };
     if (isEdited({ before: stored, after })) return row;
-    const vendor = withoutFields(said, new Set(unsteady));
-    return { vendorid: row.vendorid, raw: rawWithout(row.raw, unsteady), excluded: row.excluded, vendor: () => vendor };
+    return rowWithout(row, unsteady);
   }
 
   /** Stores what a read by id shows of unsteady fields, which is no change. */
   #refresh(stored: VendorTable, row: VendorRow): void {
-    if (this.#unsteady.of(stored.account_id).length === 0) return;
+    if (this.#unsteady.of(stored).length === 0) return;
     const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
     const { vendor, changed } = mergeReading(before, row.vendor());
     if (changed.length === 0) return;
@@ -411,6 +427,14 @@ function isOther(before: string | null, now: string | null | undefined, keyOf: (
 
 /** A name without what a service may tidy in all names at once: case, spaces, and forms of characters. */
 const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/g, '');
+
+/** What a record says but for some fields. */
+function rowWithout(row: VendorRow, fields: readonly string[]): VendorRow {
+  if (fields.length === 0) return row;
+  const { vendorid, excluded } = row;
+  const vendor = (): Vendor => withoutFields(row.vendor(), new Set(fields));
+  return { vendorid, raw: rawWithout(row.raw, fields), excluded, vendor };
+}
 
 /** The vendor; undefined where the record is none, which is told when it is applied. */
 function parsed(row: VendorRow): Vendor | undefined {

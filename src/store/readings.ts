@@ -7,6 +7,7 @@ import type { Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
+import { contestedIds } from './page-confirmations.ts';
 import type { Queue } from './queue.ts';
 import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
 import type { RunCounts, Runs } from './runs.ts';
@@ -93,6 +94,7 @@ export class Readings {
     const applied = await this.#database.writeWithoutSync(() => {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
+        this.#writer.showed(page, context.accountId);
         const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
         if (isWhole) {
           confirmed.set(page, verdicts);
@@ -165,9 +167,9 @@ export class Readings {
     return this.#database.read(() => this.#writer.showsStored(rows, accountId));
   }
 
-  /** What the rows would change if all were accepted. Writes nothing. */
-  compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {
-    return this.#database.read(() => this.#writer.compare(rows, accountId));
+  /** What the rows, of a list or of reads by id, would change if all were accepted. Writes nothing. */
+  compareRows(rows: readonly VendorRow[], accountId: string, from: 'list' | 'ids'): Promise<Verdicts> {
+    return this.#database.read(() => this.#writer.compare(rows, accountId, from === 'list'));
   }
 
   /** Applies one record; an unusable one is rejected. */
@@ -228,6 +230,12 @@ export class Readings {
   #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Verdicts {
     const verdicts = this.#writer.page(page, context, known, apart);
     for (const [vendorid, verdict] of verdicts) this.#account(vendorid, verdict, context);
+    for (const vendorid of contestedIds(page.rows))
+      this.#findings.add(context.run.id, context.accountId, {
+        kind: 'field_drift',
+        vendorid,
+        fields: { repeated: ['vendorid'] },
+      });
     this.#answerByPage(page, verdicts, context);
     return verdicts;
   }

@@ -1,10 +1,12 @@
 /**
- * Fields that differ without an edit ("unsteady"), by account: a signed address or a time of the answer, which no two answers show alike; or
- * a text that lists show otherwise than reads by id. Each such answer would be a version of the vendor, and a message to each receiver.
+ * Fields that differ without an edit ("unsteady"), by account: a signed address or a time of the answer, which no two answers show alike. Each
+ * such answer would be a version of the vendor, and a message to each receiver. What lists show otherwise than reads by id do is none of
+ * them: lists do not carry it (`details.ts`).
  *
  * `updated_at` changes with every edit. So a field that differs while `updated_at` does not was not edited; once that may be a change of the
  * service's own. A field is unsteady once it did so `enough` times in succession in one vendor: with no complete run in between in which that
- * vendor stayed as it was. Eight vendors are watched for each field; one that stayed as it was makes room.
+ * vendor stayed as it was. Eight vendors are watched for each field; one that stayed as it was makes room. It counts for that vendor alone, or
+ * for all where it did so in three and in most of those that are watched.
  *
  * From then on such a difference is no change: it is neither stored as a version, nor told, nor does it hold a list back as a copy that
  * lags, nor count in `verify`. What a read by id shows takes its place silently; what a list shows does not. With an edit, or where another
@@ -13,7 +15,7 @@
  */
 import { sql } from 'kysely';
 import { neededFields, type VendorField } from '../domain/vendor.ts';
-import { changedValues, type Difference } from './acceptance.ts';
+import { changedValues, isEdited, type Difference } from './acceptance.ts';
 import type { Findings } from './findings.ts';
 import { lastCompleteBefore, type Run } from './runs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
@@ -22,6 +24,9 @@ import { statement, type Statement } from './sqlite/statement.ts';
 
 /** So many differences in succession. */
 const enough = 4;
+
+/** In so many vendors: then it counts for all. */
+const enoughVendors = 3;
 
 /** How many vendors are watched for each field. */
 const watched = 8;
@@ -45,6 +50,7 @@ interface OfField {
 export class UnsteadyFields {
   readonly #findings: Pick<Findings, 'add'>;
   readonly #fields: Statement<{ account_id: string }, { field: string; is_found: number }>;
+  readonly #ofVendor: Statement<VendorKey, { field: string }>;
   readonly #last: ReturnType<typeof lastCompleteBefore>;
   readonly #drop: Statement<OfField & { last: number }>;
   readonly #note: Statement<OfField & VendorKey & { run_id: number }>;
@@ -57,6 +63,14 @@ export class UnsteadyFields {
       (at) => sql`
       SELECT field, max(is_found) AS is_found FROM _unsteady_fields
       WHERE account_id = ${at('account_id')} AND changes >= ${enough} GROUP BY field ORDER BY field`,
+    );
+    this.#ofVendor = statement(
+      sqlite,
+      (at) => sql`
+      SELECT field FROM _unsteady_fields WHERE account_id = ${at('account_id')} GROUP BY field
+      HAVING max(iif(vendorid = ${at('vendorid')}, changes, 0)) >= ${enough}
+        OR (total(changes >= ${enough}) >= ${enoughVendors} AND 2 * total(changes >= ${enough}) > count(*))
+      ORDER BY field`,
     );
     this.#last = lastCompleteBefore(sqlite);
     this.#drop = statement(
@@ -81,9 +95,9 @@ export class UnsteadyFields {
     );
   }
 
-  /** The unsteady fields of an account. */
-  of(account_id: string): string[] {
-    return this.#fields.all({ account_id }).map(({ field }) => field);
+  /** The unsteady fields of a vendor. */
+  of({ account_id, vendorid }: VendorKey): string[] {
+    return this.#ofVendor.all({ account_id, vendorid }).map(({ field }) => field);
   }
 
   /** A reading of a stored vendor differs. @param run_id null where no run made it */
@@ -110,9 +124,4 @@ export class UnsteadyFields {
       return `The service shows ${field} otherwise in each answer, without an edit: it is no longer recorded as a change. If nobody needs it, ${advice}.`;
     });
   }
-}
-
-/** Whether the vendor was edited in between, or nobody can say. */
-export function isEdited({ before, after }: Pick<Difference, 'before' | 'after'>): boolean {
-  return before.updated_at === null || before.updated_at !== after.updated_at;
 }

@@ -119,7 +119,7 @@ async function compare(
     } else found.delete(vendorid);
   };
   const check = async (rows: readonly VendorRow[], isListed = false): Promise<ReadonlyMap<number, Verdict>> => {
-    const verdicts = await mirror.readings.compareRows(rows, accountId);
+    const verdicts = await mirror.readings.compareRows(rows, accountId, isListed ? 'list' : 'ids');
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict, isListed);
     return verdicts;
   };

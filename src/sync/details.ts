@@ -3,12 +3,20 @@
  * out; where they do, first the vendors that are new or whose listed row changed are read, then those of all others
  * that were not for a day, longest unread first.
  *
+ * A field that lists show otherwise than those reads do, without an edit, is left out too. Two vendors show that; of what moves without an
+ * edit, three do and most of those that have it, because a balance may have moved since the list was read. Two more reads of some of them
+ * must agree: what differs in every answer is unsteady, and no list could carry it. Where one read differs, twenty more are made.
+ *
  * Where lists carry every field, these are 200 requests once, and one after each further run. All of it takes only the spare part of the rate,
  * and little time of a run; what is left over waits for the next one.
  */
+import { sleep } from '../domain/clock.ts';
 import { eachBounded } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { readRetryLimits } from '../domain/retry.ts';
+import { movingFields } from '../domain/vendor.ts';
+import { changedUnedited, type Verdict } from '../store/acceptance.ts';
 import type { Run } from '../store/runs.ts';
 import type { RunTrigger } from '../store/sqlite/schema.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
@@ -17,7 +25,13 @@ import type { IdSet } from './sweep/id-set.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
-const probes = { first: 200, later: 1, changed: 20 };
+const probes = { first: 200, later: 1, changed: 20, doubted: 20 };
+
+/** How many vendors must show a field otherwise than the list did, and how many of them are read twice more. */
+const witnesses = { usual: 2, moving: 3, readAgain: 3 };
+
+/** Two reads with this time between, in milliseconds, show what differs in every answer. */
+const betweenReads = 1_100;
 
 /** How long one run begins reads, in milliseconds: other runs of the account wait for it, or a person. */
 const longest = { others: 120_000, person: 3_000 };
@@ -35,6 +49,8 @@ export interface DetailsOptions extends AttemptOptions {
   readonly seen: IdSet;
   /** Those of them that had changed, beside others. */
   readonly news: Observation['news'];
+  readonly contradicted: Observation['contradicted'];
+  readonly unedited: Observation['unedited'];
 }
 
 /** Finds out what lists leave out, and reads it. A failure of the service ends it: the next run goes on. */
@@ -64,6 +80,8 @@ interface ReaderOptions extends DetailsOptions {
 class DetailReader {
   readonly #account: SyncAccount;
   readonly #options: ReaderOptions;
+  /** What the first read by id of each vendor showed otherwise than the list, without an edit. */
+  readonly #otherwise = new Map<number, readonly string[]>();
 
   constructor(account: SyncAccount, options: ReaderOptions) {
     this.#account = account;
@@ -90,9 +108,10 @@ class DetailReader {
     const known = await mirror.details.learned(accountId);
     const since = this.#account.clock.now() - this.#options.context.lag;
     const vendorids = known.fields.length === 0 ? await this.#probe(ids, before) : [];
+    const isMore = await this.#compare(ids, vendorids);
     const { fields, isEnrolled } = await mirror.details.learned(accountId);
     if (fields.length === 0) return mirror.details.release(accountId);
-    if (!isEnrolled) await mirror.details.enrol(run, fields, { vendorids, since });
+    if (isMore || !isEnrolled) await mirror.details.enrol(run, fields, { vendorids: isMore ? [] : vendorids, since });
     const waiting = await mirror.details.next(accountId, limits.detailsChanged + limits.detailsOthers);
     // Those that lists hide are read by id anyway, in a turn of their own.
     const hidden = waiting.filter(({ vendorid }) => !seen.has(vendorid)).map(({ vendorid }) => vendorid);
@@ -102,6 +121,66 @@ class DetailReader {
     const others = listed.filter(({ isDue, vendorid }) => !isDue && !read.has(vendorid)).slice(0, limits.detailsOthers);
     const { refused } = await this.#read([...due, ...others].map(({ vendorid }) => vendorid));
     if (refused.length + hidden.length > 0) await mirror.details.readInVain(run, [...refused, ...hidden]);
+    if (
+      !isMore &&
+      (await this.#compare(
+        ids,
+        [...due, ...others].map(({ vendorid }) => vendorid),
+      ))
+    )
+      await mirror.details.enrol(run, (await mirror.details.learned(accountId)).fields, { vendorids: [], since });
+  }
+
+  /**
+   * Learns which fields lists show otherwise than reads by id.
+   * @param read vendors that were read by id, because they were in turn
+   * @returns whether there are any that were not known
+   */
+  async #compare(ids: readonly number[], read: readonly number[]): Promise<boolean> {
+    const { mirror, accountId } = this.#account;
+    const { run, contradicted, unedited } = this.#options;
+    const inTurn = new Set(read);
+    if (this.#otherwise.size > 0 || contradicted.size > 1 || unedited.length > 1) {
+      const more = sample(ids, (run.id + 1) * probes.doubted, probes.doubted);
+      const doubted = [...contradicted.keys(), ...unedited].slice(0, probes.doubted);
+      const fresh = [...new Set([...more, ...doubted])].filter((vendorid) => !inTurn.has(vendorid));
+      if (inTurn.size < probes.first) await this.#read(fresh);
+      for (const vendorid of more) inTurn.add(vendorid);
+    }
+    const differing = new Map<string, number[]>();
+    for (const [vendorid, names] of this.#otherwise)
+      for (const field of names) differing.set(field, [...(differing.get(field) ?? []), vendorid]);
+    const learned = new Map<string, readonly number[]>();
+    for (const [field, vendorids] of differing) {
+      const among = movingFields.has(field) ? vendorids.filter((vendorid) => inTurn.has(vendorid)) : vendorids;
+      if (among.length < (movingFields.has(field) ? witnesses.moving : witnesses.usual)) continue;
+      if (movingFields.has(field) && 2 * among.length <= (await mirror.details.holding(accountId, field, [...inTurn])))
+        continue;
+      if (await this.#isSteady(field, among.slice(0, witnesses.readAgain))) learned.set(field, among);
+    }
+    this.#otherwise.clear();
+    if (learned.size > 0) await mirror.details.learnShown(accountId, learned);
+    return learned.size > 0;
+  }
+
+  /** Whether two reads of each of the vendors show the same. */
+  async #isSteady(field: string, vendorids: readonly number[]): Promise<boolean> {
+    const first = await this.#shownById(field, vendorids);
+    await sleep(this.#account.clock, betweenReads, this.#options.signal);
+    const second = await this.#shownById(field, vendorids);
+    return first.every((value, index) => value !== undefined && value === second[index]);
+  }
+
+  /** A field of vendors as JSON, as the service shows it by id now. */
+  #shownById(field: string, vendorids: readonly number[]): Promise<(string | undefined)[]> {
+    const { vendors } = this.#account;
+    const { signal, priority } = this.#options;
+    return Promise.all(
+      vendorids.map(async (vendorid) => {
+        const { row } = await vendors.read(vendorid, { signal, priority, retryLimits: readRetryLimits });
+        return JSON.stringify((JSON.parse(row.raw) as Record<string, unknown>)[field]);
+      }),
+    );
   }
 
   /** Reads some listed vendors, so that the mirror can compare. Once enough were read, one that shows something is proof. @returns those that were shown */
@@ -138,10 +217,19 @@ class DetailReader {
       if (!found) return;
       // The service as a whole fails: it is not asked for the others now.
       if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
+      if (found.kind === 'record') this.#note(vendorid, found.verdict);
       if (found.kind !== 'record') refused.push(vendorid);
       else if (accepted.has(found.verdict.kind)) shown.push(vendorid);
     });
     return { shown, refused };
+  }
+
+  /** A read by id differs from what is stored, which the list showed, or confirms what the list contradicted. */
+  #note(vendorid: number, verdict: Verdict): void {
+    const isOther = verdict.kind === 'updated' || verdict.kind === 'guarded';
+    const unconfirmed = verdict.kind === 'unchanged' ? (this.#options.contradicted.get(vendorid) ?? []) : [];
+    const fields = isOther ? changedUnedited(verdict) : unconfirmed;
+    if (fields.length > 0) this.#otherwise.set(vendorid, fields);
   }
 }
 

@@ -11,8 +11,8 @@ import { inBatches } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { secondLookDelay } from '../domain/retry.ts';
-import { balanceFields, kept, vendorFields, type Vendor } from '../domain/vendor.ts';
-import { changedValues, isNews, type Verdict } from '../store/acceptance.ts';
+import { balanceFields, kept, movingFields, vendorFields, type Vendor } from '../domain/vendor.ts';
+import { changedUnedited, changedValues, isNews, type Verdict } from '../store/acceptance.ts';
 import type { Finding, ObservedFields } from '../store/findings.ts';
 import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
@@ -28,6 +28,10 @@ export interface Observation extends SweepResult {
   readonly guarded: ReadonlySet<number>;
   /** Vendors with a change that an event announces, accepted or not. */
   readonly news: Pick<ReadonlySet<number>, 'has'>;
+  /** Fields that the list showed otherwise than they are stored, without an edit, of vendors for which that was not accepted. */
+  readonly contradicted: ReadonlyMap<number, readonly string[]>;
+  /** Vendors of which the list showed something otherwise than it was stored, without an edit, that hardly moves without one. */
+  readonly unedited: readonly number[];
   /** Reasons why records could not be applied, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
   readonly fields: ObservedFields;
@@ -57,8 +61,8 @@ export async function observe(account: SyncAccount, options: ObservationOptions)
   const result = await sweep({ ...plan, ...(await knownOfLists(account)), moves: movesOften(moved, walked) });
   if (result.conclusion.complete && result.conclusion.proof === 'windows')
     await account.optional.honoured('window_size');
-  const { guarded, news, lagging, unusable, fields, allStored } = observer;
-  return { ...result, guarded, news, lagging, unusable, fields: fields.observed, allStored };
+  const { guarded, news, contradicted, unedited, lagging, unusable, fields, allStored } = observer;
+  return { ...result, guarded, news, contradicted, unedited, lagging, unusable, fields: fields.observed, allStored };
 }
 
 /** What is known of all lists of an account: whether their counts count nothing, and sizes of windows are honoured. */
@@ -115,10 +119,15 @@ export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promis
   return { seen, states, lacks };
 }
 
+/** So many are enough to find out. */
+const doubted = 20;
+
 /** Collects what the pages of one sweep show. */
 class PageObserver {
   readonly guarded = new Set<number>();
   readonly news = new IdSet();
+  readonly contradicted = new Map<number, readonly string[]>();
+  readonly unedited: number[] = [];
   readonly unusable = new Map<number, string>();
   readonly lagging = new Map<number, number>();
   readonly fields = new FieldWatch();
@@ -129,6 +138,10 @@ class PageObserver {
     for (const [vendorid, verdict] of verdicts) {
       const isGuarded = verdict.kind === 'guarded';
       if (isGuarded) this.guarded.add(vendorid);
+      const unedited = isGuarded || verdict.kind === 'updated' ? changedUnedited(verdict) : [];
+      if (isGuarded && unedited.length > 0) this.contradicted.set(vendorid, unedited);
+      if (!isGuarded && this.unedited.length < doubted && unedited.some((field) => !movingFields.has(field)))
+        this.unedited.push(vendorid);
       if (isGuarded && verdict.copyAge !== undefined) this.lagging.set(vendorid, verdict.copyAge);
       // A guarded change counts as news; a change without an event answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);

@@ -115,7 +115,7 @@ export interface RunResult {
   readonly freshness: Freshness | undefined;
   readonly error: MirrorError | undefined;
   /** The vendors that its lists showed; undefined where they are not complete. */
-  readonly seen: Pick<DetailsOptions, 'seen' | 'news'> | undefined;
+  readonly seen: Pick<DetailsOptions, 'seen' | 'news' | 'contradicted' | 'unedited'> | undefined;
 }
 
 /** So many lists of one run may be refuted. One that leaves out other vendors each time proves nothing. */
@@ -269,7 +269,8 @@ class SweepRun {
     const hidden = account.extraWalks === 'auto' ? await observeHidden(account, options) : undefined;
     const seen = new IdSet(list.seen);
     if (hidden) seen.addAll(hidden.seen);
-    this.#seen = { seen, news: list.news };
+    const { news, contradicted, unedited } = list;
+    this.#seen = { seen, news, contradicted, unedited };
     this.#counter.setSeen(seen.size);
     this.#note(await reportList(account, this.#run, list));
 

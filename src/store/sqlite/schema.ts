@@ -287,6 +287,7 @@ export interface DetailFieldTable {
   field: string;
   vendorids: string;
   learned_at: string | null;
+  is_shown: Generated<number>;
 }
 
 export type VisStateSource = 'reported' | 'inferred';

@@ -309,3 +309,171 @@ describe('fields that lists leave out', () => {
     expect(at.clock.monotonic() - again).toBeLessThanOrEqual(90_000);
   });
 });
+
+/** How lists show a vendor of which reads by id show the record. */
+const shownOtherwise: readonly (readonly [string, string, (wire: Wire) => Wire])[] = [
+  ['no balance', 'outstanding_balance', () => ({ outstanding_balance: [] })],
+  ['no tax defaults', 'tax_defaults', () => ({ tax_defaults: [] })],
+  ['no phone', 'phone', () => ({ phone: null })],
+  ['a masked account number', 'account_number', () => ({ account_number: '****' })],
+  ['a note that is cut', 'note', ({ note }) => ({ note: typeof note === 'string' ? note.slice(0, 100) : note })],
+  [
+    'another state',
+    'vis_state',
+    ({ vendorid, vis_state }) => ({ vis_state: Number(vendorid) % 7 === 0 ? 0 : vis_state }),
+  ],
+];
+
+/** Vendors of which lists show something otherwise, and each request for a single one. */
+async function showing(otherwise: (wire: Wire) => Wire, isTrue = { list: false }) {
+  const read: number[] = [];
+  const at = await testbed({
+    level: 'account',
+    vendors: 40,
+    world: ['noteInList=yes', 'listArchived=shown'],
+    settings: { service: { paging: { perPage: 100 } } },
+    rewrite: (text, url) => {
+      const single = /bill_vendors\/(\d+)$/.exec(url.pathname);
+      if (single) read.push(Number(single[1]));
+      const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[] } } };
+      const rows = answer.response?.result?.bill_vendors;
+      if (!isTrue.list) for (const row of rows ?? []) Object.assign(row, otherwise(row));
+      return JSON.stringify(answer);
+    },
+  });
+  const vendors = at.sandbox.vendors(account);
+  for (const wire of vendors.all()) {
+    const vendorid = Number(wire['vendorid']);
+    vendors.edit(vendorid, { vis_state: 0 });
+    vendors.edit(vendorid, { phone: `555 ${vendorid}`, account_number: `AN${vendorid}` });
+    vendors.edit(vendorid, { note: vendorid % 5 === 0 ? 'x'.repeat(200 + (vendorid % 9)) : 'short' });
+    if (vendorid % 7 === 0) vendors.edit(vendorid, { vis_state: 2 });
+    vendors.setBalance(vendorid, 'outstanding', [{ amount: `${vendorid}.50`, code: 'EUR' }]);
+  }
+  return { at, read, vendors, isTrue };
+}
+
+const verified = (at: Testbed<'account'>, isFull: boolean): Promise<{ outcome: string }> =>
+  at.installation.verify(account, { trigger: 'command', signal: new AbortController().signal, isFull });
+
+describe.each(shownOtherwise)('lists that show %s', (_, field, otherwise) => {
+  it(`L14 leave ${field} out: it is read by id of each vendor, and no list takes it back`, async () => {
+    const { at, read } = await showing(otherwise);
+    for (let runs = 0; runs < 4; runs += 1) {
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(wrong(at)).toEqual([]);
+      await at.clock.advance(3_600_000);
+    }
+    expect(at.query(fieldsKnown)).toEqual([{ field }]);
+    expect(at.query("SELECT fields FROM findings WHERE kind = 'field_drift'")).toEqual([
+      { fields: `{"only_by_id":["${field}"]}` },
+    ]);
+    expect(at.query('SELECT details_at FROM vendors WHERE details_at < ?', '1971')).toEqual([]);
+    expect(await verified(at, true)).toMatchObject({ outcome: 'equal' });
+    read.length = 0;
+    await at.pull();
+    expect(read).toEqual([]);
+  });
+
+  it(`L14 are forgotten where lists show ${field} as it is`, async () => {
+    const { at, isTrue } = await showing(otherwise);
+    await at.pull();
+    isTrue.list = true;
+    for (let runs = 0; runs < 2; runs += 1) {
+      await at.clock.advance(3_600_000);
+      await at.pull();
+    }
+    expect(at.query(fieldsKnown)).toEqual([]);
+    expect(at.query(freshness)).toEqual([{ details_as_of: null }]);
+    expect(wrong(at)).toEqual([]);
+  });
+
+  it(`L14 that once showed ${field}, are noticed`, async () => {
+    const { at, isTrue } = await showing(otherwise, { list: true });
+    for (let runs = 0; runs < 3; runs += 1) {
+      await at.pull();
+      await at.clock.advance(3_600_000);
+    }
+    expect(at.query(fieldsKnown)).toEqual([]);
+    isTrue.list = false;
+    for (let runs = 0; runs < 3; runs += 1) {
+      await at.pull();
+      await at.clock.advance(3_600_000);
+    }
+    expect(at.query(fieldsKnown)).toEqual([{ field }]);
+    expect(wrong(at)).toEqual([]);
+  });
+});
+
+describe('lists that show what reads by id do', () => {
+  it('L14 are believed where balances move while vendors are read', async () => {
+    const { at, vendors, read } = await showing(() => ({}));
+    const ids = vendors.all().map(({ vendorid }) => Number(vendorid));
+    for (let runs = 0; runs < 5; runs += 1) {
+      await at.pull({
+        onPages: () => {
+          for (const vendorid of ids.slice(runs, runs + 8))
+            vendors.setBalance(vendorid, 'outstanding', [{ amount: `${runs}.25`, code: 'EUR' }]);
+        },
+      });
+      await at.clock.advance(3_600_000);
+    }
+    expect(at.query('SELECT field FROM _detail_fields')).toEqual([]);
+    read.length = 0;
+    await at.pull();
+    expect(read.length).toBeLessThanOrEqual(1);
+  });
+
+  it('L14 an account number that was masked in lists and is changed is in the change feed, of any vendor', async () => {
+    const { at, vendors } = await showing(() => ({ account_number: '****' }));
+    for (let runs = 0; runs < 6; runs += 1) {
+      await at.pull();
+      await at.clock.advance(3_600_000);
+    }
+    const ids = vendors
+      .all()
+      .map(({ vendorid }) => Number(vendorid))
+      .slice(0, 5);
+    for (const vendorid of ids) vendors.edit(vendorid, { account_number: `REAL ${vendorid}` });
+    await at.pull();
+    expect(
+      at.query(
+        "SELECT vendorid, old, new FROM vendor_changes WHERE field = 'account_number' AND new LIKE '%REAL%' ORDER BY vendorid",
+      ),
+    ).toEqual(ids.map((vendorid) => ({ vendorid, old: `AN${vendorid}`, new: `REAL ${vendorid}` })));
+  });
+});
+
+describe('a vendor that one page shows twice, and not alike', () => {
+  it.each(['before', 'after'])('A2 is read by id, and neither row is believed (the other stands %s)', async (place) => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 20,
+      settings: { service: { paging: { perPage: 100 } } },
+      rewrite: (text) => {
+        const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[] } } };
+        const rows = answer.response?.result?.bill_vendors;
+        const row = rows?.[3];
+        if (row) rows.splice(place === 'before' ? 3 : 4, 0, { ...row, vendor_name: 'Another name' });
+        return JSON.stringify(answer);
+      },
+    });
+    const vendors = at.sandbox.vendors(account);
+    const third = at.query.bind(at, 'SELECT vendorid, vendor_name FROM vendors WHERE vendor_name = ?', 'Another name');
+    for (let runs = 0; runs < 3; runs += 1) {
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      await at.clock.advance(3_600_000);
+    }
+    expect(third()).toEqual([]);
+    const [{ vendorid }] = at.query<{ vendorid: number }>(
+      `SELECT vendorid FROM findings WHERE kind = 'field_drift' AND fields = '{"repeated":["vendorid"]}' LIMIT 1`,
+    ) as [{ vendorid: number }];
+    vendors.edit(vendorid, { vendor_name: 'Renamed' });
+    await at.pull();
+    expect(at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)).toEqual([
+      { vendor_name: 'Renamed' },
+    ]);
+    expect(at.query('SELECT * FROM dirty_vendors')).toEqual([]);
+    expect(await verified(at, true)).toMatchObject({ outcome: 'equal' });
+  });
+});
