@@ -73,7 +73,7 @@ it('L94 a file system that can only be read is no bug, and not called a matter o
     74,
     "EROFS: read-only file system, open '/x'.",
   ]);
-  expect(error.hint).toContain('mount it so that it can be written');
+  expect(error.hint).toContain('Mount the file system so that it can be written');
 });
 
 it.each(['EACCES', 'EROFS', 'ENOSPC'])(
