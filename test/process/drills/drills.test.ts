@@ -178,10 +178,16 @@ it.each<World['order']>(['id', 'updated_newest'])(
       if (query.has('page') && ++pages % 3 === 0) changeSomething(vendorsOf(world), random);
     });
     const at = await testbed({ level: 'program', service: world, settings });
-    const { status, stdout } = await at.run('sync', '--json');
-    const { runs } = JSON.parse(stdout) as { runs: { proof: string; requests: number }[] };
-    expect([status, runs[0]?.proof]).toEqual([0, 'windows']);
-    expect(runs[0]?.requests).toBeLessThanOrEqual((3 * 600) / 15);
+    const synced = async (): Promise<{ status: number | null; proof: string | null; requests: number }> => {
+      const { status, stdout } = await at.run('sync', '--json');
+      const { runs } = JSON.parse(stdout) as { runs: [{ proof: string | null; requests: number }] };
+      return { status, ...runs[0] };
+    };
+    let run = await synced();
+    // Times have whole seconds: a run in which one ends may not tell the order of the rows, and says that it is incomplete.
+    for (let more = 0; order === 'updated_newest' && run.status === 1 && more < 5; more++) run = await synced();
+    expect([run.status, run.proof]).toEqual([0, 'windows']);
+    expect(run.requests).toBeLessThanOrEqual((3 * 600) / 15);
     const stored = new Set(
       at.query<{ vendorid: number }>('SELECT vendorid FROM vendors').map(({ vendorid }) => vendorid),
     );
