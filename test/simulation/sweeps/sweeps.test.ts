@@ -38,7 +38,7 @@ describe('a sweep that is complete', () => {
   it('K6 K7 K8 K31 K39 K40 L1 L17 has shown every vendor that did not change, in worlds and scripts drawn by seeds', async () => {
     const report = await sweeps('--random', String(asked('SWEEPS', 6_000, 1_000)));
     expect(report.lost).toBe(0);
-    expect(report.windowsShare).toBeGreaterThanOrEqual(0.5);
+    expect(report.windowsShare).toBeGreaterThan(0.45);
     expect(report.deceived / report.sweeps).toBeLessThan(0.002);
     for (const value of claims) expect(report.reach[value] ?? 0, value).toBeGreaterThan(report.sweeps / 100);
   });
