@@ -169,31 +169,35 @@ it('K13 a first sweep has used up its part of the rate for an hour: a change tha
 it.each<World['order']>(['id', 'updated_newest'])(
   'K31 a list by %s that changes with each third request: exit 0, proven by windows, with at most three times the requests of a still one',
   async (order) => {
-    const world = await testbed({ level: 'sandbox', vendors: 600, world: { order } });
-    const [random, before, touched] = [seededRandom(1), idsOf(world), new Set<number>()];
-    world.sandbox.onChange(({ vendorid }) => touched.add(vendorid));
-    let pages = 0;
-    // Of 15 vendors a page, as many as twenty changes a second are among pages of a hundred.
-    world.sandbox.onRequest(({ query }) => {
-      if (query.has('page') && ++pages % 3 === 0) changeSomething(vendorsOf(world), random);
-    });
-    const at = await testbed({ level: 'program', service: world, settings });
-    const synced = async (): Promise<{ status: number | null; proof: string | null; requests: number }> => {
-      const { status, stdout } = await at.run('sync', '--json');
-      const { runs } = JSON.parse(stdout) as { runs: [{ proof: string | null; requests: number }] };
-      return { status, ...runs[0] };
-    };
-    let run = await synced();
-    // Times have whole seconds: a run in which one ends may not tell the order of the rows, and says that it is incomplete.
-    for (let more = 0; order === 'updated_newest' && run.status === 1 && more < 5; more++) run = await synced();
-    expect([run.status, run.proof]).toEqual([0, 'windows']);
-    expect(run.requests).toBeLessThanOrEqual((3 * 600) / 15);
-    const stored = new Set(
-      at.query<{ vendorid: number }>('SELECT vendorid FROM vendors').map(({ vendorid }) => vendorid),
-    );
-    expect(before.filter((id) => !touched.has(id) && !stored.has(id))).toEqual([]);
+    let swept = await sweptInMotion(order);
+    // Times have whole seconds: a sweep in which one ends may not tell the order of the rows, and says that it is incomplete.
+    for (let more = 0; order === 'updated_newest' && swept.status === 1 && more < 4; more++)
+      swept = await sweptInMotion(order);
+    const { status, run, missed } = swept;
+    expect([status, run?.proof]).toEqual([0, 'windows']);
+    expect(run?.requests).toBeLessThanOrEqual((3 * 600) / 15);
+    expect(missed).toEqual([]);
   },
 );
+
+/** The first pull of a list that changes meanwhile; `missed`: vendors that did not change and are not stored. */
+async function sweptInMotion(order: World['order']) {
+  const world = await testbed({ level: 'sandbox', vendors: 600, world: { order } });
+  const [random, before, touched] = [seededRandom(1), idsOf(world), new Set<number>()];
+  world.sandbox.onChange(({ vendorid }) => touched.add(vendorid));
+  let pages = 0;
+  // Of 15 vendors a page, as many as twenty changes a second are among pages of a hundred.
+  world.sandbox.onRequest(({ query }) => {
+    if (query.has('page') && ++pages % 3 === 0) changeSomething(vendorsOf(world), random);
+  });
+  const at = await testbed({ level: 'program', service: world, settings });
+  const { status, stdout } = await at.run('sync', '--json');
+  const { runs } = JSON.parse(stdout) as { runs: { proof: string | null; requests: number }[] };
+  const stored = new Set(
+    at.query<{ vendorid: number }>('SELECT vendorid FROM vendors').map(({ vendorid }) => vendorid),
+  );
+  return { status, run: runs[0], missed: before.filter((id) => !touched.has(id) && !stored.has(id)) };
+}
 
 it('K15 the first list of all is empty by a fault: it is requested again, and every vendor is there', async () => {
   const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 });
