@@ -245,7 +245,7 @@ export class Details {
   readonly #learnSuspected: Statement<OfAccount & { learned_at: string }>;
   readonly #readInVain: Statement<VendorKey & { read_seq: number }>;
   readonly #holding: Statement<OfAccount & { vendorids: string; path: string }, { vendors: number }>;
-  readonly #steadies: Statement<OfAccount & { field: string }>;
+  readonly #forgetUnsteady: Statement<OfAccount & { field: string }>;
 
   constructor(database: Database, clock: Clock, findings: Findings) {
     const { sqlite } = database;
@@ -325,7 +325,7 @@ export class Details {
       WHERE account_id = ${at('account_id')} AND vendorid IN (SELECT value FROM json_each(${at('vendorids')}))
         AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')`,
     );
-    this.#steadies = statement(
+    this.#forgetUnsteady = statement(
       sqlite,
       (at) => sql`DELETE FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );
@@ -349,7 +349,7 @@ export class Details {
     await this.#database.write(() => {
       for (const [field, vendorids] of fields) {
         this.#rows.learnShown(accountId, field, vendorids, now);
-        this.#steadies.run({ account_id: accountId, field });
+        this.#forgetUnsteady.run({ account_id: accountId, field });
       }
     });
   }

@@ -119,15 +119,10 @@ class DetailReader {
     const due = listed.filter(({ isDue }) => isDue).slice(0, limits.detailsChanged);
     const read = new Set(vendorids);
     const others = listed.filter(({ isDue, vendorid }) => !isDue && !read.has(vendorid)).slice(0, limits.detailsOthers);
-    const { refused } = await this.#read([...due, ...others].map(({ vendorid }) => vendorid));
+    const inTurn = [...due, ...others].map(({ vendorid }) => vendorid);
+    const { refused } = await this.#read(inTurn);
     if (refused.length + hidden.length > 0) await mirror.details.readInVain(run, [...refused, ...hidden]);
-    if (
-      !isMore &&
-      (await this.#compare(
-        ids,
-        [...due, ...others].map(({ vendorid }) => vendorid),
-      ))
-    )
+    if (!isMore && (await this.#compare(ids, inTurn)))
       await mirror.details.enrol(run, (await mirror.details.learned(accountId)).fields, { vendorids: [], since });
   }
 
