@@ -6,11 +6,11 @@ const given = new Set<number>();
 
 /**
  * A port that nobody listens on or was given, and none that the system gives to those who connect (Linux: 32768 and up): a daemon
- * that is started again must find it free.
+ * that is started again must find it free. It lies above all ports that `fetch` refuses (the last is 10080).
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(10_000, 32_768);
+    const port = randomInt(10_081, 32_768);
     if (given.has(port)) continue;
     const server = createServer();
     const isFree = once(server, 'listening').then(
