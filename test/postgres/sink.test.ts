@@ -281,6 +281,18 @@ describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
     expect(left).toHaveLength(1);
   });
 
+  it('are copied whole from a mirror that has pruned', async () => {
+    const at = await filled(1_100);
+    await edit(at, 1, 'second');
+    await edit(at, 1, 'third');
+    const keeping = { deliveriesSince: undefined, runsSince: undefined, versionsSince: at.clocks.wall + 1 };
+    const pruning = at.mirror.prune(keeping);
+    while ((await pruning.next()).done !== true);
+    const address = await server.database();
+    await sinkOf(at, address).update();
+    await isEqual(at, address);
+  });
+
   it('lose what is forgotten, with the next round', async () => {
     const at = await testbed({ level: 'account', vendors: 60, world: ['noteInList=yes'] });
     const vendorid = at.sandbox.vendors(account).listed()[7]!['vendorid'] as number;

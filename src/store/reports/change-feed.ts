@@ -14,7 +14,15 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { VendorKey, VersionTable } from '../sqlite/schema.ts';
 import { mirrorSql, runQuery, statement, type Query } from '../sqlite/statement.ts';
-import { cursorOf, cursors, latestCursor, resolveCursor, type HistoryGone } from './feed-cursor.ts';
+import {
+  cursorOf,
+  cursorParts,
+  cursors,
+  latestCursor,
+  removedThrough,
+  resolveCursor,
+  type HistoryGone,
+} from './feed-cursor.ts';
 
 /** What happened, in one word. */
 type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
@@ -205,6 +213,7 @@ function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGo
   const { since, account, vendorid, limit } = filter;
   const place = since === undefined ? 0 : resolveCursor(sqlite, since);
   if (typeof place !== 'number') return place;
+  const known = since === undefined ? removedThrough(sqlite) : (cursorParts(since)?.known ?? 0);
   const ahead = statement<{ place: number; most: number }, { seqs: number; last: number | null }>(
     sqlite,
     (at) => sql`
@@ -216,8 +225,8 @@ function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGo
   const isFull = found.length === limit;
   const last = isFull ? (found.at(-1)?.seq ?? end) : end;
   return {
-    changes: withValues(sqlite, found),
-    cursor: cursorOf(sqlite, last),
+    changes: withValues(sqlite, found, known),
+    cursor: cursorOf(sqlite, last, known),
     more: last < end || ahead?.seqs === readAtOnce,
   };
 }
@@ -227,14 +236,14 @@ interface ValueRow extends ChangedValue {
   readonly field: string;
 }
 
-/** Changes with the values that changed. */
-export function withValues(sqlite: Sqlite, changes: readonly Change[]): FeedChange[] {
+/** Changes with the values that changed. @param known as of `cursors` */
+export function withValues(sqlite: Sqlite, changes: readonly Change[], known = 0): FeedChange[] {
   const rows = statement<{ seqs: string }, ValueRow>(
     sqlite,
     (at) => sql`
       SELECT seq, field, "old", "new" FROM vendor_changes WHERE seq IN (SELECT value FROM json_each(${at('seqs')}))`,
   ).all({ seqs: JSON.stringify(changes.map(({ seq }) => seq)) });
-  const cursorAfter = cursors(sqlite);
+  const cursorAfter = cursors(sqlite, known);
   return changes.map((change) => ({
     ...change,
     cursor: cursorAfter(change.seq),

@@ -11,7 +11,8 @@ import { ofConnection, statement, type None, type Statement } from '../sqlite/st
 
 /**
  * Cursors of the change feed: `epoch:seq`. A cursor is invalid if it is from another file, from a history that was lost when a copy was
- * restored, or from before removed changes: its holder may have missed changes, or seen some that do not exist here.
+ * restored, or from before removed changes: its holder may have missed changes, or seen some that do not exist here. Whoever began with all
+ * changes that are kept has missed none of those that were removed before: until he is past them, his cursor is `epoch:seq~removed`.
  */
 
 /** Why a cursor is invalid, and where to begin instead. */
@@ -33,10 +34,10 @@ export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
 /** The `seq` after which a cursor continues; or, where it is invalid, why. */
 export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGone {
   // What is no cursor is of no history: the epoch of no text is none.
-  const { epoch, seq } = cursorParts(place) ?? { epoch: '', seq: 0 };
+  const { epoch, seq, known } = cursorParts(place) ?? { epoch: '', seq: 0, known: 0 };
   const end = endOfEpoch(sqlite).get({ epoch });
   const removed = removedThrough(sqlite);
-  const nowhere = !end || seq > end.seq ? 'other_history' : seq < removed ? 'removed' : undefined;
+  const nowhere = !end || seq > end.seq ? 'other_history' : known < removed ? 'removed' : undefined;
   if (nowhere === undefined) return seq;
   return { reason: nowhere, oldest: cursorOf(sqlite, removed), latest: latestCursor(sqlite) };
 }
@@ -64,14 +65,14 @@ const epochOf = ofConnection((sqlite) =>
   ),
 );
 
-/** The cursors that continue after a change. */
-export function cursors(sqlite: Sqlite): (seq: number) => string {
+/** The cursors that continue after a change. @param known up to which removed changes their holder has missed none */
+export function cursors(sqlite: Sqlite, known = 0): (seq: number) => string {
   const find = epochOf(sqlite);
-  return (seq) => `${find.get({ seq })?.epoch ?? ''}:${seq}`;
+  return (seq) => `${find.get({ seq })?.epoch ?? ''}:${seq}${seq < known ? `~${known}` : ''}`;
 }
 
-export function cursorOf(sqlite: Sqlite, seq: number): string {
-  return cursors(sqlite)(seq);
+export function cursorOf(sqlite: Sqlite, seq: number, known = 0): string {
+  return cursors(sqlite, known)(seq);
 }
 
 /** The cursor at the end of the feed. */
@@ -99,12 +100,19 @@ export function removedThrough(sqlite: Sqlite): number {
   return lastRemoved(sqlite).get({})?.seq ?? 0;
 }
 
-const cursor = /^([0-9a-f]{16}):(\d{1,15})$/;
+const cursor = /^([0-9a-f]{16}):(\d{1,15})(?:~(\d{1,15}))?$/;
+
+interface CursorParts {
+  readonly epoch: string;
+  readonly seq: number;
+  /** Up to which removed changes its holder has missed none. */
+  readonly known: number;
+}
 
 /** The parts of a cursor; undefined for other text. */
-export function cursorParts(text: string): { readonly epoch: string; readonly seq: number } | undefined {
-  const [, epoch, seq] = cursor.exec(text) ?? [];
-  return epoch === undefined ? undefined : { epoch, seq: Number(seq) };
+export function cursorParts(text: string): CursorParts | undefined {
+  const [, epoch, seq, removed = 0] = cursor.exec(text) ?? [];
+  return epoch === undefined ? undefined : { epoch, seq: Number(seq), known: Math.max(Number(seq), Number(removed)) };
 }
 
 /** What a cursor is, for messages about what is none. */

@@ -1,7 +1,16 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readChanges, type Change } from '../../../../src/store/reports/change-feed.ts';
-import { readMirror, temporaryFolder, version, writeMirror, type Row } from '../../../support/mirror-file.ts';
+import { changePage, readChanges, type Change } from '../../../../src/store/reports/change-feed.ts';
+import { isCursor } from '../../../../src/store/reports/feed-cursor.ts';
+import type { Query } from '../../../../src/store/sqlite/statement.ts';
+import {
+  otherConnection,
+  readMirror,
+  temporaryFolder,
+  version,
+  writeMirror,
+  type Row,
+} from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
@@ -55,6 +64,31 @@ describe('the change feed', () => {
       version(2, ['note'], active),
     ]);
     expect(feed.map(({ kind }) => kind)).toEqual(['created', 'created', 'created', 'restored', 'updated']);
+  });
+
+  it('leads from all changes that are kept to its end, page after page, past those that were removed', async () => {
+    const path = join(temporaryFolder(), 'vendors.db');
+    const versions = Array.from({ length: 160 }, (_, index) => version(index + 1, []));
+    await writeMirror(path, clock, { vendor_versions: [...versions, version(1, ['note']), version(1, ['note'])] });
+    const database = readMirror(path, clock);
+    const query: Query = (report) => database.read(() => report(database.sqlite));
+    const editor = otherConnection(path);
+    editor.exec('DELETE FROM _vendor_versions WHERE seq = 161');
+    editor.close();
+    const seen: number[] = [];
+    let since: string | undefined;
+    for (let more = true; more;) {
+      const page = await changePage(query, clock, { since, limit: 70 });
+      if ('reason' in page) throw new Error(page.reason);
+      seen.push(...page.changes.map(({ seq }) => seq));
+      // Each change leads on, too.
+      expect(await changePage(query, clock, { since: page.changes[9]!.cursor, limit: 1 })).toMatchObject({
+        changes: [{ seq: page.changes[10]!.seq }],
+      });
+      ({ cursor: since, more } = page);
+    }
+    expect(seen).toEqual([...versions.map((_, index) => index + 1), 162]);
+    expect(isCursor(String(since)) && !String(since).includes('~')).toBe(true);
   });
 
   it('is restricted by account, vendor, cursor and limit', async () => {

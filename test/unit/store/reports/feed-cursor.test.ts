@@ -38,9 +38,11 @@ function write({ sqlite }: Database): void {
 
 describe('a cursor', () => {
   it.each([
-    [`${first}:0`, { epoch: first, seq: 0 }],
-    ['0123456789abcdef:42', { epoch: '0123456789abcdef', seq: 42 }],
-    [`${first}:999999999999999`, { epoch: first, seq: 999_999_999_999_999 }],
+    [`${first}:0`, { epoch: first, seq: 0, known: 0 }],
+    ['0123456789abcdef:42', { epoch: '0123456789abcdef', seq: 42, known: 42 }],
+    [`${first}:999999999999999`, { epoch: first, seq: 999_999_999_999_999, known: 999_999_999_999_999 }],
+    [`${first}:42~50`, { epoch: first, seq: 42, known: 50 }],
+    [`${first}:42~`, undefined],
     [`${first}:1000000000000000`, undefined],
     [`${first}:`, undefined],
     [`${first}:-1`, undefined],
@@ -117,6 +119,13 @@ describe('a cursor in a history', () => {
     ['past the end of the feed', `${third}:7`, 0, gone('other_history', 0)],
     ['right before what was removed ends', `${first}:1`, 2, gone('removed', 2)],
     ['where what was removed ends', `${first}:2`, 2, 2],
+    ['of one who began with all that is kept after what was removed,', `${first}:1~2`, 2, 1],
+    [
+      'of one who began so before more was removed',
+      `${first}:1~2`,
+      3,
+      { ...gone('removed', 3), oldest: `${second}:3` },
+    ],
     ['L88 of the future', `${third}:999999`, 0, gone('other_history', 0)],
     ['L88 that is a plain number', '3', 0, gone('other_history', 0)],
     ['L88 that is a plain number of the future', '999999', 0, gone('other_history', 0)],
