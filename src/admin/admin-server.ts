@@ -5,10 +5,9 @@
  * Facts are read of one account in each turn of the event loop; the judgement and the document of 1,000 accounts take about 20 ms and 25 ms.
  */
 import type { Clock } from '../domain/clock.ts';
-import { jsonText } from '../domain/steering.ts';
 import { judge, type HealthSource } from '../health/judge.ts';
 import { readinessDocument, statusDocument } from '../health/status-document.ts';
-import { HttpServer, type HttpAnswer, type HttpRequest, type HttpRoute } from '../http/server.ts';
+import { HttpServer, type HttpAnswer, type HttpRequest } from '../http/server.ts';
 import { isLoopback, type Settings } from '../settings/parse.ts';
 import type { Figures } from '../store/reports/figures.ts';
 import type { AccountOwed } from '../store/reports/owed.ts';
@@ -53,31 +52,29 @@ export function createAdminServer(options: AdminOptions): HttpServer {
   const { host, port, publicUrl, token } = settings;
 
   const currentHealth = shared(clock, async () => judge(await source.facts(), clock.now()));
-  const status = shared(clock, async () => json(200, statusDocument(await currentHealth())));
+  const status = shared(clock, async () => jsonAnswer(statusDocument(await currentHealth())));
   const scrape = shared(clock, async () => metrics.render(await currentHealth()));
 
   const streams = new ChangeStreams({ query, clock, headers: safeguards, onFault });
-  const routesOfPages = pageRoutes({ ...options, currentHealth: currentHealth, mayAct: token !== null });
-  const pages: Readonly<Record<string, Handle>> = {
-    '/metrics': async () => answer(metrics.contentType, await scrape()),
+  const pages: Readonly<Record<string, ApiHandle>> = {
+    '/metrics': async () => textAnswer(metrics.contentType, await scrape()),
     '/api/status': status,
-    '/api/changes': safeguarded(changesApi(query, clock, streams)),
-    '/api/vendors': safeguarded(vendorsApi(query, clock)),
-    '/api/vendors/:account/:id': safeguarded(vendorApi(query)),
+    '/api/changes': changesApi(query, clock, streams),
+    '/api/vendors': vendorsApi(query, clock),
+    '/api/vendors/:account/:id': vendorApi(query),
     '/readyz': () => {
       const document = readinessDocument(source.ability());
-      return Promise.resolve(json(document.ready ? 200 : 503, document));
+      return Promise.resolve(jsonAnswer(document, document.ready ? 200 : 503));
     },
-    ...Object.fromEntries(Object.entries(routesOfPages).map(([path, handle]) => [path, safeguarded(handle)])),
-    '/api/*': safeguarded(({ path }) => Promise.resolve(noSuchPath(path))),
+    ...pageRoutes({ ...options, currentHealth, mayAct: token !== null }),
+    '/api/*': ({ path }) =>
+      Promise.resolve(jsonAnswer({ error: 'unknown_path', message: `There is no ${path}.` }, 404)),
   };
 
   const onWrongToken = (): void => metrics.wrongToken();
   const tokens = new TokenGuard({ token, clock, onWrongToken, onGuesses });
   const rules = { host, publicUrl, admits: (request: HttpRequest) => tokens.admits(request) };
-  const alive = guarded({ ...rules, admits: () => Promise.resolve(true) }, () =>
-    Promise.resolve(answer('text/plain; charset=utf-8', 'alive\n')),
-  );
+  const alive = safeguarded(() => Promise.resolve(textAnswer('text/plain; charset=utf-8', 'alive\n')));
   return new HttpServer({
     name: 'the admin page',
     host,
@@ -90,11 +87,15 @@ export function createAdminServer(options: AdminOptions): HttpServer {
       tokens.stop();
     },
     routes: [
-      { method: 'GET', path: '/healthz', handle: alive },
+      {
+        method: 'GET',
+        path: '/healthz',
+        handle: guarded({ ...rules, admits: () => Promise.resolve(true) }, alive),
+      },
       ...Object.entries(pages).map(([path, page]) => ({
         method: 'GET' as const,
         path,
-        handle: guarded(rules, page),
+        handle: guarded(rules, safeguarded(page)),
       })),
       ...actionRoutes(options.actions, token !== null, (handle) =>
         guarded(rules, ownPagesOnly(publicUrl, safeguarded(handle))),
@@ -103,8 +104,8 @@ export function createAdminServer(options: AdminOptions): HttpServer {
   });
 }
 
-function noSuchPath(path: string): HttpAnswer {
-  return jsonAnswer({ error: 'unknown_path', message: `There is no ${path}.` }, 404);
+function textAnswer(type: string, body: string): HttpAnswer {
+  return { status: 200, headers: { 'content-type': type }, body };
 }
 
 const policy = {
@@ -130,19 +131,11 @@ const safeguards = {
 };
 
 /** The answer with the safety headers of the admin server. */
-function safeguarded(handle: ApiHandle): Handle {
+function safeguarded(handle: ApiHandle): ApiHandle {
   return async (request) => {
     const found = await handle(request);
     return typeof found === 'function' ? found : { ...found, headers: { ...safeguards, ...found.headers } };
   };
-}
-
-function answer(type: string, body: string, status = 200): HttpAnswer {
-  return { status, headers: { ...safeguards, 'content-type': type }, body };
-}
-
-function json(status: number, document: unknown): HttpAnswer {
-  return answer('application/json; charset=utf-8', `${jsonText(document, 2)}\n`, status);
 }
 
 interface GuardRules {
@@ -154,13 +147,11 @@ interface GuardRules {
   readonly admits: TokenGuard['admits'];
 }
 
-type Handle = HttpRoute['handle'];
-
 /**
  * Puts the refusals before a handler: 421 for a host name that is not this machine's (a page elsewhere whose name was rebound to our
  * address), 403 for requests made by pages of other sites, 401 without the token.
  */
-function guarded(rules: GuardRules, handle: Handle): Handle {
+function guarded(rules: GuardRules, handle: ApiHandle): ApiHandle {
   return async (request) => {
     if (!isOurName(request.headersDistinct['host'], rules)) return refusal(421);
     if (isForeignPage(request.headers)) return refusal(403);
@@ -173,7 +164,7 @@ function guarded(rules: GuardRules, handle: Handle): Handle {
  * Puts a refusal before a handler that changes something: 403 for what a page of another site sends, a followed link or form included,
  * because a browser adds the password to them. Programs name no origin.
  */
-function ownPagesOnly(publicUrl: string | null, handle: Handle): Handle {
+function ownPagesOnly(publicUrl: string | null, handle: ApiHandle): ApiHandle {
   return async (request) => {
     const { origin, host = '', 'sec-fetch-site': site = 'none' } = request.headers;
     const own = [`http://${host}`, `https://${host}`, ...(publicUrl === null ? [] : [new URL(publicUrl).origin])];
