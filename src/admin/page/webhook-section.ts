@@ -112,81 +112,66 @@ function waiting({ queue, oldestMark }: AccountFacts, now: number): Html {
 function byHour(hours: readonly HourFigures[], now: number): Html {
   const received = hours.reduce((total, { deliveries }) => total + deliveries, 0);
   const found = hours.reduce((total, { missed, late }) => total + missed + late, 0);
-  if (received + found === 0)
-    return html`<div>
-      <h3>By hour, two days</h3>
-      <p class="soft">No deliveries and no missed changes.</p>
-    </div>`;
   return html`<div>
     <h3>By hour, two days</h3>
-    ${chart({
-      words: `${counted(received, 'delivery', 'deliveries')} in the last two days, hour by hour`,
-      grain: 'hour',
-      kind: 'bars',
-      places: 0,
-      at: hours.map(({ hour }) => hour),
-      series: [
-        { name: 'Deliveries', tone: 'ink-1', values: hours.map(({ deliveries }) => deliveries) },
-        { name: 'Missed', tone: 'ink-2', values: hours.map(({ missed }) => missed) },
-        { name: 'Late', tone: 'ink-3', values: hours.map(({ late }) => late) },
-      ],
-      table: {
-        head: ['Hour from', 'Deliveries', 'Missed', 'Late', 'Latest by'],
-        rows: [...hours]
-          .reverse()
-          .map(({ hour, deliveries, missed, late, latestSeconds }) => [
-            clockTime(now, `${hour}:00:00`),
-            ...cells(deliveries, missed, late, latestSeconds),
-          ]),
-      },
-    })}
+    ${
+      received + found === 0
+        ? html`<p class="soft">No deliveries and no missed changes.</p>`
+        : deliveryChart(
+            'hour',
+            `${counted(received, 'delivery', 'deliveries')} in the last two days, hour by hour`,
+            hours.map((hour) => ({ ...hour, at: hour.hour, name: clockTime(now, `${hour.hour}:00:00`) })),
+          )
+    }
   </div>`;
 }
 
 function byDay(days: WebhookDays, now: number): Html {
   const known = new Map(days.map((day) => [day.day, day]));
-  const names = Array.from({ length: daysDrawn }, (_, index) =>
-    timestamp(now - (daysDrawn - 1 - index) * dayMs).slice(0, 10),
-  );
-  const of = (pick: (day: WebhookDay) => number): number[] =>
-    names.map((name) => {
-      const day = known.get(name);
-      return day ? pick(day) : 0;
-    });
+  const columns = Array.from({ length: daysDrawn }, (_, index): DeliveryColumn => {
+    const name = timestamp(now - (daysDrawn - 1 - index) * dayMs).slice(0, 10);
+    const day = known.get(name);
+    return {
+      at: name,
+      name,
+      deliveries: day?.deliveries ?? 0,
+      missed: day?.unannounced_changes ?? 0,
+      late: day?.late_deliveries ?? 0,
+      latestSeconds: day?.latest_seconds ?? null,
+    };
+  });
   return html`<div>
     <h3>By day, two weeks</h3>
-    ${chart({
-      words: `Deliveries, missed and late changes since ${date(names[0] ?? '')}, day by day`,
-      grain: 'day',
-      kind: 'bars',
-      places: 0,
-      at: names,
-      series: [
-        { name: 'Deliveries', tone: 'ink-1', values: of((day) => day.deliveries) },
-        { name: 'Missed', tone: 'ink-2', values: of((day) => day.unannounced_changes) },
-        { name: 'Late', tone: 'ink-3', values: of((day) => day.late_deliveries) },
-      ],
-      table: {
-        head: ['Day (UTC)', 'Deliveries', 'Missed', 'Late', 'Latest by'],
-        rows: [...names].reverse().map((name) => {
-          const day = known.get(name);
-          return [
-            name,
-            ...cells(
-              day?.deliveries ?? 0,
-              day?.unannounced_changes ?? 0,
-              day?.late_deliveries ?? 0,
-              day?.latest_seconds ?? null,
-            ),
-          ];
-        }),
-      },
-    })}
+    ${deliveryChart('day', `Deliveries, missed and late changes since ${date(columns[0]?.at ?? '')}, day by day`, columns)}
   </div>`;
 }
 
-function cells(deliveries: number, missed: number, late: number, latest: number | null): readonly string[] {
-  return [count(deliveries), count(missed), count(late), latest === null ? '–' : seconds(latest)];
+interface DeliveryColumn extends Omit<HourFigures, 'hour'> {
+  readonly at: string;
+  /** As the table of the chart writes it. */
+  readonly name: Html | string;
+}
+
+function deliveryChart(grain: 'hour' | 'day', words: string, columns: readonly DeliveryColumn[]): Html {
+  return chart({
+    ...{ words, grain, kind: 'bars', places: 0 },
+    at: columns.map(({ at }) => at),
+    series: [
+      { name: 'Deliveries', tone: 'ink-1', values: columns.map(({ deliveries }) => deliveries) },
+      { name: 'Missed', tone: 'ink-2', values: columns.map(({ missed }) => missed) },
+      { name: 'Late', tone: 'ink-3', values: columns.map(({ late }) => late) },
+    ],
+    table: {
+      head: [grain === 'hour' ? 'Hour from' : 'Day (UTC)', 'Deliveries', 'Missed', 'Late', 'Latest by'],
+      rows: [...columns]
+        .reverse()
+        .map(({ name, deliveries, missed, late, latestSeconds: latest }) => [
+          name,
+          ...[deliveries, missed, late].map(count),
+          latest === null ? '–' : seconds(latest),
+        ]),
+    },
+  });
 }
 
 /** Whether changes reach the receivers of outgoing webhooks; nothing where the settings name none. */
