@@ -2,7 +2,8 @@
  * Rows in somebody's PostgreSQL, kept after changes or on a schedule. Each has a loop of its own, so that a server that is down, slow or full
  * holds up neither another nor the files for readers. As with files, changes that come together are written together, one that fails is tried
  * again less and less often, and the mirror keeps what became of each. Freshness changes without a change of a vendor, and is looked at once a
- * minute.
+ * minute. Whether others altered rows there is looked at with the first round and then once an hour, or so seldom that it takes a hundredth of
+ * the time.
  */
 import { sleptThrough, parseInstant, type Clock, type Random } from '../domain/clock.ts';
 import { background, sharedWait } from '../domain/concurrency.ts';
@@ -13,10 +14,9 @@ import type { Log } from '../domain/log.ts';
 import { CronSlots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
 import type { PostgresPublication } from '../settings/parse.ts';
-import { heldDerivation } from '../store/derivation.ts';
 import type { Store } from '../store/mirror.ts';
 import { freshnessRows } from '../store/postgres/mirror-rows.ts';
-import { Sink } from '../store/postgres/sink.ts';
+import { Sink, sinkDefinition } from '../store/postgres/sink.ts';
 import { cursorParts } from '../store/reports/feed-cursor.ts';
 import type { Migration } from '../store/sqlite/migrate.ts';
 import { retryDelay } from './publications.ts';
@@ -56,6 +56,8 @@ export class SinkService implements Service {
   /** The end of the feed when it was looked at last, and when it was first not there. */
   #seen: { readonly place: string; readonly behindSince: number; readonly at: number } | undefined;
   #freshnessSeen = -Infinity;
+  /** When all rows are compared again. */
+  #comparisonDue = -Infinity;
   #isWanted = false;
   #retryAt = -Infinity;
   #failures = 0;
@@ -131,6 +133,7 @@ export class SinkService implements Service {
     this.#seen = undefined;
     if (now - this.#freshnessSeen < limits.sinkFreshness) return false;
     this.#freshnessSeen = now;
+    if (now >= this.#comparisonDue) return true;
     return now - written.at >= limits.sinkKept / 2 || written.freshness !== (await this.#freshness());
   }
 
@@ -141,9 +144,18 @@ export class SinkService implements Service {
     try {
       const definition = await this.#definition();
       const freshness = await this.#freshness();
-      const report = await this.#sink?.update({ definition, keptFor: this.#keptFor(), signal });
+      const begun = clock.monotonic();
+      const compares = begun >= this.#comparisonDue;
+      const report = await this.#sink?.update({ definition, keptFor: this.#keptFor(), compares, signal });
       if (!report) return;
-      const { cursor, earlier } = report;
+      const { cursor, earlier, repaired } = report;
+      const now = clock.monotonic();
+      if (compares) this.#comparisonDue = now + Math.max(limits.sinkCompared, 100 * (now - begun));
+      if (repaired)
+        log.warn(
+          { path, ...repaired },
+          'others had altered, deleted or added rows in PostgreSQL; they are again those of the mirror',
+        );
       await mirror.publications.wrote(path, { place: cursor, definition, file_ms: this.#generation });
       if (this.#failures > 0) log.info({ path }, 'the rows in PostgreSQL are written again');
       if (!this.#written && earlier.length > 0)
@@ -184,8 +196,8 @@ export class SinkService implements Service {
   }
 
   async #definition(): Promise<string> {
-    const derivation = await this.#options.mirror.query(heldDerivation);
-    return JSON.stringify([this.#options.migrations.at(-1)?.number, derivation, this.#generation]);
+    const { mirror, migrations } = this.#options;
+    return mirror.query((sqlite) => sinkDefinition(sqlite, migrations, this.#generation));
   }
 
   async #freshness(): Promise<string> {

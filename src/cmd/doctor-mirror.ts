@@ -15,13 +15,13 @@ import {
   type PublicationStatus,
 } from '../health/judge.ts';
 import { refusalRemedy, refusalWords, unknownPaths } from '../health/refusals.ts';
-import { publishedFiles, publishedSchemas, type Settings } from '../settings/parse.ts';
+import { publishedFiles, publishedSchemas, type PostgresPublication, type Settings } from '../settings/parse.ts';
 import { replaceableByOthers } from '../settings/permissions.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { withoutFolder } from '../store/files/own-files.ts';
 import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
-import { isSinkMade } from '../store/postgres/sink.ts';
+import { lookAtSink, mirrorToCompare } from '../store/postgres/sink.ts';
 import { sinkMigrations } from '../store/postgres/tables.ts';
 import {
   doubtfulFileSystem,
@@ -143,18 +143,51 @@ function* copies(
   if (missing.length === 0) yield fine(check, `${fresh} of ${publications.length} were written; a daemon keeps them.`);
 }
 
-/** Whether each PostgreSQL that rows are published to can be used now; nothing is written there. */
-async function* postgresServers(context: ProcessContext, { publish }: Settings): AsyncGenerator<Checkup> {
+/** Whether each PostgreSQL that rows are published to can be used now, and holds those of the mirror; nothing is written there. */
+async function* postgresServers(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
+  const schemas = publishedSchemas(settings.publish);
+  if (schemas.length === 0) return;
+  const migrations = sinkMigrations(join(context.packageRoot, 'migrations'));
+  let mirror: Reader | undefined;
+  try {
+    // One that cannot be read is reported by everything else.
+    mirror = openMirror(context, settings);
+  } catch {
+    mirror = undefined;
+  }
+  try {
+    for (const one of schemas) yield await postgresServer(context, one, mirror, migrations);
+  } finally {
+    await mirror?.close();
+  }
+}
+
+async function postgresServer(
+  context: ProcessContext,
+  one: PostgresPublication,
+  mirror: Reader | undefined,
+  migrations: ReturnType<typeof sinkMigrations>,
+): Promise<Checkup> {
   const check = 'rows in PostgreSQL';
-  for (const one of publishedSchemas(publish)) {
-    try {
-      const isMade = await isSinkMade(one, sinkMigrations(join(context.packageRoot, 'migrations')), context.clock);
-      const made = isMade ? 'holds the tables of this program' : 'gets its tables when the daemon first writes them';
-      yield fine(check, `${one.path} can be reached, and ${made}.`);
-    } catch (error) {
-      const { message, hint } = asMirrorError(error);
-      yield warning(check, message, hint);
-    }
+  const { path } = one;
+  const { clock, interrupted } = context;
+  try {
+    const compared = mirror && (await mirrorToCompare(mirror.query, path, migrations));
+    const { isMade, isCompared, found } = await lookAtSink(one, migrations, clock, compared, interrupted);
+    if (!isMade) return fine(check, `${path} can be reached, and gets its tables when the daemon first writes them.`);
+    if (!isCompared)
+      return fine(check, `${path} can be reached, and holds the tables of this program; its rows are not whole yet.`);
+    if (!found) return fine(check, `${path} can be reached, and its rows are those of the mirror.`);
+    const rows = Object.entries(found.rows).map(([table, count]) => `${counted(count, 'row')} of ${table}`);
+    const of = found.vendors.map(({ account_id, vendorid }) => `${account_id} ${vendorid}`);
+    return warning(
+      check,
+      `${path} differs from the mirror in ${rows.join(', ')} (vendors ${of.join(', ')}): others altered, deleted or added them.`,
+      'The daemon writes them again within the hour, or at once after its restart. Find out who else may write these tables, and take the right away.',
+    );
+  } catch (error) {
+    const { message, hint } = asMirrorError(error);
+    return warning(check, message, hint);
   }
 }
 

@@ -52,4 +52,5 @@ export const limits = {
   postgresLock: 10 * second,
   sinkKept: 10 * minute,
   sinkFreshness: minute,
+  sinkCompared: hour,
 } as const;

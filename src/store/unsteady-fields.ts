@@ -20,7 +20,7 @@ import type { Findings } from './findings.ts';
 import { lastCompleteBefore, type Run } from './runs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { VendorKey } from './sqlite/schema.ts';
-import { statement, type Statement } from './sqlite/statement.ts';
+import { statement, type None, type Snapshot, type Statement } from './sqlite/statement.ts';
 
 /** So many differences in succession. */
 const enough = 4;
@@ -44,6 +44,15 @@ const exempt: ReadonlySet<string> = new Set<VendorField | 'presence'>([
 interface OfField {
   readonly account_id: string;
   readonly field: string;
+}
+
+/** Accounts of which the stored vendors change without a change that anybody is told of. */
+export function accountsWithUnsteadyFields(sqlite: Snapshot): Set<string> {
+  const accounts = statement<None, { account_id: string }>(
+    sqlite,
+    () => sql`SELECT DISTINCT account_id FROM _unsteady_fields WHERE changes >= ${enough}`,
+  );
+  return new Set(accounts.all({}).map(({ account_id }) => account_id));
 }
 
 /** All of it runs inside a transaction. */

@@ -69,6 +69,40 @@ describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
     await until(clock, isEqual);
   });
 
+  it('are compared with the mirror at the start and then once an hour: what others altered is written again and told', async () => {
+    const to = await server.database();
+    const { at, clock, lines, service, report } = await publishing({ to });
+    const isEqual = async (): Promise<boolean> =>
+      JSON.stringify(await rowsThere(to, 'vendor_mirror', mirrorIdOf(at)).catch(() => '')) ===
+      JSON.stringify(rowsHere(at));
+    const alter = () => askPostgres(to, `UPDATE vendor_mirror.vendors SET vendor_name = 'mine'`);
+    const told = () =>
+      lines.flatMap((line) => {
+        const { path, rows, vendors, msg } = JSON.parse(line) as Record<string, unknown>;
+        return rows === undefined ? [] : [{ path, rows, vendors, msg }];
+      });
+    const first = service();
+    await first.start();
+    await until(clock, async () => (await report()).written_at !== null);
+    await alter();
+    const begun = clock.now();
+    await until(clock, () => Promise.resolve(told().length > 0));
+    expect(clock.now() - begun).toBeGreaterThan(3_500_000);
+    expect(await isEqual()).toBe(true);
+    await first.stop();
+    await alter();
+    await service().start();
+    await until(clock, () => Promise.resolve(told().length > 1));
+    expect(await isEqual()).toBe(true);
+    const line = {
+      path: `${to}#vendor_mirror`,
+      rows: { vendors: 1 },
+      vendors: [{ account_id: 'one', vendorid: 1 }],
+      msg: 'others had altered, deleted or added rows in PostgreSQL; they are again those of the mirror',
+    };
+    expect(told()).toEqual([line, line]);
+  });
+
   it('are written at the slots of a schedule, and the server is left alone between them', async () => {
     const to = await server.database();
     const { at, clock, service } = await publishing({ to, schema: 'daily', when: '0 14 * * *' });

@@ -4,14 +4,15 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { Forgetter } from '../../src/store/forget.ts';
-import { isSinkMade, Sink } from '../../src/store/postgres/sink.ts';
+import { lookAtSink, mirrorToCompare, Sink } from '../../src/store/postgres/sink.ts';
 import { sinkMigrations } from '../../src/store/postgres/tables.ts';
+import type { Query } from '../../src/store/sqlite/statement.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { failureOf } from '../support/failure.ts';
-import { migrations, packageRoot } from '../support/mirror-file.ts';
+import { ask, migrations, packageRoot, readMirror } from '../support/mirror-file.ts';
 import { account } from '../support/names.ts';
 import { isMissing } from '../support/needed.ts';
 import {
@@ -62,7 +63,7 @@ function sinkOf(at: Mirror, address: string, over: SinkOver = {}) {
   return {
     sink,
     update: (until: AbortSignal = signal) =>
-      sink.update({ definition: over.definition ?? 'one', keptFor: 600_000, signal: until }),
+      sink.update({ definition: over.definition ?? 'one', keptFor: 600_000, compares: true, signal: until }),
     release: () => sink.release(signal),
   };
 }
@@ -272,13 +273,73 @@ describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
     const keeping = { deliveriesSince: undefined, runsSince: undefined, versionsSince: at.clocks.wall + 1 };
     const pruning = at.mirror.prune(keeping);
     while ((await pruning.next()).done !== true);
-    await update();
+    expect((await update()).repaired).toBeUndefined();
     await isEqual(at, address);
     const left = await askPostgres(
       address,
       `SELECT changed_values FROM vendors.changes WHERE account_id = 'one' AND vendorid = 1`,
     );
     expect(left).toHaveLength(1);
+  });
+
+  it.each([
+    ['altered', `UPDATE vendors.vendors SET vendor_name = 'mine' WHERE vendorid = 700`, { vendors: 1 }],
+    ['altered in no field', `UPDATE vendors.vendors SET raw = '{}' WHERE vendorid = 700`, { vendors: 1 }],
+    ['deleted', `DELETE FROM vendors.vendors WHERE vendorid = 700`, { vendors: 1, vendor_balances: 1 }],
+    [
+      'added',
+      `INSERT INTO vendors.vendors SELECT mirror_id, account_id, 9999 AS vendorid, v.vendor_name, v.account_number, primary_contact_first_name,
+         primary_contact_last_name, primary_contact_email, primary_contact, phone, street, street2, city, province, postal_code, country, website,
+         currency_code, language, note, created_at, updated_at, is_1099, vis_state, vis_state_source, presence, first_seen_at, changed_at, source,
+         unknown_fields, unreadable_fields, raw FROM vendors.vendors v WHERE vendorid = 700`,
+      { vendors: 1 },
+    ],
+    [
+      'given another balance',
+      `UPDATE vendors.vendor_balances SET amount = 5 WHERE vendorid = 700`,
+      { vendor_balances: 1 },
+    ],
+    ['robbed of its changes', `DELETE FROM vendors.changes WHERE vendorid = 700`, { changes: 1 }],
+    ['told of otherwise', `UPDATE vendors.changes SET changed_values = '[]' WHERE vendorid = 700`, { changes: 1 }],
+    ['truncated', `TRUNCATE vendors.vendors CASCADE`, { vendors: 1_203, vendor_balances: 1 }],
+  ])('are those of the mirror again after a vendor was %s by others, who are told of', async (_, change, rows) => {
+    const at = await filled(1_203);
+    at.damage(
+      `INSERT INTO vendor_balances (account_id, vendorid, kind, code, amount) VALUES ('one', 700, 'outstanding', 'EUR', '1.50')`,
+    );
+    const address = await server.database();
+    const { update } = sinkOf(at, address);
+    expect((await update()).repaired).toBeUndefined();
+    await askPostgres(address, change);
+    // What comes with the feed is no difference.
+    await edit(at, 2, 'renamed');
+    const { repaired } = await update();
+    expect(repaired).toMatchObject({ rows });
+    expect(repaired?.vendors.length).toBeLessThanOrEqual(5);
+    await isEqual(at, address);
+    expect((await update()).repaired).toBeUndefined();
+  });
+
+  it('of another mirror in the same schema are left alone by a comparison', async () => {
+    const [at, two] = [await filled(), await filled(2)];
+    two.damage(`UPDATE mirror_identity SET mirror_id = 'another'`);
+    const address = await server.database();
+    for (const mirror of [at, two]) await sinkOf(mirror, address).update();
+    await askPostgres(address, `DELETE FROM vendors.vendors WHERE mirror_id = 'another'`);
+    expect((await sinkOf(at, address).update()).repaired).toBeUndefined();
+    expect((await sinkOf(two, address).update()).repaired).toMatchObject({ rows: { vendors: 3 } });
+    for (const mirror of [at, two]) await isEqual(mirror, address);
+  });
+
+  it('that a field changes in each answer are written again, and nobody is blamed', async () => {
+    const at = await filled();
+    const address = await server.database();
+    const { update } = sinkOf(at, address);
+    await update();
+    at.damage(`INSERT INTO _unsteady_fields (account_id, field, vendorid, changes, run_id) VALUES ('one', 'website', 1, 4, 1);
+      UPDATE vendors SET website = 'https://example.com/signed', raw = '{}' WHERE account_id = 'one' AND vendorid = 1`);
+    expect((await update()).repaired).toBeUndefined();
+    await isEqual(at, address);
   });
 
   it('are copied whole from a mirror that has pruned', async () => {
@@ -289,8 +350,10 @@ describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
     const pruning = at.mirror.prune(keeping);
     while ((await pruning.next()).done !== true);
     const address = await server.database();
-    await sinkOf(at, address).update();
+    const { update } = sinkOf(at, address);
+    await update();
     await isEqual(at, address);
+    expect((await update()).repaired).toBeUndefined();
   });
 
   it('lose what is forgotten, with the next round', async () => {
@@ -404,13 +467,60 @@ describe.skipIf(isMissing(missingPostgres))('tables in PostgreSQL', () => {
     const address = await server.database();
     const to = postgresAddress(address);
     if (typeof to === 'string') throw new Error(to);
-    const isMade = () => isSinkMade({ to, schema }, sinkMigrations(migrations), systemClock);
-    expect(await isMade()).toBe(false);
-    await sinkOf(at, address).update();
-    expect(await isMade()).toBe(true);
+    const files = sinkMigrations(migrations);
+    const mirror = await mirrorToCompare(at.mirror.query, 'the sink', files);
+    const look = () => lookAtSink({ to, schema }, files, systemClock, mirror, new AbortController().signal);
+    expect(await look()).toEqual({ isMade: false, isCompared: false, found: undefined });
+    await at.page(await at.ask(), row(1, 'Huber'), row(2, 'Meier'));
+    await sinkOf(at, address, { definition: 'of before' }).update();
+    expect(await look()).toEqual({ isMade: true, isCompared: false, found: undefined });
+    await sinkOf(at, address, mirror).update();
+    expect(await look()).toEqual({ isMade: true, isCompared: true, found: undefined });
+    // What is not there yet is nobody's doing.
+    await edit(at, 1, 'edited');
+    await at.page(await at.ask(), row(3, 'new'));
+    expect(await look()).toEqual({ isMade: true, isCompared: true, found: undefined });
+    await askPostgres(address, `UPDATE vendors.vendors SET vendor_name = 'altered'`);
+    const before = await rowsThere(address, schema, mirrorIdOf(at));
+    expect(await look()).toEqual({
+      ...{ isMade: true, isCompared: true },
+      found: { rows: { vendors: 1 }, vendors: [{ account_id: 'one', vendorid: 2 }] },
+    });
+    expect(await rowsThere(address, schema, mirrorIdOf(at))).toEqual(before);
     await askPostgres(address, 'DROP TABLE vendors.freshness');
-    expect(await failureOf(isMade())).toMatchObject({
+    expect(await failureOf(look())).toMatchObject({
       message: expect.stringContaining('freshness is gone') as string,
+    });
+  });
+
+  it('that others altered are named by doctor, with what to do', async () => {
+    const to = await server.database();
+    const line = await testbed({
+      level: 'command',
+      settings: `sandbox: { vendors: 3, seed: 1, churn: 0 }\npublish: [{ to: "${to}", schema: vendors }]`,
+    });
+    await line.run('sync');
+    const said = async (): Promise<unknown> => {
+      const { stdout } = await line.run('doctor', '--json');
+      const { checks } = JSON.parse(stdout) as { checks: { check: string; result: string; message: string }[] };
+      return checks.find(({ check }) => check === 'rows in PostgreSQL');
+    };
+    const database = readMirror(line.database, line.clock);
+    const query: Query = (report) => database.read(() => report(database.sqlite));
+    const mirror = await mirrorToCompare(query, `${to}#vendors`, sinkMigrations(migrations));
+    const { update } = sinkOf({ mirror: { query }, query: (text) => ask(line.database, text) }, to, mirror);
+    await update();
+    expect(await said()).toMatchObject({
+      result: 'ok',
+      message: expect.stringContaining('those of the mirror') as string,
+    });
+    await askPostgres(to, 'DELETE FROM vendors.vendors');
+    expect(await said()).toMatchObject({
+      result: 'warning',
+      message: expect.stringMatching(
+        /#vendors differs from the mirror in 6 rows of vendors, .* \(vendors \S+ \d+, .*\): others altered, deleted or added them\.$/,
+      ) as string,
+      remedy: expect.stringContaining('writes them again') as string,
     });
   });
 

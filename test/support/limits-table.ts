@@ -54,6 +54,7 @@ const told: readonly Told[] = [
   ['postgresLock', 'time', 'for which a lock of another program is waited for there'],
   ['sinkKept', 'time', 'for which no other installation may write the rows of a mirror there'],
   ['sinkFreshness', 'time', 'between two looks whether `freshness` there must be written'],
+  ['sinkCompared', 'time', 'between two comparisons of all rows there with the mirror, at least'],
 ];
 
 function inBytes(bytes: number): string {

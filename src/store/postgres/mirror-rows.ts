@@ -17,9 +17,13 @@ interface Keys {
   readonly keys: string;
 }
 
+function keysIn(keys: readonly VendorKey[]): string {
+  return JSON.stringify(keys.map(({ account_id, vendorid }) => [account_id, vendorid]));
+}
+
 /** These vendors as they are now; those that the mirror does not hold are left out. */
 export function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): VendorRows {
-  const named = { keys: JSON.stringify(keys.map(({ account_id, vendorid }) => [account_id, vendorid])) };
+  const named = { keys: keysIn(keys) };
   const rowsOf = (table: RawBuilder<unknown>, order: RawBuilder<unknown>): SinkRow[] =>
     statement<Keys, SinkRow>(
       sqlite,
@@ -51,6 +55,18 @@ export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: numbe
       SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})
       ORDER BY account_id, vendorid LIMIT +${at('limit')}`,
   ).all({ ...after, limit });
+}
+
+/** Those of the vendors that have changed after a place in the feed. */
+export function changedAfter(sqlite: Snapshot, keys: readonly VendorKey[], seq: number): VendorKey[] {
+  return statement<Keys & { seq: number }, VendorKey>(
+    sqlite,
+    (at) => sql`
+      SELECT json_extract(k.value, '$[0]') AS account_id, json_extract(k.value, '$[1]') AS vendorid FROM json_each(${at('keys')}) k
+      WHERE EXISTS (
+        SELECT 1 FROM _vendor_versions v
+        WHERE v.account_id = json_extract(k.value, '$[0]') AND v.vendorid = json_extract(k.value, '$[1]') AND v.seq > ${at('seq')})`,
+  ).all({ keys: keysIn(keys), seq });
 }
 
 interface ChangeRange {

@@ -12,6 +12,8 @@
  *   cursor                       the next page of the feed: its changes, and the vendors that it names as they are now
  *   end of the feed              changes that the mirror has pruned are deleted; freshness, as it was before the end was read
  *
+ * What others alter or delete there is found by a comparison of all rows (`comparison.ts`), now and then, and written again.
+ *
  * A snapshot is wanted again for another `definition`: another version of the tables or of what is derived from records, or something was
  * forgotten. Rows are overwritten only where they differ, so it leaves no gap for readers.
  *
@@ -19,13 +21,16 @@
  * may. It is renewed with each transaction; whoever has lost it writes nothing more. The mirror is read a page at a time, and is not held
  * while the network is awaited.
  */
+import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { heldDerivation } from '../derivation.ts';
 import { changePage } from '../reports/change-feed.ts';
 import { cursorParts, latestCursor, removedThrough, resolveCursor } from '../reports/feed-cursor.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import type { VendorKey } from '../sqlite/schema.ts';
-import type { Query } from '../sqlite/statement.ts';
+import { statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import { Comparison, pageSize, type Differences } from './comparison.ts';
 import {
   changeRow,
   freshnessRows,
@@ -55,6 +60,8 @@ interface Round {
   readonly definition: string;
   /** For how long no other installation may write, in milliseconds. */
   readonly keptFor: number;
+  /** Whether to look for what others altered there. */
+  readonly compares?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -63,6 +70,8 @@ export interface RoundReport {
   readonly cursor: string;
   /** Mirrors that this installation kept there before: their rows are left. */
   readonly earlier: readonly string[];
+  /** What others had altered there, and is written again; undefined where that is nothing, or nobody looked. */
+  readonly repaired: Differences | undefined;
 }
 
 /** A snapshot under way. */
@@ -83,8 +92,8 @@ interface State {
   readonly removedThrough: number;
 }
 
-/** Vendors or changes of one transaction. */
-const pageSize = 500;
+/** Every vendor comes after it. */
+const firstVendor: VendorKey = { account_id: '', vendorid: 0 };
 /** Numbers of changes of one transaction that deletes. */
 const prunedAtOnce = 10_000;
 
@@ -105,11 +114,12 @@ export class Sink {
       await prepareTables(session, server, migrations);
       const claimed = await session.atomically(() => this.#claim(session, round));
       const copied = await this.#follow(session, round, claimed.state);
+      const repaired = round.compares ? await this.#repair(session, round, copied) : undefined;
       // Read before the end of the feed is: what is said to be fresh is there.
       const freshness = await freshnessRows(this.#options.query, clock);
       const state = await this.#follow(session, round, copied);
       await this.#finish(session, round, state, freshness);
-      return { cursor: state.cursor ?? '', earlier: claimed.earlier };
+      return { cursor: state.cursor ?? '', earlier: claimed.earlier, repaired };
     } finally {
       session.close();
     }
@@ -162,12 +172,7 @@ export class Sink {
     );
     const rows = await query((sqlite) => vendorRows(sqlite, [...keys.values()]));
     return this.#write(session, round, { ...state, cursor: page.cursor }, async () => {
-      await this.#putVendors(session, rows);
-      const there = new Set(
-        rows.vendors.map(({ account_id, vendorid }) => `${String(account_id)} ${String(vendorid)}`),
-      );
-      const gone = [...keys].filter(([key]) => !there.has(key)).map(([, key]) => key);
-      await session.run(`DELETE FROM vendors WHERE mirror_id = $1 AND ${among('$2', '$3')}`, this.#keys(gone));
+      await this.#replaceVendors(session, [...keys.values()], rows);
       await putRows(session, sinkTables.changes, this.#options.mirrorId, page.changes.map(changeRow));
     });
   }
@@ -179,7 +184,7 @@ export class Sink {
   }
 
   async #walkVendors(session: PostgresSession, round: Round, state: State, walk: Walk): Promise<State> {
-    const after = walk.vendor ?? { account_id: '', vendorid: 0 };
+    const after = walk.vendor ?? firstVendor;
     const rows = await this.#options.query((sqlite) => vendorRows(sqlite, vendorKeysAfter(sqlite, after, pageSize)));
     const keys = rows.vendors as unknown as readonly VendorKey[];
     const isLast = keys.length < pageSize;
@@ -214,6 +219,59 @@ export class Sink {
       await session.run(deleteChanges, [mirrorId, from, isLast ? null : until, changes.map(({ seq }) => seq)]);
       await putRows(session, sinkTables.changes, mirrorId, changes.map(changeRow));
     });
+  }
+
+  /** Compares all rows, at the end of the feed, and writes again what differs. */
+  async #repair(session: PostgresSession, round: Round, state: State): Promise<Differences | undefined> {
+    const { query, clock, mirrorId } = this.#options;
+    const comparison = new Comparison(session, query, clock, mirrorId);
+    for (let after: VendorKey | undefined = firstVendor; after;) {
+      after = await this.#repairVendors(session, round, state, comparison, after);
+      await clock.yield();
+    }
+    let since: string | undefined;
+    do {
+      since = await this.#repairChanges(session, round, state, comparison, since);
+      await clock.yield();
+    } while (since !== undefined);
+    return comparison.found;
+  }
+
+  /** @returns where the next page begins; undefined after the last. */
+  async #repairVendors(
+    session: PostgresSession,
+    round: Round,
+    state: State,
+    comparison: Comparison,
+    after: VendorKey,
+  ): Promise<VendorKey | undefined> {
+    let next: VendorKey | undefined;
+    await this.#write(session, round, state, async () => {
+      const page = await comparison.vendors(after, placeOf(state));
+      if (page.differing.length > 0) await this.#replaceVendors(session, page.differing, page.rows);
+      ({ next } = page);
+    });
+    return next;
+  }
+
+  /** As `#repairVendors`. */
+  async #repairChanges(
+    session: PostgresSession,
+    round: Round,
+    state: State,
+    comparison: Comparison,
+    since: string | undefined,
+  ): Promise<string | undefined> {
+    const { mirrorId } = this.#options;
+    let next: string | undefined;
+    await this.#write(session, round, state, async () => {
+      const { differing, surplus, ...page } = await comparison.changes(since, placeOf(state), round.signal);
+      if (surplus.length > 0)
+        await session.run('DELETE FROM changes WHERE mirror_id = $1 AND seq = ANY($2::bigint[])', [mirrorId, surplus]);
+      await putRows(session, sinkTables.changes, mirrorId, differing.map(changeRow));
+      ({ next } = page);
+    });
+    return next;
   }
 
   /** What ends a round: pruned changes, and how fresh the accounts are. */
@@ -311,6 +369,14 @@ export class Sink {
     return state;
   }
 
+  /** Makes these vendors those of the mirror: one that it does not hold is deleted. */
+  async #replaceVendors(session: PostgresSession, keys: readonly VendorKey[], rows: VendorRows): Promise<void> {
+    await this.#putVendors(session, rows);
+    const there = new Set(rows.vendors.map(({ account_id, vendorid }) => `${String(account_id)} ${String(vendorid)}`));
+    const gone = keys.filter(({ account_id, vendorid }) => !there.has(`${account_id} ${vendorid}`));
+    await session.run(`DELETE FROM vendors WHERE mirror_id = $1 AND ${among('$2', '$3')}`, this.#keys(gone));
+  }
+
   async #putVendors(session: PostgresSession, { vendors, balances, taxDefaults }: VendorRows): Promise<void> {
     const { mirrorId } = this.#options;
     const keys = vendors as unknown as readonly VendorKey[];
@@ -338,28 +404,103 @@ export class Sink {
 /** Longer, nobody waits for an answer whether a server can be used. */
 const lookLimit = 10_000;
 
+export interface SinkLook {
+  /** Whether the tables are there. */
+  readonly isMade: boolean;
+  /** Whether the rows of the mirror are whole there, and were compared. */
+  readonly isCompared: boolean;
+  /** What others altered there; undefined where that is nothing, or was not compared. */
+  readonly found: Differences | undefined;
+}
+
+/** The mirror that a sink is compared with, as `SinkOptions` and `Round` have it. */
+export interface Compared extends Pick<SinkOptions, 'query' | 'mirrorId'>, Pick<Round, 'definition'> {}
+
 /**
- * Whether the tables are there; writes nothing.
- * @throws MirrorError `postgres_…` where they cannot be used.
+ * Whether the tables are there, and hold the rows of the mirror; writes nothing.
+ * @throws MirrorError `postgres_…` where they cannot be used; the signal's reason.
  */
-export async function isSinkMade(
+export async function lookAtSink(
   server: PostgresServer,
   migrations: readonly Migration[],
-  clock: Pick<Clock, 'timer'>,
-): Promise<boolean> {
+  clock: Pick<Clock, 'timer' | 'yield'>,
+  mirror: Compared | undefined,
+  interrupted: AbortSignal,
+): Promise<SinkLook> {
   const limit = new AbortController();
   const tooSlow = new MirrorError('postgres_failed', `${server.to.name} did not answer within ${lookLimit / 1_000} s.`);
   const cancel = clock.timer(lookLimit, () => limit.abort(tooSlow));
+  const signal = AbortSignal.any([limit.signal, interrupted]);
   try {
-    const session = await PostgresSession.open(server, limit.signal);
+    const session = await PostgresSession.open(server, signal);
     try {
-      return await checkTables(session, server, migrations);
+      const isMade = await checkTables(session, server, migrations);
+      cancel();
+      if (!isMade || !mirror) return { isMade, isCompared: false, found: undefined };
+      const comparison = new Comparison(session, mirror.query, clock, mirror.mirrorId);
+      const isCompared = await compareAll(session, comparison, mirror, signal);
+      return { isMade, isCompared, found: isCompared ? comparison.found : undefined };
     } finally {
       session.close();
     }
   } finally {
     cancel();
   }
+}
+
+/** @returns false where the rows are not whole there, or are just being copied anew. */
+async function compareAll(
+  session: PostgresSession,
+  comparison: Comparison,
+  { query, mirrorId, definition }: Compared,
+  signal: AbortSignal,
+): Promise<boolean> {
+  /** One page, against one state of the sink. */
+  const page = async <T>(compare: (seq: number) => Promise<T>): Promise<T | undefined> =>
+    session.atomically(async () => {
+      await session.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const [row] = await session.run<Pick<MirrorRow, 'cursor' | 'definition' | 'snapshot'>>(
+        'SELECT cursor, definition, snapshot FROM mirrors WHERE mirror_id = $1',
+        [mirrorId],
+      );
+      const { cursor = null, snapshot } = row ?? {};
+      if (cursor === null || snapshot !== null || row?.definition !== definition) return undefined;
+      const seq = await query((sqlite) => resolveCursor(sqlite, cursor));
+      return typeof seq === 'number' ? compare(seq) : undefined;
+    });
+  for (let after: VendorKey | undefined = firstVendor; after;) {
+    const from: VendorKey = after;
+    const compared = await page((seq) => comparison.vendors(from, seq));
+    if (!compared) return false;
+    after = compared.next;
+  }
+  for (let since: string | undefined, isLast = false; !isLast;) {
+    const from: string | undefined = since;
+    const compared = await page((seq) => comparison.changes(from, seq, signal));
+    if (!compared) return false;
+    since = compared.next;
+    isLast = since === undefined;
+  }
+  return true;
+}
+
+/** The mirror of a file, for `lookAtSink`. @param path of the publication */
+export function mirrorToCompare(query: Query, path: string, migrations: readonly Migration[]): Promise<Compared> {
+  return query((sqlite) => {
+    const row = statement<{ path: string }, { mirror_id: string; generation: number }>(
+      sqlite,
+      (at) => sql`
+        SELECT mirror_id, coalesce((SELECT file_ms FROM _publications WHERE path = ${at('path')}), 0) AS generation
+        FROM mirror_identity`,
+    ).get({ path });
+    const definition = sinkDefinition(sqlite, migrations, row?.generation ?? 0);
+    return { query, mirrorId: row?.mirror_id ?? '', definition };
+  });
+}
+
+/** What is wanted in a sink: another one is copied anew. @param generation begins anew whenever something is forgotten */
+export function sinkDefinition(sqlite: Snapshot, migrations: readonly Migration[], generation: number): string {
+  return JSON.stringify([migrations.at(-1)?.number, heldDerivation(sqlite), generation]);
 }
 
 interface MirrorRow {
@@ -371,6 +512,11 @@ interface MirrorRow {
   readonly definition: string | null;
   readonly snapshot: string | null;
   readonly removed_through: number;
+}
+
+/** The change up to which the feed was followed. */
+function placeOf({ cursor }: State): number {
+  return cursorParts(cursor ?? '')?.seq ?? 0;
 }
 
 /** Changes in a range, the end included, that are not among these. */

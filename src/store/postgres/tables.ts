@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { MirrorError } from '../../domain/errors.ts';
 import { readMigrations, type Migration } from '../sqlite/migrate.ts';
+import type { VendorKey } from '../sqlite/schema.ts';
 import type { PostgresServer, PostgresSession } from './session.ts';
 
 type ColumnType = 'text' | 'bigint' | 'smallint' | 'boolean' | 'numeric' | 'timestamp(3) with time zone';
@@ -108,6 +109,67 @@ function putStatement({ name, keys, columns }: SinkTable): string {
     SELECT $1::text, * FROM unnest(${all.map(([, type], index) => `$${index + 2}::${type}[]`).join(', ')})
     ON CONFLICT (${key}) DO UPDATE SET ${rest.map((column) => `${column} = excluded.${column}`).join(', ')}
     WHERE (${listed('stored')}) IS DISTINCT FROM (${listed('excluded')})`;
+}
+
+/** Rows in the order of their keys: after one and up to another, or to the end; but for those of some vendors. */
+export interface Stretch {
+  readonly after: readonly unknown[];
+  readonly until: readonly unknown[] | undefined;
+  readonly except?: readonly VendorKey[];
+}
+
+export interface Differing extends VendorKey {
+  /** Of a change. */
+  readonly seq: number | null;
+  /** `missing` and `altered` there, or `added`. */
+  readonly kind: 'missing' | 'altered' | 'added';
+}
+
+/** The rows of a stretch that are not these. @param ignored columns that are not compared */
+export async function differingRows(
+  session: PostgresSession,
+  table: SinkTable,
+  mirrorId: string,
+  rows: readonly SinkRow[],
+  { after, until, except = [] }: Stretch,
+  ignored: readonly string[] = [],
+): Promise<Differing[]> {
+  const { name, keys } = table;
+  const all = Object.entries(table.columns);
+  const values = all.map(([column, type]) => rows.map((row) => valueOf(row[column], type)));
+  const bounds = all.slice(0, after.length);
+  const place = all.length + 2;
+  const placesFrom = (first: number): string =>
+    bounds.map(([, type], index) => `$${first + index}::${type}`).join(', ');
+  const bounded = `(${bounds.map(([column]) => column).join(', ')})`;
+  const compared = all.slice(keys).filter(([column]) => !ignored.includes(column));
+  const listed = (of: string): string => compared.map(([column]) => `${of}.${column}`).join(', ');
+  const seq = 'seq' in table.columns ? 'coalesce(stored.seq, wanted.seq)::float8' : 'NULL';
+  return session.run<Differing>(
+    `SELECT coalesce(stored.account_id, wanted.account_id) AS account_id,
+       coalesce(stored.vendorid, wanted.vendorid)::float8 AS vendorid, ${seq} AS seq,
+       CASE WHEN stored.mirror_id IS NULL THEN 'missing' WHEN wanted.is_wanted IS NULL THEN 'added' ELSE 'altered' END AS kind
+     FROM (
+       SELECT * FROM ${name} WHERE mirror_id = $1 AND ${bounded} > (${placesFrom(place + 2)})
+         ${until === undefined ? '' : `AND ${bounded} <= (${placesFrom(place + 2 + after.length)})`}
+         AND (account_id, vendorid) NOT IN (SELECT * FROM unnest($${place}::text[], $${place + 1}::bigint[]))
+     ) stored FULL JOIN (
+       SELECT ${all.map(([column, type]) => (type === 'text' ? `${column} COLLATE "C" AS ${column}` : column)).join(', ')}, true AS is_wanted
+       FROM unnest(${all.map(([, type], index) => `$${index + 2}::${type}[]`).join(', ')}) AS row (${all.map(([column]) => column).join(', ')})
+     ) wanted ON ${all
+       .slice(0, keys)
+       .map(([column]) => `stored.${column} = wanted.${column}`)
+       .join(' AND ')}
+     WHERE stored.mirror_id IS NULL OR wanted.is_wanted IS NULL${compared.length === 0 ? '' : ` OR (${listed('stored')}) IS DISTINCT FROM (${listed('wanted')})`}`,
+    [
+      mirrorId,
+      ...values,
+      except.map(({ account_id }) => account_id),
+      except.map(({ vendorid }) => vendorid),
+      ...after,
+      ...(until ?? []),
+    ],
+  );
 }
 
 /** PostgreSQL has no text with the character NUL, nor with half of a pair: U+FFFD stands for them. */

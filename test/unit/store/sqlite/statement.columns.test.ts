@@ -17,7 +17,14 @@ import { listDeliveries } from '../../../../src/store/deliveries.ts';
 import { listGateways } from '../../../../src/store/gateways.ts';
 import { openMirror } from '../../../../src/store/mirror.ts';
 import { heldDerivation } from '../../../../src/store/derivation.ts';
-import { freshnessRows, keptChanges, vendorKeysAfter, vendorRows } from '../../../../src/store/postgres/mirror-rows.ts';
+import {
+  changedAfter,
+  freshnessRows,
+  keptChanges,
+  vendorKeysAfter,
+  vendorRows,
+} from '../../../../src/store/postgres/mirror-rows.ts';
+import { mirrorToCompare } from '../../../../src/store/postgres/sink.ts';
 import { publicationReports } from '../../../../src/store/publications.ts';
 import { AccountFigures } from '../../../../src/store/reports/account-figures.ts';
 import { connectionFailures } from '../../../../src/store/account-reports.ts';
@@ -29,6 +36,7 @@ import {
   knownConnection,
 } from '../../../../src/store/reports/known-accounts.ts';
 import { owedByAccount } from '../../../../src/store/reports/owed.ts';
+import { accountsWithUnsteadyFields } from '../../../../src/store/unsteady-fields.ts';
 import { isUnused } from '../../../../src/store/runs.ts';
 import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
 import { accountsThatForgot, accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
@@ -128,10 +136,13 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await changePage(mirror.query, clock, { limit: 1 });
   await vendorPage(mirror.query, clock, { limit: 1 });
   await freshnessRows(mirror.query, clock);
+  await mirrorToCompare(mirror.query, 'postgres://…', []);
   await mirror.query((sqlite) => {
     heldDerivation(sqlite);
     vendorRows(sqlite, [{ account_id, vendorid: 1 }]);
     vendorKeysAfter(sqlite, { account_id, vendorid: 0 }, 1);
+    changedAfter(sqlite, [{ account_id, vendorid: 1 }], 0);
+    accountsWithUnsteadyFields(sqlite);
     keptChanges(sqlite, { after: 0, until: 1, limit: 1 });
     accountIds(sqlite);
     accountsNotServed(sqlite, { accounts: [], settingsFile: '' });
