@@ -10,7 +10,7 @@ import { daemonSince } from '../store/files/locks.ts';
 import { accountSummaries } from '../store/account-reports.ts';
 import { keptAccountsAt } from '../store/reports/known-accounts.ts';
 import { loadSettings, settingsOfFile } from './load-settings.ts';
-import { changeMirror, queryMirror } from './open-mirror.ts';
+import { changeExisting, changeMirror, queryMirror } from './open-mirror.ts';
 import { withSettings, type Call, type CommandHandler } from './process/command.ts';
 import { print, printJson, printText } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
@@ -111,12 +111,9 @@ export const accountsAdd: CommandHandler<AddOptions> = async (call) => {
 export const accountsRemove: CommandHandler = async (call) => {
   const { context, options } = call;
   const { settings, account } = addable(call);
-  const isThere = await queryMirror(context, settings, () => true);
-  const removed = isThere
-    ? await changeMirror(context, settings, async ({ accountRegister, callbacks }) =>
-        (await accountRegister.remove(account)) ? await callbacks.knownCallbacks(account) : undefined,
-      )
-    : undefined;
+  const removed = await changeExisting(context, settings, async ({ accountRegister, callbacks }) =>
+    (await accountRegister.remove(account)) ? callbacks.knownCallbacks(account) : undefined,
+  );
   if (!removed)
     throw new MirrorError('usage', `${account} was not added; \`vendor-mirror accounts list\` shows what was.`);
   const daemon_running = isDaemonRunning(settings);
@@ -158,10 +155,8 @@ export const accountsPause: CommandHandler = async (call) => {
 export const accountsResume: CommandHandler = async (call) => {
   const { context, options } = call;
   const { settings, account } = named(call);
-  const isThere = await queryMirror(context, settings, () => true);
-  const changed = isThere
-    ? await changeMirror(context, settings, ({ accountRegister }) => accountRegister.resume(account))
-    : false;
+  const resumed = await changeExisting(context, settings, ({ accountRegister }) => accountRegister.resume(account));
+  const changed = resumed ?? false;
   const daemon_running = isDaemonRunning(settings);
   if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
   else {

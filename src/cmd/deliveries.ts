@@ -5,7 +5,7 @@ import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { listDeliveries, type DeliveryList } from '../store/deliveries.ts';
 import type { DeliveryOutcome } from '../store/sqlite/schema.ts';
 import { loadSettings } from './load-settings.ts';
-import { changeMirror, queryMirror } from './open-mirror.ts';
+import { changeExisting, queryMirror } from './open-mirror.ts';
 import { withSettings, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice, printText } from './terminal/print.ts';
@@ -65,17 +65,14 @@ interface RetryOptions {
 export const deliveriesRetry: CommandHandler<RetryOptions> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
-  const isThere = await queryMirror(context, settings, () => true);
-  const marked = isThere
-    ? await changeMirror(context, settings, async (mirror) => {
-        let count = 0;
-        for (const account of settings.accounts)
-          count += await mirror.deliveries.retryParked({ account, vendorid: options.vendor });
-        return count;
-      })
-    : 0;
-  if (options.json) printJson(context, { ok: true, marked });
-  else if (isThere) printText(context, withSettings(context, sentence(marked)));
+  const marked = await changeExisting(context, settings, async ({ deliveries }) => {
+    let count = 0;
+    for (const account of settings.accounts)
+      count += await deliveries.retryParked({ account, vendorid: options.vendor });
+    return count;
+  });
+  if (options.json) printJson(context, { ok: true, marked: marked ?? 0 });
+  else if (marked !== undefined) printText(context, withSettings(context, sentence(marked)));
   return exitStatus.done;
 };
 

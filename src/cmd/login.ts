@@ -5,6 +5,7 @@ import type { AuthorizationRequest, Authorized } from '../api/auth/authorization
 import type { OAuthSettings } from '../api/auth/oauth-tokens.ts';
 import { accountsSeen, type SeenAccount } from '../api/identity.ts';
 import type { Installation } from '../app/installation.ts';
+import { unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';
 import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
@@ -266,15 +267,9 @@ async function awaitRedirect(
   });
   interrupted.throwIfAborted();
   await server.start();
-  let leave: () => void = () => undefined;
-  const interruption = new Promise<never>((_, reject) => {
-    leave = () => reject(interrupted.reason as Error);
-    interrupted.addEventListener('abort', leave, { once: true });
-  });
   try {
-    return await Promise.race([answer, interruption, others()]);
+    return await unlessAborted(Promise.race([answer, others()]), interrupted);
   } finally {
-    interrupted.removeEventListener('abort', leave);
     await server.stop();
   }
 }

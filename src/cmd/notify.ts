@@ -7,7 +7,7 @@ import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { targetStatuses, type TargetStatus } from '../health/judge.ts';
 import { parkedVendors, targetReports, type ParkedVendor } from '../store/reports/outbox-report.ts';
 import { loadSettings } from './load-settings.ts';
-import { changeMirror, queryMirror } from './open-mirror.ts';
+import { changeExisting, changeMirror, queryMirror } from './open-mirror.ts';
 import type { CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice, printText } from './terminal/print.ts';
@@ -121,11 +121,10 @@ export const notifyForget: CommandHandler = async (call) => {
       'usage',
       `The settings name ${target}: remove it from \`notify\` first, and restart the daemon.`,
     );
-  const isThere = await queryMirror(context, settings, () => true);
-  const known = isThere ? await changeMirror(context, settings, ({ outbox }) => outbox.forget(target)) : false;
-  if (isThere && !known)
+  const known = await changeExisting(context, settings, ({ outbox }) => outbox.forget(target));
+  if (known === false)
     throw new MirrorError('usage', `There is no target ${target}; \`vendor-mirror notify list\` shows them.`);
-  if (options.json) printJson(context, { ok: true, forgotten: known });
+  if (options.json) printJson(context, { ok: true, forgotten: known ?? false });
   else if (known) printText(context, `${target} is forgotten.`);
   return exitStatus.done;
 };

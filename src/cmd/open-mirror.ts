@@ -60,6 +60,19 @@ export async function changeMirror<T>(
   }
 }
 
+/**
+ * The same where a mirror is; where there is none yet, a notice says so.
+ * @returns undefined where there is no mirror yet.
+ */
+export async function changeExisting<T>(
+  context: ProcessContext,
+  settings: Settings,
+  change: (mirror: Store) => Promise<T>,
+): Promise<T | undefined> {
+  const isThere = await queryMirror(context, settings, () => true);
+  return isThere ? changeMirror(context, settings, change) : undefined;
+}
+
 export function noticeNothingMirrored(context: ProcessContext): void {
   printNotice(context, 'Nothing is mirrored yet. Run `vendor-mirror sync`.');
 }

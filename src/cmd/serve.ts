@@ -184,7 +184,7 @@ async function serveUntil(
     summary?.watch(daemon.health, dashboard);
     notifySystemd('READY=1', context, log);
     const stopFeeding = feedWatchdog(context, () => daemon.listening, log);
-    await aborted(end);
+    if (!end.aborted) await once(end, 'abort');
     stopFeeding();
     log.info('stopping');
     summary?.stopping();
@@ -252,13 +252,6 @@ function welcome(settings: Settings, context: ProcessContext, address: () => str
       print(context, `\nThe sandbox keeps changing. Dashboard: ${dashboard}   Stop: Ctrl-C\n`),
     );
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Stops the daemon. @throws MirrorError `interrupted` where that takes so long that there is just time left to say so. */

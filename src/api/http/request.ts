@@ -1,6 +1,7 @@
 /** One HTTP exchange, limited in time and size, without redirects and without logging. Every request to the service goes through here. */
 import { totalmem } from 'node:os';
 import type { Clock } from '../../domain/clock.ts';
+import { unlessAborted } from '../../domain/concurrency.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 
@@ -77,9 +78,9 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
   signal?.addEventListener('abort', onAbort, { once: true });
   const deadline = (what: string): (() => void) =>
     dependencies.clock.timer(dependencies.timeout, () => stopper.abort(tooSlow(url.host, what, dependencies.timeout)));
-  const stopped = rejectedOnAbort(stopper.signal);
   let disarm = deadline('did not answer');
   try {
+    // Whatever the network does: a read may never settle after a damaged body.
     const answered = dependencies.fetch(url, {
       method: request.method,
       headers: { ...request.headers },
@@ -88,14 +89,14 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
       timeout: dependencies.timeout,
       signal: stopper.signal,
     });
-    const response = await Promise.race([answered, stopped]);
+    const response = await unlessAborted(answered, stopper.signal);
     disarm();
     refuseRedirect(url, response);
     disarm = deadline('began its answer but did not finish it');
     return {
       status: response.status,
       headers: response.headers,
-      bytes: await Promise.race([bodyOf(response, url.host, maxAnswer), stopped]),
+      bytes: await unlessAborted(bodyOf(response, url.host, maxAnswer), stopper.signal),
     };
   } catch (error) {
     if (stopper.signal.aborted) throw stopper.signal.reason;
@@ -105,15 +106,6 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
     disarm();
     signal?.removeEventListener('abort', onAbort);
   }
-}
-
-/** Rejects when the signal is aborted, whatever the network does: a read may never settle after a damaged body. */
-function rejectedOnAbort(signal: AbortSignal): Promise<never> {
-  const rejected = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-  rejected.catch(() => undefined);
-  return rejected;
 }
 
 function tooSlow(host: string, what: string, timeout: number): MirrorError {
