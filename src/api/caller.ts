@@ -175,12 +175,8 @@ function mayHaveArrived(error: MirrorError): boolean {
 
 function withDoubt(error: MirrorError): MirrorError {
   const { code, status, errno, cause } = error;
-  return new MirrorError(code, `${error.message} It may have been carried out nevertheless.`, {
-    ...(status !== undefined && { status }),
-    ...(errno !== undefined && { errno }),
-    mayBeDone: true,
-    cause,
-  });
+  const message = `${error.message} It may have been carried out nevertheless.`;
+  return new MirrorError(code, message, { status, errno, mayBeDone: true, cause });
 }
 
 /** One attempt of a call: rate limits, stamp, request and answer. */

@@ -37,34 +37,22 @@ interface VendorsApiOptions extends Pick<ApiSettings, 'baseUrl' | 'paging' | 'ex
 export class VendorsApi {
   readonly #call: Caller;
   readonly #accountId: string;
-  readonly #baseUrl: string;
-  readonly #paging: ApiSettings['paging'];
+  readonly #options: VendorsApiOptions;
   /** Fields to remove from every answer. */
   readonly #excluded: ReadonlySet<string>;
-  readonly #optional: OptionalRequests;
   /** Whether pages are asked for with a size. */
   #sized = true;
 
-  constructor(call: Caller, accountId: string, { baseUrl, paging, exclude, optional }: VendorsApiOptions) {
+  constructor(call: Caller, accountId: string, options: VendorsApiOptions) {
     this.#call = call;
-    this.#baseUrl = baseUrl;
-    this.#optional = optional;
     this.#accountId = accountId;
-    this.#paging = paging;
-    this.#excluded = new Set(exclude);
+    this.#options = options;
+    this.#excluded = new Set(options.exclude);
   }
 
   /** The same, with each answer awaited by `during`. */
   through(during: <T>(answer: Promise<T>) => Promise<T>): VendorsApi {
-    const paging = this.#paging;
-    const exclude = [...this.#excluded];
-    const optional = this.#optional;
-    return new VendorsApi((call, read) => during(this.#call(call, read)), this.#accountId, {
-      baseUrl: this.#baseUrl,
-      paging,
-      exclude,
-      optional,
-    });
+    return new VendorsApi((call, read) => during(this.#call(call, read)), this.#accountId, this.#options);
   }
 
   /**
@@ -73,10 +61,11 @@ export class VendorsApi {
    */
   async page(number: number, options: ListOptions = {}): Promise<VendorPage> {
     const { isFirst = number === 1, visState, size, signal, retryLimits } = options;
-    const { perPage } = this.#paging;
+    const { paging, optional } = this.#options;
+    const { perPage } = paging;
     if (!isFirst || size !== undefined || visState !== undefined)
       return this.#page(number, { visState, size: size ?? (this.#sized ? perPage : undefined), signal, retryLimits });
-    const { page, sized } = await this.#optional.firstPage((asked, limits) =>
+    const { page, sized } = await optional.firstPage((asked, limits) =>
       this.#page(number, { size: asked ? perPage : undefined, signal, retryLimits: limits ?? retryLimits }),
     );
     this.#sized = sized;
@@ -84,9 +73,10 @@ export class VendorsApi {
   }
 
   #page(page: number, { visState, size, signal, retryLimits }: ListOptions): Promise<VendorPage> {
+    const { baseUrl, paging } = this.#options;
     const query = {
-      [this.#paging.pageParam]: String(page),
-      ...(size !== undefined && { [this.#paging.perPageParam]: String(size) }),
+      [paging.pageParam]: String(page),
+      ...(size !== undefined && { [paging.perPageParam]: String(size) }),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
     const path = vendorsPath(this.#accountId);
@@ -98,7 +88,7 @@ export class VendorsApi {
         query,
         priority: 'background',
         maxAnswer: maxListBody(),
-        remedyElsewhere: `Check the path in service.baseUrl (${this.#baseUrl}), which ends before /accounting, and the id of the account, ${this.#accountId}; if both were right before, something between here and the service answers in its place.`,
+        remedyElsewhere: `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${this.#accountId}; if both were right before, something between here and the service answers in its place.`,
         signal,
         retryLimits,
       },

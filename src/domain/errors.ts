@@ -213,14 +213,7 @@ export class MirrorError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    facts: {
-      status?: number;
-      errno?: number;
-      retryAfter?: number;
-      mayBeDone?: boolean;
-      remedy?: string | undefined;
-      cause?: unknown;
-    } = {},
+    facts: Partial<Pick<MirrorError, 'status' | 'errno' | 'retryAfter' | 'mayBeDone' | 'remedy' | 'cause'>> = {},
   ) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause });
     this.code = code;
@@ -303,13 +296,6 @@ export function withMessage(
   retryAfter = error.retryAfter,
   remedy = error.remedy,
 ): MirrorError {
-  const { status, errno, mayBeDone, cause } = error;
-  return new MirrorError(error.code, message, {
-    ...(status !== undefined && { status }),
-    ...(errno !== undefined && { errno }),
-    ...(retryAfter !== undefined && { retryAfter }),
-    mayBeDone,
-    remedy,
-    cause,
-  });
+  const { code, status, errno, mayBeDone, cause } = error;
+  return new MirrorError(code, message, { status, errno, retryAfter, mayBeDone, remedy, cause });
 }

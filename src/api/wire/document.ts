@@ -82,7 +82,7 @@ export function refusal(status: number, document: unknown): MirrorError | undefi
   const details = facts.filter(Boolean).join(', ');
   return new MirrorError(code, `${openings[code] ?? 'The service refused'}${sentence}${details && ` (${details})`}`, {
     status,
-    ...(form?.errno !== undefined && { errno: form.errno }),
+    errno: form?.errno,
     remedy: remedyFor(code, status, form),
   });
 }
