@@ -1,11 +1,12 @@
 /** What a reader is told must be so: the documents against the program. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { catalogue, exitStatus } from '../src/domain/errors.ts';
 import { declareCommands } from '../src/cmd/commands.ts';
+import { ProgramCommand } from '../src/cmd/options.ts';
 import { processContext } from '../src/cmd/process/process-context.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { limits } from '../src/domain/limits.ts';
@@ -92,8 +93,8 @@ describe('the documents', () => {
   });
 
   it('names every command, and none that does not exist', () => {
-    const program = new Command('vendor-mirror');
-    declareCommands(program, processContext(new AbortController().signal, packageRoot), () => () => Promise.resolve());
+    const program = new ProgramCommand('vendor-mirror', () => Promise.resolve());
+    declareCommands(program, processContext(new AbortController().signal, packageRoot));
     const names = (command: Command, above: string): string[] =>
       command.commands.length === 0
         ? [above]

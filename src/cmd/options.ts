@@ -3,11 +3,12 @@
  *
  * The exit code of a command over several accounts is the highest of theirs. `vendors list` shows active vendors unless told otherwise.
  */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { MirrorError } from '../domain/errors.ts';
 import { eventsInstead } from '../domain/events.ts';
 import type { LogLevel } from '../domain/log.ts';
 import { cursorForm, isCursor } from '../store/reports/feed-cursor.ts';
+import type { CommandHandler } from './process/command.ts';
 
 const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -20,7 +21,7 @@ export function helpOption(): Option {
   return new Option('-h, --help', 'print help').helpGroup(group);
 }
 
-export function addCommonOptions(command: Command): Command {
+export function addCommonOptions<C extends Command>(command: C): C {
   const options = [
     new Option(
       '-c, --config <file>',
@@ -137,16 +138,41 @@ export function collected(value: string, earlier: readonly string[] = []): strin
   return [...earlier, value];
 }
 
-/** The parts of a help text. */
-export function paragraphs(...texts: readonly string[]): string {
-  return texts.join('\n\n');
-}
+/** Runs a command that the command line names, with the function that `load` gets. */
+export type RunCommand = <Options extends object>(
+  command: Command,
+  load: () => Promise<CommandHandler<Options>>,
+) => Promise<void>;
 
-/** The last part of a help text: command lines, each with what it does where that is not plain. */
-export function examples(...lines: readonly (readonly [line: string, meaning?: string])[]): string {
-  const widest = Math.max(...lines.map(([line]) => line.length));
-  const shown = lines.map(([line, meaning]) => (meaning ? `  ${line.padEnd(widest)}  # ${meaning}` : `  ${line}`));
-  return `\nExamples:\n${shown.join('\n')}`;
+/** A command, and those below it, with help texts of one form. */
+export class ProgramCommand extends Command {
+  readonly #run: RunCommand;
+
+  constructor(name: string, run: RunCommand) {
+    super(name);
+    this.#run = run;
+  }
+
+  override createCommand(name = ''): ProgramCommand {
+    return new ProgramCommand(name, this.#run);
+  }
+
+  /** The paragraphs of the help text. */
+  about(...paragraphs: readonly string[]): this {
+    return this.description(paragraphs.join('\n\n'));
+  }
+
+  /** The last part of the help text: command lines, each with what it does where that is not plain. */
+  examples(...lines: readonly (readonly [line: string, meaning?: string])[]): this {
+    const widest = Math.max(...lines.map(([line]) => line.length));
+    const shown = lines.map(([line, meaning]) => (meaning ? `  ${line.padEnd(widest)}  # ${meaning}` : `  ${line}`));
+    return this.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+  }
+
+  /** What it does; `load` is called when it runs. */
+  runs<Options extends object>(load: () => Promise<CommandHandler<Options>>): this {
+    return this.action((...given: unknown[]) => this.#run(given.at(-1) as Command, load));
+  }
 }
 
 /** The shells that we know how to complete in. */

@@ -1,8 +1,8 @@
 /** Parses the command line, runs the command, and prints errors. */
-import { Command, CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { type CommonOptions, type CommandHandler, settingsOption } from './process/command.ts';
-import { addCommonOptions, helpOption, examples, refuseIgnored } from './options.ts';
+import { addCommonOptions, helpOption, ProgramCommand, refuseIgnored, type RunCommand } from './options.ts';
 import { declareCommands } from './commands.ts';
 import { packageVersion } from './version.ts';
 import { type ProcessContext, columnsOf } from './process/process-context.ts';
@@ -12,17 +12,18 @@ import { printError, errorReport, printJson, printNotice } from './terminal/prin
 export async function runProgram(argv: readonly string[], context: ProcessContext): Promise<ExitStatus> {
   let status: ExitStatus = exitStatus.done;
   let commandContext = context;
-  const program = rootCommand(context);
-  declareCommands(program, context, <Options extends object>(load: () => Promise<CommandHandler<Options>>) => {
-    return async (...given: unknown[]) => {
-      const command = given.at(-1) as Command;
-      const options = command.optsWithGlobals<CommonOptions & Options>();
-      commandContext = inheriting(context, { settingsOption: settingsOption(options), inEveryDocument: {} });
-      refuseIgnored(command, options as CommonOptions as Record<string, unknown>);
-      const run = await load();
-      status = await run({ context: commandContext, options, args: command.args });
-    };
-  });
+  const run: RunCommand = async <Options extends object>(
+    command: Command,
+    load: () => Promise<CommandHandler<Options>>,
+  ) => {
+    const options = command.optsWithGlobals<CommonOptions & Options>();
+    commandContext = inheriting(context, { settingsOption: settingsOption(options), inEveryDocument: {} });
+    refuseIgnored(command, options as CommonOptions as Record<string, unknown>);
+    const handler = await load();
+    status = await handler({ context: commandContext, options, args: command.args });
+  };
+  const program = rootCommand(context, run);
+  declareCommands(program, context);
   try {
     await program.parseAsync(argv, { from: 'user' });
     return status;
@@ -41,8 +42,8 @@ function inheriting(context: ProcessContext, more: Partial<ProcessContext>): Pro
 /** Of help, where no terminal says how wide it is. */
 const usualColumns = 100;
 
-function rootCommand(context: ProcessContext): Command {
-  return addCommonOptions(new Command('vendor-mirror'))
+function rootCommand(context: ProcessContext, run: RunCommand): ProgramCommand {
+  return addCommonOptions(new ProgramCommand('vendor-mirror', run))
     .description("Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.")
     .version(packageVersion(context.packageRoot), '-V, --version', 'print the version')
     .addHelpOption(helpOption())
@@ -57,14 +58,11 @@ function rootCommand(context: ProcessContext): Command {
       getErrHasColors: () => false,
     })
     .exitOverride()
-    .addHelpText(
-      'after',
-      examples(
-        ['vendor-mirror sync --sandbox', 'try it: mirror the built-in sandbox'],
-        ['vendor-mirror sync -c mirror.yaml', 'mirror the accounts of your settings'],
-        ['vendor-mirror status -c mirror.yaml', 'what the mirror holds and how fresh it is'],
-        ['sqlite3 data/sandbox.db "select * from active_vendors"', 'query the mirror with any SQLite reader'],
-      ),
+    .examples(
+      ['vendor-mirror sync --sandbox', 'try it: mirror the built-in sandbox'],
+      ['vendor-mirror sync -c mirror.yaml', 'mirror the accounts of your settings'],
+      ['vendor-mirror status -c mirror.yaml', 'what the mirror holds and how fresh it is'],
+      ['sqlite3 data/sandbox.db "select * from active_vendors"', 'query the mirror with any SQLite reader'],
     );
 }
 

@@ -2,29 +2,26 @@
  * The commands about vendors, gateways and callbacks, with their options: some read the mirror, the others write to the service.
  */
 import { presences } from '../domain/presence.ts';
-import { Option, type Command } from 'commander';
+import { Option } from 'commander';
 import type { VendorOrder } from '../store/reports/vendor-list.ts';
-import { collected, dryRun, eventName, examples, idNumber, paragraphs, webAddress, wholeFrom } from './options.ts';
-import type { LazyAction } from './process/command.ts';
+import { collected, dryRun, eventName, idNumber, type ProgramCommand, webAddress, wholeFrom } from './options.ts';
 
 /** The commands about vendors: two read the mirror, five write to the service. */
-export function declareVendors(program: Command, lazy: LazyAction): void {
+export function declareVendors(program: ProgramCommand): void {
   const vendors = program
     .command('vendors')
     .summary('list, show, create, edit, delete, archive, restore vendors')
-    .description(
-      paragraphs(
-        'The commands list and show read the mirror. The others write to the service and apply its answer to the mirror at once.',
-      ),
+    .about(
+      'The commands list and show read the mirror. The others write to the service and apply its answer to the mirror at once.',
     );
-  declareReading(vendors, lazy);
-  declareFields(vendors, lazy);
-  declareStates(vendors, lazy);
+  declareReading(vendors);
+  declareFields(vendors);
+  declareStates(vendors);
 }
 
 const vendorOrders: readonly VendorOrder[] = ['number', 'name', 'country', 'changed', 'outstanding', 'overdue'];
 
-function declareReading(vendors: Command, lazy: LazyAction): void {
+function declareReading(vendors: ProgramCommand): void {
   vendors
     .command('list')
     .summary('list vendors of the mirror')
@@ -52,15 +49,12 @@ function declareReading(vendors: Command, lazy: LazyAction): void {
     )
     .option('--limit <n>', 'at most this many', wholeFrom(1))
     .addOption(new Option('--all', 'all vendors, on a terminal too').conflicts('limit'))
-    .addHelpText(
-      'after',
-      examples(
-        ['vendor-mirror vendors list --search muller', 'finds Müller as well'],
-        ['vendor-mirror vendors list --sort overdue --limit 10'],
-        ['vendor-mirror vendors list --state deleted --json'],
-      ),
+    .examples(
+      ['vendor-mirror vendors list --search muller', 'finds Müller as well'],
+      ['vendor-mirror vendors list --sort overdue --limit 10'],
+      ['vendor-mirror vendors list --state deleted --json'],
     )
-    .action(lazy(async () => (await import('./vendors-list.ts')).vendorsList));
+    .runs(async () => (await import('./vendors-list.ts')).vendorsList);
   vendors
     .command('show')
     .summary('show one vendor with its timeline')
@@ -68,50 +62,45 @@ function declareReading(vendors: Command, lazy: LazyAction): void {
     .description(
       'Shows every field of a vendor, its balances and tax defaults, and a timeline of its changes with old and new values.',
     )
-    .addHelpText('after', examples(['vendor-mirror vendors show 1562']))
-    .action(lazy(async () => (await import('./vendors-show.ts')).vendorsShow));
+    .examples(['vendor-mirror vendors show 1562'])
+    .runs(async () => (await import('./vendors-show.ts')).vendorsShow);
 }
 
 /** The options that say what fields shall be. */
-function withFields(command: Command): Command {
+function withFields(command: ProgramCommand): ProgramCommand {
   return command
     .option('--set <name=value>', 'a field; `name=` is empty text, `name=null` is null; may be repeated', collected)
     .option('--file <file>', 'the fields as a JSON object; - is standard input')
     .option(...dryRun);
 }
 
-function declareFields(vendors: Command, lazy: LazyAction): void {
+function declareFields(vendors: ProgramCommand): void {
   withFields(vendors.command('create'))
     .summary('create a vendor in the service')
-    .description(
-      paragraphs(
-        'Creates a vendor in the service. It needs vendor_name, language and currency_code.',
-        'If --set and --file name the same field, --set wins.',
-        'If an earlier attempt to create a vendor with this name may have succeeded, the service is searched for it first.',
-      ),
+    .about(
+      'Creates a vendor in the service. It needs vendor_name, language and currency_code.',
+      'If --set and --file name the same field, --set wins.',
+      'If an earlier attempt to create a vendor with this name may have succeeded, the service is searched for it first.',
     )
     .option('--again', 'create the vendor without this search')
-    .addHelpText(
-      'after',
-      examples(
-        ['vendor-mirror vendors create --set "vendor_name=Acme Ltd" --set language=en --set currency_code=USD'],
-        ['vendor-mirror vendors create --file vendor.json'],
-        ['… --set \'tax_defaults=[{"system_taxid": 36859, "enabled": true}]\'', 'as JSON'],
-      ),
+    .examples(
+      ['vendor-mirror vendors create --set "vendor_name=Acme Ltd" --set language=en --set currency_code=USD'],
+      ['vendor-mirror vendors create --file vendor.json'],
+      ['… --set \'tax_defaults=[{"system_taxid": 36859, "enabled": true}]\'', 'as JSON'],
     )
-    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsCreate));
+    .runs(async () => (await import('./vendors-write.ts')).vendorsCreate);
   withFields(vendors.command('edit').argument('<vendorid>', "the vendor's number", idNumber))
     .summary('change fields of a vendor in the service')
     .description('Changes fields of a vendor in the service. Other fields stay as they are.')
     .option(...again)
-    .addHelpText('after', examples(['vendor-mirror vendors edit 1562 --set city=Boise --set is_1099=true']))
-    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsEdit));
+    .examples(['vendor-mirror vendors edit 1562 --set city=Boise --set is_1099=true'])
+    .runs(async () => (await import('./vendors-write.ts')).vendorsEdit);
 }
 
 /** Of commands that change a vendor. */
 const again = ['--again', 'send it without first checking an earlier edit whose outcome is unknown'] as const;
 
-function declareStates(vendors: Command, lazy: LazyAction): void {
+function declareStates(vendors: ProgramCommand): void {
   vendors
     .command('delete')
     .summary('delete a vendor in the service')
@@ -120,8 +109,8 @@ function declareStates(vendors: Command, lazy: LazyAction): void {
     .option('--yes', 'do not ask for confirmation')
     .option(...again)
     .option(...dryRun)
-    .addHelpText('after', examples(['vendor-mirror vendors delete 1562 --yes']))
-    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsDelete));
+    .examples(['vendor-mirror vendors delete 1562 --yes'])
+    .runs(async () => (await import('./vendors-write.ts')).vendorsDelete);
   vendors
     .command('archive')
     .summary('archive a vendor in the service')
@@ -129,7 +118,7 @@ function declareStates(vendors: Command, lazy: LazyAction): void {
     .description('Archives a vendor in the service (vis_state 2).')
     .option(...again)
     .option(...dryRun)
-    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsArchive));
+    .runs(async () => (await import('./vendors-write.ts')).vendorsArchive);
   vendors
     .command('restore')
     .summary('make a deleted or archived vendor active again')
@@ -137,11 +126,11 @@ function declareStates(vendors: Command, lazy: LazyAction): void {
     .description('Makes a deleted or archived vendor active again in the service (vis_state 0).')
     .option(...again)
     .option(...dryRun)
-    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsRestore));
+    .runs(async () => (await import('./vendors-write.ts')).vendorsRestore);
 }
 
 /** The commands about gateways: one reads the mirror, one writes to the service. */
-export function declareGateways(program: Command, lazy: LazyAction): void {
+export function declareGateways(program: ProgramCommand): void {
   const gateways = program
     .command('gateways')
     .summary('list, remove payment gateways')
@@ -150,87 +139,77 @@ export function declareGateways(program: Command, lazy: LazyAction): void {
     .command('list')
     .summary('list the gateways of the mirror')
     .description('Lists the gateways of the mirror, removed ones included.')
-    .action(lazy(async () => (await import('./gateways.ts')).gatewaysList));
+    .runs(async () => (await import('./gateways.ts')).gatewaysList);
   gateways
     .command('remove')
     .summary('remove a gateway in the service')
     .argument('<sgid>', "the gateway's number", idNumber)
-    .description(
-      paragraphs(
-        'Removes a gateway in the service, so that it takes no more payments for the business.',
-        "Only the service's own interface can enable it again.",
-      ),
+    .about(
+      'Removes a gateway in the service, so that it takes no more payments for the business.',
+      "Only the service's own interface can enable it again.",
     )
     .option('--yes', 'do not ask for confirmation')
     .option(...dryRun)
-    .addHelpText('after', examples(['vendor-mirror gateways remove 26 --yes']))
-    .action(lazy(async () => (await import('./gateways.ts')).gatewaysRemove));
+    .examples(['vendor-mirror gateways remove 26 --yes'])
+    .runs(async () => (await import('./gateways.ts')).gatewaysRemove);
 }
 
 /** The commands about callbacks, straight to the service. */
-export function declareCallbacks(program: Command, lazy: LazyAction): void {
+export function declareCallbacks(program: ProgramCommand): void {
   const callbacks = program
     .command('callbacks')
     .summary('list, register, verify, resend, rotate, delete webhook callbacks')
-    .description(
-      paragraphs(
-        'The webhook callbacks registered in the service, for any event. The daemon manages its own callbacks automatically.',
-        "Addresses are shown without the secret at the end of a mirror's own.",
-      ),
+    .about(
+      'The webhook callbacks registered in the service, for any event. The daemon manages its own callbacks automatically.',
+      "Addresses are shown without the secret at the end of a mirror's own.",
     );
-  declareLooking(callbacks, lazy);
+  declareLooking(callbacks);
   callbacks
     .command('register')
     .summary('register a callback')
     .argument('<event>', 'such as bill_vendor or invoice.create; a noun alone means all its events', eventName)
     .argument('[uri]', "the address that receives the webhooks; by default this installation's own", webAddress)
-    .description(
-      paragraphs(
-        'Registers a callback. The service sends a verification code to the address.',
-        'Without an address it is the callback that the daemon keeps, which verifies it: this ends the wait after registrations that were refused or did not last.',
-      ),
+    .about(
+      'Registers a callback. The service sends a verification code to the address.',
+      'Without an address it is the callback that the daemon keeps, which verifies it: this ends the wait after registrations that were refused or did not last.',
     )
-    .addHelpText('after', examples(['vendor-mirror callbacks register invoice.create https://hooks.example.com/inbox']))
-    .action(lazy(async () => (await import('./callbacks.ts')).callbacksRegister));
+    .examples(['vendor-mirror callbacks register invoice.create https://hooks.example.com/inbox'])
+    .runs(async () => (await import('./callbacks.ts')).callbacksRegister);
   callbacks
     .command('verify')
     .summary('return a verification code')
     .argument('<callbackid>', "the callback's number", idNumber)
     .argument('[code]', 'the verification code; better left out, because others may see it on the command line')
-    .description(
-      paragraphs(
-        'Returns the verification code that the service sent to the address. Then the service begins to deliver.',
-        'Without a code, or with -, the code is read from standard input; on a terminal, you are asked for it.',
-      ),
+    .about(
+      'Returns the verification code that the service sent to the address. Then the service begins to deliver.',
+      'Without a code, or with -, the code is read from standard input; on a terminal, you are asked for it.',
     )
-    .addHelpText('after', examples(['vendor-mirror callbacks verify 2001 < code.txt']))
-    .action(lazy(async () => (await import('./callbacks.ts')).callbacksVerify));
+    .examples(['vendor-mirror callbacks verify 2001 < code.txt'])
+    .runs(async () => (await import('./callbacks.ts')).callbacksVerify);
   callbacks
     .command('resend')
     .summary('request a new verification code')
     .argument('<callbackid>', "the callback's number", idNumber)
     .description('Requests a new verification code. Until it is verified, nothing is delivered.')
-    .action(lazy(async () => (await import('./callbacks.ts')).callbacksResend));
+    .runs(async () => (await import('./callbacks.ts')).callbacksResend);
   callbacks
     .command('rotate')
     .summary('replace the secret address of the callback')
-    .description(
-      paragraphs(
-        "Replaces the secret at the end of this installation's own address, because others know it.",
-        'The daemon registers and verifies the new address first, and then deletes the callback at the old one; until then both are served. Without a daemon its next start does that. If it was interrupted, it goes on.',
-      ),
+    .about(
+      "Replaces the secret at the end of this installation's own address, because others know it.",
+      'The daemon registers and verifies the new address first, and then deletes the callback at the old one; until then both are served. Without a daemon its next start does that. If it was interrupted, it goes on.',
     )
-    .addHelpText('after', examples(['vendor-mirror callbacks rotate --account 6BApk']))
-    .action(lazy(async () => (await import('./callbacks.ts')).callbacksRotate));
+    .examples(['vendor-mirror callbacks rotate --account 6BApk'])
+    .runs(async () => (await import('./callbacks.ts')).callbacksRotate);
   callbacks
     .command('delete')
     .summary('delete a callback')
     .argument('<callbackid>', "the callback's number", idNumber)
     .description('Deletes a callback. A running daemon registers its own again.')
-    .action(lazy(async () => (await import('./callbacks.ts')).callbacksDelete));
+    .runs(async () => (await import('./callbacks.ts')).callbacksDelete);
 }
 
-function declareLooking(callbacks: Command, lazy: LazyAction): void {
+function declareLooking(callbacks: ProgramCommand): void {
   callbacks
     .command('list')
     .summary('list the callbacks in the service')
@@ -238,6 +217,6 @@ function declareLooking(callbacks: Command, lazy: LazyAction): void {
     .option('--event <event>', 'only for this event; a noun or its plural means all its events')
     .option('--uri <uri>', 'only to exactly this address')
     .addOption(new Option('--verified <answer>', 'only verified ones, or only others').choices(['true', 'false']))
-    .addHelpText('after', examples(['vendor-mirror callbacks list --event bill_vendor --verified false']))
-    .action(lazy(async () => (await import('./callbacks.ts')).callbacksList));
+    .examples(['vendor-mirror callbacks list --event bill_vendor --verified false'])
+    .runs(async () => (await import('./callbacks.ts')).callbacksList);
 }

@@ -29,11 +29,6 @@ export interface Call<Options extends object = object> {
  */
 export type CommandHandler<Options extends object = object> = (call: Call<Options>) => Promise<ExitStatus>;
 
-/** Makes the action of a declared command from the function that loads it. */
-export type LazyAction = <Options extends object>(
-  load: () => Promise<CommandHandler<Options>>,
-) => (...given: unknown[]) => Promise<void>;
-
 /** The option with which another command finds the same settings; empty if it finds them without one. */
 export function settingsOption({ config, sandbox }: CommonOptions): string {
   if (config !== undefined) return `-c ${shellWord(config)}`;

@@ -1,7 +1,8 @@
 /** Every command with every option that commands share: it changes what the command does, or it is refused. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { declareCommands } from '../../../src/cmd/commands.ts';
+import { ProgramCommand } from '../../../src/cmd/options.ts';
 import type { ProcessContext } from '../../../src/cmd/process/process-context.ts';
 import { packageRoot, run, span, vendor, version, type Row } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
@@ -106,8 +107,8 @@ function namesOf(command: Command, before = ''): string[] {
 
 describe('L76 --account', () => {
   it('is decided for every command', () => {
-    const root = new Command();
-    declareCommands(root, { packageRoot } as ProcessContext, () => () => Promise.resolve());
+    const root = new ProgramCommand('', () => Promise.resolve());
+    declareCommands(root, { packageRoot } as ProcessContext);
     const names = root.commands.flatMap((command) => namesOf(command));
     const decided = new Set(
       [...reading, ...refusing].flatMap(([first = '', second = '']) => [first, `${first} ${second}`]),
