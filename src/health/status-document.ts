@@ -12,114 +12,43 @@ import {
   judgeProcess,
   sentenceOf,
   type Ability,
-  type AccountFacts,
   type AccountHealth,
   type ConnectionFacts,
   type Health,
   type Problem,
-  type PublicationStatus,
-  type TargetStatus,
   type Verdict,
 } from './judge.ts';
 
-export interface StatusDocument {
-  /** As in every JSON that a command prints: the document could be made. */
-  readonly ok: true;
-  readonly version: string;
-  readonly database: string;
-  /** Only where the built-in sandbox stands in for the service. */
-  readonly sandbox?: true;
-  readonly at: string;
-  readonly started_at: string | null;
-  /** Whether a daemon can accept and store deliveries, and why not. */
-  readonly ready: boolean;
-  readonly reasons: readonly string[];
-  /** Whether no account is stale. */
-  readonly fresh: boolean;
-  readonly accounts_stale: number;
-  readonly accounts_paused: number;
-  readonly verdict: VerdictDocument;
-  /** Of no single account. */
-  readonly problems: readonly ProblemDocument[];
-  /** What is wrong, by cause: the problems of the process, of accounts and of the installation, each once. */
-  readonly causes: readonly CauseDocument[];
-  /** What a person should do, in sentences. */
-  readonly advice: readonly string[];
-  readonly notify: readonly TargetStatus[];
-  readonly publications: readonly PublicationStatus[];
-  readonly connections: readonly object[];
-  readonly next: { readonly pull: string | null; readonly reconcile: string | null };
-  readonly database_bytes: number;
-  readonly wal_bytes: number;
-  readonly disk_free_bytes: number;
-  readonly rss_bytes: number | null;
-  readonly event_loop_lag_seconds: number | null;
-  readonly accounts: readonly AccountDocument[];
-}
-
-interface VerdictDocument extends Pick<Verdict, 'code' | 'tone' | 'since'> {
-  readonly message: string;
-}
-
-interface ProblemDocument extends Pick<Problem, 'code' | 'tone' | 'since' | 'message'> {
-  readonly what_to_do: string | null;
-}
-
-/** The problem is as the first of its accounts has it; none is named for one of the installation. */
-interface CauseDocument extends ProblemDocument {
-  readonly accounts: readonly string[];
-}
-
-interface AccountDocument extends Pick<AccountFacts, 'account' | 'freshness' | 'runs' | 'findings'> {
-  readonly unreadable_values: AccountFacts['unreadable'];
-  readonly verdict: VerdictDocument;
-  readonly problems: readonly ProblemDocument[];
-  /** Whether its part of the mirror may be relied on, and why not. */
-  readonly ready: boolean;
-  readonly reasons: readonly string[];
-  readonly last_error: object | null;
-  readonly stale: boolean;
-  readonly paused_since: string | null;
-  /** How many vendors that the service counts and does not show a person accepted. */
-  readonly accepted_unreadable: number;
-  readonly listed_as_of: string | null;
-  readonly safe_as_of: string | null;
-  readonly staleness_seconds: number | null;
-  readonly watchdog: 'off' | 'receiving' | 'refused' | 'silent';
-  readonly vendors: VendorCounts;
-  readonly queue: object;
-  readonly undecided: AccountFacts['undecided'];
-  readonly callbacks: readonly object[];
-  readonly last_delivery: string | null;
-  /** Requests to the callback address that were refused, by outcome. */
-  readonly refused_deliveries: AccountFacts['refused'];
-  readonly registration_refusals: AccountFacts['refusals'];
-  readonly sweep_request: AccountFacts['sweepRequest'];
-  readonly request_failures: AccountFacts['failing'];
-  readonly webhook_health: AccountFacts['days'];
-}
+export type StatusDocument = ReturnType<typeof statusDocument>;
 
 /** @param completed completes the commands in a sentence */
-export function statusDocument(health: Health, completed: (text: string) => string = (text) => text): StatusDocument {
+// eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- what it makes is its type
+export function statusDocument(health: Health, completed: (text: string) => string = (text) => text) {
   const { facts, accounts, process, now } = health;
   const { startedAt, files, next, ability } = facts;
   const whole = new Set(health.bySeverity.slice(0, limits.wholeAccounts));
   const stale = accounts.filter((account) => account.stale).length;
   return {
-    ok: true,
+    /** As in every JSON that a command prints: the document could be made. */
+    ok: true as const,
     version: facts.version,
     database: facts.database,
-    ...(facts.isSandbox && { sandbox: true }),
+    ...(facts.isSandbox && { sandbox: true as const }),
     at: timestamp(now),
     started_at: startedAt === null ? null : timestamp(startedAt),
+    /** Whether a daemon can accept and store deliveries, and why not. */
     ready: startedAt !== null && process.length === 0,
     reasons: startedAt === null ? ['No daemon runs.', ...process.map(sentenceOf)] : process.map(sentenceOf),
+    /** Whether no account is stale. */
     fresh: stale === 0,
     accounts_stale: stale,
     accounts_paused: accounts.filter((account) => isPaused(account)).length,
     verdict: verdictDocument(health.verdict),
+    /** Of no single account. */
     problems: [...process, ...health.installation].map(problemDocument),
+    /** What is wrong, by cause: the problems of the process, of accounts and of the installation, each once. */
     causes: causesOf(health).map(({ problem, accounts: ids }) => ({ ...problemDocument(problem), accounts: ids })),
+    /** What a person should do, in sentences. */
     advice: advice(health).map(completed),
     notify: facts.targets,
     publications: facts.publications,
@@ -134,7 +63,7 @@ export function statusDocument(health: Health, completed: (text: string) => stri
   };
 }
 
-export interface ReadinessDocument extends Pick<StatusDocument, 'ready' | 'reasons' | 'disk_free_bytes'> {
+interface ReadinessDocument extends Pick<StatusDocument, 'ready' | 'reasons' | 'disk_free_bytes'> {
   readonly listener_open: boolean | null;
   readonly file_writable: boolean;
 }
@@ -173,13 +102,14 @@ export function vendorCounts(counts: readonly VendorCount[]): VendorCounts {
 
 const watchdogs = ['off', 'refused', 'silent'] as const;
 
-function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocument {
+function accountDocument(health: AccountHealth, isWhole: boolean) {
   const { facts, ready, problems, error, staleness, deliveries } = health;
   const { freshness, queue, runs } = facts;
   return {
     account: facts.account,
     verdict: verdictDocument(health.verdict),
     problems: problems.map(problemDocument),
+    /** Whether its part of the mirror may be relied on, and why not. */
     ready,
     reasons: ready ? [] : problems.filter(({ tone }) => tone !== 'fair' || !health.isServed).map(sentenceOf),
     last_error: error
@@ -193,6 +123,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocume
       : null,
     stale: health.stale,
     paused_since: freshness.paused_since,
+    /** How many vendors that the service counts and does not show a person accepted. */
     accepted_unreadable: facts.acceptedUnreadable,
     listed_as_of: freshness.listed_as_of,
     safe_as_of: freshness.safe_as_of,
@@ -204,6 +135,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocume
     undecided: facts.undecided,
     callbacks: facts.callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
     last_delivery: facts.lastDelivery,
+    /** Requests to the callback address that were refused, by outcome. */
     refused_deliveries: facts.refused,
     registration_refusals: facts.refusals,
     sweep_request: facts.sweepRequest,
@@ -215,15 +147,15 @@ function accountDocument(health: AccountHealth, isWhole: boolean): AccountDocume
   };
 }
 
-function verdictDocument({ code, tone, words, since }: Verdict): VerdictDocument {
+function verdictDocument({ code, tone, words, since }: Verdict) {
   return { code, tone, message: `${words}.`, since };
 }
 
-function problemDocument({ code, tone, since, message, remedy }: Problem): ProblemDocument {
+function problemDocument({ code, tone, since, message, remedy }: Problem) {
   return { code, tone, since, message, what_to_do: remedy };
 }
 
-function connectionDocument(facts: ConnectionFacts): object {
+function connectionDocument(facts: ConnectionFacts) {
   const { connection, accounts, failing } = facts;
   if (!failing) return { connection, accounts, failing: null };
   const { requests, first_at, last_at, code, message } = failing;
