@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { age } from '../domain/clock.ts';
 import { asMirrorError, catalogue, exitStatus, MirrorError, withFullStop } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { sizeInWords } from '../domain/size.ts';
+import { counted, sizeInWords } from '../domain/size.ts';
 import { vendorFields } from '../domain/vendor.ts';
 import {
   judge,
@@ -36,7 +36,6 @@ import { mirrorFacts } from './mirror-facts.ts';
 import { openMirror } from './open-mirror.ts';
 import { shellWord } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { counted } from './terminal/text.ts';
 
 /** `doctor` on the files: the mirror, the secrets, and the disk that they are on. */
 export async function* fileCheckups(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {

@@ -13,6 +13,7 @@ import { asMirrorError, exitStatus, MirrorError, type ErrorCode } from '../domai
 import { isDeclined } from '../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { kept, type Callback } from '../domain/vendor.ts';
+import { counted } from '../domain/size.ts';
 import {
   leadsElsewhere,
   notRegistered,
@@ -26,7 +27,6 @@ import { isBelow } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { counted } from './terminal/text.ts';
 
 /** Checks an account; where its list cannot be read, nothing further makes sense. */
 export async function* serviceCheckups(

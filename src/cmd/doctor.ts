@@ -8,6 +8,7 @@ import type { Installation, ServedAccount } from '../app/installation.ts';
 import { asMirrorError, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import type { RetryLimits } from '../domain/retry.ts';
+import { counted } from '../domain/size.ts';
 import { manyAccounts, whoseText, withoutParticulars } from '../health/causes.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { VendorTraits } from '../store/vendors.ts';
@@ -22,7 +23,7 @@ import { highestExit, withSettings, type Call, type CommandHandler } from './pro
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice } from './terminal/print.ts';
 import { isConfirmed } from './terminal/prompt.ts';
-import { counted, paragraph, visible } from './terminal/text.ts';
+import { paragraph, visible } from './terminal/text.ts';
 import { withInstallation } from './with-installation.ts';
 
 interface Result extends Checkup {

@@ -7,12 +7,13 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
+import { counted } from '../domain/size.ts';
 import type { ExportFormat } from '../settings/export-format.ts';
 import { loadSettings } from './load-settings.ts';
 import { noticeNothingMirrored, openMirror } from './open-mirror.ts';
 import type { CommandHandler } from './process/command.ts';
 import { printJson, printNotice } from './terminal/print.ts';
-import { counted, visibleOn } from './terminal/text.ts';
+import { visibleOn } from './terminal/text.ts';
 
 interface ExportOptions {
   readonly view?: string;

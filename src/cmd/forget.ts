@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { neededFields } from '../domain/vendor.ts';
+import { counted } from '../domain/size.ts';
 import { publishedFiles, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { Forgetter, olderCopies } from '../store/forget.ts';
 import { vendorDetails } from '../store/reports/vendor-detail.ts';
@@ -11,7 +12,6 @@ import type { Call, CommandHandler } from './process/command.ts';
 import { printJson, printNotice, printText } from './terminal/print.ts';
 import { migrationProgress } from './terminal/progress.ts';
 import { isConfirmed } from './terminal/prompt.ts';
-import { counted } from './terminal/text.ts';
 
 interface ForgetFlags {
   readonly field?: readonly string[];

@@ -2,6 +2,7 @@
 import { age } from '../domain/clock.ts';
 import { agoInWords } from '../domain/duration.ts';
 import { errorSentence } from '../domain/errors.ts';
+import { counted } from '../domain/size.ts';
 import { causeTexts, manyAccounts } from '../health/causes.ts';
 import { judge, sentenceOf, type AccountHealth, type Health, type HealthSource } from '../health/judge.ts';
 import { vendorCounts } from '../health/status-document.ts';
@@ -9,7 +10,7 @@ import { withSettings, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { LiveBlock } from './terminal/live-block.ts';
 import { table } from './terminal/table.ts';
-import { counted, facts, paragraph, visible } from './terminal/text.ts';
+import { facts, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
 import type { ReadableEntry } from './with-installation.ts';
 

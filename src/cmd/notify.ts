@@ -4,6 +4,7 @@
 import { age } from '../domain/clock.ts';
 import { inWords } from '../domain/duration.ts';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
+import { counted } from '../domain/size.ts';
 import { targetStatuses, type TargetStatus } from '../health/judge.ts';
 import { parkedVendors, targetReports, type ParkedVendor } from '../store/reports/outbox-report.ts';
 import { loadSettings } from './load-settings.ts';
@@ -12,7 +13,6 @@ import type { CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice, printText } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
-import { counted } from './terminal/text.ts';
 
 /** Vendors that were given up may be many. */
 const maxShown = 100;

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { isWeak, Secret } from '../domain/secret.ts';
+import { counted } from '../domain/size.ts';
 import { readSealedFile, readSecretFile, reasonOf } from '../settings/file.ts';
 import { readableByAll } from '../settings/permissions.ts';
 import { exportSecrets, importSecrets } from '../store/secrets/sealed-backup.ts';
@@ -15,7 +16,6 @@ import type { CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printJson, printNotice, printText } from './terminal/print.ts';
 import { isConfirmed, isInteractive, prompt } from './terminal/prompt.ts';
-import { counted } from './terminal/text.ts';
 
 export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => {
   const { context, options } = call;

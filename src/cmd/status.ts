@@ -3,6 +3,7 @@ import { owedText, type OwedAmount } from '../domain/amounts.ts';
 import { age, timestamp, took } from '../domain/clock.ts';
 import { agoInWords, inWords } from '../domain/duration.ts';
 import { exitStatus } from '../domain/errors.ts';
+import { counted } from '../domain/size.ts';
 import { advice, byTrouble, causeTexts, manyAccounts, stateOf } from '../health/causes.ts';
 import {
   judge,
@@ -29,7 +30,7 @@ import { withSettings, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
-import { counted, facts as factLines, heading, paragraph, visible } from './terminal/text.ts';
+import { facts as factLines, heading, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
 
 /** What is owed in the accounts of the mirror. */

@@ -19,13 +19,14 @@ import {
   type WantedState,
 } from '../store/reports/vendor-list.ts';
 import type { Presence } from '../domain/presence.ts';
+import { counted } from '../domain/size.ts';
 import { loadSettings } from './load-settings.ts';
 import { noticeNothingMirrored, openMirror, queryMirror } from './open-mirror.ts';
 import { shellWord, type CommandHandler, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice, printPart } from './terminal/print.ts';
 import { Table, table, type Column } from './terminal/table.ts';
-import { amounts, counted } from './terminal/text.ts';
+import { amounts } from './terminal/text.ts';
 
 interface ListOptions {
   readonly state?: WantedState;

@@ -45,16 +45,6 @@ export async function prettyEntries(colors: boolean): Promise<(entry: object) =>
 /** Logs nothing. */
 export const silentLog: Log = pino({ level: 'silent' });
 
-/** What the log contains of an error. */
-export interface ErrorFacts {
-  readonly type: string;
-  readonly message: string;
-  readonly code?: string;
-  readonly stack?: string;
-  /** Its causes, nearest first, by name and code. */
-  readonly caused_by?: readonly string[];
-}
-
 /** The most causes that are logged; a chain of causes may be circular. */
 const maxCauses = 5;
 
@@ -62,7 +52,7 @@ const maxCauses = 5;
  * The error's message, and of its causes only names and codes: their messages and properties may contain the request, including headers
  * with tokens. The stack is that of the innermost cause, where the fault is.
  */
-function errorFacts(error: unknown): ErrorFacts {
+function errorFacts(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: 'A value that is not an Error was thrown.' };
   const causes: Error[] = [];
   for (let at = error.cause; at instanceof Error && causes.length < maxCauses; at = at.cause) causes.push(at);

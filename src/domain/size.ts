@@ -1,3 +1,12 @@
+/** Numbers in words. */
+
+const numbers = new Intl.NumberFormat('en');
+
+/** A number with what is counted: `1 vendor`, `94,942 vendors`; a plural that is not the noun with an s is named. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${numbers.format(count)} ${count === 1 ? noun : plural}`;
+}
+
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, useGrouping: false });
 

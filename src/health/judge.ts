@@ -306,7 +306,7 @@ export function lacksDetails({ details_as_of }: AccountFacts['freshness']): bool
 
 const correctMirror = 'Your mirror is correct';
 
-function verdictOf([first]: readonly Problem[], correct = correctMirror): Verdict {
+function verdictOf([first]: readonly Problem[], correct: string): Verdict {
   if (!first) return { code: 'correct', tone: 'good', words: correct, since: null, isCorrect: true };
   const { code, tone, since, headline } = first;
   if (code in headlines)

@@ -380,18 +380,13 @@ export async function rememberShortfall(
   await mirror.listings.remember(accountId, { shortfall, withheld });
 }
 
-interface Missing {
-  readonly missing: readonly ProvenAbsence[];
-  readonly notes: readonly string[];
-}
-
 /** Absences of suspects whose 404 proves nothing, where two sweeps agree. Each is as old as the later of the two. */
 async function proveMissing(
   account: SyncAccount,
   swept: SweepOutcome,
   suspects: readonly number[],
   options: ObservationOptions,
-): Promise<Missing> {
+): Promise<{ readonly missing: readonly ProvenAbsence[]; readonly notes: readonly string[] }> {
   const { again, open } = byEarlierSweep(account, swept, suspects);
   if (open.length === 0 || account.sync.lag > longestPause) return { missing: again, notes: [] };
   const second = await sweepAgain(account, swept, open, options);

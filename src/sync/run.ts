@@ -3,16 +3,13 @@
  * errors are in its report. Gateways are pulled beside it.
  */
 import type { ServiceClient } from '../api/client.ts';
-import type { GatewaysApi } from '../api/gateways.ts';
 import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { timestamp } from '../domain/clock.ts';
 import { asMirrorError, MirrorError, type ErrorCode } from '../domain/errors.ts';
 import { isStateShown } from '../domain/presence.ts';
 import type { VendorPage } from '../domain/reading.ts';
-import type { Log } from '../domain/log.ts';
 import { endingOf, nextOutcome, type EndedOutcome, type SweepProgress } from '../domain/run.ts';
 import type { Finding } from '../store/findings.ts';
-import type { Store } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
 import { allSeen, lacksLists, learnShown, ShownStates, sortUnseen } from './absences.ts';
@@ -429,24 +426,20 @@ export interface GatewayCount {
  * could be used: one that could not may be of that gateway.
  */
 export async function pullGateways(
-  { client: { gateways, optional }, mirror, accountId, log }: GatewaysOf,
+  account: GatewaysOf,
   signal: AbortSignal,
 ): Promise<GatewayCount | { readonly declined: MirrorError | null }> {
-  const read = (): Promise<GatewayCount> => readGateways({ gateways, mirror, accountId, log }, signal);
-  const counts = await optional.try('gateways', read);
+  const counts = await account.client.optional.try('gateways', () => readGateways(account, signal));
   if (counts === 'not_tried') return { declined: null };
   return counts instanceof MirrorError ? { declined: counts } : counts;
 }
 
-interface GatewaysOf {
+interface GatewaysOf extends Pick<SyncAccount, 'mirror' | 'accountId' | 'log'> {
   readonly client: Pick<ServiceClient, 'gateways' | 'optional'>;
-  readonly mirror: Store;
-  readonly accountId: string;
-  readonly log: Log;
 }
 
 async function readGateways(
-  { gateways, mirror, accountId, log }: { gateways: GatewaysApi; mirror: Store; accountId: string; log: Log },
+  { client: { gateways }, mirror, accountId, log }: GatewaysOf,
   signal: AbortSignal,
 ): Promise<GatewayCount> {
   const rejected = new Set<string>();

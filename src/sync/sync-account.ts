@@ -160,12 +160,6 @@ export class VendorReader {
     return results;
   }
 
-  /** Whether it was found out, or is set, that the service offers reads by id. */
-  get isKnownToBeOffered(): boolean {
-    if (this.#readOne !== 'auto') return this.#readOne === 'get';
-    return this.#learned?.offered === true && this.#clock.monotonic() < this.#learned.until;
-  }
-
   /**
    * Reads a vendor and applies the answer.
    * @throws MirrorError of the mirror, and where no vendor would be answered.

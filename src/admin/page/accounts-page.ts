@@ -1,11 +1,12 @@
 /** The first page where there are several accounts: which are in trouble, and what is owed in all of them. Each leads to its own page. */
 import { owedText, type OwedAmount } from '../../domain/amounts.ts';
+import { counted } from '../../domain/size.ts';
 import { byTrouble, causeTexts, stateOf, toneOrder } from '../../health/causes.ts';
 import type { AccountHealth, Health, Tone } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { AccountOwed, Owed } from '../../store/reports/owed.ts';
 import { owedTable, vendorTiles } from './contents-section.ts';
-import { ago, clockTime, count, counted, html, page, sentence, type Html, type Page } from './html.ts';
+import { ago, clockTime, count, html, page, sentence, type Html, type Page } from './html.ts';
 import { footer, nextReconciliation } from './overview.ts';
 
 /** @param owed null while it is worked out */

@@ -1,7 +1,8 @@
 /** What a person may ask the daemon to do about an account; where there is nothing to be asked, why. */
+import { counted } from '../../domain/size.ts';
 import type { AccountHealth } from '../../health/judge.ts';
 import { noTokenMessage } from '../api/actions-api.ts';
-import { counted, html, sentence, type Html } from './html.ts';
+import { html, sentence, type Html } from './html.ts';
 
 interface Button {
   readonly action: 'sync' | 'reconcile' | 'retry' | 'approve';

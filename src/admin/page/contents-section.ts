@@ -1,11 +1,12 @@
 /** What is in the mirror: vendors by state, and what is owed in each currency, today and over time. */
 import { currencyDigits, owedText, type OwedAmount } from '../../domain/amounts.ts';
+import { counted } from '../../domain/size.ts';
 import type { AccountFacts } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
 import type { VendorCount } from '../../store/account-reports.ts';
 import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
 import { owedElsewhere, type Owed, type OwedReport } from '../../store/reports/owed.ts';
-import { chart, count, counted, date, html, type Html } from './html.ts';
+import { chart, count, date, html, type Html } from './html.ts';
 
 /** So many currencies are drawn, those of most vendors; all are listed. */
 const maxDrawn = 4;

@@ -4,12 +4,12 @@ import type { ReportedRun } from '../../store/runs.ts';
 import { learnedBy, type FieldChange } from '../../store/reports/change-feed.ts';
 import type { ChangeFigure, Figures, FoundFigure } from '../../store/reports/figures.ts';
 import type { RunOutcome } from '../../domain/run.ts';
+import { counted } from '../../domain/size.ts';
 import {
   ago,
   changedFields,
   changeWords,
   count,
-  counted,
   findingWords,
   foldedSection,
   html,

@@ -124,10 +124,6 @@ const dates = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', ti
 
 export const count = (value: number): string => numbers.format(value);
 
-/** A number with what is counted: `1 vendor`, `2 vendors`. */
-export const counted = (value: number, one: string, many = `${one}s`): string =>
-  `${numbers.format(value)} ${value === 1 ? one : many}`;
-
 /** An amount with its thousands grouped; unchanged if it is not a number. */
 export function amountText(balance: Balance): string {
   const minor = minorUnits(balance);

@@ -2,12 +2,13 @@
 import type { Presence } from '../../domain/presence.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
+import { counted } from '../../domain/size.ts';
 import { accountIds } from '../../store/reports/known-accounts.ts';
 import { accountsWith, storedDetails } from '../../store/reports/vendor-detail.ts';
 import { isVendorId, vendorPage } from '../../store/reports/vendor-list.ts';
 import type { VendorKey } from '../../store/sqlite/schema.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
-import { amountText, counted, html, type Html } from './html.ts';
+import { amountText, html, type Html } from './html.ts';
 
 /** One that was found. */
 interface Hit {

@@ -1,11 +1,12 @@
 /** The list of all vendors, or of those that a person searched for: a page of it, in the order that they chose, of one account or of all. */
+import { counted } from '../../domain/size.ts';
 import {
   isAmountUnread,
   type ListedVendor,
   type VendorList,
   type VendorOrder,
 } from '../../store/reports/vendor-list.ts';
-import { ago, amountLines, count, counted, html, page, vendorLink, type Html, type Page } from './html.ts';
+import { ago, amountLines, count, html, page, vendorLink, type Html, type Page } from './html.ts';
 import { noneFound, stateWords } from './search-results.ts';
 
 /** What a person chose, as the address of the page says it. */

@@ -4,6 +4,7 @@
  */
 import { timestamp } from '../../domain/clock.ts';
 import { seconds } from '../../domain/duration.ts';
+import { counted } from '../../domain/size.ts';
 import {
   sentenceOf,
   targetProblems,
@@ -22,7 +23,6 @@ import {
   chart,
   clockTime,
   count,
-  counted,
   date,
   foldedSection,
   html,

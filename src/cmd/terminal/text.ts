@@ -211,11 +211,6 @@ export function mayStyle(stream: Output, env: ProcessContext['env']): boolean {
   return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-/** `1 vendor`, `94,942 vendors`; a plural that is not the noun with an s is named. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
-}
-
 /** A vendor's amounts: `1200.00 USD; 5.00 EUR`, exactly as the service wrote them; null where there are none. */
 export function amounts(balances: readonly Balance[]): string | null {
   return balances.length === 0 ? null : balances.map(({ amount, code }) => `${amount} ${code}`).join('; ');

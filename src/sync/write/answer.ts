@@ -64,7 +64,7 @@ export async function applyAnswer(
 const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
 
 /** Known fields that are missing from an answer. */
-function missingFields(answer: Vendor, excluded?: ReadonlySet<string>): VendorField[] {
+function missingFields(answer: Vendor, excluded: ReadonlySet<string> | undefined): VendorField[] {
   return vendorFields.filter((field) => !optional.has(field) && !excluded?.has(field) && answer[field] === undefined);
 }
 
