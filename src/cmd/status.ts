@@ -405,9 +405,8 @@ function publicationLine({ clock }: ProcessContext, publication: PublicationStat
 }
 
 function lineOf({ clock }: ProcessContext, target: TargetStatus): string {
-  const { state, waiting, parked, behind, delivered_at, failing_since, last_error, lag_seconds } = target;
-  const waits =
-    waiting + behind === 0 ? 'nothing waits' : `the oldest change has waited ${inWords(lag_seconds * 1_000)}`;
+  const { state, waiting, parked, delivered_at, failing_since, last_error, lag_seconds } = target;
+  const waits = waiting === 0 ? 'nothing waits' : `the oldest change has waited ${inWords(lag_seconds * 1_000)}`;
   const given = parked === 0 ? [] : [`${counted(parked, 'vendor')} given up`];
   const why = failing_since === null ? [] : [`failing since ${age(clock, failing_since)}: ${last_error ?? ''}`];
   return [state, waits, ...given, `last accepted ${age(clock, delivered_at)}`, ...why].join('; ');

@@ -231,11 +231,10 @@ function toneOf(state: PublicationStatus['state']): Tone {
 }
 
 function figures(report: TargetStatus, now: number): [string, Html | string][] {
-  const { waiting, behind, parked, oldest_waiting, delivered_at } = report;
-  const further = behind === 0 ? '' : `, and ${counted(behind, 'further change')}`;
+  const { waiting, parked, oldest_waiting, delivered_at } = report;
   return [
     ['Lag', oldest_waiting === null ? 'none' : lasting(now, oldest_waiting)],
-    ['Waiting', waiting + behind === 0 ? 'nothing' : `${counted(waiting, 'vendor')}${further}`],
+    ['Waiting', waiting === 0 ? 'nothing' : counted(waiting, 'vendor')],
     ['Given up', parked === 0 ? 'nothing' : counted(parked, 'vendor')],
     ['Last accepted', ago(now, delivered_at)],
   ];

@@ -1,6 +1,7 @@
 /** The state of the targets of outgoing webhooks, and of parked vendors. */
 import { sql } from 'kysely';
 import { parseInstant } from '../../domain/clock.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { cursorParts, lastSeq } from './feed-cursor.ts';
 import { statement, type None } from '../sqlite/statement.ts';
@@ -15,6 +16,7 @@ export interface TargetReport {
   readonly last_error: string | null;
   /** When its receiver answered 410; null while it accepts messages. */
   readonly disabled_at: string | null;
+  /** Vendors with changes that it has not received, without those that were given up; of a target that is far behind, at least so many. */
   readonly waiting: number;
   readonly parked: number;
   /** Why the latest of those that were given up was not accepted; null where none was given up. */
@@ -52,11 +54,23 @@ export function targetReports(sqlite: Sqlite): TargetReport[] {
     sqlite,
     (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
   );
+  // Nothing is put into the queue of a target that answered 410, or has a thousand vendors in it.
+  const notQueued = statement<{ target: string; seq: number }, { vendors: number }>(
+    sqlite,
+    (at) => sql`
+    SELECT count(*) AS vendors FROM (
+      SELECT DISTINCT account_id, vendorid
+      FROM (SELECT account_id, vendorid FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT ${limits.rowsSearched})
+    ) v WHERE NOT EXISTS (
+      SELECT 1 FROM _notify_queue q
+      WHERE q.target = ${at('target')} AND q.account_id = v.account_id AND q.vendorid = v.vendorid)`,
+  );
   const last = lastSeq(sqlite);
   return all.all({}).map(({ place, ...report }) => {
     const seq = cursorParts(place)?.seq ?? 0;
     return {
       ...report,
+      waiting: report.waiting + (notQueued.get({ target: report.target, seq })?.vendors ?? 0),
       behind: Math.max(0, last - seq),
       oldest_waiting: report.oldest_waiting ?? after.get({ seq })?.at ?? null,
     };

@@ -52,13 +52,23 @@ beforeEach(async () => {
 });
 
 describe('notify list', () => {
+  it('counts each vendor once that changed after a receiver answered 410, as the metrics do', async () => {
+    await line.fill({
+      vendor_versions: [version(2, ['note']), version(4, []), version(4, ['note'])],
+      _notify_queue: [waiting('quiet', 1), waiting('quiet', 2, parked)],
+    });
+    const { stdout } = await line.run('notify', 'list', '--json');
+    const { targets } = JSON.parse(stdout) as { targets: { target: string; waiting: number; parked: number }[] };
+    expect(targets.find((one) => one.target === 'quiet')).toMatchObject({ waiting: 2, parked: 1 });
+  });
+
   it('shows each target with its state and lag, what was given up, and nothing of an address or a secret', async () => {
     const { status, stdout, stderr } = await line.run('notify', 'list');
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
       "target         state                   lag  waiting  parked  last accepted  error
       hooks.example  failing              10 min        1       1  2 min ago      hooks.example answered 500.
-      old.example    not in the settings     3 h        0       0  2 min ago      –
+      old.example    not in the settings     3 h        2       0  2 min ago      –
       quiet          disabled               none        0       0  2 min ago      quiet answered 410: it wants no more messages.
       new.example    not begun              none        0       0  never          –
 

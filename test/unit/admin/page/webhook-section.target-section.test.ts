@@ -15,10 +15,8 @@ it('a target shows its state, its lag, what waits, what was given up, and when s
   expect(shown(target())).toContain(
     'hooks.example delivering Lag none Waiting nothing Given up nothing Last accepted 6 s ago',
   );
-  const behind = target({ waiting: 1, behind: 3, oldest_waiting: before(90_000), delivered_at: null });
-  expect(shown(behind)).toContain(
-    'Lag 1 min Waiting 1 vendor, and 3 further changes Given up nothing Last accepted never',
-  );
+  const behind = target({ waiting: 3, behind: 7, oldest_waiting: before(90_000), delivered_at: null });
+  expect(shown(behind)).toContain('Lag 1 min Waiting 3 vendors Given up nothing Last accepted never');
 });
 
 it('a failure is shown at once, and with what to do once it lasts', () => {
