@@ -135,7 +135,7 @@ export const catalogue = {
   postgres_failed: entry(
     unavailable,
     true,
-    'Nothing needs to be done here: it is tried again. See that the server runs, can be reached, and has free disk and connections.',
+    'See that the server runs, can be reached, and has free disk and connections; until then it is tried again.',
   ),
   postgres_refused: entry(
     refused,

@@ -849,7 +849,7 @@ export function listenerMoved(host: string): string {
 }
 
 export const listenerRemedy =
-  'If the proxy runs on another machine, or in another container, set listener.host: 0.0.0.0 and restart the daemon. If it runs on this machine, nothing needs to be done.';
+  'If the proxy runs on another machine, or in another container, set listener.host: 0.0.0.0 and restart the daemon. If it runs on this machine, this ends with the first delivery.';
 
 /** Nothing once a delivery has come. */
 function listenerProblem({ listenerMovedAt, accounts }: HealthFacts): Problem | undefined {

@@ -6,6 +6,13 @@ it('K18 only a dead token, none, a refused account and a dead grant count as err
   expect(refused.sort()).toEqual(['access_denied', 'token_refresh_failed', 'token_unusable', 'unauthenticated']);
 });
 
+it('no hint says that there is nothing to do: where it stands, something is counted as to be done', () => {
+  const idle = Object.entries(catalogue).filter(([, { hint }]) =>
+    /nothing (needs|has|is) to|nothing to do/i.test(hint),
+  );
+  expect(idle).toEqual([]);
+});
+
 it.each([
   ['EACCES', 'file_unwritable', 'run commands as the user of the service'],
   ['EMFILE', 'file_unwritable', '`ulimit -n 1024`'],

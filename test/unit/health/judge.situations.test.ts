@@ -508,6 +508,7 @@ describe('L44 L23 L61 L79 L93 L104 one judgement, shown alike by page, live summ
       const toDo = advice(health);
       if (remedy === null) expect(toDo).toEqual([]);
       else expect(toDo.join('\n')).toContain(remedy);
+      expect(toDo.join('\n')).not.toMatch(/nothing (needs|has) to|nothing to do/i);
 
       const text = await statusOf(given);
       const [first = ''] = text.split('\n');
