@@ -159,7 +159,6 @@ const labelled = ({ bySeverity }: Health): AccountHealth[] => served(bySeverity)
 /** Accounts that the settings name and nobody paused. */
 const served = (accounts: readonly AccountHealth[]): AccountHealth[] => accounts.filter(({ isServed }) => isServed);
 
-/** Of each account. */
 function ofAccount(
   name: string,
   help: string,

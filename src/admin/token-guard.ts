@@ -15,7 +15,6 @@ export interface TokenGuardOptions {
   /** Null gives access to everybody who reaches the port, which is then on this machine only. */
   readonly token: Secret | null;
   readonly clock: Clock;
-  /** Called for each wrong token. */
   readonly onWrongToken: () => void;
   /** Called for the first wrong token, then at most once an hour, with how many came since the call before. */
   readonly onGuesses: (count: number) => void;

@@ -12,7 +12,6 @@ export interface ServiceClient {
   readonly optional: OptionalRequests;
 }
 
-/** The API of one account. */
 export function connect(service: ApiSettings, accountId: string, dependencies: ApiDependencies): ServiceClient {
   const call = caller(accountId, service, dependencies);
   const optional = new OptionalRequests(accountId, dependencies.optionalMemory ?? noMemory, dependencies.log);

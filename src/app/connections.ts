@@ -31,7 +31,6 @@ export function serviceAddress({ service: { baseUrl }, connections }: Settings):
 }
 
 interface ConnectionsOptions extends ExchangeDependencies {
-  /** The accounts, the connections by name, and the connection of each account. */
   readonly settings: Pick<Settings, 'accounts' | 'connections' | 'connectionOf' | 'service'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
   readonly process: TokenStoreProcess['process'];

@@ -63,7 +63,6 @@ export interface GatewaySummary extends GatewayCount {
   readonly declined?: MirrorError | null;
 }
 
-/** An account that this installation serves. */
 export interface ServedAccount extends SyncAccount {
   /** The whole API of the account at the service. */
   readonly client: ServiceClient;

@@ -80,11 +80,7 @@ export const accountsList: CommandHandler = async (call) => {
   return exitStatus.done;
 };
 
-interface AddOptions {
-  readonly connection?: string;
-}
-
-export const accountsAdd: CommandHandler<AddOptions> = async (call) => {
+export const accountsAdd: CommandHandler<{ readonly connection?: string }> = async (call) => {
   const { context, options } = call;
   const { settings, account } = addable(call);
   const connection = options.connection ?? defaultConnection;

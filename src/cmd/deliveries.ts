@@ -58,11 +58,7 @@ function countOf(total: number, shown: number): string {
   return shown < total ? `${shown} of ${total} ${deliveries}; more with --limit.` : `${total} ${deliveries}.`;
 }
 
-interface RetryOptions {
-  readonly vendor?: number;
-}
-
-export const deliveriesRetry: CommandHandler<RetryOptions> = async (call) => {
+export const deliveriesRetry: CommandHandler<{ readonly vendor?: number }> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const marked = await changeExisting(context, settings, async ({ deliveries }) => {

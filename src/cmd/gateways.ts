@@ -36,11 +36,7 @@ export const gatewaysList: CommandHandler = async (call) => {
   return exitStatus.done;
 };
 
-interface RemoveOptions extends DryRunOption {
-  readonly yes?: boolean;
-}
-
-export const gatewaysRemove: CommandHandler<RemoveOptions> = async (call) => {
+export const gatewaysRemove: CommandHandler<DryRunOption & { readonly yes?: boolean }> = async (call) => {
   const { context, options } = call;
   const sgid = Number(call.args[0]);
   const settings = loadSettings(call);

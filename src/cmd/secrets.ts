@@ -43,11 +43,7 @@ export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => 
   return exitStatus.done;
 };
 
-interface ImportOptions extends PassphraseOptions {
-  readonly yes?: boolean;
-}
-
-export const secretsImport: CommandHandler<ImportOptions> = async (call) => {
+export const secretsImport: CommandHandler<PassphraseOptions & { readonly yes?: boolean }> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
   const { secrets, database } = settingsOfFile(call);

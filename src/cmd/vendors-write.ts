@@ -43,10 +43,6 @@ interface WriteFlags extends DryRunOption {
 
 type SetOptions = FieldOptions & WriteFlags;
 
-interface DeleteOptions extends WriteFlags {
-  readonly yes?: boolean;
-}
-
 export const vendorsCreate: CommandHandler<SetOptions> = async (call) => {
   const settings = loadSettings(call);
   const fields = newVendor(await givenFields(call.context, call.options, settings.vendors.exclude));
@@ -63,7 +59,7 @@ export const vendorsEdit: CommandHandler<SetOptions> = async (call) => {
   return edit(call, settings, await givenFields(call.context, call.options, settings.vendors.exclude));
 };
 
-export const vendorsDelete: CommandHandler<DeleteOptions> = async (call) => {
+export const vendorsDelete: CommandHandler<WriteFlags & { readonly yes?: boolean }> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const isAgreed = options.dryRun ?? (await isConfirmed(context, () => deleteQuestion(call, settings), options.yes));

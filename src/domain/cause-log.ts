@@ -11,7 +11,6 @@ import { isOfToken, type ErrorCode } from './errors.ts';
 import type { Log } from './log.ts';
 
 interface CauseLogOptions {
-  /** The connection of an account. */
   readonly connectionOf: (accountId: string) => string;
   /** The accounts that are served. */
   readonly accounts: () => readonly string[];

@@ -37,7 +37,6 @@ export function eventsInstead(name: string): string | undefined {
   return known.join(', ') + rest;
 }
 
-/** Whether an event or noun is about vendors. */
 export function isAboutVendors(event: string): boolean {
   return event.split('.', 1)[0] === 'bill_vendor';
 }

@@ -32,7 +32,6 @@ export interface VendorReading {
   readonly row: VendorRow;
 }
 
-/** One page of the vendor list. */
 export interface VendorPage {
   readonly stamp: ReadStamp;
   readonly page: number;
@@ -76,7 +75,6 @@ export interface Reservation {
 /** A reservation, or the milliseconds after which to try again, and the window that is full. */
 export type ReservationOrWait = Reservation | { readonly wait: number; readonly window: RateWindow };
 
-/** Reserves a place for a request. */
 export type ReserveRequest = (demand: RateDemand) => Promise<ReservationOrWait>;
 
 /** What to do where an account shows other vendors than those that are known of it. */

@@ -305,7 +305,6 @@ export type FilePublication = z.infer<typeof filePublication>;
 /** A schema of somebody's PostgreSQL that holds the mirror's rows; `path` is what status, metrics and messages call it. */
 export type PostgresPublication = z.infer<typeof postgresPublication>;
 
-/** The files among the publications. */
 export function publishedFiles(publish: readonly (FilePublication | PostgresPublication)[]): FilePublication[] {
   return publish.filter((one): one is FilePublication => !('to' in one));
 }

@@ -21,7 +21,6 @@ export interface AttemptOptions extends ReadOptions {
   readonly onVerdict?: (verdict: Verdict) => void;
 }
 
-/** Options of attempts within a run that sweeps. */
 export interface SweepAttemptOptions extends AttemptOptions {
   readonly context: SweepContext;
   readonly onVerdict: (verdict: Verdict) => void;

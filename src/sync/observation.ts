@@ -44,7 +44,6 @@ export interface Observation extends SweepResult {
 export interface ObservationOptions {
   readonly context: SweepContext;
   readonly sameAccount: SameAccount;
-  /** Counts the progress of the run. */
   readonly counter: RunCounter;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;

@@ -84,7 +84,6 @@ export interface Resolution {
   readonly notes: readonly string[];
 }
 
-/** A resolution that concludes nothing. */
 export const nothingResolved: Resolution = {
   unconfirmed: 0,
   unread: 0,

@@ -38,7 +38,6 @@ export async function withSeenLag(account: SyncAccount): Promise<SyncAccount> {
   return behind <= sync.lag ? account : { ...account, sync: { ...sync, lag: behind } };
 }
 
-/** The result of a read by id. */
 export type ReadResult =
   | { readonly kind: 'record'; readonly verdict: Verdict }
   /** The service does not know the vendor. `isProven` where the answer has the service's own error form; a proxy may answer 404 too. */

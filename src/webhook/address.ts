@@ -122,7 +122,6 @@ export const nobodysAccount = '';
 /** By what challenges are answered. Unknown accounts get an answer too, the same after each start: it does not reveal which accounts are served. */
 export interface ProofTokens {
   readonly tokens: PathTokens;
-  /** The path token of `nobodysAccount`. */
   readonly nobodysToken: Secret;
 }
 

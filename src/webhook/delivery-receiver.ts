@@ -198,7 +198,6 @@ export function outcomeOfRefusal(status: number): Outcome {
 
 export interface GroupCommitOptions {
   readonly clock: Clock;
-  /** Writes deliveries in one commit. */
   readonly commit: (deliveries: readonly NewDelivery[]) => Promise<void>;
   /** The most deliveries that may wait; more are refused at once. */
   readonly capacity: number;

@@ -83,7 +83,7 @@ const messages: Readonly<
   },
 };
 
-/** @throws BadQuestion for anything that is not a known account and, for `approve`, a number of absences. */
+/** @throws BadRequest for anything that is not a known account and, for `approve`, a number of absences. */
 function actionRequest(body: Uint8Array, name: ActionName, { accounts }: Actions): ActionRequest {
   const { account = accounts.length === 1 ? accounts[0] : undefined, absences, ...others } = documentOf(body);
   const known = name === 'approve' ? 'account and absences' : 'account';

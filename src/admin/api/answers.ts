@@ -33,7 +33,7 @@ export function answeringBadRequests(handle: ApiHandle): ApiHandle {
 export class Parameters {
   readonly #query: URLSearchParams;
 
-  /** @throws BadQuestion where the query names a parameter that is not among `known`, or one twice. */
+  /** @throws BadRequest where the query names a parameter that is not among `known`, or one twice. */
   constructor(query: URLSearchParams, known: readonly string[]) {
     this.#query = query;
     for (const name of query.keys()) {

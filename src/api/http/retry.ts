@@ -12,7 +12,6 @@ export interface RetryPolicy {
   readonly random: Random;
   readonly retryLimits: RetryLimits;
   readonly signal?: AbortSignal | undefined;
-  /** Whether a retry may help after this error. */
   readonly mayRetry: (error: MirrorError) => boolean;
   /** Called before each wait. */
   readonly onWait: (error: MirrorError, wait: number) => void;

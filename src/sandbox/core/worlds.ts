@@ -251,7 +251,6 @@ export function parseWorld(pairs: readonly string[]): World {
   return world as World;
 }
 
-/** The world with every default. */
 export const defaultWorld: World = parseWorld([]);
 
 function parseValue({ key, values, unit }: WorldAxis, value: string): string | number {

@@ -29,7 +29,6 @@ export interface Walk {
   readonly concurrency: number;
   /** Page 1, read before all others. */
   readonly first: VendorPage;
-  /** Fetches one page. */
   readonly fetch: (page: number) => Promise<VendorPage>;
   /** Applies one page. @returns its window, and whether a vendor of it may have entered the list since the sweep began. */
   readonly apply: (page: VendorPage, requested: number) => Promise<{ window: Window; entered: boolean }>;

@@ -35,7 +35,6 @@ export interface WindowWalk {
   readonly concurrency: number;
   /** Whether the list is known to show more vendors than it counts. */
   readonly miscounted: boolean;
-  /** Reads a page and applies it. */
   readonly read: (requested: PageRequest, observeTimes: boolean) => Promise<Window | 'no_such_page' | 'size_ignored'>;
 }
 

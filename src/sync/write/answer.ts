@@ -63,7 +63,6 @@ export async function applyAnswer(
 /** Fields that a complete answer may leave out: the service sends them only if they were ever set, or never. */
 const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
 
-/** Known fields that are missing from an answer. */
 function missingFields(answer: Vendor, excluded: ReadonlySet<string> | undefined): VendorField[] {
   return vendorFields.filter((field) => !optional.has(field) && !excluded?.has(field) && answer[field] === undefined);
 }
@@ -163,7 +162,6 @@ export async function sweepNow(
   if (error) throw error;
 }
 
-/** Options of writes to the service. */
 export interface WriteOptions {
   readonly signal: AbortSignal;
   /** Sends without checking the outcome of an earlier open write. */
