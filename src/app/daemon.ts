@@ -5,7 +5,7 @@ import { createAdminServer } from '../admin/admin-server.ts';
 import type { Actions } from '../admin/api/actions-api.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { CauseLog } from '../domain/cause-log.ts';
-import { timestamp, type Clock, type Random } from '../domain/clock.ts';
+import { timestamp, type Clock } from '../domain/clock.ts';
 import { SingleFlight } from '../domain/concurrency.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
@@ -328,18 +328,14 @@ async function noteListener(
   if (await mirror.noteListener({ host, isClosedByDefault })) log.warn(`${listenerMoved(host)} ${listenerRemedy}`);
 }
 
-interface DaemonServicesOptions {
+interface DaemonServicesOptions extends Pick<
+  DaemonDependencies,
+  'clock' | 'random' | 'fetch' | 'log' | 'onRun' | 'onAccount'
+> {
   readonly installation: Installation;
   readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly fetch: InstallationDependencies['fetch'];
-  readonly log: Log;
   /** Called when the wall clock has jumped. */
   readonly onClockJump?: () => void;
-  /** As those of `DaemonDependencies`. */
-  readonly onRun: (accountId: string, report: RunReport) => void;
-  readonly onAccount?: (accountId: string) => void;
 }
 
 interface DaemonServices {

@@ -70,32 +70,26 @@ interface InstallationUse extends Pick<InstallationDependencies, 'retryLimits' |
   readonly looksOnly?: boolean;
 }
 
-/** What stands in for the files of an installation whose mirror has not begun. */
-interface FilesToLookWith {
-  readonly settings: Settings;
-  readonly standsInFor: string;
-  readonly lockProcess: typeof lockProcess;
-  readonly remove: () => void;
-}
-
 /**
- * Undefined where there is a mirror. A grant that is renewed is kept in the secrets themselves, because its old refresh token no longer works;
- * then this process is known beside the mirror that may begin meanwhile, where others look who renews.
+ * What stands in for the files of an installation whose mirror has not begun; undefined where there is a mirror. A grant that is renewed is
+ * kept in the secrets themselves, because its old refresh token no longer works; then this process is known beside the mirror that may begin
+ * meanwhile, where others look who renews.
  */
-function filesToLookWith(settings: Settings): FilesToLookWith | undefined {
+function filesToLookWith(settings: Settings) {
   if (existsSync(settings.database)) return undefined;
   const standsInFor = resolvedPath(settings.database);
   const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-'));
   const mayRenew = [...settings.connections.values()].some((auth) => 'oauth' in auth);
   const secrets = mayRenew || existsSync(settings.secrets) ? settings.secrets : join(folder, 'secrets.db');
+  const lock: typeof lockProcess = (database, random) => {
+    if (!mayRenew) return lockProcess(database, random);
+    makeFolderOf(standsInFor);
+    return lockProcess(standsInFor, random);
+  };
   return {
     settings: { ...settings, database: join(folder, 'vendors.db'), secrets },
     standsInFor,
-    lockProcess(database, random) {
-      if (!mayRenew) return lockProcess(database, random);
-      makeFolderOf(standsInFor);
-      return lockProcess(standsInFor, random);
-    },
+    lockProcess: lock,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -69,12 +69,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
       return pageAnswer(vendorPageOf(known, clock.now()), request);
     },
     '*': (request) => Promise.resolve(pageAnswer(noSuchPage(request.path, clock.now()), request, 404)),
-    ...Object.fromEntries(
-      [...assets(assetFolder)].map(([path, { type, read }]) => [
-        path,
-        async () => ({ status: 200, headers: { 'content-type': type }, body: await read() }),
-      ]),
-    ),
+    ...assets(assetFolder),
   };
 }
 
@@ -138,24 +133,19 @@ function pageAnswer(
   return { status, headers: { 'content-type': htmlType, etag }, body };
 }
 
-/** What pages load besides: style, script and mark, compiled into one folder. */
-export interface Asset {
-  readonly type: string;
-  readonly read: () => Promise<string>;
-}
-
 const types = {
   'page.css': 'text/css; charset=utf-8',
   'page.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const;
 
-/** By its path; each file is read once. */
-function assets(folder: string): ReadonlyMap<string, Asset> {
-  return new Map(
-    Object.entries(types).map(([name, type]) => {
+/** What pages load besides: style, script and mark, compiled into one folder. Each file is read once. */
+function assets(folder: string): Readonly<Record<string, ApiHandle>> {
+  return Object.fromEntries(
+    Object.entries(types).map(([name, type]): [string, ApiHandle] => {
       let text: Promise<string> | undefined;
-      return [`/${name}`, { type, read: () => (text ??= readFile(join(folder, name), 'utf8')) }];
+      const read = (): Promise<string> => (text ??= readFile(join(folder, name), 'utf8'));
+      return [`/${name}`, async () => ({ status: 200, headers: { 'content-type': type }, body: await read() })];
     }),
   );
 }
