@@ -1,9 +1,8 @@
 /** `verify` where lists leave out what reads by id show. */
 import { describe, expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
+import { changingResults, type Wire } from '../../support/network/service-answers.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
-
-type Wire = Record<string, unknown>;
 
 const without = (row: Wire, field: string): Wire =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field));
@@ -16,14 +15,11 @@ async function leavingOut(field: string, vendors: number, single: (vendor: Wire)
     vendors,
     world: ['noteInList=yes', 'listDeleted=shown', ...world],
     settings: { service: { paging: { perPage: 100 } } },
-    rewrite: (text, { pathname }) => {
+    rewrite: changingResults((result, { pathname }) => {
       if (/\/\d+$/.test(pathname)) asked.push(pathname);
-      const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[]; bill_vendor?: Wire } } };
-      const result = answer.response?.result;
-      if (result?.bill_vendors) result.bill_vendors = result.bill_vendors.map((row) => without(row, field));
-      if (result?.bill_vendor) result.bill_vendor = single(result.bill_vendor);
-      return JSON.stringify(answer);
-    },
+      if (result.bill_vendors) result.bill_vendors = result.bill_vendors.map((row) => without(row, field));
+      if (result.bill_vendor) result.bill_vendor = single(result.bill_vendor);
+    }),
   });
   return { at, asked };
 }

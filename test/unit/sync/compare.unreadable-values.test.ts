@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { whatIsNotEqual } from '../../../src/sync/compare.ts';
 import { account } from '../../support/names.ts';
+import { changingRecords, type Wire } from '../../support/network/service-answers.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
-
-type Wire = Record<string, unknown>;
 
 /** An account of two vendors, of which the first is sent with other values from a moment on. */
 async function strangeAccount(fields: Wire): Promise<{
@@ -20,13 +19,7 @@ async function strangeAccount(fields: Wire): Promise<{
   const at = await testbed({
     level: 'account',
     vendors: 2,
-    rewrite: (text) => {
-      const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[]; bill_vendor?: Wire } } };
-      const result = answer.response?.result;
-      if (result?.bill_vendors) result.bill_vendors = result.bill_vendors.map(put);
-      if (result?.bill_vendor) result.bill_vendor = put(result.bill_vendor);
-      return JSON.stringify(answer);
-    },
+    rewrite: changingRecords(put),
   });
   const vendors = at.sandbox.vendors(account);
   first.vendorid = Number(vendors.all()[0]?.['vendorid']);

@@ -2,11 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { differences } from '../../support/mirror/differences.ts';
 import { account } from '../../support/names.ts';
+import { changingResults, type Wire } from '../../support/network/service-answers.ts';
 import { newDelivery } from '../../support/deliveries/new-delivery.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 import type { AccountOptions } from '../../support/testbed/account.ts';
-
-type Wire = Record<string, unknown>;
 
 /** Forty vendors whose lists lack some fields, and each request for a single vendor. */
 async function leavingOut(
@@ -450,13 +449,10 @@ describe('a vendor that one page shows twice, and not alike', () => {
       level: 'account',
       vendors: 20,
       settings: { service: { paging: { perPage: 100 } } },
-      rewrite: (text) => {
-        const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[] } } };
-        const rows = answer.response?.result?.bill_vendors;
+      rewrite: changingResults(({ bill_vendors: rows }) => {
         const row = rows?.[3];
         if (row) rows.splice(place === 'before' ? 3 : 4, 0, { ...row, vendor_name: 'Another name' });
-        return JSON.stringify(answer);
-      },
+      }),
     });
     const vendors = at.sandbox.vendors(account);
     const third = at.query.bind(at, 'SELECT vendorid, vendor_name FROM vendors WHERE vendor_name = ?', 'Another name');
