@@ -5,6 +5,7 @@
  * Facts are read of one account in each turn of the event loop; the judgement and the document of 1,000 accounts take about 20 ms and 25 ms.
  */
 import type { Clock } from '../domain/clock.ts';
+import { withOptionInJson } from '../domain/commands.ts';
 import { judge, type HealthSource } from '../health/judge.ts';
 import { readinessDocument, statusDocument } from '../health/status-document.ts';
 import { HttpServer, type HttpAnswer, type HttpRequest } from '../http/server.ts';
@@ -24,6 +25,8 @@ import { TokenGuard, type TokenGuardOptions } from './token-guard.ts';
 
 export interface AdminOptions {
   readonly settings: Settings['admin'];
+  /** The option with which commands find the settings of this daemon; empty where they need none. */
+  readonly settingsOption: string;
   readonly source: HealthSource;
   /** Works out the figures of an account. @throws Error where it cannot. */
   readonly figures: (accountId: string) => Promise<Figures>;
@@ -48,11 +51,14 @@ export interface AdminOptions {
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
 export function createAdminServer(options: AdminOptions): HttpServer {
-  const { settings, source, metrics, query, clock, onFault, onGuesses } = options;
+  const { settings, settingsOption, source, metrics, query, clock, onFault, onGuesses } = options;
   const { host, port, publicUrl, token } = settings;
 
   const currentHealth = shared(clock, async () => judge(await source.facts(), clock.now()));
-  const status = shared(clock, async () => jsonAnswer(statusDocument(await currentHealth())));
+  const status = shared(clock, async () => {
+    const answer = jsonAnswer(statusDocument(await currentHealth()));
+    return { ...answer, body: withOptionInJson(settingsOption, answer.body) };
+  });
   const scrape = shared(clock, async () => metrics.render(await currentHealth()));
 
   const streams = new ChangeStreams({ query, clock, headers: safeguards, onFault });

@@ -74,6 +74,8 @@ export interface CompiledParts {
 
 export interface DaemonDependencies extends Omit<InstallationDependencies, 'observe'> {
   readonly version: string;
+  /** As of the admin server. */
+  readonly settingsOption?: string;
   readonly compiled: CompiledParts;
   /** Memory and responsiveness of the process. */
   readonly machine: HealthParts['machine'];
@@ -211,6 +213,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   };
   const admin = createAdminServer({
     settings: settings.admin,
+    settingsOption: dependencies.settingsOption ?? '',
     source: healthSource(health),
     figures: (id) => figures.read(id),
     owed: () => figures.owed(),

@@ -22,7 +22,7 @@ import { isUnused } from '../store/runs.ts';
 import { secretCheckups } from './doctor-settings.ts';
 import { LiveSummary, wantsSummary } from './live-summary.ts';
 import { loadSettings } from './load-settings.ts';
-import type { Call, CommandHandler } from './process/command.ts';
+import { settingsOption, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print } from './terminal/print.ts';
 import { printFirstQuery } from './vendors-list.ts';
@@ -150,7 +150,10 @@ async function run(
   const dependencies = dependenciesOf(context, log, (error) => fatal.abort(error));
   const onRun =
     settings.sandbox && !summary ? welcome(settings, context, () => daemon.addresses.admin) : dependencies.onRun;
-  const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun, ...(onAccount && { onAccount }) });
+  const daemon = await openDaemon(settings, {
+    ...{ ...dependencies, serviceName, onRun, settingsOption: lastingOption(call.options) },
+    ...(onAccount && { onAccount }),
+  });
   const hangups = watchHangups(context, () => {
     if (!end.aborted) void reload(call, { daemon, started, inUse: settings, log });
   });
@@ -163,6 +166,12 @@ async function run(
   } finally {
     hangups.reRaise();
   }
+}
+
+/** For commands in whatever folder; a pipe ends with the command that wrote it. */
+function lastingOption({ config, sandbox }: Call['options']): string {
+  if (config === undefined) return settingsOption(sandbox ? { sandbox } : {});
+  return /^\/(dev|proc)\//.test(config) ? '' : settingsOption({ config: resolve(config) });
 }
 
 function reasonOf({ reason }: AbortSignal): { reason?: string } {

@@ -1,9 +1,11 @@
 /** `status`: what the mirror holds, how fresh it is, and what went on lately; for a program, or for a person's eye. */
 import { owedText, type OwedAmount } from '../domain/amounts.ts';
 import { age, timestamp, took } from '../domain/clock.ts';
+import { withOptionInJson } from '../domain/commands.ts';
 import { agoInWords, inWords } from '../domain/duration.ts';
 import { exitStatus } from '../domain/errors.ts';
 import { counted } from '../domain/size.ts';
+import { jsonText } from '../domain/steering.ts';
 import { advice, byTrouble, causeTexts, manyAccounts, stateOf } from '../health/causes.ts';
 import {
   judge,
@@ -28,7 +30,7 @@ import { mirrorFacts } from './mirror-facts.ts';
 import { noticeNothingMirrored, openMirror } from './open-mirror.ts';
 import { withSettings, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { print, printJson } from './terminal/print.ts';
+import { print } from './terminal/print.ts';
 import { table } from './terminal/table.ts';
 import { facts as factLines, heading, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
@@ -45,9 +47,12 @@ export const status: CommandHandler<{ readonly all?: boolean }> = async (call) =
     const now = context.clock.now();
     const health = judge(await mirrorFacts(context, settings, mirror, options.account), now);
     if (options.json)
-      printJson(
+      print(
         context,
-        statusDocument(health, (text) => withSettings(context, text)),
+        withOptionInJson(
+          context.settingsOption ?? '',
+          jsonText({ ...statusDocument(health), ...context.inEveryDocument }),
+        ),
       );
     else if (mirror)
       await printText(

@@ -10,6 +10,7 @@ import {
   type Installation,
   type InstallationDependencies,
 } from '../app/installation.ts';
+import { withOptionInJson } from '../domain/commands.ts';
 import { sleep } from '../domain/clock.ts';
 import { MirrorError, errorSentence } from '../domain/errors.ts';
 import { createLog, prettyEntries, type Log, type LogLevel } from '../domain/log.ts';
@@ -20,7 +21,7 @@ import { refuseOtherFiles } from '../store/files/identity.ts';
 import { lockFile, lockProcess } from '../store/files/locks.ts';
 import { resolvedPath } from '../store/files/own-files.ts';
 import { makeFolder } from '../store/sqlite/file-systems.ts';
-import { withSettings, type Call } from './process/command.ts';
+import type { Call } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
 import { migrationProgress } from './terminal/progress.ts';
@@ -255,10 +256,9 @@ export async function logOf({ context, options }: Call, usual: LogLevel, show?: 
   const isRead = stderr.isTTY === true && options.json !== true;
   const pretty = isRead ? await prettyEntries(mayStyle(stderr, env)) : undefined;
   if (!pretty && !settingsOption) return createLog(level, stderr);
-  const inJson = { settingsOption: JSON.stringify(settingsOption ?? '').slice(1, -1) };
   return createLog(level, {
     write(entry) {
-      const line = withSettings(inJson, entry);
+      const line = withOptionInJson(settingsOption ?? '', entry);
       if (!pretty) return void stderr.write(line);
       const parsed = readable(line);
       const text = pretty(parsed);

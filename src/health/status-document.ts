@@ -21,9 +21,8 @@ import {
 
 export type StatusDocument = ReturnType<typeof statusDocument>;
 
-/** @param completed completes the commands in a sentence */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- what it makes is its type
-export function statusDocument(health: Health, completed: (text: string) => string = (text) => text) {
+export function statusDocument(health: Health) {
   const { facts, accounts, process, now } = health;
   const { startedAt, files, next, ability } = facts;
   const whole = new Set(health.bySeverity.slice(0, limits.wholeAccounts));
@@ -49,7 +48,7 @@ export function statusDocument(health: Health, completed: (text: string) => stri
     /** What is wrong, by cause: the problems of the process, of accounts and of the installation, each once. */
     causes: causesOf(health).map(({ problem, accounts: ids }) => ({ ...problemDocument(problem), accounts: ids })),
     /** What a person should do, in sentences. */
-    advice: advice(health).map(completed),
+    advice: advice(health),
     notify: facts.targets,
     publications: facts.publications,
     connections: facts.connections.map(connectionDocument),

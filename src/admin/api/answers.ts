@@ -4,7 +4,7 @@ import type { HttpAnswer, HttpRoute } from '../../http/server.ts';
 
 export type ApiHandle = HttpRoute['handle'];
 
-export function jsonAnswer(document: unknown, status = 200): HttpAnswer {
+export function jsonAnswer(document: unknown, status = 200): HttpAnswer & { readonly body: string } {
   return {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8' },

@@ -294,3 +294,14 @@ export const changeWords: Readonly<Record<Change['kind'], string>> = {
   gone: 'Gone from the service',
   returned: 'Back again',
 };
+
+/** A page with an option in each command that it shows. */
+export function withCommands(made: Page, option: string): Page {
+  if (option === '') return made;
+  const text = Buffer.from(made.body).toString();
+  const completed = text.replace(
+    /<code>vendor-mirror ([a-z][^<]*)<\/code>/g,
+    (_, command: string) => `<code>vendor-mirror ${command} ${written(option)}</code>`,
+  );
+  return { ...made, body: Buffer.from(completed) };
+}

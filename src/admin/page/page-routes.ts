@@ -12,7 +12,7 @@ import type { Query } from '../../store/sqlite/statement.ts';
 import type { ApiHandle } from '../api/answers.ts';
 import { accountsPage } from './accounts-page.ts';
 import { FiguresCache, shared } from './figures-cache.ts';
-import type { Page } from './html.ts';
+import { withCommands, type Page } from './html.ts';
 import { chosenAccount, noAccountPage, noSuchPage, overview } from './overview.ts';
 import { findVendors, searchResults } from './search-results.ts';
 import { browserPage, chosenIn, searchIn, vendorsOnPage, type Chosen } from './vendor-browser.ts';
@@ -29,6 +29,8 @@ export interface PageOptions {
   /** Whether people may ask the daemon to do something. */
   readonly mayAct: boolean;
   readonly assetFolder: string;
+  /** The option with which commands find the settings of this daemon; empty where they need none. */
+  readonly settingsOption: string;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -39,7 +41,7 @@ const inBox = 12;
 
 /** Answers without the headers that all answers of the admin server have. */
 export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHandle>> {
-  const { query, clock, assetFolder } = options;
+  const { query, clock, assetFolder, settingsOption } = options;
   const overviews = sharedOverviews(options);
   const listed = sharedLists(options);
   const answerFor = (account: string | undefined, found: Page | undefined, request: HttpRequest): HttpAnswer =>
@@ -66,7 +68,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
       const { account = '', id = '' } = request.params;
       const known = isVendorId(id) ? await vendorHistory(query, account, Number(id)) : undefined;
       if (!known) return pageAnswer(noVendorPage(clock.now()), request, 404);
-      return pageAnswer(vendorPageOf(known, clock.now()), request);
+      return pageAnswer(withCommands(vendorPageOf(known, clock.now()), settingsOption), request);
     },
     '*': (request) => Promise.resolve(pageAnswer(noSuchPage(request.path, clock.now()), request, 404)),
     ...assets(assetFolder),
@@ -75,11 +77,13 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
 
 /** The first page, of all accounts or of a chosen one, made once for all readers; undefined where there is no such account. */
 function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page | undefined> {
-  const { currentHealth: examine, figures, clock, mayAct, onFault } = options;
+  const { currentHealth: examine, figures, clock, mayAct, settingsOption, onFault } = options;
   const cache = new FiguresCache(clock, figures, onFault);
   const sums = new FiguresCache(clock, options.owed, onFault);
   const pages = new Map<string, () => Promise<Page>>();
-  const allAccounts = shared(clock, async () => accountsPage(await examine(), await sums.of('')));
+  const allAccounts = shared(clock, async () =>
+    withCommands(accountsPage(await examine(), await sums.of('')), settingsOption),
+  );
   return async (wanted) => {
     const chosen = chosenAccount(await examine(), wanted);
     if (chosen === 'all') return allAccounts();
@@ -89,7 +93,7 @@ function sharedOverviews(options: PageOptions): (account: string | undefined) =>
     if (!page) {
       page = shared(clock, async () => {
         const known = account === '' ? null : await cache.of(account);
-        return overview(await examine(), { account, figures: known, mayAct });
+        return withCommands(overview(await examine(), { account, figures: known, mayAct }), settingsOption);
       });
       pages.set(account, page);
     }

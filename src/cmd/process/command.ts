@@ -1,6 +1,7 @@
 /**
  * What every command is: one asynchronous function of its call, that answers with an exit status; and commands that a message names.
  */
+import { withOption } from '../../domain/commands.ts';
 import { exitStatus, type ExitStatus } from '../../domain/errors.ts';
 import type { LogLevel } from '../../domain/log.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -37,11 +38,7 @@ export function settingsOption({ config, sandbox }: CommonOptions): string {
 
 /** The text, with that option in each command that it names: pasted as they stand, they meet the same mirror. */
 export function withSettings({ settingsOption: option }: Pick<ProcessContext, 'settingsOption'>, text: string): string {
-  if (!option) return text;
-  return text.replace(
-    /`vendor-mirror ([a-z][^`]*)`/g,
-    (_, command: string) => `\`vendor-mirror ${command} ${option}\``,
-  );
+  return withOption(option ?? '', text);
 }
 
 /** A word as a shell takes it. */

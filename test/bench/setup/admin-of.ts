@@ -31,6 +31,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
   const mirror = await openMirror({ path, migrations, clock: systemClock, random: systemRandom, lockProcess });
   const figures = new FiguresThread(compiled.figures, mirror.path);
   const admin = createAdminServer({
+    settingsOption: '',
     settings: { ...defaultSettings.admin, port: 0, ...over.settings },
     source: healthSource({
       version: '0.0.0',

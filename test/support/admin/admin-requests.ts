@@ -39,7 +39,7 @@ export interface Admin {
 
 /** Started for one test, whose wall clock stands at noon. */
 export async function startAdmin(
-  settings: Partial<AdminOptions['settings']> = {},
+  { settingsOption = '', ...settings }: Partial<AdminOptions['settings'] & Pick<AdminOptions, 'settingsOption'>> = {},
   supply: () => Promise<HealthFacts> = () => Promise.resolve(facts()),
   clock: Clock = { ...systemClock, now: () => noon },
   ability: Ability = able,
@@ -51,6 +51,7 @@ export async function startAdmin(
   const actions = recordActions(['6BApk', 'other'], 3);
   const faults: unknown[] = [];
   const server = createAdminServer({
+    settingsOption,
     settings: { ...defaultSettings.admin, port: 0, ...settings },
     source: { facts: supply, ability: () => ability },
     figures: () => Promise.resolve(figures),

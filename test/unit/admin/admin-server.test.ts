@@ -27,6 +27,30 @@ async function statusOf(accounts: readonly AccountFacts[], more: { maxStaleness?
   return JSON.parse(body) as Status;
 }
 
+it('each command on the pages and in /api/status names the settings file of the daemon, as a shell takes it', async () => {
+  const many = [
+    account({ account: '6BApk', freshness: { ...account().freshness, paused_since: before(60_000) } }),
+    account({
+      account: 'other',
+      queue: { waiting: 0, parked: 2 },
+      runs: [{ ...run(1), outcome: 'failed', error: 'Run `vendor-mirror doctor`.' }],
+    }),
+  ];
+  const settingsOption = `-c '/etc/a "b".yaml'`;
+  const { ask } = await startAdmin({ settingsOption }, () => Promise.resolve(facts(many)));
+  const commands = [...(await ask('/api/status')).body.matchAll(/`vendor-mirror ((?:[^`\\]|\\.)*)`/g)].map(
+    ([, command]) => command!,
+  );
+  expect(commands.length).toBeGreaterThan(3);
+  expect(commands.filter((command) => command.split(String.raw` -c '/etc/a \"b\".yaml'`).length !== 2)).toEqual([]);
+  for (const path of ['/', '/?account=6BApk', '/?account=other']) {
+    const { body } = await ask(path);
+    const shown = [...body.matchAll(/<code>vendor-mirror ([^<]*)<\/code>/g)].map(([, command]) => command!);
+    expect([path, shown.length > 0]).toEqual([path, true]);
+    expect(shown.filter((command) => command.split(' -c &#39;/etc/a &#34;b&#34;.yaml&#39;').length !== 2)).toEqual([]);
+  }
+});
+
 describe('/healthz', () => {
   it('answers 200 without examining anything', async () => {
     const { ask } = await startAdmin({}, () => Promise.reject(new Error('the file is locked')));

@@ -54,4 +54,8 @@ it.each([2, 11])('status of %i accounts names each command with the settings fil
   const commands = [...stdout.matchAll(/`vendor-mirror [^`]*`/g)].map(([command]) => command);
   expect(commands.some((command) => command.includes('accounts resume'))).toBe(true);
   expect(commands.filter((command) => command.split(' -c ').length !== 2)).toEqual([]);
+  const { stdout: json } = await line.runBare('status', '--json', '-c', line.settings);
+  const inJson = [...json.matchAll(/`vendor-mirror [^`]*`/g)].map(([command]) => command);
+  expect(inJson.length).toBeGreaterThan(3);
+  expect(inJson.filter((command) => command.split(' -c ').length !== 2)).toEqual([]);
 });
