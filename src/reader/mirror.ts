@@ -76,6 +76,7 @@ async function openWhenUnlocked(options: Parameters<typeof Reader.open>[0]): Pro
 /** Every method rejects with a `ReaderError`. */
 export class Mirror {
   readonly #reader: Reader;
+  #isClosed = false;
 
   /** @internal Use `openMirror`. */
   constructor(reader: Reader) {
@@ -178,6 +179,7 @@ export class Mirror {
 
   /** Closes the file. Safe to call twice. */
   close(): void {
+    this.#isClosed = true;
     void this.#reader.close();
   }
 
@@ -187,7 +189,7 @@ export class Mirror {
 
   async #withReader<T>(read: (query: Query) => Promise<T>): Promise<T> {
     const query: Query = (report) => {
-      if (!this.#reader.isOpen) throw new ReaderError('usage', 'The mirror is closed.');
+      if (this.#isClosed) throw new ReaderError('usage', 'The mirror is closed.');
       return this.#reader.query(report);
     };
     try {

@@ -48,7 +48,7 @@ export interface VendorPage {
   readonly vendors: readonly ListedVendor[];
   /** For the `after` of the next page; null where there is none. */
   readonly next: string | null;
-  /** How many there are on all pages; null for a search. */
+  /** How many there are on all pages; null for a search in which more than 50,000 vendors would have to be looked at. */
   readonly total: number | null;
 }
 

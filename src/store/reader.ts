@@ -25,10 +25,6 @@ export class Reader {
   /** Runs a report on one consistent state. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
 
-  get isOpen(): boolean {
-    return this.#database.sqlite.open;
-  }
-
   /** Sizes in bytes. */
   get sizes(): { databaseBytes: number; walBytes: number } {
     return this.#database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 };

@@ -5,7 +5,7 @@ import type { Balance, VisState } from '../../domain/vendor.ts';
 import { counted } from '../../domain/size.ts';
 import { accountIds } from '../../store/reports/known-accounts.ts';
 import { accountsWith, storedDetails } from '../../store/reports/vendor-detail.ts';
-import { isVendorId, vendorPage } from '../../store/reports/vendor-list.ts';
+import { isVendorId, vendorsFrom } from '../../store/reports/vendor-list.ts';
 import type { VendorKey } from '../../store/sqlite/schema.ts';
 import type { Query } from '../../store/sqlite/statement.ts';
 import { amountText, html, type Html } from './html.ts';
@@ -47,7 +47,7 @@ export async function findVendors(
   let after: VendorKey | null | undefined;
   do {
     const asked = { search: wanted, limit: limit - hits.length, after: after ?? undefined };
-    const found = await vendorPage(query, clock, asked, signal);
+    const found = await vendorsFrom(query, clock, asked, signal);
     hits.push(...found.vendors.filter((vendor) => !known.has(nameOf(vendor))));
     after = found.next;
   } while (after && hits.length < limit);

@@ -97,14 +97,14 @@ export interface VendorTotals {
   readonly allPresent: boolean;
 }
 
-/** The number of matching vendors, and what they have in common. */
-export function vendorTotals(sqlite: Sqlite, filter: VendorFilter): VendorTotals {
+/** The number of vendors that match the filter and a further condition on `v`, and what they have in common. */
+export function vendorTotals(sqlite: Sqlite, filter: VendorFilter, condition = sql<SqlBool>`true`): VendorTotals {
   sqlite.function('folded', { deterministic: true }, folded);
   const [found] = runQuery(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')
-      .where(() => all(conditions(filter)))
+      .where(() => all([condition, ...conditions(filter)]))
       .select([
         sql<number>`count(*)`.as('total'),
         sql<number>`min(v.account_id) IS max(v.account_id)`.as('one_account'),
@@ -223,7 +223,7 @@ export interface VendorPage {
   readonly vendors: readonly ListedVendor[];
   /** Where the next page begins; null where there is none. */
   readonly next: VendorKey | null;
-  /** The number on all pages; null where that would need a scan. */
+  /** The number on all pages; null where more vendors would have to be looked at than a search may. */
   readonly total: number | null;
 }
 
@@ -234,12 +234,12 @@ const readAtOnce = 1_000;
  * The first vendors after a position that match the filter, by account and id. Each turn is consistent in itself.
  * @throws the signal's reason as soon as it is aborted.
  */
-export async function vendorPage(
+export async function vendorsFrom(
   query: Query,
   clock: Pick<Clock, 'yield'>,
   filter: VendorPageFilter,
   signal?: AbortSignal,
-): Promise<VendorPage> {
+): Promise<Pick<VendorPage, 'vendors' | 'next'>> {
   const vendors: ListedVendor[] = [];
   let after: VendorKey | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
   for (let read = 0; after && vendors.length < filter.limit && read < limits.rowsSearched; read += readAtOnce) {
@@ -251,8 +251,47 @@ export async function vendorPage(
     after = found.next;
     await clock.yield();
   }
-  const total = await query((sqlite) => counted(sqlite, filter));
-  return { vendors, next: after ?? null, total };
+  return { vendors, next: after ?? null };
+}
+
+/** As `vendorsFrom`, and how many there are. */
+export async function vendorPage(
+  query: Query,
+  clock: Pick<Clock, 'yield'>,
+  filter: VendorPageFilter,
+  signal?: AbortSignal,
+): Promise<VendorPage> {
+  const found = await vendorsFrom(query, clock, filter, signal);
+  const isWhole = filter.after === undefined && found.next === null;
+  const total = isWhole
+    ? found.vendors.length
+    : filter.search === undefined
+      ? await query((sqlite) => counted(sqlite, filter))
+      : await matchesOf(query, clock, filter, signal);
+  return { ...found, total };
+}
+
+/** How many vendors a search matches; null where that is not known after so many as it may look at. */
+async function matchesOf(
+  query: Query,
+  clock: Pick<Clock, 'yield'>,
+  filter: VendorPageFilter,
+  signal: AbortSignal | undefined,
+): Promise<number | null> {
+  let matches = 0;
+  let after: VendorKey | undefined = { account_id: filter.account ?? '', vendorid: 0 };
+  for (let read = 0; after && read < limits.rowsSearched; read += readAtOnce) {
+    signal?.throwIfAborted();
+    const from: VendorKey = after;
+    const found = await query((sqlite) => {
+      const end = endOfTurn(sqlite, filter, from);
+      return { next: end, total: vendorTotals(sqlite, filter, between(filter, from, end)).total };
+    });
+    matches += found.total;
+    after = found.next;
+    await clock.yield();
+  }
+  return after ? null : matches;
 }
 
 /** The matches among the next rows, and the last row that was read where more follow. */
@@ -261,7 +300,16 @@ function slice(
   filter: VendorPageFilter,
   from: VendorKey,
 ): { vendors: ListedVendor[]; next: VendorKey | undefined } {
-  const [end] = runQuery<VendorKey>(
+  const end = endOfTurn(sqlite, filter, from);
+  const vendors = vendorsWith(sqlite, filter, between(filter, from, end));
+  const last = vendors.at(-1);
+  if (last && vendors.length === filter.limit) return { vendors, next: vendorKey(last) };
+  return { vendors, next: end };
+}
+
+/** The last row of those that are read in one turn; undefined where none follows them. */
+function endOfTurn(sqlite: Sqlite, filter: VendorFilter, from: VendorKey): VendorKey | undefined {
+  return runQuery<VendorKey>(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')
@@ -271,12 +319,11 @@ function slice(
       .orderBy('v.vendorid')
       .limit(1)
       .offset(readAtOnce - 1),
-  );
-  const range = end ? sql<SqlBool>`${following(filter, from)} AND ${upTo(filter, end)}` : following(filter, from);
-  const vendors = vendorsWith(sqlite, filter, range);
-  const last = vendors.at(-1);
-  if (last && vendors.length === filter.limit) return { vendors, next: vendorKey(last) };
-  return { vendors, next: end };
+  )[0];
+}
+
+function between(filter: VendorFilter, from: VendorKey, end: VendorKey | undefined): RawBuilder<SqlBool> {
+  return end ? sql<SqlBool>`${following(filter, from)} AND ${upTo(filter, end)}` : following(filter, from);
 }
 
 /** A condition for the rows after a position. For one account by id alone: with a pair, SQLite would scan the account from its start. */
@@ -294,9 +341,8 @@ export function vendorKey({ account_id, vendorid }: ListedVendor): VendorKey {
   return { account_id, vendorid };
 }
 
-/** Counted in an index; a search would need a scan. */
-function counted(sqlite: Sqlite, { account, visState, presence, search }: VendorFilter): number | null {
-  if (search !== undefined) return null;
+/** Counted in an index, without a search. */
+function counted(sqlite: Sqlite, { account, visState, presence }: VendorFilter): number {
   const [found] = runQuery(
     sqlite,
     mirrorSql

@@ -83,10 +83,21 @@ describe('/api/vendors', () => {
     const { get, asked } = await over({ vendors: [...vendors, vendor(2_001, { vendor_name: 'Café Möller' })] });
     expect(await get<Page>('/api/vendors?search=cafe%20moll')).toMatchObject({
       vendors: [{ vendorid: 2_001 }],
-      total: null,
+      total: 1,
       next: null,
     });
     expect(asked()).toBeGreaterThan(2);
+  });
+
+  it('says how many a search matches, on each of its pages', async () => {
+    const { get } = await over(numbered(2_500));
+    const first = await get<Page>('/api/vendors?search=vendor%201&limit=3');
+    // 1, 10 to 19, 100 to 199, 1000 to 1999.
+    expect(first).toMatchObject({ total: 1_111, next: expect.any(String) as string });
+    expect(await get<Page>(`/api/vendors?search=vendor%201&after=${String(first.next)}`)).toMatchObject({
+      total: 1_111,
+    });
+    expect(await get<Page>('/api/vendors?search=vendor%201&account=other')).toMatchObject({ total: 0 });
   });
 
   it('says where to continue if a search has examined enough vendors for one answer', async () => {
