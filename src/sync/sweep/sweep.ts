@@ -66,10 +66,13 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     const first = await list.first();
     // The last walk is judged without windows, even where they proved nothing before.
     const isLastOfSeveral = walks > 1 && walks === plan.sweepPasses;
-    const mayJoin = joins > 0 && !isLastOfSeveral && list.isNumbered;
+    // Records without an id count as rows but show no vendor: no proof is possible. One walk over all pages applies everything else.
+    const hasRejected = (): boolean => list.rejected.size > 0 || (first.rejected?.length ?? 0) > 0;
+    const mayJoin = joins > 0 && !isLastOfSeveral && list.isNumbered && !hasRejected();
     const isLong = first.pages > 1 && first.rows.length < first.total;
     const takesWindows = mayJoin && isLong && walks === 1 && plan.moves === true;
-    const onMove = (read: number): boolean => mayJoin && (isLong || read > 1) && list.order.candidates().length > 0;
+    const onMove = (read: number): boolean =>
+      mayJoin && !hasRejected() && (isLong || read > 1) && list.order.candidates().length > 0;
     const walked = takesWindows
       ? { windows: [await list.applyPage(first, { page: 1, size: first.perPage })], pass: undefined }
       : await walkPages(plan, list, { first, miscounted }, onMove).catch(async (error: unknown) => {
@@ -87,9 +90,11 @@ export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepRes
     conclusion = pass ? passes.add({ ...pass, splitsTimes, began, ended: plan.clock.monotonic() }) : moving;
     miscounted ||= pass?.beyond === true;
     if (pass) list.learnCounts({ isWhole: pass.ids.size === pass.total && windows.length > 1, beyond: pass.beyond });
-    // Records without an id count as rows but show no vendor: no proof is possible, and another walk would not help.
-    if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), startsOver: true };
-    if (list.rejected.size > 0) break;
+    if (hasRejected()) {
+      conclusion = { complete: false, why: [...list.rejected].join(' '), startsOver: true };
+      if (pass) break;
+      continue;
+    }
     const lacksPage = pass && pass.counted - pass.ids.size >= Math.min(first.perPage, list.largestPage);
     if (lacksPage && mayAskAgain) {
       mayAskAgain = false;

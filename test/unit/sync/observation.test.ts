@@ -119,6 +119,37 @@ describe('records that cannot be used', () => {
   );
 
   it.each([
+    ['first', 5],
+    ['third', 60],
+  ])(
+    'K3 a record that is set aside on the %s page of a list that seems to change: every other record of every page is applied',
+    async (_, index) => {
+      const unusable = new Set<unknown>();
+      const at = await testbed({
+        level: 'account',
+        vendors: 110,
+        settings: { service: { paging: { perPage: 25, concurrency: 1 } } },
+        rewrite: changingResults(({ bill_vendors: rows = [] }) => {
+          for (const [place, row] of rows.entries())
+            if (unusable.has(row['vendorid'])) rows[place] = without(row, 'vendorid');
+          // It may be a new one.
+          for (const row of rows.slice(7, 8)) row['updated_at'] = null;
+        }),
+      });
+      const listed = at.sandbox
+        .vendors(account)
+        .listed()
+        .map(({ vendorid, vis_state }) => ({ vendorid, vis_state }))
+        .filter(({ vis_state }) => vis_state !== 1);
+      const [spoiled] = listed.splice(index, 1);
+      unusable.add(spoiled?.vendorid);
+      expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'record_rejected', exit: 1 } });
+      const held = at.query('SELECT vendorid, vis_state FROM vendors WHERE vis_state <> 1 ORDER BY vendorid');
+      expect(held).toEqual(listed.toSorted((a, b) => Number(a.vendorid) - Number(b.vendorid)));
+    },
+  );
+
+  it.each([
     [
       'a currency',
       'outstanding_balance',
