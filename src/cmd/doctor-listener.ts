@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { exchange, type Answer } from '../api/http/request.ts';
-import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';
+import { asMirrorError, codeOf, exitStatus, MirrorError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Settings } from '../settings/parse.ts';
 import { isDaemonAt } from '../store/files/locks.ts';
@@ -228,7 +228,7 @@ async function bindingFault(host: string, port: number): Promise<string | undefi
     await once(server, 'listening');
     return undefined;
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return codeOf(error) ?? 'unknown';
   } finally {
     await new Promise((resolve) => server.close(resolve));
   }

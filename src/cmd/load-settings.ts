@@ -7,7 +7,7 @@
  */
 import { accessSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { MirrorError } from '../domain/errors.ts';
+import { hasCode, MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
@@ -119,8 +119,7 @@ function machineSettings({ machineSettings: path }: ProcessContext): string | un
     accessSync(path);
     return path;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : path;
+    return hasCode(error, 'ENOENT', 'ENOTDIR') ? undefined : path;
   }
 }
 

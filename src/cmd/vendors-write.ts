@@ -17,6 +17,7 @@ import {
   type VendorFields,
 } from '../api/requests.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { isMap } from '../domain/is-map.ts';
 import { vendorFields, type VendorField } from '../domain/vendor.ts';
 import type { Settings } from '../settings/parse.ts';
 import { vendorDetails } from '../store/reports/vendor-detail.ts';
@@ -207,8 +208,8 @@ async function fileFields(context: ProcessContext, file: string): Promise<object
     file === '-' ? await readInput(context) : textOf(bytesOf(file), visible(file)),
     visible(file),
   );
-  const fields = isObject(document) && isObject(document['bill_vendor']) ? document['bill_vendor'] : document;
-  if (isObject(fields)) return fields;
+  const fields = isMap(document) && isMap(document['bill_vendor']) ? document['bill_vendor'] : document;
+  if (isMap(fields)) return fields;
   throw new MirrorError('usage', `${file} does not contain a JSON object of fields.`);
 }
 
@@ -231,10 +232,6 @@ function parsed(json: string, name: string): unknown {
 function unreadable(name: string, error: unknown): MirrorError {
   const reason = error instanceof Error ? error.message : String(error);
   return new MirrorError('usage', `The fields cannot be read from ${name}: ${reason}`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function exclusion(name: string, excluded: readonly string[]): string | undefined {

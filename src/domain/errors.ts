@@ -250,15 +250,15 @@ export function asMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
     return new MirrorError('settings_invalid', noWorkingDirectory, { cause: error });
-  if (isOneOf(error, 'EROFS'))
+  if (hasCode(error, 'EROFS'))
     return new MirrorError('file_unwritable', withFullStop(error.message), { cause: error, remedy: writablePlace });
-  if (isOneOf(error, 'ENOSPC', 'EDQUOT'))
+  if (hasCode(error, 'ENOSPC', 'EDQUOT'))
     return new MirrorError('disk_full', withFullStop(error.message), { cause: error });
-  if (isOneOf(error, 'EACCES', 'EPERM'))
+  if (hasCode(error, 'EACCES', 'EPERM'))
     return new MirrorError('file_unwritable', `${withFullStop(error.message)} ${thisUser()} may not do that.`, {
       cause: error,
     });
-  if (isOneOf(error, 'EMFILE', 'ENFILE'))
+  if (hasCode(error, 'EMFILE', 'ENFILE'))
     return new MirrorError('file_unwritable', withFullStop(error.message), { cause: error, remedy: moreDescriptors });
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
 }
@@ -279,8 +279,13 @@ export function withRemedy(error: MirrorError, remedy: string): MirrorError {
 }
 
 /** Whether it is an error of the system with one of these codes. */
-function isOneOf(error: unknown, ...codes: readonly string[]): error is Error {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+export function hasCode(error: unknown, ...codes: readonly string[]): error is Error {
+  return codes.includes(codeOf(error) ?? '');
+}
+
+/** The code of an error of the system, such as ENOENT; undefined for anything else. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** Who this process is to the system. */

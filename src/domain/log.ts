@@ -1,5 +1,6 @@
 /** The log: structured, on standard error, human-readable on a terminal. Secrets have a type that cannot be printed. */
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { codeOf } from './errors.ts';
 
 export type Log = Logger;
 
@@ -67,10 +68,6 @@ function errorFacts(error: unknown) {
       caused_by: causes.map((cause) => [cause.name, codeOf(cause)].filter(Boolean).join(' ')),
     }),
   };
-}
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** The frames of a stack, without the lines that repeat the message. */

@@ -8,6 +8,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { hasCode } from '../domain/errors.ts';
 import { Addresses, eachAttempt, type Resolve } from './addresses.ts';
 import { isLoopbackAddress, isPublicAddress } from './networks.ts';
 
@@ -74,7 +75,9 @@ export class Poster {
       let status: number | undefined;
       const end = (error?: Error): void => {
         if (status !== undefined) done(status);
-        else if (!isAgain && outgoing.reusedSocket && wasClosed(error)) done(this.#attempt(request, true));
+        // The receiver closed a kept connection just as it was reused.
+        else if (!isAgain && outgoing.reusedSocket && hasCode(error, 'ECONNRESET', 'EPIPE'))
+          done(this.#attempt(request, true));
         else failed(error ?? new Error('The connection was closed.'));
       };
       outgoing.on('socket', (socket) => this.#addresses.note(url.hostname, socket));
@@ -124,9 +127,4 @@ function refused(name: string, reach: PostRequest['reach']): AddressRefused {
       ? `${name} does not resolve to this machine`
       : `${name} does not resolve to a public address, and webhooks are sent only to those`,
   );
-}
-
-/** The receiver closed a kept connection just as it was reused. */
-function wasClosed(error: Error | undefined): boolean {
-  return error !== undefined && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }

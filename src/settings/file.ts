@@ -1,6 +1,6 @@
 /** Reads settings and secret files, up to a maximum size. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { MirrorError } from '../domain/errors.ts';
+import { codeOf, MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 
 /** Largest files, in bytes: a secret, and a backup of secrets. */
@@ -62,5 +62,5 @@ class UnreadableFile extends Error {}
 /** Why a file could not be read, in a word or two. */
 export function reasonOf(error: unknown): string {
   if (error instanceof UnreadableFile) return error.message;
-  return error instanceof Error && 'code' in error ? String(error.code) : 'for an unknown reason';
+  return codeOf(error) ?? 'for an unknown reason';
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
+import { isMap } from '../domain/is-map.ts';
 import { isWeak, Secret } from '../domain/secret.ts';
 import {
   allConnections,
@@ -18,7 +19,7 @@ import {
   type Shaped,
 } from './shape.ts';
 import { isLoopback } from './addresses.ts';
-import { isMap, place, problemsOf, readSettingsYaml, type Problem } from './yaml.ts';
+import { place, problemsOf, readSettingsYaml, type Problem } from './yaml.ts';
 
 export { defaultConnection, isLoopback };
 export { publishedFiles, publishedSchemas } from './shape.ts';
@@ -303,5 +304,5 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 function hasKeys(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+  return isMap(value) && !(value instanceof Secret);
 }

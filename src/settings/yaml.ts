@@ -186,8 +186,3 @@ function isInside(issues: readonly z.core.$ZodIssue[]): boolean {
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value);
 }
-
-/** Whether a value of a settings file is a map of keys to values. */
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -5,6 +5,7 @@
  * and accepts JSON only, from the page's own origin or from programs, which send no origin: a browser adds the password to requests that
  * other sites make it send.
  */
+import { isMap } from '../../domain/is-map.ts';
 import type { HttpRequest, HttpRoute } from '../../http/server.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
 
@@ -102,8 +103,7 @@ function actionRequest(body: Uint8Array, name: ActionName, { accounts }: Actions
 function documentOf(body: Uint8Array): Record<string, unknown> {
   try {
     const document = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body) || '{}') as unknown;
-    if (typeof document === 'object' && document !== null && !Array.isArray(document))
-      return document as Record<string, unknown>;
+    if (isMap(document)) return document;
   } catch {
     // Thrown below.
   }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { SingleFlight } from '../../domain/concurrency.ts';
-import { MirrorError } from '../../domain/errors.ts';
+import { codeOf, MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 
 export interface TokenSource {
@@ -77,7 +77,7 @@ async function fromFile<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw unreadable(error instanceof Error && 'code' in error ? String(error.code) : 'unknown error');
+    throw unreadable(codeOf(error) ?? 'unknown error');
   }
 }
 
@@ -187,7 +187,7 @@ function outputOf(command: TokenCommand, { clock, timeout }: CommandDependencies
       if (length > maxOutput) fail(`printed more than ${maxOutput} bytes`);
       else chunks.push(chunk);
     });
-    child.on('error', (error) => fail(`could not be run (${'code' in error ? String(error.code) : 'unknown'})`));
+    child.on('error', (error) => fail(`could not be run (${codeOf(error) ?? 'unknown'})`));
     child.on('close', (status, signal) => {
       if (status !== 0) fail(status === null ? `was ended by ${signal ?? 'a signal'}` : `ended with status ${status}`);
       cancel();

@@ -14,7 +14,7 @@ import { connect, type ConnectionOptions } from 'node:tls';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { getProxyForUrl } from 'proxy-from-env';
 import { parseInstant } from '../../domain/clock.ts';
-import { MirrorError } from '../../domain/errors.ts';
+import { hasCode, MirrorError } from '../../domain/errors.ts';
 import { Addresses, eachAttempt } from '../../http/addresses.ts';
 import { isLoopback } from '../../settings/addresses.ts';
 import { ProxyFault, TunnelRefused, type Fetch, type FetchedAnswer, type FetchRequest } from './request.ts';
@@ -87,7 +87,8 @@ export function nodeFetch(proxyOf: ProxyOf = () => undefined): Fetch {
       if (proxy) outgoing.on('proxy', ({ socket }: { socket: Socket }) => addresses.note(proxy.hostname, socket));
       else outgoing.on('socket', (socket) => addresses.note(url.hostname, socket));
       outgoing.on('error', (error) => {
-        if (keeps && outgoing.reusedSocket && wasClosed(error) && !signal.aborted)
+        // The service closed a kept connection just as it was reused.
+        if (keeps && outgoing.reusedSocket && hasCode(error, 'ECONNRESET', 'EPIPE') && !signal.aborted)
           resolve(attempt(url, request, route, true));
         else reject(proxy ? new ProxyFault(proxy.host, error) : error);
       });
@@ -128,11 +129,6 @@ function decoded(incoming: http.IncomingMessage, encoding: string): AsyncIterabl
 function joined(value: string | readonly string[] | undefined): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? value : value.join(', ');
-}
-
-/** The service closed a kept connection just as it was reused. */
-function wasClosed(error: Error): boolean {
-  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
 /** The proxy through which requests to an address go; undefined for none. */

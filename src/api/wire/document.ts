@@ -3,6 +3,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
+import { isMap } from '../../domain/is-map.ts';
 import { JsonCursor } from '../../domain/json-cursor.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 
@@ -209,10 +210,6 @@ function presentable(text: string): string {
 /** An own member of an object; undefined where it is missing, or the value is not an object. */
 export function member(value: unknown, name: string): unknown {
   return isMap(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function list(value: unknown): readonly unknown[] | undefined {

@@ -15,7 +15,8 @@ import {
   type Vendor,
   type VisState,
 } from '../../domain/vendor.ts';
-import { canonical, identifier, isMap, list, member, text, truth, parseJson } from './document.ts';
+import { isMap } from '../../domain/is-map.ts';
+import { canonical, identifier, list, member, text, truth, parseJson } from './document.ts';
 
 /** The vendor of a record. @throws MirrorError `answer_unreadable` if the text is not a JSON object. */
 export function vendorOf(vendorid: number, raw: string): Vendor {

@@ -1,4 +1,5 @@
 /** One request to the service, as its endpoints see it. */
+import { isMap } from '../../domain/is-map.ts';
 import type { Account } from '../account/account.ts';
 import type { Grant } from '../core/access.ts';
 import type { SeededRandom } from '../core/random.ts';
@@ -109,8 +110,8 @@ export function bodyObject({ request }: Pick<Call, 'request'>, key: string): Rec
   if (type !== 'application/json')
     throw new Refusal({ status: 415, errno: 1004, message: 'Content-Type must be application/json.' });
   const body = parse(request.body);
-  const value = isObject(body) ? body[key] : undefined;
-  if (!isObject(value)) throw invalid(1001, key, key, `Required field: ${key}.`);
+  const value = isMap(body) ? body[key] : undefined;
+  if (!isMap(value)) throw invalid(1001, key, key, `Required field: ${key}.`);
   return value;
 }
 
@@ -125,8 +126,4 @@ function parse(body: Uint8Array): unknown {
   } catch {
     throw new Refusal({ status: 400, errno: 1004, message: 'The request body is not valid JSON.' });
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
