@@ -68,7 +68,7 @@ export async function* serviceCheckups(
   if (unknown) yield unknown;
   const objects = await callbackIdCheckup(installation, accountId);
   if (objects) yield objects;
-  if (isFirst) yield* traitCheckups(account, first, signal);
+  if (isFirst) yield* traitCheckups({ client: account.client, first, signal });
 }
 
 /** How the service is reached, where that is not directly. */
@@ -168,12 +168,22 @@ function is({ code }: MirrorError, ...codes: readonly ErrorCode[]): boolean {
   return codes.includes(code);
 }
 
-type TraitCheck = (account: ServedAccount, first: VendorPage, signal: AbortSignal) => Promise<Checkup> | Checkup;
+/** What a trait is looked up with. */
+interface Lookup {
+  readonly check: string;
+  readonly client: ServedAccount['client'];
+  /** The first page of the list. */
+  readonly first: VendorPage;
+  readonly signal: AbortSignal;
+}
 
-const traits: readonly (readonly [check: string, find: TraitCheck])[] = [
-  ['page size', pageSize],
-  ['filter by state', stateFilter],
-  ['deleted vendors', deletedVendors],
+type Find = (lookup: Lookup) => Promise<Checkup> | Checkup;
+
+/** Each with how it is looked up, and whether the service may decline that. */
+const traits: readonly (readonly [check: string, find: Find, isOptional?: boolean])[] = [
+  ['page size', pageSize, true],
+  ['filter by state', stateFilter, true],
+  ['deleted vendors', deletedVendors, true],
   ['order of lists', order],
   ['past the last page', pastTheEnd],
   ['total', total],
@@ -185,13 +195,12 @@ const traits: readonly (readonly [check: string, find: TraitCheck])[] = [
  * What `doctor` reports about the points that the service's documentation leaves open, one line each, for the first account. The mirror is correct
  * with every answer; they help a person to understand what looks odd.
  */
-async function* traitCheckups(account: ServedAccount, first: VendorPage, signal: AbortSignal): AsyncGenerator<Checkup> {
-  for (const [check, find] of traits) {
+async function* traitCheckups(lookup: Omit<Lookup, 'check'>): AsyncGenerator<Checkup> {
+  for (const [check, find, isOptional = false] of traits) {
     try {
-      yield await find(account, first, signal);
+      yield await find({ ...lookup, check });
     } catch (caught) {
       const error = asMirrorError(caught);
-      const isOptional = check === 'page size' || check === 'filter by state' || check === 'deleted vendors';
       yield isOptional && isDeclined(error)
         ? warning(
             check,
@@ -203,20 +212,19 @@ async function* traitCheckups(account: ServedAccount, first: VendorPage, signal:
   }
 }
 
-async function pageSize({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+async function pageSize({ check, client, first, signal }: Lookup): Promise<Checkup> {
   const size = Math.max(1, Math.floor(first.rows.length / 2));
   const { rows } = await client.vendors.page(1, { size, signal });
   const taken = rows.length <= size;
   return fine(
-    'page size',
+    check,
     taken
       ? 'The service sends pages of the size that is requested.'
       : `The service chooses the size of a page itself: ${rows.length} rows where ${size} were requested.`,
   );
 }
 
-async function stateFilter({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
-  const check = 'filter by state';
+async function stateFilter({ check, client, first, signal }: Lookup): Promise<Checkup> {
   const { rows, total: found } = await client.vendors.page(1, { visState: 2, signal });
   const isHonoured = states(rows).every((state) => state === 2) && (found !== first.total || first.total === 0);
   if (isHonoured) return fine(check, 'The service lists vendors of one state when asked.');
@@ -227,8 +235,7 @@ async function stateFilter({ client }: ServedAccount, first: VendorPage, signal:
   );
 }
 
-async function deletedVendors({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
-  const check = 'deleted vendors';
+async function deletedVendors({ check, client, first, signal }: Lookup): Promise<Checkup> {
   const { rows } = await client.vendors.page(1, { visState: 1, signal });
   const deleted = rows.find((row) => row.vendor().vis_state === 1);
   const shown = states(first.rows).includes(1)
@@ -242,8 +249,7 @@ async function deletedVendors({ client }: ServedAccount, first: VendorPage, sign
   return fine(check, `${shown} Vendor ${deleted.vendorid}, which is deleted, ${read}.`);
 }
 
-async function order({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
-  const check = 'order of lists';
+async function order({ check, client, first, signal }: Lookup): Promise<Checkup> {
   const again = await client.vendors.page(1, { signal });
   const [before, after] = [first, again].map(({ rows }) => rows.map(({ vendorid }) => vendorid).join());
   if (before !== after && first.total === again.total)
@@ -265,8 +271,7 @@ async function order({ client }: ServedAccount, first: VendorPage, signal: Abort
   );
 }
 
-async function pastTheEnd({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
-  const check = 'past the last page';
+async function pastTheEnd({ check, client, first, signal }: Lookup): Promise<Checkup> {
   const { pages } = first;
   try {
     const { rows } = await client.vendors.page(pages + 1, { signal });
@@ -281,21 +286,19 @@ async function pastTheEnd({ client }: ServedAccount, first: VendorPage, signal: 
       exit: exitStatus.incomplete,
     });
   } catch (error) {
-    const { code } = asMirrorError(error);
-    if (code !== 'not_found' && code !== 'rejected' && code !== 'not_supported') throw error;
-    return fine(check, `The service refuses it (${code}).`);
+    const known = asMirrorError(error);
+    if (!is(known, 'not_found', 'rejected', 'not_supported')) throw error;
+    return fine(check, `The service refuses it (${known.code}).`);
   }
 }
 
-function total(_: ServedAccount, { total: counts, pages, rows }: VendorPage): Checkup {
-  const check = 'total';
+function total({ check, first: { total: counts, pages, rows } }: Lookup): Checkup {
   if (pages > 1) return fine(check, `The service counts ${counted(counts, 'vendor')} on ${counted(pages, 'page')}.`);
   const shown = counts === rows.length ? 'as many as it shows' : `but shows ${rows.length}`;
   return fine(check, `The service counts ${counted(counts, 'vendor')}, ${shown}.`);
 }
 
-function stamps(_: ServedAccount, { rows, servedAt }: VendorPage): Checkup {
-  const check = 'time stamps';
+function stamps({ check, first: { rows, servedAt } }: Lookup): Checkup {
   const told = rows.map((row) => changed(row)).filter((moment) => !Number.isNaN(moment));
   const newest = Math.max(...told);
   const silent = rows.length - told.length;
@@ -323,8 +326,7 @@ const stampTolerance = 5_000;
 /** How many vendors of the first page are compared: an empty field may be left out of the answer about one. */
 const compared = 8;
 
-async function fields({ client }: ServedAccount, { rows }: VendorPage, signal: AbortSignal): Promise<Checkup> {
-  const check = 'fields';
+async function fields({ check, client, first: { rows }, signal }: Lookup): Promise<Checkup> {
   if (rows.length === 0) return fine(check, 'There is no vendor to compare.');
   const step = Math.max(1, Math.floor(rows.length / compared));
   const sample = rows.filter((_, index) => index % step === 0).slice(0, compared);
@@ -340,7 +342,7 @@ async function fields({ client }: ServedAccount, { rows }: VendorPage, signal: A
       read += 1;
     } catch (error) {
       const known = asMirrorError(error);
-      if (!isNotOffered(known)) throw known;
+      if (!is(known, 'not_found', 'not_supported')) throw known;
     }
   if (read === 0) return fine(check, 'Vendors cannot be read by number, so there is nothing to compare with.');
   const by = `reads by number of ${counted(read, 'vendor')}`;
@@ -359,10 +361,6 @@ function shownOtherwise(listed: VendorRow, read: VendorRow): string[] {
   return Object.keys(before).filter(
     (key) => Object.hasOwn(after, key) && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
-}
-
-function isNotOffered({ code }: MirrorError): boolean {
-  return code === 'not_found' || code === 'not_supported';
 }
 
 function states(rows: readonly VendorRow[]): unknown[] {
