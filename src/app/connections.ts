@@ -15,7 +15,7 @@ import type { Clock } from '../domain/clock.ts';
 import { asMirrorError, isAccessRefused, isOfToken, MirrorError, withMessage, withRemedy } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
-import { connectionNameOf } from '../settings/shape.ts';
+import { connectionNameOf, pathOfConnection } from '../settings/shape.ts';
 import type { RequestFailures } from '../store/request-failures.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import type { TokenStore, TokenStoreProcess } from '../store/secrets/token-store.ts';
@@ -190,7 +190,7 @@ function describe(name: string): string {
 
 /** What to do where there is no token that the service accepts. No path is named: a token may stand in its place. */
 function newToken(name: string, auth: AuthSettings): string {
-  const setting = name === defaultConnection ? 'service.auth' : `connections.${name}.auth`;
+  const setting = pathOfConnection(name).join('.');
   if ('accessTokenFile' in auth)
     return `Put a new token into the file of ${setting}.accessTokenFile, as one line that this user may read; a running daemon uses it with its next run, or at once on SIGHUP.`;
   if ('oauth' in auth) return `Run \`vendor-mirror login${name === defaultConnection ? '' : ` ${name}`}\`.`;

@@ -8,7 +8,7 @@ import type { Installation } from '../app/installation.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../domain/errors.ts';
 import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
-import { connectionNameOf } from '../settings/shape.ts';
+import { connectionNameOf, pathOfConnection } from '../settings/shape.ts';
 import { settingsOfLogin } from './load-settings.ts';
 import { newSettings, type NewServiceOptions } from './new-settings.ts';
 import { highestExit, shellWord, withSettings, type Call, type CommandHandler } from './process/command.ts';
@@ -217,10 +217,9 @@ function oauthConnection(
   if (found) return found;
   if (named === undefined && all.length > 1)
     throw new MirrorError('usage', `The settings have several connections: name one of ${names}.`);
-  const where = wanted === undefined || wanted === defaultConnection ? 'service.auth' : `connections.${wanted}.auth`;
   throw new MirrorError(
     'settings_invalid',
-    `${where}.oauth is not set. Only OAuth needs a login; an access token works without one.`,
+    `${pathOfConnection(wanted ?? defaultConnection).join('.')}.oauth is not set. Only OAuth needs a login; an access token works without one.`,
   );
 }
 

@@ -99,8 +99,16 @@ export async function printText(context: ProcessContext, health: Health, totals:
       ...(await Promise.all(reports)),
       ...(isAll ? [await accountTable(context, health)] : []),
       ...(await connectionsText(context, facts.connections)),
-      ...(await targetsText(context, facts.targets)),
-      ...(await publicationsText(context, facts.publications)),
+      ...(await sectionText(
+        context,
+        'Outgoing webhooks',
+        facts.targets.map((target) => [target.target, targetLine(context, target)]),
+      )),
+      ...(await sectionText(
+        context,
+        'Copies for readers',
+        facts.publications.map((publication) => [publication.path, publicationLine(context, publication)]),
+      )),
       facts.database,
     ].join('\n\n'),
   );
@@ -375,25 +383,15 @@ async function connectionsText(context: ProcessContext, connections: readonly Co
   return [[heading(context, 'Connections'), await factLines(context, entries)].join('\n')];
 }
 
-/** A paragraph about all targets; none where there are none. */
-async function targetsText(context: ProcessContext, targets: readonly TargetStatus[]): Promise<string[]> {
-  if (targets.length === 0) return [];
-  const lines = targets.map((target) =>
-    paragraph(context, `  ${target.target}  `, said(context, lineOf(context, target))),
-  );
-  return [[heading(context, 'Outgoing webhooks'), ...(await Promise.all(lines))].join('\n')];
-}
-
-/** A paragraph about all copies for readers; none where there are none. */
-async function publicationsText(
+/** A section of a paragraph for each of them; nothing where there are none. */
+async function sectionText(
   context: ProcessContext,
-  publications: readonly PublicationStatus[],
+  title: string,
+  entries: readonly (readonly [name: string, text: string])[],
 ): Promise<string[]> {
-  if (publications.length === 0) return [];
-  const lines = publications.map((publication) =>
-    paragraph(context, `  ${visible(publication.path)}  `, said(context, publicationLine(context, publication))),
-  );
-  return [[heading(context, 'Copies for readers'), ...(await Promise.all(lines))].join('\n')];
+  if (entries.length === 0) return [];
+  const lines = entries.map(([name, text]) => paragraph(context, `  ${visible(name)}  `, said(context, text)));
+  return [[heading(context, title), ...(await Promise.all(lines))].join('\n')];
 }
 
 function publicationLine({ clock }: ProcessContext, publication: PublicationStatus): string {
@@ -409,7 +407,7 @@ function publicationLine({ clock }: ProcessContext, publication: PublicationStat
   return [state, `written ${rule}, last ${age(clock, written_at)}`, ...behind, ...failed].join('; ');
 }
 
-function lineOf({ clock }: ProcessContext, target: TargetStatus): string {
+function targetLine({ clock }: ProcessContext, target: TargetStatus): string {
   const { state, waiting, parked, delivered_at, failing_since, last_error, lag_seconds } = target;
   const waits = waiting === 0 ? 'nothing waits' : `the oldest change has waited ${inWords(lag_seconds * 1_000)}`;
   const given = parked === 0 ? [] : [`${counted(parked, 'vendor')} given up`];

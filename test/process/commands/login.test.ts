@@ -7,7 +7,7 @@ import { until, watched, type DaemonProcess } from '../../support/testbed/daemon
 import { program } from '../../support/testbed/build.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { ended } from '../../support/testbed/program.ts';
-import { testbed } from '../../support/testbed.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
 import type { SandboxTestbedOptions } from '../../support/testbed/sandbox.ts';
 
 const authOf = (baseUrl: string, redirectUri: string): string =>
@@ -52,7 +52,7 @@ async function press(address: URL, decision: 'allow' | 'deny'): Promise<string> 
 const unescaped = (text: string): string =>
   text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 
-async function started(at: Awaited<ReturnType<typeof place>>, until: string, ...more: string[]) {
+async function started(at: Pick<Testbed<'program'>, 'start'>, until: string, ...more: string[]) {
   const child = at.start('login', ...more);
   const end = ended(child);
   const login = watched(child);
@@ -86,10 +86,17 @@ describe('login', () => {
     const at = await nothing();
     const publicUrl = 'http://127.0.0.1:8787';
     const before = readdirSync(at.folder);
-    const child = at.start('login', '-c', at.file, '--account', '6BApk', '--public-url', publicUrl, ...at.named);
-    const end = ended(child);
-    const login = watched(child);
-    await login.logged('Waiting for the browser');
+    const { end, login } = await started(
+      at,
+      'Waiting for the browser',
+      '-c',
+      at.file,
+      '--account',
+      '6BApk',
+      '--public-url',
+      publicUrl,
+      ...at.named,
+    );
     expect(readdirSync(at.folder)).toEqual(before);
     await fetch(await press(addressIn(login), 'allow'));
     const { status, stdout } = await end;
@@ -141,10 +148,7 @@ describe('login', () => {
     'L43 without an account lists those that the token sees (told by %s), and the command that adds one, after which doctor is content',
     async (accountIds) => {
       const at = await nothing({ world: { accountIds } });
-      const child = at.start('login', '-c', at.file, ...at.named);
-      const end = ended(child);
-      const login = watched(child);
-      await login.logged('Waiting for the browser');
+      const { end, login } = await started(at, 'Waiting for the browser', '-c', at.file, ...at.named);
       await fetch(await press(addressIn(login), 'allow'));
       const { status, stdout } = await end;
       expect([status, stdout]).toEqual([
@@ -163,10 +167,7 @@ describe('login', () => {
 
   it('L43 without an account and the scope to list them says which scope that is, and how to go on', async () => {
     const at = await nothing({ scopes: ['user:bill_vendors:read'] });
-    const child = at.start('login', '-c', at.file, ...at.named);
-    const end = ended(child);
-    const login = watched(child);
-    await login.logged('Waiting for the browser');
+    const { end, login } = await started(at, 'Waiting for the browser', '-c', at.file, ...at.named);
     await fetch(await press(addressIn(login), 'allow'));
     const { status, stdout } = await end;
     expect([status, stdout]).toEqual([0, expect.stringContaining('needs the scope user:profile:read')]);
@@ -175,10 +176,15 @@ describe('login', () => {
 
   it('writes nothing if the person refuses', async () => {
     const at = await nothing();
-    const child = at.start('login', '-c', at.file, '--account', '6BApk', ...at.named);
-    const end = ended(child);
-    const login = watched(child);
-    await login.logged('Waiting for the browser');
+    const { end, login } = await started(
+      at,
+      'Waiting for the browser',
+      '-c',
+      at.file,
+      '--account',
+      '6BApk',
+      ...at.named,
+    );
     await fetch(await press(addressIn(login), 'deny'));
     expect((await end).status).toBe(77);
     expect(existsSync(at.file)).toBe(false);
@@ -228,10 +234,7 @@ describe('login', () => {
     const unnamed = await at.run('logout', 'nobody');
     expect([unnamed.status, unnamed.stderr]).toEqual([64, expect.stringContaining('default, main')]);
 
-    const child = at.start('login', 'main');
-    const end = ended(child);
-    const login = watched(child);
-    await login.logged('allow access');
+    const { child, end, login } = await started(at, 'allow access', 'main');
     child.stdin?.end(`${await press(addressIn(login), 'allow')}\n`);
     const { status, stdout } = await end;
     expect([status, stdout]).toEqual([

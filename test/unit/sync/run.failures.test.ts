@@ -7,9 +7,10 @@ import { temporaryFolder } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
 import { noSpaceForSweep } from '../../../src/store/sqlite/file-systems.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
+import { pulledAccount, shortPages } from '../../support/testbed/pulled-account.ts';
 import { activeDifferences } from '../../support/mirror/differences.ts';
 
-const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
+const settings = { service: { paging: shortPages } };
 
 const pageOf = ({ query }: SandboxRequest): number => Number(query.get('page'));
 const isList = (request: SandboxRequest): boolean =>
@@ -94,10 +95,8 @@ describe('permanent faults', () => {
   it.each(['errors_in_200', '403', '401', 'html', '500'] as const)(
     'A10 A22 %s on every request leaves a full mirror unchanged',
     async (kind) => {
-      const at = await testbed({ level: 'account', vendors: 60, settings });
-      await at.pull();
+      const at = await pulledAccount();
       const before = contents(at);
-      await at.clock.advance(60_000);
       always(at, kind, () => true);
       expect(await at.pull()).toMatchObject({ outcome: 'failed', pages: 0 });
       expect(contents(at)).toEqual(before);
@@ -105,9 +104,7 @@ describe('permanent faults', () => {
   );
 
   it('A10 a pull that fails halfway marks no vendor, and the next one completes', async () => {
-    const at = await testbed({ level: 'account', vendors: 60, settings });
-    await at.pull();
-    await at.clock.advance(60_000);
+    const at = await pulledAccount();
     const gone = at.query<{ vendorid: number }>('SELECT vendorid FROM active_vendors LIMIT 3');
     for (const { vendorid } of gone) at.sandbox.vendors(account).vanish(vendorid);
     const heal = always(at, '500', (request) => pageOf(request) === 4);
@@ -167,10 +164,8 @@ describe('a nearly full disk', () => {
 
 describe('an empty list', () => {
   it.each([60, 5])('A11 never empties a mirror of %i vendors', async (vendors) => {
-    const at = await testbed({ level: 'account', vendors, settings, world: ['readOne=404'] });
-    await at.pull();
+    const at = await pulledAccount({ vendors, world: ['readOne=404'] });
     const before = contents(at);
-    await at.clock.advance(60_000);
     always(at, 'empty_list', isList);
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped', exit: 1 } });
@@ -199,9 +194,7 @@ describe('an empty list', () => {
   );
 
   it('A11 is believed for an emptied account only with a person’s approval', async () => {
-    const at = await testbed({ level: 'account', vendors: 5, settings });
-    await at.pull();
-    await at.clock.advance(60_000);
+    const at = await pulledAccount({ vendors: 5 });
     for (const row of at.sandbox.vendors(account).all()) at.sandbox.vendors(account).vanish(Number(row['vendorid']));
     expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
     expect(at.query("SELECT * FROM vendors WHERE presence IN ('missing', 'gone')")).toEqual([]);
