@@ -11,7 +11,7 @@ import { vendorOf } from '../api/wire/vendor-fields.ts';
 import { eachBounded } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError, withFullStop } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import type { VendorRow } from '../domain/reading.ts';
+import { acceptAccount, type VendorRow } from '../domain/reading.ts';
 import { readRetryLimits } from '../domain/retry.ts';
 import { endingOf, nextOutcome, type SweepProgress } from '../domain/run.ts';
 import type { Difference, Verdict } from '../store/acceptance.ts';
@@ -23,6 +23,7 @@ import { sample } from './details.ts';
 import { hiddenWalks, RunCounter } from './observation.ts';
 import { recordsRejected } from './resolve.ts';
 import { interruptedError, type PullOptions } from './run.ts';
+import { fewestStored } from './same-account.ts';
 import { sweep, type SweepPlan } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
 
@@ -54,6 +55,8 @@ export interface VerifyReport {
   readonly differences: readonly VendorDifference[];
   readonly inFlight: readonly VendorInFlight[];
   readonly notCompared: NotCompared | undefined;
+  /** Whether the list, or a page of it, shows none of several vendors that the mirror holds: a run would refuse it. */
+  readonly isOfStrangers: boolean;
   readonly error: MirrorError | undefined;
 }
 
@@ -84,6 +87,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
       differences: [],
       inFlight: [],
       notCompared: undefined,
+      isOfStrangers: false,
       error,
     };
   }
@@ -118,8 +122,10 @@ async function compare(
       found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
     } else found.delete(vendorid);
   };
+  const strangers = new Strangers();
   const check = async (rows: readonly VendorRow[], isListed = false): Promise<ReadonlyMap<number, Verdict>> => {
     const verdicts = await mirror.readings.compareRows(rows, accountId, isListed ? 'list' : 'ids');
+    strangers.saw(verdicts, { isListed, isKnown: await mirror.readings.showsStored(rows, accountId) });
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict, isListed);
     return verdicts;
   };
@@ -204,6 +210,7 @@ async function compare(
     differences,
     inFlight,
     notCompared,
+    isOfStrangers: listed > 0 && strangers.areShown(unseen.present),
     error: undefined,
   };
 }
@@ -229,6 +236,24 @@ class Moving {
       return { vendorid, kind: 'balance_only', fields };
     if (kind === 'unreadable' || !(this.#changed.has(vendorid) || toBeRead.has(vendorid))) return undefined;
     return { vendorid, kind: 'in_flight', fields };
+  }
+}
+
+/** Whether the service shows other vendors than those of the mirror, as a run would judge it. */
+class Strangers {
+  #isOneKnown = false;
+  #isPageUnknown = false;
+
+  /** @param shown `isKnown`: whether one of these vendors is shown as the mirror holds it */
+  saw(verdicts: ReadonlyMap<number, Verdict>, shown: { readonly isListed: boolean; readonly isKnown: boolean }): void {
+    this.#isOneKnown ||= shown.isKnown;
+    const changed = [...verdicts.values()].filter(({ kind }) => kind === 'updated').length;
+    this.#isPageUnknown ||= shown.isListed && !shown.isKnown && changed >= fewestStored;
+  }
+
+  /** @param stored vendors that are present in the mirror */
+  areShown(stored: number): boolean {
+    return this.#isPageUnknown || (!this.#isOneKnown && stored >= fewestStored);
   }
 }
 
@@ -285,8 +310,12 @@ const reportUnreadable =
   'Report them to the service: it sends values that cannot be read. `vendors.unreadable_fields` names the fields.';
 
 /** What a person is told of a comparison that ended, and found not all to be equal. */
-export function whatIsNotEqual({ differences, notCompared }: VerifyReport): MirrorError | undefined {
+export function whatIsNotEqual({ differences, notCompared, isOfStrangers }: VerifyReport): MirrorError | undefined {
   const { length } = differences;
+  if (length > 0 && isOfStrangers)
+    return new MirrorError('differences', 'The service shows other vendors than the mirror holds.', {
+      remedy: acceptAccount,
+    });
   if (length > 0)
     return new MirrorError('differences', length === 1 ? 'One vendor differs.' : `${length} vendors differ.`, {
       remedy: differences.every(({ kind }) => kind === 'unreadable') ? reportUnreadable : undefined,

@@ -14,7 +14,7 @@ import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** So many stored vendors at least are not found in an account that is called another one. */
-const fewest = 3;
+export const fewestStored = 3;
 
 interface Requests {
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export class SameAccount {
   async #readStored({ vendorid }: VendorRow): Promise<void> {
     const { mirror, accountId } = this.#account;
     const stored = await mirror.vendors.someActive(accountId);
-    if (stored.length < fewest) return;
+    if (stored.length < fewestStored) return;
     let unanswered = 0;
     for (const id of stored) {
       const found = await this.#read(id);
@@ -56,7 +56,7 @@ export class SameAccount {
       else if (found && (await mirror.readings.showsStored([found], accountId))) return;
     }
     const shown = await this.#read(vendorid);
-    if (stored.length - unanswered < fewest || shown === undefined || shown === 'refused') return;
+    if (stored.length - unanswered < fewestStored || shown === undefined || shown === 'refused') return;
     throw new MirrorError(
       'answer_unreadable',
       `The list shows only vendors that are new, and none of ${stored.length} known ones is found by its id: it may be of another account. Nothing of it was applied.`,

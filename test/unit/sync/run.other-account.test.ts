@@ -1,5 +1,6 @@
 /** Runs of an account whose requests are answered with the vendors of another. */
 import { describe, expect, it } from 'vitest';
+import { whatIsNotEqual } from '../../../src/sync/compare.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -21,11 +22,13 @@ function ofOther(rows: readonly Record<string, unknown>[]): Record<string, unkno
 async function mixed(
   pages: readonly number[],
   bend = ofOther,
+  world: readonly string[] = [],
 ): Promise<{ at: Testbed<'account'>; begin: (on: boolean) => void }> {
   let isWrong = false;
   const at = await testbed({
     level: 'account',
     vendors: 60,
+    world: [...world],
     settings: { service: { paging: { perPage: 15, concurrency: 1 } } },
     rewrite: (text, { pathname, searchParams }) => {
       if (!isWrong || !pathname.endsWith('/bill_vendors') || !pages.includes(Number(searchParams.get('page'))))
@@ -39,6 +42,13 @@ async function mixed(
   expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   await at.clock.advance(3_600_000);
   return { at, begin: (on) => void (isWrong = on) };
+}
+
+/** What `verify` says, with what to do. */
+async function verdictOf(at: Testbed<'account'>): Promise<string> {
+  const report = await at.installation.verify(account, { signal: new AbortController().signal, trigger: 'command' });
+  const error = whatIsNotEqual(report);
+  return `${error?.message} ${error?.hint}`;
 }
 
 const held = (at: Testbed<'account'>): unknown[] =>
@@ -57,6 +67,19 @@ describe.each([[[2]], [[1]], [[1, 2, 3, 4]]])('pages %j of another account', (pa
     expect(await at.pull()).toMatchObject({ outcome: 'complete', updated: 0 });
     expect(held(at)).toEqual(before);
   });
+});
+
+it.each<[string, typeof ofOther, RegExp]>([
+  ['others', ofOther, /other vendors than the mirror holds.*`vendor-mirror reconcile --accept-account`\.$/],
+  [
+    'the same ones, of which all but one are edited',
+    (rows) => [rows[0]!, ...ofOther(rows.slice(1))],
+    /14 vendors differ\. Run `vendor-mirror reconcile`\.$/,
+  ],
+])('verify of a page that shows %s names the run that is not refused', async (_, bend, said) => {
+  const { at, begin } = await mixed([2], bend, ['readOne=405']);
+  begin(true);
+  expect(await verdictOf(at)).toMatch(said);
 });
 
 describe('a page is not called that of another account', () => {
@@ -109,6 +132,9 @@ describe('an account that shows none of its vendors any more', () => {
   it('changes nothing, time and again, until a person says that it is the same account', async () => {
     const at = await replaced();
     const before = held(at);
+    expect(await verdictOf(at)).toMatch(
+      /^The service shows other vendors than the mirror holds\. .*`vendor-mirror reconcile --accept-account`\.$/,
+    );
     for (const kind of ['pull', 'reconcile'] as const) {
       const run = await at.pull({ kind });
       expect([run.outcome, run.error?.code]).toEqual(['failed', 'answer_unreadable']);
