@@ -137,7 +137,6 @@ export class Deliveries {
       }
       this.#marks.add(keys, 'delivery', 0);
     }, shortLockWait);
-    this.#database.assertInPlace();
   }
 
   /** Starts a check of the room for marks, as in `acceptDeliveries`. */

@@ -136,13 +136,16 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one transaction that holds the write lock from its start. Only SQL belongs inside.
+   * Runs `work` in one transaction that holds the write lock from its start. Only SQL belongs inside. On disk when this resolves, in the file
+   * that is at the path: whoever is told of it may rely on it.
    * @param lockWait milliseconds, for callers that cannot wait as long as usual
    */
   async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
     if (this.#isDraft) return this.writeWithoutSync(work, lockWait);
     const claimed = this.#claimed(work);
-    return this.#written(this.retryWhileLocked(() => this.#transactions.immediate(claimed), lockWait));
+    const result = await this.#written(this.retryWhileLocked(() => this.#transactions.immediate(claimed), lockWait));
+    this.#assertInPlace();
+    return result;
   }
 
   /** As `write`, without waiting for the disk. Only for writes that are harmless to lose in a power cut. */
@@ -203,7 +206,7 @@ export class Database {
    * Checks that the path still leads to the opened file, which costs little: `assertOurs` reads it, too.
    * @throws MirrorError `database_unusable`, and the file is no longer trusted.
    */
-  assertInPlace(): void {
+  #assertInPlace(): void {
     if (statSync(this.path, { throwIfNoEntry: false })?.ino !== this.#inode)
       throw this.#distrusted(movedError(this.path));
   }

@@ -75,6 +75,22 @@ it.each<[string, (path: string) => void]>([
     expect((await fetch(place.address, signed({ ...delivery, object_id }))).status).toBe(503);
 });
 
+it.each<[string, (path: string) => void]>([
+  ['deleted', (path) => rmSync(path)],
+  ['moved', (path) => renameSync(path, `${path}.moved`)],
+  ['replaced by a copy', replace],
+])('K25 the secrets are %s: no verification code is acknowledged from then on', async (_, take) => {
+  const place = await testbed({ level: 'listener' });
+  const { verifiers } = place.secrets;
+  const code = (verifier: string): Promise<Response> =>
+    fetch(place.address, { method: 'POST', body: new URLSearchParams({ verifier, callbackid: '7' }) });
+  await verifiers.expect(account, 'bill_vendor', 7);
+  expect((await code('a-code-that-is-kept')).status).toBe(200);
+  take(join(place.folder, 'secrets.db'));
+  expect((await code('a-code-that-would-be-lost')).status).toBe(503);
+  await expect(verifiers.expect(account, 'bill_vendor', 8)).rejects.toMatchObject({ code: 'database_unusable' });
+});
+
 describe('K25 a command beside a daemon', () => {
   it.each<['database' | 'secrets', string, (path: string) => void]>([
     ['secrets', 'deleted', (path) => rmSync(path)],
