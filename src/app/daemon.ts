@@ -26,7 +26,7 @@ import type { HttpServer } from '../http/server.ts';
 import { createNotifier } from '../notify/target-sender.ts';
 import { isLoopback, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
-import { listenerMovedAt } from '../store/files/identity.ts';
+import { listenerMovedAt, type DaemonEpoch } from '../store/files/identity.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
@@ -91,6 +91,7 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
 
 interface DaemonParts {
   readonly installation: Installation;
+  readonly epoch: DaemonEpoch;
   readonly lock: SideLock;
   readonly isRestored: boolean;
   /** In the order in which they start. */
@@ -156,9 +157,15 @@ export class Daemon implements Service {
   async #close(): Promise<void> {
     const { installation, integrity, lock } = this.#parts;
     // Where that fails, the next daemon checks the integrity of the mirror.
-    if (integrity.passed) await installation.mirror.forgetDaemonFiles().catch(() => undefined);
+    if (integrity.passed) await this.#recordEnd().catch(() => undefined);
     await installation.close();
     lock.release();
+  }
+
+  async #recordEnd(): Promise<void> {
+    const { installation, epoch } = this.#parts;
+    await installation.mirror.forgetDaemonFiles();
+    await installation.secrets.endDaemon(epoch);
   }
 }
 
@@ -170,7 +177,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   refuseBadSchedules(settings);
   const { clock, random, log, compiled } = dependencies;
   const metrics = new Metrics();
-  const { installation, lock, doubt, isRestored } = await openAlone(settings, {
+  const { installation, epoch, lock, doubt, isRestored } = await openAlone(settings, {
     ...dependencies,
     observe: (facts) => metrics.request(facts),
   });
@@ -239,6 +246,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const watched = healthSource({ ...health, machine: () => null });
   return new Daemon({
     installation,
+    epoch,
     lock,
     isRestored,
     services,
@@ -252,6 +260,9 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
 interface OpenedInstallation {
   readonly installation: Installation;
+  readonly epoch: DaemonEpoch;
+  /** Whether the mirror has the record of a daemon that did not stop normally. */
+  readonly isRecordLeft: boolean;
   /** Why the integrity of the mirror must be checked; undefined where it need not be. */
   readonly doubt: string | undefined;
   /** Whether the mirror is a copy from before: what was learned since is not in it. */
@@ -277,7 +288,9 @@ async function openAlone(
     if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
       await quarantineDamaged(path, dependencies);
     const opened = await openReplacingDamaged(path, settings, dependencies);
-    return { ...opened, doubt: opened.doubt ?? (isJournalLeft ? 'a journal was left beside it' : undefined), lock };
+    const doubt = opened.doubt ?? (isJournalLeft ? 'a journal was left beside it' : undefined);
+    // A daemon that was killed leaves its journal.
+    return { ...opened, doubt, isRestored: opened.isRestored || (opened.isRecordLeft && !isJournalLeft), lock };
   } catch (error) {
     lock.release();
     throw error;
@@ -310,10 +323,11 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
     const { mirror, secrets } = installation;
     await refuseBadSources(settings.publish, mirror);
     const { epoch, left } = await mirror.beginDaemon(secrets.path);
-    const isOlder = await secrets.beginDaemon(epoch);
+    const isOlder = await secrets.beginDaemon(epoch, left);
     await noteListener(settings, mirror, dependencies.log);
     const doubt = left.isThere ? 'the previous daemon did not stop cleanly, or this is a copy' : undefined;
-    return { installation, doubt, isRestored: isOlder || left.isOfAnother };
+    const isRestored = isOlder || left.isOfAnother;
+    return { installation, epoch, doubt, isRestored, isRecordLeft: left.isThere };
   } catch (error) {
     await installation.close();
     throw error;

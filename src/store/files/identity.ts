@@ -150,14 +150,27 @@ export function listenerMovedAt(sqlite: Sqlite): string | null {
 
 /**
  * Records the epoch in the secrets. Runs inside a transaction of the secrets, after the mirror has claimed them.
- * @returns whether they had met it, or a later one: then the mirror is an older copy.
+ * @param left what the previous daemon left in the mirror
+ * @returns whether the mirror is an older copy: the secrets had met this epoch, or a later one; or the previous daemon stopped normally, and
+ * the mirror still has its record.
  */
-export function enterEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): boolean {
+export function enterEpoch(sqlite: Sqlite, epoch: DaemonEpoch, left: LeftRecord): boolean {
   const last = inSecrets(sqlite).get({})?.daemon_epoch ?? 0;
+  putEpoch(sqlite, epoch);
+  return Math.abs(last) >= epoch.daemon_epoch || (last < 0 && left.isThere);
+}
+
+/** Records in the secrets that the daemon of this epoch stopped normally, by the epoch's sign. @returns the epoch as it stands there then. */
+export function endEpoch(sqlite: Sqlite, { mirror_id, daemon_epoch }: DaemonEpoch): DaemonEpoch {
+  const ended = { mirror_id, daemon_epoch: -daemon_epoch };
+  putEpoch(sqlite, ended);
+  return ended;
+}
+
+function putEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): void {
   statement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
     secretSql.updateTable('owner').set({ daemon_epoch: at('daemon_epoch') }),
   ).run({ daemon_epoch });
-  return last >= daemon_epoch;
 }
 
 export function mirrorClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {

@@ -9,8 +9,15 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { enterEpoch, isMirrorAt, secretsClaim, type DaemonEpoch } from '../files/identity.ts';
-import { Database, movedError, type DatabaseOptions } from '../sqlite/database.ts';
+import {
+  endEpoch,
+  enterEpoch,
+  isMirrorAt,
+  secretsClaim,
+  type DaemonEpoch,
+  type LeftRecord,
+} from '../files/identity.ts';
+import { Database, movedError, shortLockWait, type DatabaseOptions } from '../sqlite/database.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import type { SecretTables } from '../sqlite/schema.ts';
@@ -89,11 +96,18 @@ export class Secrets {
    * Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over.
    * @returns as `enterEpoch`
    */
-  async beginDaemon(epoch: DaemonEpoch): Promise<boolean> {
+  async beginDaemon(epoch: DaemonEpoch, left: LeftRecord): Promise<boolean> {
     const { sqlite } = this.#database;
-    const wasMet = await this.#database.write(() => enterEpoch(sqlite, epoch));
+    const isOlder = await this.#database.write(() => enterEpoch(sqlite, epoch, left));
     await this.#database.requireClaim(secretsClaim(sqlite, epoch));
-    return wasMet;
+    return isOlder;
+  }
+
+  /** Records that the daemon of that epoch stopped normally, after the mirror has recorded it. */
+  async endDaemon(epoch: DaemonEpoch): Promise<void> {
+    const { sqlite } = this.#database;
+    const ended = await this.#database.write(() => endEpoch(sqlite, epoch), shortLockWait);
+    await this.#database.requireClaim(secretsClaim(sqlite, ended));
   }
 
   /** As `Database.copyJournal`. */

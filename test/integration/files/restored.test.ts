@@ -18,7 +18,10 @@ async function begun(): Promise<Testbed<'daemon'>> {
 
 function copied(at: Testbed<'daemon'>): string {
   const copy = `${at.folder}/copy.db`;
-  otherConnection(at.settings.database).exec(`VACUUM INTO '${copy}'`);
+  const other = otherConnection(at.settings.database);
+  other.exec(`VACUUM INTO '${copy}'`);
+  // Open, it would keep the file that the copy is written over.
+  other.close();
   return copy;
 }
 
@@ -33,8 +36,9 @@ async function changed(at: Testbed<'daemon'>): Promise<number> {
   return id;
 }
 
-function restore(at: Testbed<'daemon'>, copy: string): void {
-  rmSync(at.settings.database);
+/** A copy is put in its place, as another file or in the same one. */
+function restore(at: Testbed<'daemon'>, copy: string, isSame = false): void {
+  if (!isSame) rmSync(at.settings.database);
   copyFileSync(copy, at.settings.database);
 }
 
@@ -42,7 +46,12 @@ const nameOf = (at: Testbed<'daemon'>, id: number): unknown =>
   at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', id)[0]?.['vendor_name'];
 
 describe('F12 a mirror that was restored from a copy', () => {
-  it.each(['while the daemon ran', 'while none ran'])('of %s is in doubt, and swept at once', async (when) => {
+  it.each([
+    ['while the daemon ran', 'as another file'],
+    ['while none ran', 'as another file'],
+    ['while the daemon ran', 'over the file'],
+    ['while none ran', 'over the file'],
+  ])('of %s, and was written %s, is in doubt, and swept at once', async (when, how) => {
     const at = await begun();
     const isRunning = when === 'while the daemon ran';
     if (!isRunning) await at.stop();
@@ -52,7 +61,7 @@ describe('F12 a mirror that was restored from a copy', () => {
       await at.start();
     }
     const id = await changed(at);
-    restore(at, copy);
+    restore(at, copy, how === 'over the file');
     await at.reopen();
     expect(nameOf(at, id)).not.toBe(name);
     const before = at.runs.length;
@@ -62,6 +71,22 @@ describe('F12 a mirror that was restored from a copy', () => {
     expect(at.runs[before]).toMatchObject({ outcome: 'complete' });
     expect(nameOf(at, id)).toBe(name);
     expect((await at.daemon.health.facts()).accounts[0]?.doubt).toBeNull();
+  });
+
+  it('of while a daemon ran that was killed then, and was written over the file, is in doubt', async () => {
+    const at = await begun();
+    const copy = copied(at);
+    const id = await changed(at);
+    restore(at, copy, true);
+    // A daemon that is killed records no end.
+    const secrets = otherConnection(at.settings.secrets);
+    secrets.exec('UPDATE owner SET daemon_epoch = abs(daemon_epoch)');
+    secrets.close();
+    await at.reopen();
+    await at.start();
+    expect((await at.daemon.health.facts()).accounts[0]?.doubt).toContain('restored from a copy');
+    await at.untilRuns();
+    expect(nameOf(at, id)).toBe(name);
   });
 
   it('is told from one that was not: a daemon that starts again does not sweep for that', async () => {

@@ -27,8 +27,8 @@ const contents = ({ settings: { database, secrets } }: Testbed<'daemon'>) => [co
 function takeOver(at: Testbed<'daemon'>): Promise<void> {
   rmSync(`${at.settings.database}.lock`);
   return at.beside(async ({ mirror, secrets }) => {
-    const { epoch } = await mirror.beginDaemon(secrets.path);
-    await secrets.beginDaemon(epoch);
+    const { epoch, left } = await mirror.beginDaemon(secrets.path);
+    await secrets.beginDaemon(epoch, left);
   });
 }
 

@@ -124,8 +124,8 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   const mirror = await openMirror({ ...file, lockProcess: namedProcess() });
   const { mirrorId } = await mirror.identity();
   await secrets.claim({ mirrorId, path });
-  const { epoch } = await mirror.beginDaemon(secretsPath);
-  await secrets.beginDaemon(epoch);
+  const { epoch, left } = await mirror.beginDaemon(secretsPath);
+  await secrets.beginDaemon(epoch, left);
   await mirror.noteListener({ host: '127.0.0.1', isClosedByDefault: true });
   secrets.tokenStore('client', { process: mirror.process, onWait: () => undefined });
   mirror.checkpointIn('unused');
@@ -170,6 +170,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   isMirrorAt(path, mirrorId);
   isUnused(path);
   await mirror.forgetDaemonFiles();
+  await secrets.endDaemon(epoch);
   await exportSecrets(join(folder, 'backup'), {
     passphrase: new Secret('words'),
     random: systemRandom,
