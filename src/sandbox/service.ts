@@ -1,7 +1,7 @@
 /** The accounting service of the reference, without sockets; the clock is passed in. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
-import { Access, requireAccount, unauthenticated } from './core/access.ts';
+import { Access, requireAccount, unauthenticated, type Grant } from './core/access.ts';
 import { Account, type AccountEvent, type GatewayBook } from './account/account.ts';
 import { promptPlan, type DeliveryPlan } from './delivery/event-dispatcher.ts';
 import {
@@ -9,7 +9,6 @@ import {
   headerOf,
   refusedOptional,
   targetOf,
-  type Call,
   type SandboxRequest,
   type Target,
 } from './endpoints/sandbox-call.ts';
@@ -33,6 +32,7 @@ import {
   encodeReply,
   preflight,
   type Answer,
+  type Area,
   type Reply,
 } from './core/reply.ts';
 import {
@@ -235,8 +235,14 @@ export class Sandbox {
     if (request.path === revokePath) return answerRevoke(request, this.access, this.#terms);
     if (request.path === authorizePath)
       return answerAuthorize(request, this.access, this.#terms, this.#clock.now(), this.#random);
-    if (isManualPath(request.path)) return this.#answerManual(request);
-    if (request.path === identityPath) return this.#answerIdentity(request);
+    if (isManualPath(request.path))
+      return this.#granted('accounting', request, () =>
+        answerManual(request, (id) => this.#accounts.get(id), this.#sender.log),
+      );
+    if (request.path === identityPath)
+      return this.#granted('auth', request, (grant) =>
+        answerIdentity(request.method, grant, [...this.#accounts.keys()], this.world),
+      );
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
     const token = headerOf(request, 'authorization');
     const now = this.#clock.now();
@@ -249,42 +255,29 @@ export class Sandbox {
     return { ...reply, headers: Object.assign({}, metered?.headers, reply.headers) };
   }
 
-  #answerIdentity(request: SandboxRequest): Reply {
+  /** Answers whoever has a valid token, at a path that belongs to no account. */
+  #granted(area: Area, request: SandboxRequest, answer: (grant: Grant) => Reply): Reply | Promise<Reply> {
     const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
-    if (!grant) return unauthenticated('accounting');
-    try {
-      return answerIdentity(request.method, grant, [...this.#accounts.keys()], this.world);
-    } catch (error) {
-      if (error instanceof Refusal) return refusalReply(error, 'auth', this.world);
-      throw error;
-    }
+    return grant ? this.#unlessRefused(area, () => answer(grant)) : unauthenticated('accounting');
   }
 
-  #answerManual(request: SandboxRequest): Reply {
-    if (!this.access.of(headerOf(request, 'authorization'), this.#clock.now())) return unauthenticated('accounting');
-    try {
-      return answerManual(request, (id) => this.#accounts.get(id), this.#sender.log);
-    } catch (error) {
-      if (error instanceof Refusal) return refusalReply(error, 'accounting', this.world);
-      throw error;
-    }
-  }
-
-  async #reply(
-    request: SandboxRequest,
-    target: Target,
-    account: Account | undefined,
-    grant: Call['grant'],
-  ): Promise<Reply> {
+  #reply(request: SandboxRequest, target: Target, account: Account | undefined, grant: Grant): Promise<Reply> {
     const { world } = this;
-    try {
+    return this.#unlessRefused(target.area, () => {
       requireAccount(grant, target.account, account !== undefined);
       requireApiVersion(request, target, world);
       const call = { request, target, account: this.#account(target.account), grant, world, random: this.#random };
       const endpoints = { vendors: answerVendors, gateways: answerGateways, callbacks: answerCallbacks };
-      return refusedOptional(call) ?? (await endpoints[target.resource](call));
+      return refusedOptional(call) ?? endpoints[target.resource](call);
+    });
+  }
+
+  /** The answer, or what says in the form of an area why there is none. */
+  async #unlessRefused(area: Area, answer: () => Reply | Promise<Reply>): Promise<Reply> {
+    try {
+      return await answer();
     } catch (error) {
-      if (error instanceof Refusal) return refusalReply(error, target.area, world);
+      if (error instanceof Refusal) return refusalReply(error, area, this.world);
       throw error;
     }
   }

@@ -21,41 +21,25 @@ import {
 import type { VendorService } from '../vendors/vendor-service.ts';
 import type { Account } from './account.ts';
 
-/** Changes `perSecond` things a second until the signal is aborted. */
-async function churn(
-  vendors: VendorService,
-  perSecond: number,
-  clock: Clock,
-  random: SeededRandom,
-  signal: AbortSignal,
-): Promise<void> {
-  await repeat(perSecond, clock, signal, () => changeSomething(vendors, random));
-}
-
-/** Starts the random changes of an account, so many a second. */
+/** Starts the random changes of an account, and events about anything but vendors, so many a second until the signal is aborted. */
 export function changeByItself(
   account: Pick<Account, 'vendors' | 'gateways' | 'announce'>,
   rates: { readonly churn?: number; readonly events?: number },
   clock: Clock,
-  random: (of: string) => SeededRandom,
+  randomOf: (what: string) => SeededRandom,
   signal: AbortSignal,
 ): void {
-  if (rates.events) void otherEventsAtRate(account, rates.events, clock, random('events'), signal);
-  if (rates.churn) void churn(account.vendors, rates.churn, clock, random('churn'), signal);
-}
-
-/** Emits random events about anything but vendors, and enables removed gateways again. */
-async function otherEventsAtRate(
-  account: Pick<Account, 'gateways' | 'announce'>,
-  perSecond: number,
-  clock: Clock,
-  random: SeededRandom,
-  signal: AbortSignal,
-): Promise<void> {
-  await repeat(perSecond, clock, signal, () => {
-    if (random.happens(gatewayReturns)) account.gateways.enableAgain();
-    account.announce(random.pick(otherEvents), 1 + random.below(10_000));
-  });
+  if (rates.events) {
+    const random = randomOf('events');
+    void repeat(rates.events, clock, signal, () => {
+      if (random.happens(gatewayReturns)) account.gateways.enableAgain();
+      account.announce(random.pick(otherEvents), 1 + random.below(10_000));
+    });
+  }
+  if (rates.churn) {
+    const random = randomOf('churn');
+    void repeat(rates.churn, clock, signal, () => changeSomething(account.vendors, random));
+  }
 }
 
 const otherEvents = eventNames.filter((name) => !name.startsWith('bill_vendor.'));

@@ -56,10 +56,7 @@ export interface Memory {
 }
 
 /** The part of a memory that is about one account. */
-export interface AccountMemory {
-  readonly entries: readonly Entry[];
-  readonly write: (entry: Entry) => void;
-}
+export type AccountMemory = Pick<Memory, 'entries' | 'write'>;
 
 /** The memory of an account; without a memory, nothing is kept. */
 export function accountMemory(memory: Memory | undefined, account: string): AccountMemory {

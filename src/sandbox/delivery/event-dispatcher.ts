@@ -57,14 +57,7 @@ export class EventDispatcher {
     for (const callback of this.#callbacks.all()) {
       if (!callback.verified || callback.disabled || !isRegisteredFor(callback.event, event)) continue;
       const delivery = (kind: DeliveryKind, about: number) =>
-        eventDelivery(
-          this.#sender,
-          this.#callbacks,
-          callback,
-          { kind, event, objectId: about },
-          this.#random,
-          this.#world,
-        );
+        this.#delivery(callback, { kind, event, objectId: about });
       const { lose, late, repeat, reorder, forge } = this.#plan;
       if (this.#random.happens(forge)) this.#deliveries.sendLater(delivery('forged', objectId + 7), this.#delay());
       if (this.#random.happens(lose)) {
@@ -78,6 +71,44 @@ export class EventDispatcher {
       if (this.#random.happens(repeat))
         this.#deliveries.sendLater(delivery('repeat', objectId), delay + this.#random.below(maxHold));
     }
+  }
+
+  /** One event for one callback. A forged one has an invalid signature. */
+  #delivery(
+    callback: CallbackRecord,
+    subject: { readonly kind: DeliveryKind; readonly event: string; readonly objectId: number },
+  ): OutgoingDelivery {
+    const [sender, callbacks, world, random] = [this.#sender, this.#callbacks, this.#world, this.#random];
+    const objectId = {
+      resource: String(subject.objectId),
+      callback: String(callback.id),
+      text: `bill_vendor-${subject.objectId}`,
+    }[world.objectId];
+    const parameters = random.shuffle([
+      ['name', subject.event],
+      ['object_id', objectId],
+      ['account_id', sender.account],
+      ['business_id', String(sender.businessId)],
+      ['identity_id', String(sender.identityId)],
+      ['user_id', String(sender.userId)],
+      ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich»: 1,2 / 東京\u007f'] as const] : []),
+    ] as const);
+    const forgedKey = subject.kind === 'forged' ? random.text(32, 'abcdef0123456789') : undefined;
+    return {
+      account: sender.account,
+      callbackId: callback.id,
+      ...subject,
+      compose() {
+        const current = callbacks.get(callback.id);
+        if (!current?.verified || current.disabled) return undefined;
+        const key = forgedKey ?? (world.signAt === 'event' ? callback.verifier : current.verifier);
+        return {
+          uri: current.uri,
+          headers: { 'content-type': form, [world.signatureHeader]: sign(parameters, key, world) },
+          body: encode(parameters),
+        };
+      },
+    };
   }
 
   #delay(): number {
@@ -132,47 +163,6 @@ export function verificationDelivery(
             : {}),
         },
         body: asJson ? JSON.stringify(Object.fromEntries(parameters)) : encode(parameters),
-      };
-    },
-  };
-}
-
-/** One event for one callback. A forged one has an invalid signature. */
-function eventDelivery(
-  sender: Sender,
-  callbacks: CallbackBook,
-  callback: CallbackRecord,
-  subject: { readonly kind: DeliveryKind; readonly event: string; readonly objectId: number },
-  random: SeededRandom,
-  world: World,
-): OutgoingDelivery {
-  const objectId = {
-    resource: String(subject.objectId),
-    callback: String(callback.id),
-    text: `bill_vendor-${subject.objectId}`,
-  }[world.objectId];
-  const parameters = random.shuffle([
-    ['name', subject.event],
-    ['object_id', objectId],
-    ['account_id', sender.account],
-    ['business_id', String(sender.businessId)],
-    ['identity_id', String(sender.identityId)],
-    ['user_id', String(sender.userId)],
-    ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich»: 1,2 / 東京\u007f'] as const] : []),
-  ] as const);
-  const forgedKey = subject.kind === 'forged' ? random.text(32, 'abcdef0123456789') : undefined;
-  return {
-    account: sender.account,
-    callbackId: callback.id,
-    ...subject,
-    compose() {
-      const current = callbacks.get(callback.id);
-      if (!current?.verified || current.disabled) return undefined;
-      const key = forgedKey ?? (world.signAt === 'event' ? callback.verifier : current.verifier);
-      return {
-        uri: current.uri,
-        headers: { 'content-type': form, [world.signatureHeader]: sign(parameters, key, world) },
-        body: encode(parameters),
       };
     },
   };

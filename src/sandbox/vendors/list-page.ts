@@ -11,7 +11,7 @@ export function listVendors(
   sequence: Sequence,
   query: URLSearchParams,
   world: World,
-): { rows: VendorRecord[]; numbers: Page['numbers'] } | 'no such page' {
+): { rows: VendorRecord[]; numbers: PageNumbers } | 'no such page' {
   const shown = shownMarks(query, world);
   const counted = shown.slice();
   counted[unreadable] = 1;
@@ -19,9 +19,8 @@ export function listVendors(
 
   let places = 0;
   for (const [index, mark] of view.marks.entries()) if (isListed(index, world)) places += counted[mark] ?? 0;
-  const asked = vendorPageOf(query, places, world);
-  if (asked === 'no such page') return asked;
-  const { offset, limit, page, perPage } = asked;
+  const { offset, limit, page, perPage, isPastEnd } = pageOf(query, places, world);
+  if (isPastEnd && world.pastEnd === 'html') return 'no such page';
 
   const rows: VendorRecord[] = [];
   let place = 0;
@@ -59,24 +58,20 @@ function totalOf(places: number, onPage: number, world: World): number {
   }
 }
 
-/** Which places of the list a page of vendors shows. Refuses a page past the last where this world does. */
-function vendorPageOf(
-  query: URLSearchParams,
-  places: number,
-  world: World,
-): (Pick<Page, 'offset' | 'limit'> & { readonly page: number; readonly perPage: number }) | 'no such page' {
+/** Which places of a list to show, as this world understands the query. Refuses a page past the last where this world does, and numbers that are none. */
+function pageOf(query: URLSearchParams, places: number, world: World) {
   const perPage = perPageOf(query, places, world);
   const first = world.paging === 'zero' ? 0 : 1;
   const requested = world.paging === 'ignored' ? first : pageNumber(query, first, world);
   const last = Math.max(first, first + Math.ceil(places / perPage) - 1);
-  if (requested > last && world.pastEnd === '404') throw unknownResource('page', 'page', String(requested));
-  if (requested > last && world.pastEnd === 'html') return 'no such page';
-  if (requested > last && world.pastEnd === '422')
+  const isPastEnd = requested > last;
+  if (isPastEnd && world.pastEnd === '404') throw unknownResource('page', 'page', String(requested));
+  if (isPastEnd && world.pastEnd === '422')
     throw invalid(1014, 'page', 'page', 'Invalid value for page.', String(requested));
-  const wraps = requested > last && (world.pastEnd === 'last' || world.pastEnd === 'first');
+  const wraps = isPastEnd && (world.pastEnd === 'last' || world.pastEnd === 'first');
   const page = wraps ? { last, first }[world.pastEnd] : requested;
   const shown = world.paging === 'echoed' ? first : page;
-  return { offset: (shown - first) * perPage, limit: perPage, page, perPage };
+  return { offset: (shown - first) * perPage, limit: perPage, page, perPage, isPastEnd };
 }
 
 function pageNumber(query: URLSearchParams, first: number, world: World): number {
@@ -174,36 +169,16 @@ export function reversed(sequence: Sequence): Sequence {
   return { length, at: (position) => sequence.at(length - 1 - position) };
 }
 
-/** Which rows to show, and the numbers that stand beside them. */
-interface Page {
-  readonly offset: number;
-  readonly limit: number;
-  readonly numbers: {
-    readonly page: number;
-    readonly pages: number;
-    readonly per_page: number;
-    readonly total: number;
-  };
+/** The numbers that stand beside the rows of a page. */
+interface PageNumbers {
+  readonly page: number;
+  readonly pages: number;
+  readonly per_page: number;
+  readonly total: number;
 }
 
 const defaultPerPage = 15;
 const maxPerPage = 100;
-
-/** The page of `total` rows that the query asks for, as this world understands it. Refuses numbers that are none. */
-function pageOf(query: URLSearchParams, total: number, world: World): Page {
-  const requested = world.paging === 'ignored' ? 1 : pageNumber(query, 1, world);
-  const perPage = perPageOf(query, total, world);
-  const pages = Math.ceil(total / perPage);
-  if (requested > Math.max(pages, 1) && world.pastEnd === '404')
-    throw unknownResource('page', 'page', String(requested));
-  const page = requested > pages && world.pastEnd === 'last' ? Math.max(pages, 1) : requested;
-  const shown = world.paging === 'echoed' ? 1 : page;
-  return {
-    offset: (shown - 1) * perPage,
-    limit: perPage,
-    numbers: { page, pages, per_page: perPage, total },
-  };
-}
 
 function perPageOf(query: URLSearchParams, total: number, world: World): number {
   const name = pageNames(world).perPage;
@@ -226,12 +201,16 @@ function positive(query: URLSearchParams, name: string, initial: number, errno: 
   throw invalid(errno, 'page', name, `Invalid value for ${name}.`, text);
 }
 
-/** One page of rows that are all at hand. */
+/** One page of rows that are all at hand, and are no vendors: such pages are counted from 1, and one past the last is refused, the last, or empty. */
 export function pageOfRows<T>(
   rows: readonly T[],
   query: URLSearchParams,
   world: World,
-): { rows: T[]; numbers: Page['numbers'] } {
-  const { offset, limit, numbers } = pageOf(query, rows.length, world);
-  return { rows: rows.slice(offset, offset + limit), numbers };
+): { rows: T[]; numbers: PageNumbers } {
+  const paging = world.paging === 'zero' ? 'honoured' : world.paging;
+  const pastEnd = world.pastEnd === '404' || world.pastEnd === 'last' ? world.pastEnd : 'empty';
+  const total = rows.length;
+  const { offset, limit, page, perPage } = pageOf(query, total, { ...world, paging, pastEnd });
+  const pages = Math.ceil(total / perPage);
+  return { rows: rows.slice(offset, offset + limit), numbers: { page, pages, per_page: perPage, total } };
 }

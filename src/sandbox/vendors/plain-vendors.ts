@@ -10,11 +10,6 @@ import type { Money, VendorRecord } from '../core/vendor-record.ts';
 import type { Invented } from './odd-vendors.ts';
 import { taxesOf } from './system-taxes.ts';
 
-/**
- * The countries that plain vendors are in. Telephone numbers are of ranges that each country keeps for fiction, so that none of them
- * reaches anybody.
- */
-
 /** `#` stands for a digit, `%` for one from 1 to 9, `@` for a letter of a postal code. */
 type Pattern = string;
 
@@ -64,6 +59,10 @@ const english = {
   ),
 };
 
+/**
+ * The countries that plain vendors are in. Telephone numbers are of ranges that each country keeps for fiction, so that none of them
+ * reaches anybody.
+ */
 export const countries: readonly Country[] = [
   {
     name: 'United States',
