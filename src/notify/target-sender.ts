@@ -132,59 +132,45 @@ export class TargetSender implements Service {
   }
 
   async #sendNext(vendor: DueVendor): Promise<void> {
-    const { outbox, log, target } = this.#options;
+    const { outbox } = this.#options;
     const change = await outbox.nextChange(vendor);
     if (!change) return outbox.delivered(vendor, vendor.after_seq);
-    const outcome = await this.#attempt(changeMessage(change));
-    switch (outcome.kind) {
-      case 'accepted':
-        this.#accepted();
-        return outbox.delivered(vendor, change.seq);
-      case 'gone':
-        return this.#disable(outcome.error);
-      case 'failed': {
-        const { code, message } = outcome.error;
-        const facts = { target: target.name, account: vendor.account_id, vendorid: vendor.vendorid, code };
-        log.warn({ ...facts, attempts: vendor.attempts + 1 }, `a webhook was not delivered: ${message}`);
-        return this.#failed(vendor, message);
-      }
-    }
+    const { account_id: account, vendorid } = vendor;
+    return this.#send(changeMessage(change), {
+      about: { account, vendorid, attempts: vendor.attempts + 1 },
+      accepted: () => outbox.delivered(vendor, change.seq),
+      failed: (error) => this.#failed(vendor, error),
+    });
   }
 
-  async #sendNotice(notice: Message): Promise<void> {
-    const { outbox, log, target } = this.#options;
-    const outcome = await this.#attempt(notice);
-    switch (outcome.kind) {
-      case 'accepted':
-        this.#accepted();
-        return outbox.noticeDelivered(target.name);
-      case 'gone':
-        return this.#disable(outcome.error);
-      case 'failed': {
-        const { code, message } = outcome.error;
-        log.warn({ target: target.name, code }, `a webhook was not delivered: ${message}`);
+  #sendNotice(notice: Message): Promise<void> {
+    const { outbox, target } = this.#options;
+    return this.#send(notice, {
+      about: {},
+      accepted: () => outbox.noticeDelivered(target.name),
+      failed: (error) => {
         this.#health.pause();
-        return outbox.recordFailure(target.name, message);
-      }
-    }
+        return outbox.recordFailure(target.name, error);
+      },
+    });
   }
 
-  async #attempt(message: Message): Promise<Outcome> {
-    const { target, observe } = this.#options;
+  /** Sends a message once, and stores what became of it. */
+  async #send(message: Message, { about, accepted, failed }: Sending): Promise<void> {
+    const { outbox, log, observe, target } = this.#options;
     const outcome = await deliver(target, message, this.#options, this.#aborting.signal);
     observe(target.name, outcome.kind);
-    return outcome;
-  }
-
-  #accepted(): void {
-    const { log, target } = this.#options;
-    if (this.#health.accepted()) log.info({ target: target.name }, 'webhooks are delivered again');
-  }
-
-  #disable(error: MirrorError): Promise<void> {
-    const { outbox, log, target } = this.#options;
-    log.error({ target: target.name, code: error.code }, `${error.message} ${error.hint}`);
-    return outbox.disable(target.name, error.message);
+    if (outcome.kind === 'accepted') {
+      if (this.#health.accepted()) log.info({ target: target.name }, 'webhooks are delivered again');
+      return accepted();
+    }
+    const { code, hint, message: why } = outcome.error;
+    if (outcome.kind === 'gone') {
+      log.error({ target: target.name, code }, `${why} ${hint}`);
+      return outbox.disable(target.name, why);
+    }
+    log.warn({ target: target.name, ...about, code }, `a webhook was not delivered: ${why}`);
+    return failed(why);
   }
 
   /** While the receiver is down, the vendor goes to the end of the queue and its attempts do not count. */
@@ -203,6 +189,13 @@ export class TargetSender implements Service {
     );
     return outbox.park(vendor, { attempts, error });
   }
+}
+
+/** What is logged of a message, and what becomes of it. */
+interface Sending {
+  readonly about: object;
+  readonly accepted: () => Promise<void>;
+  readonly failed: (error: string) => Promise<void>;
 }
 
 function keyOf({ account_id, vendorid }: DueVendor): string {

@@ -136,38 +136,26 @@ export function nothingThere(): Refusal {
 }
 
 /** The refusal as this world words it on a path of this area. */
-export function refusalReply(refusal: Refusal, area: Area, world: World): Reply {
-  const { facts } = refusal;
-  const reply =
-    area === 'auth' && world.errorForm !== 'html' ? areaReply(refusal, area) : wordedReply(refusal, area, world);
+export function refusalReply({ facts }: Refusal, area: Area, world: World): Reply {
+  const reply = wordedReply(facts, area, world);
   return facts.allow ? { ...reply, headers: { allow: facts.allow.join(', ') } } : reply;
 }
 
+const forms = { accounting: accountingForm, events: eventsForm, auth: authForm, rpc: rpcForm };
+
 /** The refusal in the area's own form. */
 export function areaReply({ facts }: Refusal, area: Area): Reply {
-  const forms = { accounting: accountingForm, events: eventsForm, auth: authForm };
   return { status: facts.status, payload: forms[area](facts) };
 }
 
-function wordedReply({ facts }: Refusal, area: Area, world: World): Reply {
-  const form = world.errorForm === 'accounting' ? area : world.errorForm;
-  switch (form) {
-    case 'auth':
-      return { status: facts.status, payload: authForm(facts) };
-    case 'accounting':
-      return { status: facts.status, payload: accountingForm(facts) };
-    case 'in200':
-    case 'object200':
-      return area === 'accounting'
-        ? { status: 200, payload: accountingForm(facts, form === 'object200') }
-        : { status: facts.status, payload: eventsForm(facts) };
-    case 'events':
-      return { status: facts.status, payload: eventsForm(facts) };
-    case 'rpc':
-      return { status: facts.status, payload: rpcForm(facts) };
-    case 'html':
-      return htmlPage(facts.status);
-  }
+function wordedReply(facts: RefusalFacts, area: Area, { errorForm }: World): Reply {
+  if (errorForm === 'html') return htmlPage(facts.status);
+  const isIn200 = errorForm === 'in200' || errorForm === 'object200';
+  if (isIn200 && area === 'accounting')
+    return { status: 200, payload: accountingForm(facts, errorForm === 'object200') };
+  const others = isIn200 ? 'events' : errorForm;
+  const form = area === 'auth' || errorForm === 'accounting' ? area : others;
+  return { status: facts.status, payload: forms[form](facts) };
 }
 
 /** What a gateway in front of the service answers with. */
