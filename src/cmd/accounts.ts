@@ -12,8 +12,8 @@ import { keptAccountsAt } from '../store/reports/known-accounts.ts';
 import { loadSettings, settingsOfFile } from './load-settings.ts';
 import { changeExisting, changeMirror, queryMirror } from './open-mirror.ts';
 import { withSettings, type Call, type CommandHandler } from './process/command.ts';
-import { print, printJson, printText } from './terminal/print.ts';
-import { table } from './terminal/table.ts';
+import { printJson, printText } from './terminal/print.ts';
+import { printTable } from './terminal/table.ts';
 import { visible } from './terminal/text.ts';
 
 interface ListedAccount {
@@ -52,30 +52,27 @@ export const accountsList: CommandHandler = async (call) => {
   });
   if (options.json) printJson(context, { ok: true, accounts });
   else
-    print(
+    await printTable(
       context,
-      await table(
-        context,
-        [
-          { title: 'account', cell: ({ account }) => account },
-          { title: 'from', dropOrder: 2, cell: ({ from }) => from },
-          { title: 'connection', dropOrder: 1, cell: ({ connection }) => connection },
-          { title: 'state', dropOrder: 3, cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
-          { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
-          { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
-          ...(accounts.some(({ accepted_unreadable }) => accepted_unreadable > 0)
-            ? [
-                {
-                  title: 'accepted unreadable',
-                  right: true,
-                  dropOrder: 4,
-                  cell: ({ accepted_unreadable }: ListedAccount) => accepted_unreadable,
-                },
-              ]
-            : []),
-        ],
-        accounts,
-      ),
+      [
+        { title: 'account', cell: ({ account }) => account },
+        { title: 'from', dropOrder: 2, cell: ({ from }) => from },
+        { title: 'connection', dropOrder: 1, cell: ({ connection }) => connection },
+        { title: 'state', dropOrder: 3, cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
+        { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
+        { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
+        ...(accounts.some(({ accepted_unreadable }) => accepted_unreadable > 0)
+          ? [
+              {
+                title: 'accepted unreadable',
+                right: true,
+                dropOrder: 4,
+                cell: ({ accepted_unreadable }: ListedAccount) => accepted_unreadable,
+              },
+            ]
+          : []),
+      ],
+      accounts,
     );
   return exitStatus.done;
 };

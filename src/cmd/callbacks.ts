@@ -23,7 +23,7 @@ import { withSettings, type Call, type CommandHandler } from './process/command.
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice } from './terminal/print.ts';
 import { isInteractive, prompt, readInput } from './terminal/prompt.ts';
-import { table } from './terminal/table.ts';
+import { printTable } from './terminal/table.ts';
 import { withInstallation } from './with-installation.ts';
 
 interface ListOptions {
@@ -51,7 +51,7 @@ export const callbacksList: CommandHandler<ListOptions> = async (call) => {
     { looksOnly: true },
   );
   if (options.json) printJson(context, { ok: true, account, callbacks });
-  else if (callbacks.length > 0) print(context, await callbackTable(context, callbacks));
+  else if (callbacks.length > 0) await printCallbacks(context, callbacks);
   else printNotice(context, 'No callbacks.');
   return exitStatus.done;
 };
@@ -199,7 +199,7 @@ async function change(
     return left && shownCallback(left, (await isOwn(installation, account))(left));
   });
   if (options.json) printJson(context, { ok: true, account, callback: callback ?? null });
-  else if (callback) print(context, await callbackTable(context, [callback]));
+  else if (callback) await printCallbacks(context, [callback]);
   else print(context, 'The callback is deleted.');
   if (!options.json && callback && next) printNotice(context, next(callback));
   return exitStatus.done;
@@ -226,8 +226,8 @@ function shownCallback({ callbackid, event, uri, verified }: Callback, own: bool
   return { callbackid, event, uri: uri.replace(/(\/webhooks\/[^/?#]+\/)[^/?#]+/, '$1…'), verified, own };
 }
 
-function callbackTable(context: ProcessContext, callbacks: readonly ShownCallback[]): Promise<string> {
-  return table(
+function printCallbacks(context: ProcessContext, callbacks: readonly ShownCallback[]): Promise<void> {
+  return printTable(
     context,
     [
       { title: 'callbackid', right: true, cell: ({ callbackid }) => callbackid },

@@ -8,8 +8,8 @@ import { loadSettings } from './load-settings.ts';
 import { changeExisting, queryMirror } from './open-mirror.ts';
 import { withSettings, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { print, printJson, printNotice, printText } from './terminal/print.ts';
-import { table } from './terminal/table.ts';
+import { printJson, printNotice, printText } from './terminal/print.ts';
+import { printTable } from './terminal/table.ts';
 import { visible } from './terminal/text.ts';
 
 interface ListOptions {
@@ -33,21 +33,18 @@ export const deliveriesList: CommandHandler<ListOptions> = async (call) => {
 
 async function printDeliveries(context: ProcessContext, { total, deliveries }: DeliveryList): Promise<void> {
   if (deliveries.length > 0)
-    print(
+    await printTable(
       context,
-      await table(
-        context,
-        [
-          { title: 'id', right: true, dropOrder: 2, cell: ({ id }) => id },
-          { title: 'account', dropOrder: 4, cell: ({ account_id }) => account_id },
-          { title: 'received', cell: ({ received_at }) => age(context.clock, received_at) },
-          { title: 'event', dropOrder: 3, cell: ({ name }) => name },
-          { title: 'object', right: true, cell: ({ object_id }) => object_id },
-          { title: 'outcome', cell: ({ outcome }) => outcome },
-          { title: 'settled', dropOrder: 1, cell: ({ settled_at }) => settled_at && age(context.clock, settled_at) },
-        ],
-        deliveries,
-      ),
+      [
+        { title: 'id', right: true, dropOrder: 2, cell: ({ id }) => id },
+        { title: 'account', dropOrder: 4, cell: ({ account_id }) => account_id },
+        { title: 'received', cell: ({ received_at }) => age(context.clock, received_at) },
+        { title: 'event', dropOrder: 3, cell: ({ name }) => name },
+        { title: 'object', right: true, cell: ({ object_id }) => object_id },
+        { title: 'outcome', cell: ({ outcome }) => outcome },
+        { title: 'settled', dropOrder: 1, cell: ({ settled_at }) => settled_at && age(context.clock, settled_at) },
+      ],
+      deliveries,
     );
   printNotice(context, countOf(total, deliveries.length));
 }

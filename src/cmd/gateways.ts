@@ -7,9 +7,9 @@ import { showRequest, type DryRunOption } from './dry-run.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import { queryMirror } from './open-mirror.ts';
 import type { CommandHandler } from './process/command.ts';
-import { print, printError, printJson, printNotice, printText } from './terminal/print.ts';
+import { printError, printJson, printNotice, printText } from './terminal/print.ts';
 import { isConfirmed } from './terminal/prompt.ts';
-import { table } from './terminal/table.ts';
+import { printTable } from './terminal/table.ts';
 
 export const gatewaysList: CommandHandler = async (call) => {
   const { context, options } = call;
@@ -17,20 +17,17 @@ export const gatewaysList: CommandHandler = async (call) => {
   const gateways = found ?? [];
   if (options.json) printJson(context, { ok: true, gateways });
   else if (gateways.length > 0)
-    print(
+    await printTable(
       context,
-      await table(
-        context,
-        [
-          { title: 'account', dropOrder: 3, cell: (gateway) => gateway.account_id },
-          { title: 'sgid', right: true, cell: (gateway) => gateway.sgid },
-          { title: 'name', cell: (gateway) => gateway.gateway_name },
-          { title: 'connectionid', dropOrder: 1, cell: (gateway) => gateway.connectionid },
-          { title: 'first seen', dropOrder: 2, cell: (gateway) => age(context.clock, gateway.first_seen_at) },
-          { title: 'removed', cell: (gateway) => gateway.removed_at && age(context.clock, gateway.removed_at) },
-        ],
-        gateways,
-      ),
+      [
+        { title: 'account', dropOrder: 3, cell: (gateway) => gateway.account_id },
+        { title: 'sgid', right: true, cell: (gateway) => gateway.sgid },
+        { title: 'name', cell: (gateway) => gateway.gateway_name },
+        { title: 'connectionid', dropOrder: 1, cell: (gateway) => gateway.connectionid },
+        { title: 'first seen', dropOrder: 2, cell: (gateway) => age(context.clock, gateway.first_seen_at) },
+        { title: 'removed', cell: (gateway) => gateway.removed_at && age(context.clock, gateway.removed_at) },
+      ],
+      gateways,
     );
   else if (found) printNotice(context, 'The mirror holds no gateways.');
   return exitStatus.done;

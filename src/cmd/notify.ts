@@ -12,7 +12,7 @@ import { changeExisting, changeMirror, queryMirror } from './open-mirror.ts';
 import type { CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice, printText } from './terminal/print.ts';
-import { table } from './terminal/table.ts';
+import { printTable, table } from './terminal/table.ts';
 
 /** Vendors that were given up may be many. */
 const maxShown = 100;
@@ -40,26 +40,23 @@ async function printTargets(
   targets: readonly TargetStatus[],
   parked: readonly ParkedVendor[],
 ): Promise<void> {
-  print(
+  await printTable(
     context,
-    await table(
-      context,
-      [
-        { title: 'target', cell: ({ target }) => target },
-        { title: 'state', cell: ({ state }) => state },
-        {
-          title: 'lag',
-          right: true,
-          dropOrder: 5,
-          cell: (target) => (target.oldest_waiting === null ? 'none' : inWords(target.lag_seconds * 1_000)),
-        },
-        { title: 'waiting', right: true, dropOrder: 2, cell: ({ waiting }) => waiting },
-        { title: 'parked', right: true, dropOrder: 4, cell: ({ parked }) => parked },
-        { title: 'last accepted', dropOrder: 1, cell: ({ delivered_at }) => age(context.clock, delivered_at) },
-        { title: 'error', dropOrder: 3, cell: ({ last_error }) => last_error },
-      ],
-      targets,
-    ),
+    [
+      { title: 'target', cell: ({ target }) => target },
+      { title: 'state', cell: ({ state }) => state },
+      {
+        title: 'lag',
+        right: true,
+        dropOrder: 5,
+        cell: (target) => (target.oldest_waiting === null ? 'none' : inWords(target.lag_seconds * 1_000)),
+      },
+      { title: 'waiting', right: true, dropOrder: 2, cell: ({ waiting }) => waiting },
+      { title: 'parked', right: true, dropOrder: 4, cell: ({ parked }) => parked },
+      { title: 'last accepted', dropOrder: 1, cell: ({ delivered_at }) => age(context.clock, delivered_at) },
+      { title: 'error', dropOrder: 3, cell: ({ last_error }) => last_error },
+    ],
+    targets,
   );
   if (parked.length === 0) return;
   print(

@@ -9,9 +9,9 @@ import type { FindingKind } from '../store/sqlite/schema.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { errorReport, print, printError, printJson, printNotice, type ErrorReport } from './terminal/print.ts';
+import { errorReport, printError, printJson, printNotice, type ErrorReport } from './terminal/print.ts';
 import { isQuiet, progressOf } from './terminal/progress.ts';
-import { table, type Column } from './terminal/table.ts';
+import { printTable, type Column } from './terminal/table.ts';
 import { printFirstQuery } from './vendors-list.ts';
 import { withInstallation } from './with-installation.ts';
 
@@ -192,8 +192,7 @@ async function printSummary(
   synced: readonly AccountSync[],
 ): Promise<void> {
   const reconciled = synced.some(({ run }) => run.kind === 'reconcile');
-  if (synced.length > 0)
-    print(context, await table(context, reconciled ? [...columns, findingsColumn] : columns, synced));
+  if (synced.length > 0) await printTable(context, reconciled ? [...columns, findingsColumn] : columns, synced);
   for (const one of synced) {
     for (const note of one.run.notes) printNotice(context, `${one.run.account}: ${note}`);
     const declined = one.gateways?.declined;

@@ -6,7 +6,7 @@ import { highestExit, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { errorReport, print, printError, printJson } from './terminal/print.ts';
 import { isQuiet, progressOf } from './terminal/progress.ts';
-import { table } from './terminal/table.ts';
+import { printTable, table } from './terminal/table.ts';
 import { heading } from './terminal/text.ts';
 import { withInstallation } from './with-installation.ts';
 
@@ -78,25 +78,22 @@ function printDocument(context: ProcessContext, reports: readonly AccountVerify[
 const maxShown = 20;
 
 async function printText(context: ProcessContext, reports: readonly AccountVerify[]): Promise<void> {
-  print(
+  await printTable(
     context,
-    await table(
-      context,
-      [
-        { title: 'account', cell: ({ account }) => account },
-        { title: 'outcome', cell: ({ outcome }) => outcome },
-        { title: 'in source', right: true, dropOrder: 1, cell: ({ sourceTotal }) => sourceTotal },
-        {
-          title: 'in mirror',
-          right: true,
-          dropOrder: 2,
-          cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal),
-        },
-        { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
-        { title: 'in flight', right: true, cell: ({ inFlight, error }) => (error ? null : inFlight.length) },
-      ],
-      reports,
-    ),
+    [
+      { title: 'account', cell: ({ account }) => account },
+      { title: 'outcome', cell: ({ outcome }) => outcome },
+      { title: 'in source', right: true, dropOrder: 1, cell: ({ sourceTotal }) => sourceTotal },
+      {
+        title: 'in mirror',
+        right: true,
+        dropOrder: 2,
+        cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal),
+      },
+      { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
+      { title: 'in flight', right: true, cell: ({ inFlight, error }) => (error ? null : inFlight.length) },
+    ],
+    reports,
   );
   for (const report of reports) {
     const { account, differences, inFlight } = report;

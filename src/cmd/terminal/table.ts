@@ -1,6 +1,7 @@
 /** Prints rows in aligned columns. */
 import { rulerFor, widestWord, wrapped, type Ruler, heading, visible } from './text.ts';
 import type { ProcessContext } from '../process/process-context.ts';
+import { print } from './print.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -22,6 +23,15 @@ const longText = 28;
 /** The rows as lines under their titles. */
 export function table<Row>(context: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): Promise<string> {
   return new Table(context, columns).lines(rows);
+}
+
+/** Prints them. */
+export async function printTable<Row>(
+  context: Terminal,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): Promise<void> {
+  print(context, await table(context, columns, rows));
 }
 
 /**
