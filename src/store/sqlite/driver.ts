@@ -17,6 +17,9 @@ const oldestSqlite = '3.51.3';
 
 /** @throws MirrorError `driver_unusable` where the driver is refused, or its native part cannot be loaded, which happens with the first connection. */
 function connect(path: string, options: BetterSqlite3.Options): Sqlite {
+  // The driver would open the file without them.
+  if (path.trim() !== path)
+    throw new MirrorError('database_unusable', `The path "${path}" has blanks at its beginning or its end.`);
   try {
     return new Driver(path, options);
   } catch (error) {

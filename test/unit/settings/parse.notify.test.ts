@@ -33,7 +33,7 @@ describe('targets of outgoing webhooks', () => {
 
   it('may have two secrets at once, while one is replaced', () => {
     const other = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
-    const targets = notify({ url: 'https://hooks.example', secretFile: `${secret}\n${other}\n` });
+    const targets = notify({ url: 'https://hooks.example', secretFile: `${secret}\n${other}` });
     expect(targets[0]?.secret.reveal()).toBe(`${secret} ${other}`);
     expect(problem({ url: 'https://hooks.example', secret: `${secret} ${other} ${secret}` })).toContain(
       'or two of them',

@@ -1,4 +1,4 @@
-/** L33: what looks like a path and would be a file of that very name is refused; a leading `~/` is the home folder. */
+/** L33: what looks like a path and would be a file of that very name, or of another one, is refused; a leading `~/` is the home folder. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,12 @@ const read: string[] = [];
 
 const parse = (text: string): Settings =>
   parseSettings({
-    ...{ defaults, name: 'mirror.yaml', env: { DATA: '/srv/data' }, text: `accounts: [6BApk]\n${text}` },
+    ...{
+      defaults,
+      name: 'mirror.yaml',
+      env: { DATA: '/srv/data', BLANK: '/srv/a.db ' },
+      text: `accounts: [6BApk]\n${text}`,
+    },
     readFile(path) {
       read.push(path);
       return 'secret';
@@ -56,6 +61,9 @@ describe.each(places)('L33 %s', (key, settings, found) => {
     'FILE:///srv/a.db?mode=ro',
     'sqlite:///a.db',
     'postgres://h/db',
+    'a.db ',
+    ' a.db',
+    '${BLANK}',
   ])('%s is refused with what would be right, and nothing of it is shown', (path) => {
     const refused = (): unknown => parse(settings(`"${path}"`));
     expect(refused).toThrow(expect.objectContaining({ code: 'settings_invalid', exit: 78 }));

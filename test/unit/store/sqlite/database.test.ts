@@ -136,6 +136,15 @@ describe('an opened file', () => {
     });
   });
 
+  it('L33 is never another than the one that is named: a path that the driver would cut is refused', async () => {
+    const path = newPath();
+    expect(await openingError(`${path} `)).toMatchObject({
+      code: 'database_unusable',
+      message: expect.stringContaining('blanks') as string,
+    });
+    expect(existsSync(path)).toBe(false);
+  });
+
   it('F15 is left as one file that can be read without writing', async () => {
     const path = newPath();
     const database = await openDatabase(path);
