@@ -41,8 +41,14 @@ export interface VendorPage {
   /** The time of the service's Date header, milliseconds since 1970; undefined where there is none. */
   readonly servedAt: number | undefined;
   readonly rows: readonly VendorRow[];
-  /** One reason for each record of the page that has no usable id. */
-  readonly rejected?: readonly string[];
+  /** The records of the page that have no usable id. */
+  readonly rejected?: readonly RejectedRecord[];
+}
+
+export interface RejectedRecord {
+  readonly reason: string;
+  /** A digest of it, by which it is known on other pages. */
+  readonly digest: string;
 }
 
 /** The rate limit that all processes of a mirror share, also across restarts: each request reserves a place before it is sent. */

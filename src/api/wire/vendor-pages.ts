@@ -3,10 +3,11 @@
  *
  * A list answer without `page` is taken as the page that was asked for; `total` and `pages` are required.
  */
+import { createHash } from 'node:crypto';
 import { MirrorError } from '../../domain/errors.ts';
 import { JsonCursor, withoutMembers } from '../../domain/json-cursor.ts';
 import { limits } from '../../domain/limits.ts';
-import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
+import type { RejectedRecord, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 import {
   identifier,
@@ -81,14 +82,15 @@ export function readVendorPage(
     requested,
   );
   const rows: SlicedRow[] = [];
-  const rejected: string[] = [];
+  const rejected: RejectedRecord[] = [];
   for (const slice of slices.records) {
     try {
       const name = `Row ${rows.length + rejected.length + 1} of page ${requested}`;
       rows.push(new SlicedRow(idOf(slice, name), recordIn(bytes, slice), excluded));
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
-      rejected.push(error.message);
+      const digest = createHash('sha256').update(recordIn(bytes, slice)).digest('base64url');
+      rejected.push({ reason: error.message, digest });
     }
   }
   return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected };

@@ -48,8 +48,9 @@ const mostApplied = 1_000;
 export class ListReader {
   /** Every vendor that any page showed. */
   readonly seen = new IdSet();
-  /** Reasons why records cannot be used, without duplicates. */
+  /** Why records cannot be used, each once on whichever pages it was shown, but as often as one page shows it. */
   readonly rejected = new Set<string>();
+  readonly #rejectedRecords = new Set<string>();
   readonly order: ObservedOrder;
   readonly #source: ListSource;
   readonly #visState: 1 | 2 | undefined;
@@ -212,7 +213,14 @@ export class ListReader {
     const verdicts = await this.#apply(page);
     this.#largestPage = Math.max(this.#largestPage, page.rows.length);
     this.#moved ||= page.total !== first.total;
-    for (const reason of page.rejected ?? []) this.rejected.add(reason);
+    const onPage = new Map<string, number>();
+    for (const { reason, digest } of page.rejected ?? []) {
+      const nth = (onPage.get(digest) ?? 0) + 1;
+      onPage.set(digest, nth);
+      const record = `${digest} ${nth}`;
+      if (!this.#rejectedRecords.has(record)) this.rejected.add(reason);
+      this.#rejectedRecords.add(record);
+    }
     for (const row of page.rows) {
       const verdict = verdicts.get(row.vendorid);
       if (verdict && watch.concerns(verdict) && !known.has(row.vendorid)) watch.see(row, verdict, page);

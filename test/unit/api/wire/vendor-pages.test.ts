@@ -121,7 +121,7 @@ describe('a page of vendors', () => {
   ])('A19 A28 K3 rejects a record with vendorid %s, names page and row, and keeps the other records', (id) => {
     const page = readVendorPage(answered(envelope(`[{"vendorid":1},{"vendorid":${id}},{"vendorid":3}]`)), 3);
     expect(page.rows.map((row) => row.vendorid)).toEqual([1, 3]);
-    expect(page.rejected).toEqual([expect.stringContaining('Row 2 of page 3')]);
+    expect(page.rejected).toMatchObject([{ reason: expect.stringContaining('Row 2 of page 3') as string }]);
   });
 
   it.each(['[{"id":1,"inner":{"vendorid":1}}]', '[{"vendorid":1,"vendorid":2}]'])(
@@ -129,7 +129,7 @@ describe('a page of vendors', () => {
     (rows) => {
       const page = pageOf(rows);
       expect(page.rows).toEqual([]);
-      expect(page.rejected).toEqual(['Row 1 of page 1 has no usable vendorid.']);
+      expect(page.rejected).toMatchObject([{ reason: 'Row 1 of page 1 has no usable vendorid.' }]);
     },
   );
 
@@ -152,7 +152,9 @@ describe('a page of vendors', () => {
     expect(pageOf(`[${sized(0)},{"vendorid":2}]`).rows.map((row) => row.vendorid)).toEqual([1, 2]);
     const page = pageOf(`[${sized(1)},{"vendorid":2}]`);
     expect(page.rows.map((row) => row.vendorid)).toEqual([2]);
-    expect(page.rejected).toEqual([expect.stringContaining('Row 1 of page 1, vendor 1, is larger than')]);
+    expect(page.rejected).toMatchObject([
+      { reason: expect.stringContaining('Row 1 of page 1, vendor 1, is larger than') as string },
+    ]);
     const single = (record: string): Uint8Array => Buffer.from(`{"response":{"result":{"bill_vendor":${record}}}}`);
     expect(readVendor({ ...answered('[]'), bytes: single(sized(0)) }).row.vendorid).toBe(1);
     expect(failure(() => readVendor({ ...answered('[]'), bytes: single(sized(1)) })).code).toBe('row_unusable');

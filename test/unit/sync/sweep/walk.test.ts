@@ -298,7 +298,7 @@ describe('a walk over all pages', () => {
   ])('L5 takes for no end a page whose records have no usable id, %s', async (_, total, unusable, pages) => {
     const { pass, asked } = await walked((page) => ({
       ...{ page, pages: 2, total, ids: pages[page - 1] ?? [] },
-      ...(page === unusable && { rejected: ['No id.', 'No id.'] }),
+      ...(page === unusable && { rejected: Array.from({ length: 2 }, () => ({ reason: 'No id.', digest: '' })) }),
     }));
     expect([...pass.ids]).toEqual(pages.flat());
     expect([asked.length, pass.end]).toEqual([pages.length + 1, 'empty']);
