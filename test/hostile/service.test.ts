@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { VendorPage } from '../../src/domain/reading.ts';
 import { walk } from '../../src/sync/sweep/walk.ts';
 import { windowOf } from '../../src/sync/sweep/window-chain.ts';
+import { account } from '../support/names.ts';
 import { testbed, type Testbed, type TestbedOptions } from '../support/testbed.ts';
 
 /** An answer of the service, as it may be bent. */
@@ -114,6 +115,45 @@ describe('A26 a service whose records are too large', () => {
     await at.pull();
     hostile = false;
     expect((await at.pull()).outcome).toBe('complete');
+  });
+});
+
+describe('L14 a service whose lists show fields otherwise than its reads by id', () => {
+  let answers = 0;
+  it.each<[string, (row: Record<string, unknown>) => object]>([
+    ['masked anew in each answer', () => ({ account_number: `****${(answers += 1)}` })],
+    ['true in every second answer', ({ vendorid }) => (Number(vendorid) % 2 === answers % 2 ? { phone: null } : {})],
+    ['of another vendor', ({ vendorid }) => ({ account_number: `AN${Number(vendorid) - 1}` })],
+    ['of another type', () => ({ phone: { number: 7 }, tax_defaults: 'on request' })],
+    ['that every vendor has', () => ({ website: 'https://example.com', outstanding_balance: [] })],
+  ])('with values %s: the mirror shows those of the reads by id, and verify agrees', async (_, lie) => {
+    const at = await bentLists(
+      (list) => {
+        answers += 1;
+        for (const row of list.bill_vendors) Object.assign(row, lie(row));
+      },
+      { vendors: 60, world: ['noteInList=yes'], settings: { service: { paging: { perPage: 100 } } } },
+    );
+    const vendors = at.sandbox.vendors(account);
+    for (const { vendorid } of vendors.all()) {
+      vendors.edit(Number(vendorid), { account_number: `AN${Number(vendorid)}`, phone: `555 ${Number(vendorid)}` });
+      vendors.setBalance(Number(vendorid), 'outstanding', [{ amount: `${Number(vendorid)}.50`, code: 'EUR' }]);
+    }
+    const told = ['account_number', 'phone', 'website', 'tax_defaults', 'outstanding_balance'];
+    const wrong = (): number[] =>
+      vendors.all().flatMap((wire) => {
+        const [stored] = at.query<{ raw: string }>('SELECT raw FROM vendors WHERE vendorid = ?', wire['vendorid']);
+        const held = JSON.parse(stored?.raw ?? '{}') as Record<string, unknown>;
+        const isTrue = told.every((field) => JSON.stringify(held[field]) === JSON.stringify(wire[field]));
+        return isTrue || wire['vis_state'] === 1 ? [] : [Number(wire['vendorid'])];
+      });
+    for (let runs = 0; runs < 8; runs += 1) {
+      expect((await at.pull()).outcome).toBe('complete');
+      if (runs > 1) expect([runs, wrong()]).toEqual([runs, []]);
+      await at.clock.advance(3_600_000);
+    }
+    const verified = { trigger: 'command', signal: new AbortController().signal, isFull: true } as const;
+    expect(await at.installation.verify(account, verified)).toMatchObject({ outcome: 'equal' });
   });
 });
 

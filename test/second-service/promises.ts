@@ -3,7 +3,7 @@
 import type { RunReport } from '../../src/sync/run.ts';
 import type { Beside } from './beside.ts';
 import { type Money, textFields, type Vendor } from './service/records.ts';
-import { leftOutFields, type Shown } from './service/rendering.ts';
+import { fieldsOnlyById, type Shown } from './service/rendering.ts';
 
 /** A service, and a mirror of it. */
 type Mirrored = Pick<Beside, 'service' | 'query'>;
@@ -114,11 +114,11 @@ function fieldsThatDiffer({ service }: Mirrored, mirror: Mirror, vendor: Vendor)
   const row = mirror.rows.get(id)!;
   const shown = service.rendering.whole(vendor);
   const isUnreadable = (field: string): boolean => id === service.odd.unreadableId && field === choices.unreadable;
-  // Without reads that work nobody can know what lists leave out; some vendors that are listed cannot be read. What they leave out and moves
+  // Without reads that work nobody can know what lists leave out or show otherwise; some vendors that are listed cannot be read. What moves there
   // without a trace is read again within a day.
   const isUnread = choices.read !== 'yes' || id === service.odd.brokenId || service.byId(id) === undefined;
   const moved = service.records.movedUnread.has(id) ? movingFields : [];
-  const unknowable = leftOutFields(choices).filter((field) => isUnread || moved.includes(field));
+  const unknowable = fieldsOnlyById(choices).filter((field) => isUnread || moved.includes(field));
   const found: string[] = [];
   const compare = (field: string, here: unknown, there: unknown): void => {
     if (unknowable.includes(field)) return;

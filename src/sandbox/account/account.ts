@@ -7,7 +7,7 @@ import type { World } from '../core/worlds.ts';
 import { CallbackBook } from '../delivery/callback-book.ts';
 import type { DeliverySender } from '../delivery/delivery-sender.ts';
 import { EventDispatcher, verificationDelivery, type DeliveryPlan, type Sender } from '../delivery/event-dispatcher.ts';
-import { VendorService, type OnChange } from '../vendors/vendor-service.ts';
+import { olderInLists, VendorService, type OnChange } from '../vendors/vendor-service.ts';
 
 /** Something that happened, as a delivery would name it. */
 export interface AccountEvent extends Sender {
@@ -81,7 +81,7 @@ export class Account {
       fresh('deliveries'),
       world,
     );
-    const past = Math.max(world.listLag, world.readLag) * 1_000;
+    const past = Math.max(world.listLag * 1_000, world.readLag * 1_000, world.listedAs === 'older' ? olderInLists : 0);
     this.vendors = new VendorService(
       {
         seed,

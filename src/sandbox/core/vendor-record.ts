@@ -59,8 +59,62 @@ export interface VendorRecord {
 /** A JSON object as it is sent. */
 export type Wire = Readonly<Record<string, unknown>>;
 
-/** The record as the service sends it in this world, keys in alphabetical order as captured. */
-export function vendorOnWire(record: VendorRecord, world: World, where: 'list' | 'single'): Wire {
+/**
+ * The record as the service sends it in this world, keys in alphabetical order as captured.
+ * @param before the record as it was before, which lists show of some fields in some worlds
+ */
+export function vendorOnWire(
+  record: VendorRecord,
+  world: World,
+  where: 'list' | 'single',
+  before: VendorRecord = record,
+): Wire {
+  const wire = wholeOnWire(record, world, where);
+  const { listedField } = world;
+  if (where === 'single' || world.listedAs === 'whole' || !Object.hasOwn(wire, listedField)) return wire;
+  const value = world.listedAs === 'older' ? wholeOnWire(before, world, 'single')[listedField] : wire[listedField];
+  return { ...wire, [listedField]: listedValue(value ?? null, record, world) };
+}
+
+/** How lists of this world show a value. */
+function listedValue(value: unknown, { vendorid }: VendorRecord, { listedAs, listedField }: World): unknown {
+  switch (listedAs) {
+    case 'whole':
+    case 'older':
+      return value;
+    case 'blank':
+      return Array.isArray(value) ? [] : null;
+    case 'constant':
+      return constants[listedField];
+    case 'cut':
+      return Array.isArray(value) ? value.slice(0, 1) : eachText(value, (text) => text.slice(0, 6));
+    case 'masked':
+      return eachText(value, masked);
+    case 'some':
+      return vendorid % 3 === 0 ? value : eachText(value, masked);
+  }
+}
+
+const constants: Readonly<Record<World['listedField'], unknown>> = {
+  account_number: 'on file',
+  note: 'See the vendor.',
+  outstanding_balance: [{ amount: { amount: '0.00', code: 'USD' } }],
+  tax_defaults: [],
+};
+
+const masked = (text: string): string => `****${text.slice(4).slice(-4)}`;
+
+/** The same value with every text in it changed, but for times. */
+function eachText(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => eachText(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, key.endsWith('_at') ? item : eachText(item, change)]),
+  );
+}
+
+function wholeOnWire(record: VendorRecord, world: World, where: 'list' | 'single'): Wire {
   const { texts } = record;
   const text = (key: WritableText): string | null => texts[key] ?? null;
   const strange = world.values === 'strange' ? strangeFields(record) : undefined;

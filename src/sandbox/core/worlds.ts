@@ -91,6 +91,23 @@ const axes = {
   readDeleted: choice('reading a deleted vendor by id', 'shown', '404'),
   editState: choice('a PUT of vis_state among other fields', 'state', 'all'),
   noteInList: choice('whether lists carry the `note` that reads by id carry', 'no', 'yes'),
+  listedAs: choice(
+    'how lists show `listedField`: as reads by id do, blank, masked but for the last four characters, cut to six, the same of every vendor, masked of two vendors in three, or as it was four seconds before',
+    'whole',
+    'blank',
+    'masked',
+    'cut',
+    'constant',
+    'some',
+    'older',
+  ),
+  listedField: choice(
+    'the field of which `listedAs` speaks; of a note, where lists carry it',
+    'account_number',
+    'note',
+    'outstanding_balance',
+    'tax_defaults',
+  ),
   visState: choice('type of vis_state', 'integer', 'text'),
   values: choice(
     'whether every field has a form that the reference names; `strange`: one field of some vendors has another',

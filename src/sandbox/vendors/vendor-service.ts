@@ -20,6 +20,9 @@ import { aged, gone, unreadable, VendorBook, type BookOptions, type BookView } f
 /** How long lists show a deleted vendor where they do so for a while, in milliseconds. */
 const recentlyDeleted = 600_000;
 
+/** How much older lists show a field in some worlds, in milliseconds. */
+export const olderInLists = 4_000;
+
 /** Called after a change of a vendor. `version` counts its writes from 1, and is 0 if it vanished. */
 export type OnChange = (vendorid: number, version: number) => void;
 
@@ -195,6 +198,10 @@ export class VendorService {
 
   /** The record as a list of this world sends it, or a read by id. */
   wire(record: VendorRecord, where: 'list' | 'single'): Wire {
+    if (where === 'list' && this.#world.listedAs === 'older') {
+      const before = this.find(record.vendorid, olderInLists);
+      return vendorOnWire(record, this.#world, where, typeof before === 'object' ? before : record);
+    }
     const known = this.#wires[where].get(record);
     if (known) return known;
     const wire = vendorOnWire(record, this.#world, where);

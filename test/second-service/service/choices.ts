@@ -19,6 +19,20 @@ export const axes = {
   hidden: ['deleted', 'deleted', 'nothing', 'archived', 'deleted and archived', 'deleted after a while'],
   stateFilter: ['ignored', 'obeyed', 'refused', 'obeyed among what is listed'],
   leftOut: ['nothing', 'nothing', 'note', 'is_1099', 'tax_defaults', 'balances', 'note, is_1099 and website'],
+  // A field, and how lists show it.
+  listedOtherwise: [
+    'nothing',
+    'nothing',
+    'nothing',
+    'balances: none',
+    'balances: zero',
+    'tax_defaults: none',
+    'account_number: masked',
+    'account_number: masked of most vendors',
+    'website: blank',
+    'phone: always the same',
+    'note: cut',
+  ],
   copiesLag: [0, 0, 0, 400],
   changesBetweenPages: ['none', 'none', 'few', 'many'],
   // One vendor

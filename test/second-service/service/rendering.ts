@@ -6,7 +6,7 @@ import { type Money, textFields, type Vendor } from './records.ts';
 export type Shown = Record<string, unknown>;
 
 /** The fields of the account that only reads by id carry. */
-export function leftOutFields({ leftOut }: Choices): string[] {
+function leftOutFields({ leftOut }: Choices): string[] {
   switch (leftOut) {
     case 'nothing':
       return [];
@@ -19,6 +19,41 @@ export function leftOutFields({ leftOut }: Choices): string[] {
     case 'tax_defaults':
       return [leftOut];
   }
+}
+
+/** How lists show a field that they show otherwise than reads by id do, given what those show. */
+function otherwise({ listedOtherwise, blanks }: Choices, { id }: Vendor, shown: Shown): Shown {
+  const text = (field: string): string => (typeof shown[field] === 'string' ? shown[field] : '');
+  const masked = text('account_number').replaceAll(/.(?=.{2})/g, '*');
+  switch (listedOtherwise) {
+    case 'nothing':
+      return {};
+    case 'balances: none':
+      return { outstanding_balance: [], overdue_balance: [] };
+    case 'balances: zero': {
+      const zero = [{ amount: { amount: '0.00', code: 'USD' } }];
+      return { outstanding_balance: zero, overdue_balance: zero };
+    }
+    case 'tax_defaults: none':
+      return { tax_defaults: [] };
+    case 'account_number: masked':
+      return { account_number: masked };
+    case 'account_number: masked of most vendors':
+      return id % 4 === 0 ? {} : { account_number: masked };
+    case 'website: blank':
+      return { website: blanks === 'null' ? null : '' };
+    case 'phone: always the same':
+      return { phone: '+1 555 0100' };
+    case 'note: cut':
+      return { note: text('note').slice(0, 2) };
+  }
+}
+
+/** The fields of which only reads by id tell: lists leave them out, or show them otherwise. */
+export function fieldsOnlyById(choices: Choices): string[] {
+  const [field = ''] = choices.listedOtherwise.split(':');
+  const shown = field === 'balances' ? ['outstanding_balance', 'overdue_balance'] : [field];
+  return [...leftOutFields(choices), ...shown];
 }
 
 /** The values of the one vendor of which a field cannot be read. */
@@ -74,7 +109,8 @@ export class Rendering {
       shown['logo_url'] = `https://files.example/${vendor.id}?signature=${++this.#answers}`;
     if (by === 'id') return shown;
     const without = leftOutFields(this.#choices);
-    return Object.fromEntries(Object.entries(shown).filter(([field]) => !without.includes(field)));
+    const listed = { ...shown, ...otherwise(this.#choices, vendor, shown) };
+    return Object.fromEntries(Object.entries(listed).filter(([field]) => !without.includes(field)));
   }
 
   #balance(vendor: Vendor, amounts: readonly Money[]): unknown {

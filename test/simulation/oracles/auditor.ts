@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { parseInstant } from '../../../src/domain/clock.ts';
 import { DeliveryMoments } from './delivery-moments.ts';
-import type { EventLog } from './event-log.ts';
+import { detailFields, detailOf, type EventLog } from './event-log.ts';
 import type { Follower } from './follower.ts';
 import type { DeliveryOracle } from './delivery-oracle.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -282,7 +282,7 @@ export class Auditor {
       broken('P7', `“safe as of ${safe}”, and ${gap}`);
   }
 
-  /** P7: of the notes, which lists leave out, it knows what it claims to know. */
+  /** P7: of what lists leave out or show otherwise, it knows what it claims to know. */
   #details(reader: Reader): void {
     const { account, broken, eventLog, plan } = this.#options;
     const [told] = reader.rows<{ details_as_of: string | null }>(
@@ -293,33 +293,54 @@ export class Auditor {
     // Moments of a clock that was set are those of a clock that was wrong.
     if (known === '' || known.startsWith('1970') || plan.jumps > 0) return;
     const since = this.#moment(known);
-    for (const { vendorid, note } of reader.rows<{ vendorid: number; note: string | null }>(
-      `SELECT vendorid, note FROM vendors WHERE account_id = ? AND presence IN ('present', 'suspect')`,
+    const fields = reader
+      .rows<{ field: string }>(learnedDetails, account)
+      .map(({ field }) => field)
+      .filter((field) => detailFields(plan.world).includes(field));
+    for (const { vendorid, raw } of reader.rows<Recorded>(
+      `SELECT vendorid, raw FROM vendors WHERE account_id = ? AND presence IN ('present', 'suspect')`,
       account,
-    )) {
-      const notes = eventLog.notesSince(vendorid, since);
-      if (!notes.has(note))
-        broken(
-          'P7',
-          `“details as of ${known}”, and the note of ${vendorid} is ${String(note)}, not ${[...notes].join()}`,
-        );
-    }
+    ))
+      for (const field of fields) {
+        const due = eventLog.detailsSince(vendorid, field, since);
+        const json = detailOf(JSON.parse(raw) as Record<string, unknown>, field);
+        if (due.has(json)) continue;
+        broken('P7', `“details as of ${known}”, and ${vendorid}.${field} is ${json}, not ${[...due].join()}`);
+      }
   }
 
-  /** Vendors whose note is not the service's, and that can be read by id; empty where nobody could know. */
-  wrongNotes(): number[] {
+  /**
+   * Fields that are not the service's, of vendors that can be read by id, in words; none where nobody could know. A balance that lists do not show
+   * moves without a trace, and may be as old as the last read of its vendor, which is known to the machine's clock.
+   */
+  wrongDetails(): string[] {
     const { account, database, eventLog, plan, now } = this.#options;
     if (plan.world.readOne !== 'yes') return [];
     const isReadable = (vendorid: number): boolean => {
       const state = eventLog.of(vendorid).at(-1)?.state;
       return state !== 'vanished' && (state !== 1 || plan.world.readDeleted === 'shown');
     };
-    return this.#ask<{ vendorid: number; note: string | null }>(
+    const learned = this.#ask<{ field: string }>(database, learnedDetails, account).map(({ field }) => field);
+    return this.#ask<Recorded & { details_at: string | null }>(
       database,
-      `SELECT vendorid, note FROM vendors WHERE account_id = ? AND presence = 'present' AND vis_state = 0`,
+      `SELECT vendorid, raw, details_at FROM vendors WHERE account_id = ? AND presence = 'present' AND vis_state = 0`,
       account,
-    ).flatMap(({ vendorid, note }) =>
-      isReadable(vendorid) && !eventLog.notesSince(vendorid, now()).has(note) ? vendorid : [],
-    );
+    ).flatMap(({ vendorid, raw, details_at }) => {
+      if (!isReadable(vendorid)) return [];
+      const read = plan.jumps > 0 ? 0 : this.#moment(details_at ?? '');
+      return detailFields(plan.world).flatMap((field) => {
+        const json = detailOf(JSON.parse(raw) as Record<string, unknown>, field);
+        const isUnread = field === 'outstanding_balance' && learned.includes(field) && (details_at ?? '') > '1971';
+        const due = eventLog.detailsSince(vendorid, field, isUnread ? read : now());
+        return due.has(json) ? [] : [`${vendorid}.${field} is ${json}, and not ${[...due].join()}`];
+      });
+    });
   }
+}
+
+const learnedDetails = 'SELECT field FROM _detail_fields WHERE account_id = ? AND learned_at IS NOT NULL';
+
+interface Recorded {
+  readonly vendorid: number;
+  readonly raw: string;
 }

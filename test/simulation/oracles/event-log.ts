@@ -1,6 +1,7 @@
 /** Everything that was ever true of every vendor of an account, as the service itself knows it, hidden version numbers and all. */
 import type { Sandbox } from '../../../src/sandbox/service.ts';
 import type { VendorService } from '../../../src/sandbox/vendors/vendor-service.ts';
+import type { World } from '../../../src/sandbox/core/worlds.ts';
 import type { Timeline } from '../machine/timeline.ts';
 
 /** One version of a vendor. */
@@ -13,23 +14,36 @@ export interface LogEntry {
   readonly key: string | undefined;
 }
 
-/** A vendor's note, as only a read by id shows it in most worlds. */
-interface Note {
+/** A value that lists leave out or show otherwise, as a read by id shows it. */
+interface Detail {
   /** From when on it was true, in milliseconds of the timeline. */
   readonly at: number;
-  readonly text: string | null;
+  readonly json: string;
+}
+
+/** The fields of which lists may show something else than reads by id. */
+export function detailFields({ listedAs, listedField }: World): readonly string[] {
+  return listedAs === 'whole' || listedField === 'note' ? ['note'] : ['note', listedField];
+}
+
+/** A value of a record as JSON; what says nothing is null. */
+export function detailOf(wire: Readonly<Record<string, unknown>>, field: string): string {
+  const value = wire[field] ?? null;
+  return JSON.stringify(Array.isArray(value) && value.length === 0 ? null : value);
 }
 
 export class EventLog {
   readonly #entries = new Map<number, LogEntry[]>();
-  readonly #notes = new Map<number, Note[]>();
+  readonly #details = new Map<string, Detail[]>();
   readonly #timeline: Timeline;
   readonly #vendorService: VendorService;
+  readonly #fields: readonly string[];
   /** Vendors that were changed twice or more within one second. */
   readonly doubles = new Set<number>();
 
   constructor(account: string, sandbox: Sandbox, timeline: Timeline) {
     this.#timeline = timeline;
+    this.#fields = detailFields(sandbox.world);
     this.#vendorService = sandbox.vendors(account);
     for (const wire of this.#vendorService.all()) this.#write(Number(wire['vendorid']), 1);
     sandbox.onChange((change) => {
@@ -51,11 +65,11 @@ export class EventLog {
     return this.of(vendorid).findLastIndex((entry) => entry.at <= moment);
   }
 
-  /** Each note that was true of a vendor at a moment or later. */
-  notesSince(vendorid: number, moment: number): ReadonlySet<string | null> {
-    const notes = this.#notes.get(vendorid) ?? [];
-    const first = notes.findLastIndex(({ at }) => at <= moment);
-    return new Set(notes.slice(Math.max(0, first)).map(({ text }) => text));
+  /** Each value of a field of `detailFields`, as JSON, that was true of a vendor at a moment or later. */
+  detailsSince(vendorid: number, field: string, moment: number): ReadonlySet<string> {
+    const values = this.#details.get(`${vendorid} ${field}`) ?? [];
+    const first = values.findLastIndex(({ at }) => at <= moment);
+    return new Set(values.slice(Math.max(0, first)).map(({ json }) => json));
   }
 
   #write(vendorid: number, version: number): void {
@@ -71,20 +85,22 @@ export class EventLog {
       return;
     }
     const single = this.#vendorService.wire(record, 'single');
-    const notes = this.#notes.get(vendorid) ?? [];
-    this.#notes.set(vendorid, notes);
-    const text = (single['note'] ?? null) as string | null;
-    if (notes.length === 0 || notes.at(-1)!.text !== text) notes.push({ at, text });
-    const key = contentKey(single);
+    for (const field of this.#fields) {
+      const values = this.#details.get(`${vendorid} ${field}`) ?? [];
+      this.#details.set(`${vendorid} ${field}`, values);
+      const json = detailOf(single, field);
+      if (values.at(-1)?.json !== json) values.push({ at, json });
+    }
+    const key = contentKey(single, this.#fields);
     // What cannot be seen is not a change.
     if (key !== before?.key) entries.push({ at, version, state: record.state, key });
   }
 }
 
 /**
- * A record's content, its keys in the order in which the service sends them; without the note, which not every answer carries, and which has a
- * history of its own.
+ * A record's content, its keys in the order in which the service sends them; without the `details`, which not every answer carries as they are,
+ * and which have a history of their own.
  */
-export function contentKey(wire: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify({ ...wire, note: undefined });
+export function contentKey(wire: Readonly<Record<string, unknown>>, details: readonly string[]): string {
+  return JSON.stringify({ ...wire, ...Object.fromEntries(details.map((field) => [field, undefined])) });
 }

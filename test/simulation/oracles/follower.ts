@@ -1,6 +1,6 @@
 /** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
 import { parseInstant } from '../../../src/domain/clock.ts';
-import { contentKey, type LogEntry, type EventLog } from './event-log.ts';
+import { contentKey, detailFields, type LogEntry, type EventLog } from './event-log.ts';
 import { honoursStateFilter, type Plan } from '../plan/plan.ts';
 import type { Reader } from './reader.ts';
 import type { View } from '../machine/network.ts';
@@ -135,7 +135,7 @@ export class Follower {
   /** P3: never backwards, and nothing that never was. */
   #seen({ vendorid, raw, vis_state }: Version): void {
     const { eventLog, broken } = this.#options;
-    const key = contentKey(JSON.parse(raw) as Record<string, unknown>);
+    const key = contentKey(JSON.parse(raw) as Record<string, unknown>, detailFields(this.#options.plan.world));
     const entries = eventLog.of(vendorid);
     const before = this.stored.get(vendorid)?.entry ?? 0;
     const entry = entries.findIndex((told, index) => index >= before && told.key === key);

@@ -61,8 +61,8 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   auditor.look();
   for (const gap of follower.behind(timeline.now)) broken('P1', gap);
   // What lists leave out is read after runs, where it is not known yet that they do one vendor at a time.
-  await timeline.until(() => auditor.wrongNotes().length === 0, 24 * longest);
-  for (const vendorid of auditor.wrongNotes()) broken('P1', `the note of ${vendorid} is not the service's`);
+  await timeline.until(() => auditor.wrongDetails().length === 0, 24 * longest);
+  for (const wrong of auditor.wrongDetails()) broken('P1', wrong);
   const heard = await isReachable(phase);
   const result = { told: heard && (await probeEdit(phase)), renewed: heard && (await renewed(phase)) };
   await nothingLeft(phase);

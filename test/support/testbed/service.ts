@@ -18,6 +18,7 @@ export interface VendorRow {
   readonly note?: string | null;
   readonly vendorid: number;
   readonly vis_state: number | string;
+  readonly account_number: string | null;
   readonly city: string | null;
   readonly created_at: string;
   readonly updated_at: string;

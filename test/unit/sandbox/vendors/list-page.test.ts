@@ -3,6 +3,8 @@ import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { idsOf, vendorsPath, walk, type Result } from '../../../support/testbed/service.ts';
 
+type Wire = Readonly<Record<string, unknown>>;
+
 const vendors = 230;
 
 const states = ({ sandbox }: Testbed<'service'>, ...wanted: number[]): number[] =>
@@ -176,6 +178,42 @@ describe('worlds of what a list shows', () => {
       );
     expect(await withNotes('noteInList=no')).toHaveLength(0);
     expect((await withNotes('noteInList=yes')).length).toBeGreaterThan(5);
+  });
+
+  it.each([
+    ['blank', 'account_number', null],
+    ['masked', 'account_number', '****7788'],
+    ['cut', 'account_number', '556677'],
+    ['constant', 'account_number', 'on file'],
+    ['blank', 'outstanding_balance', []],
+    ['cut', 'note', 'Pays a'],
+  ])('L14 listedAs=%s: lists show %s so, and reads by id as it is', async (listedAs, listedField, expected) => {
+    const world = [`listedAs=${listedAs}`, `listedField=${listedField}`, 'noteInList=yes', 'perPage=all'];
+    const service = await testbed({ level: 'service', world, vendors });
+    const [first = 0] = states(service, 0);
+    const vendorService = service.sandbox.vendors(account);
+    vendorService.edit(first, { account_number: '55667788', note: 'Pays at the end of the month' });
+    vendorService.setBalance(first, 'outstanding', [{ amount: '12.00', code: 'USD' }]);
+    const listed = (await page(service, '')).bill_vendors.find(({ vendorid }) => vendorid === first);
+    const single = { ...(await service.get(`${vendorsPath}/${first}`)).json.response.result.bill_vendor } as Wire;
+    expect(listed).toEqual({ ...single, [listedField]: expected });
+    expect(single[listedField]).toEqual(vendorService.all().find((row) => row['vendorid'] === first)?.[listedField]);
+    expect(single[listedField]).not.toEqual(expected);
+  });
+
+  it('L14 listedAs=some masks two vendors in three, and listedAs=older shows what was four seconds before', async () => {
+    const numbers = async (listedAs: string) => {
+      const service = await testbed({ level: 'service', world: [`listedAs=${listedAs}`, 'perPage=all'], vendors });
+      const vendorService = service.sandbox.vendors(account);
+      for (const id of states(service, 0, 2)) vendorService.edit(id, { account_number: `5566${id}` });
+      await service.clock.advance(4_001);
+      for (const id of states(service, 0, 2)) vendorService.edit(id, { account_number: `7788${id}` });
+      return (await page(service, '')).bill_vendors.map((row) => String(row.account_number).slice(0, 4));
+    };
+    const some = await numbers('some');
+    expect(some.filter((start: string) => start === '7788').length * 3).toBeLessThan(some.length * 1.5);
+    expect(new Set(some)).toEqual(new Set(['7788', '****']));
+    expect((await numbers('older')).filter((start: string) => start === '7788')).toEqual([]);
   });
 
   it('the truth as lists word it is what a list shows', async () => {
