@@ -27,8 +27,8 @@ import type { SyncAccount } from './sync-account.ts';
 /** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
 const probes = { first: 200, later: 1, changed: 20, doubted: 20 };
 
-/** How many vendors must show a field otherwise than the list did, and how many of them are read twice more. */
-const witnesses = { usual: 2, moving: 3, readAgain: 3 };
+/** How many vendors must show a field otherwise than the list did, how many of them are read twice more, and of how many that is tried. */
+const witnesses = { usual: 2, moving: 3, readAgain: 3, tried: 8 };
 
 /** Two reads with this time between, in milliseconds, show what differs in every answer. */
 const betweenReads = 1_100;
@@ -151,31 +151,37 @@ class DetailReader {
       if (among.length < (movingFields.has(field) ? witnesses.moving : witnesses.usual)) continue;
       if (movingFields.has(field) && 2 * among.length <= (await mirror.details.holding(accountId, field, [...inTurn])))
         continue;
-      if (await this.#isSteady(field, among.slice(0, witnesses.readAgain))) learned.set(field, among);
+      if (await this.#isSteady(field, among.slice(0, witnesses.tried))) learned.set(field, among);
     }
     this.#otherwise.clear();
     if (learned.size > 0) await mirror.details.learnShown(accountId, learned);
     return learned.size > 0;
   }
 
-  /** Whether two reads of each of the vendors show the same. */
+  /** Whether two more reads of most of some vendors, and of two at least, show the same. Of one that no read shows, others take the place. */
   async #isSteady(field: string, vendorids: readonly number[]): Promise<boolean> {
     const first = await this.#shownById(field, vendorids);
     await sleep(this.#account.clock, betweenReads, this.#options.signal);
-    const second = await this.#shownById(field, vendorids);
-    return first.every((value, index) => value !== undefined && value === second[index]);
+    const second = await this.#shownById(field, [...first.keys()]);
+    const steady = [...second].filter(([vendorid, json]) => first.get(vendorid) === json).length;
+    return steady >= witnesses.usual && 2 * steady > second.size;
   }
 
-  /** A field of vendors as JSON, as the service shows it by id now. */
-  #shownById(field: string, vendorids: readonly number[]): Promise<(string | undefined)[]> {
+  /** A field of the first vendors that are shown, as JSON, as the service shows it by id now. */
+  async #shownById(field: string, vendorids: readonly number[]): Promise<ReadonlyMap<number, string | undefined>> {
     const { vendors } = this.#account;
     const { signal, priority } = this.#options;
-    return Promise.all(
-      vendorids.map(async (vendorid) => {
+    const shown = new Map<number, string | undefined>();
+    for (const vendorid of vendorids) {
+      if (shown.size === witnesses.readAgain) break;
+      try {
         const { row } = await vendors.read(vendorid, { signal, priority, retryLimits: readRetryLimits });
-        return JSON.stringify((JSON.parse(row.raw) as Record<string, unknown>)[field]);
-      }),
-    );
+        shown.set(vendorid, JSON.stringify((JSON.parse(row.raw) as Record<string, unknown>)[field]));
+      } catch (error) {
+        if (signal.aborted || !(error instanceof MirrorError) || error.code === 'service_unreachable') throw error;
+      }
+    }
+    return shown;
   }
 
   /** Reads some listed vendors, so that the mirror can compare. Once enough were read, one that shows something is proof. @returns those that were shown */

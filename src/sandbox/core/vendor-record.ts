@@ -102,15 +102,18 @@ const constants: Readonly<Record<World['listedField'], unknown>> = {
   tax_defaults: [],
 };
 
-const masked = (text: string): string => `****${text.slice(4).slice(-4)}`;
+const masked = (text: string): string => (/^-?\d+\.\d+$/.test(text) ? '0.00' : `****${text.slice(4).slice(-4)}`);
 
-/** The same value with every text in it changed, but for times. */
+/** The same value with every text in it changed, but for times and currencies. */
 function eachText(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => eachText(item, change));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, key.endsWith('_at') ? item : eachText(item, change)]),
+    Object.entries(value).map(([key, item]) => [
+      key,
+      key.endsWith('_at') || key === 'code' ? item : eachText(item, change),
+    ]),
   );
 }
 

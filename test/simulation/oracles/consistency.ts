@@ -88,7 +88,7 @@ function recordedBy(raw: string): RecordText {
     const field = `${kind}_balance`;
     return amounts(told[field], () => unreadable.add(field)).map(({ amount, code }) => `${kind}${code}${amount}`);
   });
-  const taxes = told['tax_defaults'];
+  const taxes = told['tax_defaults'] ?? [];
   if (!Array.isArray(taxes)) unreadable.add('tax_defaults');
   const levies = (Array.isArray(taxes) ? (taxes as Readonly<Record<string, unknown>>[]) : []).flatMap((tax) => {
     if (typeof tax['taxid'] === 'number')
@@ -132,7 +132,7 @@ function grouped(reader: Reader, sql: string, account: string): (vendorid: numbe
 }
 
 function amounts(told: unknown, onUnreadable: () => void): { amount: string; code: string }[] {
-  const list = (Array.isArray(told) ? told : told === null ? [] : [told]) as { amount?: Money | null }[];
+  const list = (Array.isArray(told) ? told : told == null ? [] : [told]) as { amount?: Money | null }[];
   return list.flatMap((entry) => {
     const { amount, code } = (typeof entry.amount === 'object' && entry.amount !== null ? entry.amount : entry) as {
       amount?: unknown;

@@ -14,6 +14,14 @@ export interface LogEntry {
   readonly key: string | undefined;
 }
 
+/** All that a read by id would have shown of a vendor. */
+export interface WholeRecord {
+  /** From when on it was true, in milliseconds of the timeline. */
+  readonly at: number;
+  readonly state: LogEntry['state'];
+  readonly json: string;
+}
+
 /** A value that lists leave out or show otherwise, as a read by id shows it. */
 interface Detail {
   /** From when on it was true, in milliseconds of the timeline. */
@@ -34,6 +42,7 @@ export function detailOf(wire: Readonly<Record<string, unknown>>, field: string)
 
 export class EventLog {
   readonly #entries = new Map<number, LogEntry[]>();
+  readonly #records = new Map<number, WholeRecord[]>();
   readonly #details = new Map<string, Detail[]>();
   readonly #timeline: Timeline;
   readonly #vendorService: VendorService;
@@ -65,6 +74,11 @@ export class EventLog {
     return this.of(vendorid).findLastIndex((entry) => entry.at <= moment);
   }
 
+  /** All that was ever true of a vendor, oldest first. */
+  records(vendorid: number): readonly WholeRecord[] {
+    return this.#records.get(vendorid) ?? [];
+  }
+
   /** Each value of a field of `detailFields`, as JSON, that was true of a vendor at a moment or later. */
   detailsSince(vendorid: number, field: string, moment: number): ReadonlySet<string> {
     const values = this.#details.get(`${vendorid} ${field}`) ?? [];
@@ -82,9 +96,13 @@ export class EventLog {
     const record = this.#vendorService.find(vendorid, 0);
     if (version === 0 || typeof record !== 'object') {
       entries.push({ at, version, state: 'vanished', key: undefined });
+      this.#records.get(vendorid)?.push({ at, state: 'vanished', json: '' });
       return;
     }
     const single = this.#vendorService.wire(record, 'single');
+    const records = this.#records.get(vendorid) ?? [];
+    this.#records.set(vendorid, records);
+    records.push({ at, state: record.state, json: JSON.stringify(single) });
     for (const field of this.#fields) {
       const values = this.#details.get(`${vendorid} ${field}`) ?? [];
       this.#details.set(`${vendorid} ${field}`, values);

@@ -3,7 +3,7 @@
  * what a person was told is done must be so at the service.
  */
 import { targetOf } from '../../../src/sandbox/endpoints/sandbox-call.ts';
-import type { LogEntry, EventLog } from './event-log.ts';
+import type { WholeRecord, EventLog } from './event-log.ts';
 import type { Arrival } from '../machine/network.ts';
 import type { Intent } from '../events/write-record.ts';
 
@@ -120,27 +120,28 @@ function closedByAnother({ vendorid, fields }: Intent, before: number, intents: 
 /** Whether a vendor that was created stood where lists show it. What happened to an edit afterwards does not matter. */
 function isThere(intent: Intent, eventLog: EventLog, at: number): boolean {
   if (intent.vendorid !== undefined) return true;
-  const isListed = (entry: LogEntry | undefined): boolean =>
-    shows(intent, entry) && (entry?.state === 0 || entry?.state === 2);
-  return eventLog.vendors.some(
-    (id) => isListed(eventLog.of(id)[eventLog.at(id, at)]) && isListed(eventLog.of(id).at(-1)),
-  );
+  const isListed = (record: WholeRecord | undefined): boolean =>
+    shows(intent, record) && (record?.state === 0 || record?.state === 2);
+  return eventLog.vendors.some((id) => {
+    const records = eventLog.records(id);
+    return isListed(records.findLast((record) => record.at <= at)) && isListed(records.at(-1));
+  });
 }
 
 /** What a person was told is done, although the service never had it so by then. */
 function untrue(intent: Intent, { eventLog }: WriteEvidence): string[] {
   return intent.told.flatMap(({ at, vendorid }) =>
-    eventLog.of(vendorid).some((entry) => entry.at <= at && shows(intent, entry))
+    eventLog.records(vendorid).some((record) => record.at <= at && shows(intent, record))
       ? []
       : [`${words(intent)} was told to be done at ${at}, and vendor ${vendorid} never was so`],
   );
 }
 
 /** Whether a version of a vendor is as it is asked for. */
-function shows({ fields }: Intent, entry: LogEntry | undefined): boolean {
+function shows({ fields }: Intent, record: WholeRecord | undefined): boolean {
   return Object.entries(fields).every(([name, value]) =>
     name === 'vis_state'
-      ? entry?.state === value
-      : entry?.key?.includes(`${JSON.stringify(name)}:${JSON.stringify(value)}`) === true,
+      ? record?.state === value
+      : record?.json.includes(`${JSON.stringify(name)}:${JSON.stringify(value)}`) === true,
   );
 }

@@ -324,10 +324,15 @@ const shownOtherwise: readonly (readonly [string, string, (wire: Wire) => Wire])
 ];
 
 /** Vendors of which lists show something otherwise, and each request for a single one. */
-async function showing(otherwise: (wire: Wire) => Wire, isTrue = { list: false }) {
+async function showing(
+  otherwise: (wire: Wire) => Wire,
+  isTrue = { list: false },
+  answer: NonNullable<AccountOptions['answer']> = () => undefined,
+) {
   const read: number[] = [];
   const at = await testbed({
     level: 'account',
+    answer,
     vendors: 40,
     world: ['noteInList=yes', 'listArchived=shown'],
     settings: { service: { paging: { perPage: 100 } } },
@@ -401,6 +406,56 @@ describe.each(shownOtherwise)('lists that show %s', (_, field, otherwise) => {
     }
     expect(at.query(fieldsKnown)).toEqual([{ field }]);
     expect(wrong(at)).toEqual([]);
+  });
+});
+
+describe('lists that show a masked account number', () => {
+  it.each([
+    ['is not found', () => Response.json({}, { status: 404 })],
+    ['is refused', () => Response.json({}, { status: 403 })],
+  ])('L14 are learned although one of the vendors that is read again %s', async (_, refusal) => {
+    const asked = new Set<string>();
+    let lost: string | undefined;
+    const { at } = await showing(
+      () => ({ account_number: '****' }),
+      { list: false },
+      ({ pathname }) => {
+        if (!/\d$/.test(pathname)) return undefined;
+        // The first was read to find out whether reads by id are offered.
+        if (asked.has(pathname) && [...asked][0] !== pathname) lost ??= pathname;
+        asked.add(pathname);
+        return pathname === lost ? refusal() : undefined;
+      },
+    );
+    await at.pull();
+    expect(lost).toBeDefined();
+    expect(at.query(fieldsKnown)).toEqual([{ field: 'account_number' }]);
+  });
+
+  it('L14 are learned although the field of one vendor differs in every answer', async () => {
+    let answers = 0;
+    const asked = new Set<string>();
+    let odd: string | undefined;
+    const at = await testbed({
+      level: 'account',
+      vendors: 20,
+      settings: { service: { paging: { perPage: 100 } } },
+      rewrite: (text, url) => {
+        const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[]; bill_vendor?: Wire } } };
+        const { bill_vendors: rows = [], bill_vendor: single } = answer.response?.result ?? {};
+        for (const row of rows) Object.assign(row, { account_number: '****' });
+        if (single && asked.size > 10 && asked.has(url.pathname)) odd ??= url.pathname;
+        asked.add(url.pathname);
+        if (single && url.pathname === odd) Object.assign(single, { account_number: `${(answers += 1)}` });
+        return JSON.stringify(answer);
+      },
+    });
+    const vendors = at.sandbox.vendors(account);
+    for (const { vendorid } of vendors.all())
+      vendors.edit(Number(vendorid), { account_number: `AN${Number(vendorid)}` });
+    await at.pull();
+    expect(answers).toBeGreaterThan(1);
+    expect(at.query(fieldsKnown)).toEqual([{ field: 'account_number' }]);
   });
 });
 
