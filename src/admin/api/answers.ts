@@ -14,7 +14,7 @@ export function jsonAnswer(document: unknown, status = 200): HttpAnswer & { read
 
 /** A request that cannot be answered; its message is sent with status 400. */
 export class BadRequest extends Error {
-  override readonly name = 'BadQuestion';
+  override readonly name = 'BadRequest';
 }
 
 /** Answers a bad request with 400 and its message. */
