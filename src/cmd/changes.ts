@@ -24,13 +24,21 @@ export const changes: CommandHandler<ChangesOptions> = async (call) => {
   const settings = loadSettings(call);
   const { account, limit: wanted = Infinity } = options;
   let { since } = options;
+  let isAwaited = false;
+  // An interruption ends the pause, and the loop sees it.
+  const nextLook = (): Promise<void> => sleep(context.clock, pause, context.interrupted).catch(() => undefined);
   for (let left = wanted; left > 0 && !context.interrupted.aborted;) {
     // Opened for each look, so that --follow does not keep another process from closing the mirror cleanly.
     const mirror = openMirror(context, settings);
     if (!mirror) {
-      noticeNothingMirrored(context);
-      break;
+      if (!isAwaited) noticeNothingMirrored(context);
+      if (!options.follow) break;
+      // Where one is begun, or put back, its first look says whether the cursor is of it.
+      isAwaited = true;
+      await nextLook();
+      continue;
     }
+    isAwaited = false;
     const filter = { account, since, limit: Math.min(left, batch) };
     const page = await changePage(mirror.query, context.clock, filter).finally(() => mirror.close());
     if ('reason' in page)
@@ -43,8 +51,7 @@ export const changes: CommandHandler<ChangesOptions> = async (call) => {
     left -= page.changes.length;
     if (page.more) continue;
     if (!options.follow) break;
-    // An interruption ends the pause, and the loop sees it.
-    await sleep(context.clock, pause, context.interrupted).catch(() => undefined);
+    await nextLook();
   }
   return exitStatus.done;
 };

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { vendor, version } from '../../support/mirror-file.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -86,5 +87,26 @@ describe('changes', () => {
     const { status, stdout } = await outcome;
     expect(status).toBe(0);
     expect(sequences(stdout)).toEqual([1, 2]);
+  });
+
+  it('follows on where the mirror is away for a while, and says so once', async () => {
+    const clock = virtualClock();
+    const line = await testbed({ level: 'command', clock });
+    await line.fill({ vendor_versions: [first] });
+    const outcome = line.run('changes', '--follow');
+    const look = async (): Promise<void> => {
+      await clock.advance(1_000);
+      await Promise.race([clock.waiting(), outcome]);
+    };
+    await clock.waiting();
+    renameSync(line.database, `${line.database}.away`);
+    for (let looks = 0; looks < 3; looks++) await look();
+    renameSync(`${line.database}.away`, line.database);
+    await line.fill({ vendor_versions: [version(11, ['note'])] });
+    await look();
+    line.interruption.abort();
+    const { status, stdout, stderr } = await outcome;
+    expect([status, sequences(stdout)]).toEqual([0, [1, 2]]);
+    expect(stderr.match(/Nothing is mirrored yet/g)).toHaveLength(1);
   });
 });
