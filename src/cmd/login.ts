@@ -33,9 +33,13 @@ export const login: CommandHandler<NewServiceOptions> = async (call) => {
   const { authorizationRequest, redeem } = await import('../api/auth/authorization.ts');
   const request = await authorizationRequest(oauth, context.random);
   const answer = await answerOf(context, oauth, request);
+  const { clock, fetch } = context;
+  const redeemed = (): Promise<Authorized> =>
+    redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
+  // New files are begun once there is access. Those that are there are opened before: a service may end the earlier grant with a new one.
+  const first = created && (await redeemed());
   return withInstallation(call, settings, async (installation) => {
-    const { clock, fetch } = context;
-    const authorized = await redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
+    const authorized = first ?? (await redeemed());
     await installation.connections.keepGrant(name, authorized.pair);
     const wrote = created?.write() ?? [];
     const access = await accessOf(installation, accountsOf(settings, name), call);
@@ -257,7 +261,7 @@ async function awaitRedirect(
           const isOurs = query.get('state') === state;
           if (isOurs) arrived(query);
           const text = isOurs
-            ? 'Done. Return to the terminal.'
+            ? 'Return to the terminal: it says what came of it.'
             : 'This answer belongs to another login. Open the address that the terminal shows.';
           return Promise.resolve({ status: isOurs ? 200 : 400, headers, body: page(text) });
         },

@@ -49,7 +49,7 @@ export const catalogue = {
   redirected: entry(
     unavailable,
     false,
-    'Redirects are never followed, because they would carry the token; set service.baseUrl to the final address.',
+    'Redirects are never followed, because they would carry the token; name the final address in the settings (service.baseUrl, or tokenUrl).',
   ),
   row_unusable: entry(unavailable, false, 'A row of a list has no usable id; report it to the service.'),
 

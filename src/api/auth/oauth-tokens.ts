@@ -196,6 +196,9 @@ const remedies: Readonly<Record<string, string>> = {
   invalid_scope: 'Check scopes of service.auth.oauth: the application is not registered for all of them.',
 };
 
+const noRefreshToken =
+  'Let the service give one: many do for a scope such as offline_access in service.auth.oauth.scopes, or by a setting of the application. If it gives none, put tokens of another kind into service.auth.accessTokenFile.';
+
 /** What an answer of the token endpoint may contain; of any form, since one odd field must not cost the others. */
 interface TokenAnswer {
   readonly access_token?: unknown;
@@ -260,6 +263,7 @@ export function pairOf(tokens: TokenAnswer, begun: number, before?: Secret): Tok
     throw new MirrorError(
       'token_refresh_failed',
       'The service returned an access token without a refresh token, so access would end within hours.',
+      { remedy: noRefreshToken },
     );
   const access = accessOf(tokens);
   // By this machine's clock: the service's created_at may be from another clock.

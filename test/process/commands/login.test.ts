@@ -176,6 +176,7 @@ describe('login', () => {
 
   it('writes nothing if the person refuses', async () => {
     const at = await nothing();
+    const before = readdirSync(at.folder);
     const { end, login } = await started(
       at,
       'Waiting for the browser',
@@ -185,9 +186,10 @@ describe('login', () => {
       '6BApk',
       ...at.named,
     );
-    await fetch(await press(addressIn(login), 'deny'));
+    const page = await fetch(await press(addressIn(login), 'deny'));
+    expect(await page.text()).not.toContain('Done');
     expect((await end).status).toBe(77);
-    expect(existsSync(at.file)).toBe(false);
+    expect(readdirSync(at.folder)).toEqual(before);
   });
 
   it('accepts the pasted address if the browser returns elsewhere', async () => {
