@@ -19,7 +19,7 @@ import {
   type TargetStatus,
 } from '../health/judge.ts';
 import { refusalWords } from '../health/refusals.ts';
-import { statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
+import { learnedText, statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
 import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
 import { owedElsewhere, owedReport, type OwedReport } from '../store/reports/owed.ts';
@@ -207,11 +207,12 @@ async function reportText(context: ProcessContext, report: AccountFacts, owed: O
 }
 
 function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
-  const { counts, freshness, findings, callbacks, refusals, failing } = status;
+  const { counts, freshness, findings, callbacks, refusals, failing, learnedFields } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
     ['vendors', vendorsText(vendorCounts(counts))],
     ['freshness', freshnessText(freshness, ago)],
+    ...(learnedFields.length === 0 ? [] : [['fields', learnedText(learnedFields)] satisfies [string, string]]),
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
     ...acceptedText(status),

@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../domain/clock.ts';
 import { limits } from '../domain/limits.ts';
-import type { VendorCount } from '../store/account-reports.ts';
+import type { LearnedField, VendorCount } from '../store/account-reports.ts';
 import type { Presence } from '../domain/presence.ts';
 import { advice, causesOf } from './causes.ts';
 import {
@@ -142,6 +142,8 @@ function accountDocument(health: AccountHealth, isWhole: boolean) {
     webhook_health: isWhole ? facts.days : [],
     runs: isWhole ? runs : runs.slice(0, 1),
     unreadable_values: facts.unreadable,
+    /** Fields that lists leave out or show otherwise, or that are different in each answer. */
+    learned_fields: facts.learnedFields,
     findings: facts.findings,
   };
 }
@@ -167,4 +169,18 @@ function connectionDocument(facts: ConnectionFacts) {
 
 function moment(ms: number | undefined): string | null {
   return ms === undefined ? null : timestamp(ms);
+}
+
+/** What was learned of fields, in words, such as “left out of lists: note”. */
+export function learnedText(fields: readonly LearnedField[]): string {
+  const said = {
+    left_out: 'left out of lists',
+    shown_otherwise: 'shown otherwise in lists',
+    different: 'different in each answer',
+  };
+  const kinds = Object.entries(said).map(([kind, words]) => {
+    const names = fields.filter(({ how }) => how === kind).map(({ field }) => field);
+    return names.length === 0 ? [] : [`${words}: ${names.join(', ')}`];
+  });
+  return kinds.flat().join('; ');
 }

@@ -216,6 +216,7 @@ export interface AccountState extends AccountSummary, ReceivedDeliveries {
   readonly undecided: readonly UndecidedVendor[];
   /** Fields with values that could not be read, and of how many vendors. */
   readonly unreadable: readonly UnreadableCount[];
+  readonly learnedFields: readonly LearnedField[];
   readonly days: WebhookDays;
   /** Requests to its callback address that were refused, by outcome. */
   readonly refused: readonly ReportedRefusals[];
@@ -262,9 +263,27 @@ export function unknownState(account: string): AccountState {
     parkedFor: [],
     undecided: [],
     unreadable: [],
+    learnedFields: [],
     days: [],
     refused: [],
   };
+}
+
+/** A field that answers do not show alike: lists leave it out, show it otherwise than reads by id, or it is different in each answer. */
+export interface LearnedField {
+  readonly field: string;
+  readonly how: 'left_out' | 'shown_otherwise' | 'different';
+}
+
+function learnedFieldsOf(sqlite: Sqlite): Statement<OfAccount, LearnedField> {
+  return statement<OfAccount, LearnedField>(
+    sqlite,
+    (at) => sql`
+    SELECT field, iif(is_shown = 1, 'shown_otherwise', 'left_out') AS how FROM _detail_fields
+    WHERE account_id = ${at('accountId')} AND learned_at IS NOT NULL
+    UNION SELECT field, 'different' FROM _unsteady_fields WHERE account_id = ${at('accountId')} AND is_found = 1
+    ORDER BY how, field`,
+  );
 }
 
 /** How many runs of an account are shown. */
@@ -280,6 +299,7 @@ export function accountStates(
   const parkedFor = parkedReasons(sqlite);
   const undecided = undecidedVendors(sqlite);
   const unreadable = unreadableCounts(sqlite);
+  const learned = learnedFieldsOf(sqlite);
   const days = webhookDays(sqlite);
   const refused = refusalsOf(sqlite);
   return (accountId, carriers) => {
@@ -291,6 +311,7 @@ export function accountStates(
       parkedFor: found.queue.parked === 0 ? [] : parkedFor(accountId),
       undecided: found.freshness.undecided === 0 ? [] : undecided(accountId),
       unreadable: unreadable.all({ accountId }),
+      learnedFields: learned.all({ accountId }),
       days: days(accountId, clock.now()),
       refused: refused.all({ accountId }).map(withoutBlobs),
     };

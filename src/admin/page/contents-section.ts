@@ -2,7 +2,7 @@
 import { currencyDigits, owedText, type OwedAmount } from '../../domain/amounts.ts';
 import { counted } from '../../domain/size.ts';
 import type { AccountFacts } from '../../health/judge.ts';
-import { vendorCounts } from '../../health/status-document.ts';
+import { learnedText, vendorCounts } from '../../health/status-document.ts';
 import type { VendorCount } from '../../store/account-reports.ts';
 import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
 import { owedElsewhere, type Owed, type OwedReport } from '../../store/reports/owed.ts';
@@ -27,6 +27,7 @@ export function contentsSection(facts: AccountFacts, figures: Figures | null): H
           : vendorTiles(facts.counts, html`<a href="./vendors?account=${facts.account}">Browse all vendors</a>`)
       }
     </div>
+    ${facts.learnedFields.length === 0 ? null : html`<p class="soft">Fields ${learnedText(facts.learnedFields)}.</p>`}
   </section>`;
 }
 

@@ -144,6 +144,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     parkedFor: [],
     undecided: [],
     unreadable: [],
+    learnedFields: [],
     refused: [],
     isLeft: false,
     awaitsDeliveries: true,

@@ -579,4 +579,32 @@ describe('status', () => {
     });
     expect((await line.run('status')).stdout).toContain(' 180,000,000,000,000.00 EUR ');
   });
+
+  it('L14 L19 names the fields that lists leave out or show otherwise, and those that are different in each answer', async () => {
+    const detail = { account_id: '6BApk', vendorids: '[11,12]', learned_at: '2026-11-20 11:00:00.000' };
+    const unsteady = { account_id: '6BApk', vendorid: 11, changes: 4, run_id: 1 };
+    await line.fill({
+      ...rows,
+      _detail_fields: [
+        { ...detail, field: 'note', is_shown: 0 },
+        { ...detail, field: 'account_number', is_shown: 1 },
+        { ...detail, field: 'phone', is_shown: 0, learned_at: null },
+      ],
+      _unsteady_fields: [
+        { ...unsteady, field: 'logo', is_found: 1 },
+        { ...unsteady, field: 'website', is_found: 0 },
+      ],
+    });
+    expect((await line.run('status', '--account', '6BApk')).stdout).toContain(
+      'left out of lists: note; shown otherwise in lists: account_number; different in each answer: logo',
+    );
+    const { accounts } = JSON.parse((await line.run('status', '--json')).stdout) as {
+      accounts: { learned_fields: [] }[];
+    };
+    expect(accounts[0]?.learned_fields).toEqual([
+      { field: 'logo', how: 'different' },
+      { field: 'note', how: 'left_out' },
+      { field: 'account_number', how: 'shown_otherwise' },
+    ]);
+  });
 });

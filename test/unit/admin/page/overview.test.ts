@@ -26,6 +26,12 @@ const eur = sampleFigures.money[0]!;
 const attack = `<img src=x onerror=alert(1)>"'\`&<script>alert(2)</script>`;
 
 describe('the first page', () => {
+  it('L14 names the fields that lists do not show as reads by id do', async () => {
+    const learnedFields = [{ field: 'account_number', how: 'shown_otherwise' }] as const;
+    const { text } = await shown([{ ...account(), learnedFields }]);
+    expect(text).toContain('Fields shown otherwise in lists: account_number.');
+  });
+
   it('L91 shows whether the mirror is correct, as of when, what is in it, and what happened', async () => {
     const { text } = await shown([account()]);
     for (const words of [
