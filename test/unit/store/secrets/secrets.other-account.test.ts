@@ -120,7 +120,7 @@ const operations: Readonly<Record<string, Readonly<Record<string, readonly Opera
 };
 
 /** These are about the whole file. */
-const ofTheFile = ['tokenStore', 'trouble', 'claim', 'beginDaemon', 'assertOurs', 'copyJournal', 'close'];
+const ofTheFile = ['tokenStore', 'trouble', 'claim', 'beginDaemon', 'endDaemon', 'assertOurs', 'copyJournal', 'close'];
 
 async function open(path: string) {
   const clock = virtualClock({ auto: true });
