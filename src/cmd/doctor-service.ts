@@ -159,7 +159,9 @@ async function gateways({ settings }: Installation, { client }: ServedAccount, s
     return warning(
       check,
       error.message,
-      'To mirror gateways, the token needs the scope user:online_payments:read. Without them, set service.gateways to never.',
+      error.code === 'access_denied'
+        ? 'To mirror gateways, the token needs the scope user:online_payments:read. Without them, set service.gateways to never.'
+        : 'What the mirror holds of them stays as it was, and they are asked for again, at least once a day. To do without, set service.gateways to never.',
     );
   }
 }

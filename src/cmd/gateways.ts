@@ -3,6 +3,7 @@ import { gatewayRemoval } from '../api/requests.ts';
 import { age } from '../domain/clock.ts';
 import { exitStatus } from '../domain/errors.ts';
 import { listGateways } from '../store/gateways.ts';
+import { unlistedGateways } from '../store/not-honoured.ts';
 import { showRequest, type DryRunOption } from './dry-run.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import { queryMirror } from './open-mirror.ts';
@@ -13,9 +14,12 @@ import { printTable } from './terminal/table.ts';
 
 export const gatewaysList: CommandHandler = async (call) => {
   const { context, options } = call;
-  const found = await queryMirror(context, loadSettings(call), (snapshot) => listGateways(snapshot, options.account));
-  const gateways = found ?? [];
-  if (options.json) printJson(context, { ok: true, gateways });
+  const found = await queryMirror(context, loadSettings(call), (snapshot) => ({
+    gateways: listGateways(snapshot, options.account),
+    unlisted: unlistedGateways(snapshot, options.account),
+  }));
+  const { gateways, unlisted } = found ?? { gateways: [], unlisted: [] };
+  if (options.json) printJson(context, { ok: true, gateways, unlisted });
   else if (gateways.length > 0)
     await printTable(
       context,
@@ -30,6 +34,11 @@ export const gatewaysList: CommandHandler = async (call) => {
       gateways,
     );
   else if (found) printNotice(context, 'The mirror holds no gateways.');
+  for (const { account_id, since, message } of unlisted)
+    printNotice(
+      context,
+      `${account_id}: the service has not listed its gateways since ${since} UTC; what the mirror holds is from before: ${message}`,
+    );
   return exitStatus.done;
 };
 

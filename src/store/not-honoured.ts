@@ -7,6 +7,7 @@ import type { Findings } from './findings.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
+import type { Sqlite } from './sqlite/driver.ts';
 import { statement, type Statement } from './sqlite/statement.ts';
 
 interface OfRequest {
@@ -119,4 +120,21 @@ export class NotHonoured implements OptionalMemory {
   #find(account_id: string, request: OptionalRequest): Declined | undefined {
     return this.#ofAccount.all({ account_id }).find((row) => row.request === request);
   }
+}
+
+/** Since when the gateways of an account could not be listed, and why. */
+export interface UnlistedGateways {
+  readonly account_id: string;
+  readonly since: string;
+  readonly message: string;
+}
+
+/** Accounts whose gateways the service does not list now; all of them where none is given. */
+export function unlistedGateways(sqlite: Sqlite, account: string | undefined): UnlistedGateways[] {
+  return statement<{ account: string | null }, UnlistedGateways>(
+    sqlite,
+    (at) => sql`
+      SELECT account_id, since, message FROM _not_honoured
+      WHERE request = 'gateways' AND account_id = coalesce(${at('account')}, account_id) ORDER BY account_id`,
+  ).all({ account: account ?? null });
 }

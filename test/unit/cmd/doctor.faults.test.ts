@@ -381,6 +381,14 @@ const faults: readonly Fault[] = [
     says: 'scope',
     remedy: 'user:online_payments:read',
   },
+  {
+    title: 'the list of gateways is refused, whatever the scopes',
+    plant: () => installed({}, { world: { gatewayPath: 'system/gateways' } }),
+    check: 'gateways',
+    exit: 0,
+    says: '404',
+    remedy: 'stays as it was',
+  },
   ...(['ignored', 'echoed'] as const).map((paging) => ({
     title: `A4 the service ignores the page parameter: ${paging}`,
     plant: () => installed({}, { world: { paging } }),

@@ -49,3 +49,23 @@ describe('gateways remove', () => {
     expect(sgids()).toHaveLength(2);
   });
 });
+
+describe('gateways list', () => {
+  it('says since when and why the service does not list them, beside what was mirrored before', async () => {
+    await line.run('sync', ...account);
+    expect((await line.run('gateways', 'list')).stderr).toBe('');
+    for (let times = 0; times < 5; times++)
+      sandbox.sandbox.faults.next({ kind: 'redirect', match: ({ path }) => path.endsWith('/gateways') });
+    await line.run('sync', ...account);
+    const { status, stdout, stderr } = await line.run('gateways', 'list');
+    expect([status, stdout.split('\n').filter((row) => row.includes('6BApk'))]).toEqual([
+      0,
+      [expect.anything(), expect.anything()],
+    ]);
+    expect(stderr).toMatch(
+      /^6BApk: the service has not listed its gateways since \S+ \S+ UTC; .* from before: .*redirect/,
+    );
+    const { unlisted } = JSON.parse((await line.run('gateways', 'list', '--json')).stdout) as { unlisted: unknown[] };
+    expect(unlisted).toMatchObject([{ account_id: '6BApk', message: expect.stringContaining('redirect') as string }]);
+  });
+});
