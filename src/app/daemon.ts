@@ -28,6 +28,7 @@ import { isLoopback, publishedSchemas, type Settings } from '../settings/parse.t
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
 import { listenerMovedAt, type DaemonEpoch } from '../store/files/identity.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
+import { MadeFiles } from '../store/made-files.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
 import { mirrorMigrations, mirrorMode } from '../store/reader.ts';
@@ -93,6 +94,7 @@ interface DaemonParts {
   readonly installation: Installation;
   readonly epoch: DaemonEpoch;
   readonly lock: SideLock;
+  readonly made: MadeFiles;
   readonly isRestored: boolean;
   /** In the order in which they start. */
   readonly services: readonly Service[];
@@ -108,6 +110,7 @@ export class Daemon implements Service {
   readonly name = 'the daemon';
   readonly #parts: DaemonParts;
   readonly #stopping = new SingleFlight<void>(() => true);
+  #hasStarted = false;
 
   constructor(parts: DaemonParts) {
     this.#parts = parts;
@@ -132,6 +135,7 @@ export class Daemon implements Service {
   async start(): Promise<void> {
     const { services, accounts, isRestored } = this.#parts;
     await startAll(services);
+    this.#hasStarted = true;
     if (isRestored) accounts.reconcileAll('The mirror was restored from a copy: what was learned since is not in it.');
   }
 
@@ -155,11 +159,12 @@ export class Daemon implements Service {
   }
 
   async #close(): Promise<void> {
-    const { installation, integrity, lock } = this.#parts;
+    const { installation, integrity, lock, made } = this.#parts;
     // Where that fails, the next daemon checks the integrity of the mirror.
     if (integrity.passed) await this.#recordEnd().catch(() => undefined);
     await installation.close();
-    lock.release();
+    if (this.#hasStarted) lock.release();
+    else discard(made, lock);
   }
 
   async #recordEnd(): Promise<void> {
@@ -177,7 +182,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   refuseBadSchedules(settings);
   const { clock, random, log, compiled } = dependencies;
   const metrics = new Metrics();
-  const { installation, epoch, lock, doubt, isRestored } = await openAlone(settings, {
+  const { installation, epoch, lock, made, doubt, isRestored } = await openAlone(settings, {
     ...dependencies,
     observe: (facts) => metrics.request(facts),
   });
@@ -248,6 +253,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     installation,
     epoch,
     lock,
+    made,
     isRestored,
     services,
     accounts,
@@ -276,25 +282,44 @@ const wrongTokens =
 async function openAlone(
   settings: Settings,
   dependencies: InstallationDependencies,
-): Promise<OpenedInstallation & { readonly lock: SideLock }> {
+): Promise<OpenedInstallation & { readonly lock: SideLock; readonly made: MadeFiles }> {
   serviceAddress(settings);
-  const path = prepareFile(settings.database, mirrorMode);
-  const doubt = doubtfulFileSystem(path);
-  if (doubt !== undefined) dependencies.log.warn(`${doubt} ${localDisk}`);
-  const lock = takeSideLock(path, dependencies.clock.now());
+  const made = new MadeFiles(settings);
+  let lock: SideLock | undefined;
   try {
-    // A process that ends cleanly leaves none. SQLite applies it to whatever file is there now, also to a copy that was put back.
-    const isJournalLeft = existsSync(`${path}-wal`);
-    if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
-      await quarantineDamaged(path, dependencies);
-    const opened = await openReplacingDamaged(path, settings, dependencies);
-    const doubt = opened.doubt ?? (isJournalLeft ? 'a journal was left beside it' : undefined);
-    // A daemon that was killed leaves its journal.
-    return { ...opened, doubt, isRestored: opened.isRestored || (opened.isRecordLeft && !isJournalLeft), lock };
+    const path = prepareFile(settings.database, mirrorMode);
+    const doubt = doubtfulFileSystem(path);
+    if (doubt !== undefined) dependencies.log.warn(`${doubt} ${localDisk}`);
+    lock = takeSideLock(path, dependencies.clock.now());
+    return { ...(await openLocked(path, settings, dependencies)), made, lock };
   } catch (error) {
-    lock.release();
+    discard(made, lock);
     throw error;
   }
+}
+
+/** After all files were closed, where nothing was started. */
+function discard(made: MadeFiles, lock: SideLock | undefined): void {
+  // Another daemon may have the files where this has no lock.
+  if (!lock) return;
+  made.remove();
+  lock.discard();
+  made.removeFolders();
+}
+
+async function openLocked(
+  path: string,
+  settings: Settings,
+  dependencies: InstallationDependencies,
+): Promise<OpenedInstallation> {
+  // A process that ends cleanly leaves none. SQLite applies it to whatever file is there now, also to a copy that was put back.
+  const isJournalLeft = existsSync(`${path}-wal`);
+  if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
+    await quarantineDamaged(path, dependencies);
+  const opened = await openReplacingDamaged(path, settings, dependencies);
+  const doubt = opened.doubt ?? (isJournalLeft ? 'a journal was left beside it' : undefined);
+  // A daemon that was killed leaves its journal.
+  return { ...opened, doubt, isRestored: opened.isRestored || (opened.isRecordLeft && !isJournalLeft) };
 }
 
 /** Opens the files; if damage prevents that, the mirror is checked, moved aside if it is damaged, and a new one is opened. */

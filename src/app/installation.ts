@@ -8,6 +8,7 @@ import type { Log } from '../domain/log.ts';
 import { ServiceTime } from '../domain/service-time.ts';
 import type { Settings } from '../settings/parse.ts';
 import { newFiles } from '../store/files/identity.ts';
+import { MadeFiles } from '../store/made-files.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile, type Store } from '../store/mirror.ts';
 import type { RunCounts } from '../store/runs.ts';
@@ -255,6 +256,7 @@ export async function openInstallation(
     log.warn(
       `this begins ${fresh}; if there should be earlier ones, check \`database\` and \`secrets\` in the settings, and whether their folder is mounted`,
     );
+  const made = new MadeFiles(settings);
   const mirror = await openMirror({
     ...files,
     path: settings.database,
@@ -278,6 +280,8 @@ export async function openInstallation(
   } catch (error) {
     await secrets?.close();
     await mirror.close();
+    made.remove();
+    made.removeFolders();
     throw error;
   }
 }

@@ -32,6 +32,8 @@ export interface SideLock {
   /** The moment of the start by a clock that was set since, milliseconds since 1970. */
   restamp(startedAt: number): void;
   release(): void;
+  /** Releases it, and removes its file where taking it made it. */
+  discard(): void;
 }
 
 /** A process that checks for a daemon holds the lock briefly, in milliseconds. */
@@ -46,9 +48,10 @@ const ownLocks = new Set<string>();
  * @throws MirrorError `already_running`, and of files.
  */
 export function takeSideLock(database: string, now: number): SideLock {
-  const lock = lockFile(lockPathOf(database), probeWait);
-  if (!lock) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
   const path = lockPathOf(database);
+  const isMade = !existsSync(path);
+  const lock = lockedFile(path);
+  if (!lock) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
   ownLocks.add(path);
   const restamp = (at: number): void => utimesSync(path, at / 1_000, at / 1_000);
   restamp(now);
@@ -56,7 +59,23 @@ export function takeSideLock(database: string, now: number): SideLock {
     ownLocks.delete(path);
     lock.close();
   };
-  return { restamp, release };
+  const discard = (): void => {
+    if (isMade) rmSync(path, { force: true });
+    release();
+  };
+  return { restamp, release, discard };
+}
+
+/** Locks the file that is at the path then: another process may have removed it before it was locked. */
+function lockedFile(path: string): Sqlite | undefined {
+  for (let tries = 0; tries < maxTries; tries++) {
+    closeToOthers(path);
+    const before = statSync(path, { throwIfNoEntry: false })?.ino;
+    const lock = lockFile(path, probeWait);
+    if (!lock || statSync(path, { throwIfNoEntry: false })?.ino === before) return lock;
+    lock.close();
+  }
+  return undefined;
 }
 
 /**
