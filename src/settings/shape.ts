@@ -48,6 +48,7 @@ const serviceUrl = text.transform((value, context) => {
   if (!url || !secure) context.addIssue('an https address (http only for this machine)');
   else if (url.username || url.password || url.search || url.hash)
     context.addIssue('an address without user, query or fragment');
+  else if (url.port === '0') context.addIssue('an address with a port other than 0, which nobody reaches');
   return value.replace(/\/+$/, '');
 });
 

@@ -122,6 +122,7 @@ describe('settings', () => {
     'https://user:word@service.example',
     'https://service.example/?to=elsewhere',
     'https://service.example/#x',
+    'http://127.0.0.1:0',
     'http://127.0.0.1.service.example',
     'http://2130706433.example',
     'service.example',
