@@ -217,8 +217,8 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const { remedyElsewhere } = call;
-    const told =
-      remedyElsewhere !== undefined && elsewhere.has(error.code) ? withRemedy(error, remedyElsewhere) : error;
+    const isElsewhere = elsewhere.has(error.code) && error.remedy === undefined;
+    const told = remedyElsewhere !== undefined && isElsewhere ? withRemedy(error, remedyElsewhere) : error;
     throw withoutSecrets(told, [token, call.secret]);
   }
 }

@@ -137,6 +137,7 @@ async function bodyOf({ body }: FetchedAnswer, host: string, max: number): Promi
     throw new MirrorError(
       'answer_unreadable',
       `The answer of ${host} broke off after ${size} bytes${code && ` (${code})`}.`,
+      { remedy: 'It was cut off on its way, or is compressed otherwise than it says; try again later.' },
     );
   }
   const [first] = chunks;

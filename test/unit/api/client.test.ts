@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { MirrorError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { scriptedService } from '../../support/network/scripted-service.ts';
-import { fixture, json, one, page } from '../../support/network/service-answers.ts';
+import { fixture, html, json, one, page } from '../../support/network/service-answers.ts';
 import { defaultSettings } from '../../support/settings.ts';
 
 const vendorsPath = '/accounting/account/6BApk/bill_vendors/bill_vendors';
@@ -33,6 +34,17 @@ describe('the vendors of the client', () => {
     const { client, sent } = scriptedService([page([], { pages: 0, total: 0 })]);
     for await (const { total } of client.vendors.pages()) expect(total).toBe(0);
     expect(sent).toHaveLength(1);
+  });
+
+  it('A25 advises to check the address where another program answers, and not where an answer was cut off', async () => {
+    const retryLimits = { attempts: 1, firstWait: 0, maxWait: 0, totalWait: 0 };
+    const cut = (): Response => new Response('{"resp', { headers: { 'content-encoding': 'gzip' } });
+    const remedyOf = (answer: () => Response): Promise<unknown> =>
+      scriptedService([answer], { retryLimits })
+        .client.vendors.page(1)
+        .catch((error: unknown) => (error as MirrorError).hint);
+    expect(await remedyOf(html)).toContain('service.baseUrl');
+    expect(await remedyOf(cut)).toMatch(/^It was cut off on its way/);
   });
 
   it('reads a vendor by id, and refuses an answer about another vendor', async () => {
