@@ -528,3 +528,32 @@ describe('a vendor that one page shows twice, and not alike', () => {
     expect(await verified(at, true)).toMatchObject({ outcome: 'equal' });
   });
 });
+
+describe('a vendor that two pages of a list show, and not alike', () => {
+  it.each([1, 2])('A2 is read by id, and the other row is not believed (on page %i)', async (other) => {
+    let first: Wire | undefined;
+    const at = await testbed({
+      level: 'account',
+      vendors: 20,
+      settings: { service: { paging: { perPage: 10 } } },
+      rewrite: (text, url) => {
+        const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[] } } };
+        const { bill_vendors: rows = [] } = answer.response?.result ?? {};
+        const page = Number(url.searchParams.get('page'));
+        first ??= page === 1 ? rows[3] : undefined;
+        if (!first || rows.length === 0 || url.searchParams.has('search[vis_state]')) return text;
+        const bent = { ...first, vendor_name: 'Another name' };
+        if (page === 1) rows.splice(3, 1, other === 1 ? bent : first);
+        if (page === 2) rows.splice(2, 0, other === 2 ? bent : first);
+        return JSON.stringify(answer);
+      },
+    });
+    const named = at.query.bind(at, 'SELECT vendorid FROM vendors WHERE vendor_name = ?', 'Another name');
+    for (let runs = 0; runs < 3; runs += 1) {
+      await at.pull();
+      expect(named()).toEqual([]);
+      await at.clock.advance(3_600_000);
+    }
+    expect(at.query('SELECT * FROM dirty_vendors')).toEqual([]);
+  });
+});
