@@ -184,12 +184,6 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ],
   },
   {
-    name: 'lists are believed of every field',
-    promise: 'P1',
-    seed: 7,
-    replacements: [replacing('store/acceptance.ts', 'changedUnedited', () => () => [])],
-  },
-  {
     name: 'one pass only',
     promise: 'P4',
     seed: 2,
