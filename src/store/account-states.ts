@@ -17,11 +17,13 @@ import type { Sqlite } from './sqlite/driver.ts';
 /** Each has a column `account_id`. */
 export const tablesOfStates: readonly string[] = [
   '_accounts',
+  '_detail_fields',
   '_refusals',
   '_registration_refusals',
   '_request_failures',
   '_sweep_requests',
   '_unknown_callbacks',
+  '_unsteady_fields',
   '_webhook_days',
   'callbacks',
   'deliveries',

@@ -120,7 +120,7 @@ describe('where nothing is mirrored yet', () => {
   it.each([
     [['vendors', 'list'], { ok: true, total: 0, vendors: [] }],
     [['vendors', 'show', '1'], { ok: true, vendors: [] }],
-    [['gateways', 'list'], { ok: true, gateways: [] }],
+    [['gateways', 'list'], { ok: true, gateways: [], unlisted: [] }],
   ])('%s --json prints an empty document', async (command, document) => {
     expect(JSON.parse((await line.run(...command, '--json')).stdout)).toEqual({ ...document, sandbox: true });
   });

@@ -15,6 +15,7 @@ import { isMirrorAt, refuseOtherFiles, serviceOf } from '../../../../src/store/f
 import { Forgetter, storedFields } from '../../../../src/store/forget.ts';
 import { listDeliveries } from '../../../../src/store/deliveries.ts';
 import { listGateways } from '../../../../src/store/gateways.ts';
+import { unlistedGateways } from '../../../../src/store/not-honoured.ts';
 import { openMirror } from '../../../../src/store/mirror.ts';
 import { heldDerivation } from '../../../../src/store/derivation.ts';
 import {
@@ -150,6 +151,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     connectionFailures(sqlite);
     listDeliveries(sqlite, {});
     listGateways(sqlite, undefined);
+    unlistedGateways(sqlite, undefined);
     publicationReports(sqlite);
     rowQuery({ sqlite, path }, { view: 'vendors' });
     readTimeline(sqlite, { account_id, vendorid: 1 }, { before: undefined, limit: 1 });
