@@ -112,7 +112,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'lag too short',
     promise: 'P3',
-    seed: 83,
+    seed: 106,
     replacements: [
       replacing('store/acceptance.ts', 'acceptanceOf', (acceptance) => ({ lag, ...others }) => {
         return acceptance({ ...others, lag: lag / 10 });
