@@ -23,6 +23,7 @@ import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
 import { lookAtSink, mirrorToCompare } from '../store/postgres/sink.ts';
 import { sinkMigrations } from '../store/postgres/tables.ts';
+import { keyText } from '../store/sqlite/statement.ts';
 import {
   doubtfulFileSystem,
   freeBytes,
@@ -178,7 +179,7 @@ async function postgresServer(
       return fine(check, `${path} can be reached, and holds the tables of this program; its rows are not whole yet.`);
     if (!found) return fine(check, `${path} can be reached, and its rows are those of the mirror.`);
     const rows = Object.entries(found.rows).map(([table, count]) => `${counted(count, 'row')} of ${table}`);
-    const of = found.vendors.map(({ account_id, vendorid }) => `${account_id} ${vendorid}`);
+    const of = found.vendors.map(keyText);
     return warning(
       check,
       `${path} differs from the mirror in ${rows.join(', ')} (vendors ${of.join(', ')}): others altered, deleted or added them.`,

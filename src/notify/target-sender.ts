@@ -22,6 +22,7 @@ import { queuePause, retryDelay } from '../domain/retry.ts';
 import { AddressRefused, Poster, type Post } from '../http/post.ts';
 import { isLoopback, type NotifyTarget, type Settings } from '../settings/parse.ts';
 import type { DueVendor, Outbox } from '../store/outbox.ts';
+import { keyText } from '../store/sqlite/statement.ts';
 import { changeMessage, Feed, type FeedDependencies, type Message } from './feed.ts';
 
 /** Concurrent messages to one target. */
@@ -110,8 +111,8 @@ export class TargetSender implements Service {
       if (this.#active.size === 0) this.#track('the notice', this.#sendNotice(notice));
       return pollInterval;
     }
-    const free = due.filter((vendor) => !this.#active.has(keyOf(vendor))).slice(0, limit - this.#active.size);
-    for (const vendor of free) this.#track(keyOf(vendor), this.#sendNext(vendor));
+    const free = due.filter((vendor) => !this.#active.has(keyText(vendor))).slice(0, limit - this.#active.size);
+    for (const vendor of free) this.#track(keyText(vendor), this.#sendNext(vendor));
     // Vendors that are due but already being sent wake the loop when they end.
     return due.length > 0 ? pollInterval : untilNext;
   }
@@ -177,7 +178,7 @@ export class TargetSender implements Service {
   #failed(vendor: DueVendor, error: string): Promise<void> {
     const { outbox, log, random, target } = this.#options;
     const wasDown = this.#health.isDown;
-    this.#health.failed(keyOf(vendor));
+    this.#health.failed(keyText(vendor));
     if (wasDown) return outbox.defer(vendor, { attempts: vendor.attempts, delay: 0, error });
     const attempts = vendor.attempts + 1;
     const delay = retryDelay(attempts, random.fraction());
@@ -196,10 +197,6 @@ interface Sending {
   readonly about: object;
   readonly accepted: () => Promise<void>;
   readonly failed: (error: string) => Promise<void>;
-}
-
-function keyOf({ account_id, vendorid }: DueVendor): string {
-  return `${account_id} ${vendorid}`;
 }
 
 type Outcome =

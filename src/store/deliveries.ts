@@ -9,7 +9,16 @@ import { expiringBy } from './retention.ts';
 import { shortLockWait, type Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sqlite/schema.ts';
-import { columns, mirrorSql, ofVendor, runQuery, statement, type At, type Statement } from './sqlite/statement.ts';
+import {
+  columns,
+  keyText,
+  mirrorSql,
+  ofVendor,
+  runQuery,
+  statement,
+  type At,
+  type Statement,
+} from './sqlite/statement.ts';
 
 /** A correctly signed delivery, to be journalled. */
 export interface NewDelivery {
@@ -195,8 +204,8 @@ function roomCheck(sqlite: Sqlite): () => (key: VendorKey) => boolean {
     const room = new Map<string, number>();
     const added = new Set<string>();
     return (key) => {
-      const { account_id, vendorid } = key;
-      const name = `${account_id} ${vendorid}`;
+      const { account_id } = key;
+      const name = keyText(key);
       if (isMarked.get(key) || added.has(name)) return true;
       const left = room.get(account_id) ?? roomForMarks - (waiting.get(key)?.marks ?? 0);
       if (left <= 0) return false;

@@ -10,7 +10,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { changePage, type FeedChange } from '../reports/change-feed.ts';
 import { cursorParts, removedThrough } from '../reports/feed-cursor.ts';
 import type { VendorKey } from '../sqlite/schema.ts';
-import type { Query } from '../sqlite/statement.ts';
+import { keyOf, keyText, type Query } from '../sqlite/statement.ts';
 import { accountsWithUnsteadyFields } from '../unsteady-fields.ts';
 import { changedAfter, changeRow, vendorKeysAfter, vendorRows, type VendorRows } from './mirror-rows.ts';
 import type { PostgresSession } from './session.ts';
@@ -94,8 +94,7 @@ export class Comparison {
         differing.set(keyText(one), one);
         this.#note(table, one, unsteady);
       }
-    const isAmong = ({ account_id, vendorid }: SinkRow): boolean =>
-      differing.has(`${String(account_id)} ${String(vendorid)}`);
+    const isAmong = (row: SinkRow): boolean => differing.has(keyText(row as unknown as VendorKey));
     return {
       differing: [...differing.values()],
       rows: {
@@ -144,13 +143,9 @@ export class Comparison {
     };
   }
 
-  #note(table: SinkTable, { account_id, vendorid, kind }: Differing, unsteady: ReadonlySet<string>): void {
-    if (kind === 'altered' && unsteady.has(account_id)) return;
+  #note(table: SinkTable, differing: Differing, unsteady: ReadonlySet<string>): void {
+    if (differing.kind === 'altered' && unsteady.has(differing.account_id)) return;
     this.#rows[table.name] = (this.#rows[table.name] ?? 0) + 1;
-    if (this.#vendors.size < named) this.#vendors.set(keyText({ account_id, vendorid }), { account_id, vendorid });
+    if (this.#vendors.size < named) this.#vendors.set(keyText(differing), keyOf(differing));
   }
-}
-
-function keyText({ account_id, vendorid }: VendorKey): string {
-  return `${account_id} ${vendorid}`;
 }

@@ -29,7 +29,7 @@ import { changePage } from '../reports/change-feed.ts';
 import { cursorParts, latestCursor, removedThrough, resolveCursor } from '../reports/feed-cursor.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import type { VendorKey } from '../sqlite/schema.ts';
-import { statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import { keyOf, keyText, statement, type Query, type Snapshot } from '../sqlite/statement.ts';
 import { Comparison, pageSize, type Differences } from './comparison.ts';
 import {
   changeRow,
@@ -167,9 +167,7 @@ export class Sink {
     const page = await changePage(query, clock, { since: cursor, limit: pageSize }, round.signal);
     if ('reason' in page) return this.#begin(session, round, state);
     if (page.changes.length === 0) return undefined;
-    const keys = new Map(
-      page.changes.map(({ account_id, vendorid }) => [`${account_id} ${vendorid}`, { account_id, vendorid }]),
-    );
+    const keys = new Map(page.changes.map((change) => [keyText(change), keyOf(change)]));
     const rows = await query((sqlite) => vendorRows(sqlite, [...keys.values()]));
     return this.#write(session, round, { ...state, cursor: page.cursor }, async () => {
       await this.#replaceVendors(session, [...keys.values()], rows);
@@ -372,8 +370,8 @@ export class Sink {
   /** Makes these vendors those of the mirror: one that it does not hold is deleted. */
   async #replaceVendors(session: PostgresSession, keys: readonly VendorKey[], rows: VendorRows): Promise<void> {
     await this.#putVendors(session, rows);
-    const there = new Set(rows.vendors.map(({ account_id, vendorid }) => `${String(account_id)} ${String(vendorid)}`));
-    const gone = keys.filter(({ account_id, vendorid }) => !there.has(`${account_id} ${vendorid}`));
+    const there = new Set((rows.vendors as unknown as readonly VendorKey[]).map(keyText));
+    const gone = keys.filter((key) => !there.has(keyText(key)));
     await session.run(`DELETE FROM vendors WHERE mirror_id = $1 AND ${among('$2', '$3')}`, this.#keys(gone));
   }
 

@@ -492,6 +492,7 @@ export interface VerifierTable {
 
 /** The file of secrets. */
 export interface SecretTables {
+  /** `daemon_epoch` of the last daemon, negative once it stopped normally; 0 where none worked with these secrets. */
   owner: { id: number; mirror_id: string; mirror_path: string; daemon_epoch: number };
   path_tokens: { account_id: string; path_token: string; previous_token: string | null };
   verifiers: VerifierTable;

@@ -173,6 +173,9 @@ export function fileVersion(sqlite: Sqlite): string {
 /** The key of a row that holds more. */
 export const keyOf = ({ account_id, vendorid }: VendorKey): VendorKey => ({ account_id, vendorid });
 
+/** The key of a row as text, for maps and sets. */
+export const keyText = ({ account_id, vendorid }: VendorKey): string => `${account_id} ${vendorid}`;
+
 interface OneVendor {
   where(column: 'account_id', operator: '=', value: RawBuilder<string>): this;
   where(column: 'vendorid', operator: '=', value: RawBuilder<number>): this;

@@ -27,8 +27,10 @@ async function nothing(options: SandboxTestbedOptions = {}) {
   const secret = join(at.folder, 'client-secret');
   writeFileSync(secret, 'hush\n');
   const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
-  const named = ['--base-url', sandbox.baseUrl, '--client-id', 'mirror', '--client-secret-file', secret];
-  return { ...at, sandbox, file: join(at.folder, 'new.yaml'), named: [...named, '--redirect-uri', redirectUri] };
+  const client = ['--client-id', 'mirror', '--client-secret-file', secret, '--redirect-uri', redirectUri];
+  const file = join(at.folder, 'new.yaml');
+  const named = ['--base-url', sandbox.baseUrl, ...client];
+  return { ...at, sandbox, file, named, ofOne: ['-c', file, '--account', '6BApk', ...named] };
 }
 
 /** The address that login asks to open. */
@@ -86,17 +88,7 @@ describe('login', () => {
     const at = await nothing();
     const publicUrl = 'http://127.0.0.1:8787';
     const before = readdirSync(at.folder);
-    const { end, login } = await started(
-      at,
-      'Waiting for the browser',
-      '-c',
-      at.file,
-      '--account',
-      '6BApk',
-      '--public-url',
-      publicUrl,
-      ...at.named,
-    );
+    const { end, login } = await started(at, 'Waiting for the browser', ...at.ofOne, '--public-url', publicUrl);
     expect(readdirSync(at.folder)).toEqual(before);
     await fetch(await press(addressIn(login), 'allow'));
     const { status, stdout } = await end;
@@ -177,15 +169,7 @@ describe('login', () => {
   it('writes nothing if the person refuses', async () => {
     const at = await nothing();
     const before = readdirSync(at.folder);
-    const { end, login } = await started(
-      at,
-      'Waiting for the browser',
-      '-c',
-      at.file,
-      '--account',
-      '6BApk',
-      ...at.named,
-    );
+    const { end, login } = await started(at, 'Waiting for the browser', ...at.ofOne);
     const page = await fetch(await press(addressIn(login), 'deny'));
     expect(await page.text()).not.toContain('Done');
     expect((await end).status).toBe(77);

@@ -8,6 +8,10 @@ type Value = string | number;
 /** The first value is the plain one; a value that stands more than once is likelier. */
 type Knob = readonly [Value, ...Value[]];
 
+function valuesOf(knob: keyof World): readonly string[] {
+  return worldAxes.find(({ key }) => key === knob)?.values ?? [];
+}
+
 /**
  * Amounts of worlds, choices that would leave too little to see if they came as often as others, and choices that are limited. Left out are
  * values with which some seeds break a promise today, because of defects that are known and not mended, or of which no seed was tried: `total`
@@ -33,15 +37,7 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   listLag: [0, 0, 2, 4],
   readLag: [0, 0, 2, 4],
   readOne: ['yes', 'yes', 'yes', '404', '405'],
-  listedAs: [
-    ...Array<string>(6).fill('whole'),
-    'blank',
-    'masked',
-    'cut',
-    'constant',
-    'some',
-    'older',
-  ] as unknown as Knob,
+  listedAs: [...Array<string>(5).fill('whole'), ...valuesOf('listedAs')] as unknown as Knob,
   objectId: ['resource', 'resource', 'resource', 'resource', 'callback', 'text'],
   listArchived: ['shown', 'shown', 'hidden'],
   listDeleted: ['hidden', 'shown', 'recent'],
