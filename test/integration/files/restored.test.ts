@@ -89,6 +89,21 @@ describe('F12 a mirror that was restored from a copy', () => {
     expect(nameOf(at, id)).toBe(name);
   });
 
+  it('of while the daemon ran, and was written over the file with its journal, is in doubt', async () => {
+    const at = await begun();
+    const { database } = at.settings;
+    const copies = ['', '-wal'].map((ending) => [`${database}${ending}`, `${at.folder}/copy.db${ending}`] as const);
+    for (const [file, copy] of copies) copyFileSync(file, copy);
+    const id = await changed(at);
+    for (const [file, copy] of copies) copyFileSync(copy, file);
+    await at.reopen();
+    expect(nameOf(at, id)).not.toBe(name);
+    await at.start();
+    expect((await at.daemon.health.facts()).accounts[0]?.doubt).toContain('restored from a copy');
+    await at.untilRuns();
+    expect(nameOf(at, id)).toBe(name);
+  });
+
   it('is told from one that was not: a daemon that starts again does not sweep for that', async () => {
     const at = await begun();
     const id = await changed(at);
