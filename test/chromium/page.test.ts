@@ -302,6 +302,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const first = await showMirror(path);
     const { page } = await opened(first.url);
     await page.getByRole('heading', { name: /^Your mirror is correct/ }).waitFor();
+    await page.locator('#history canvas').first().waitFor();
     const shown = await page.locator('#verdict time[data-time="ago"]').first().textContent();
     await first.stop();
     await page.getByRole('alert').getByText('The daemon does not answer').waitFor();
@@ -318,13 +319,40 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
         await picture(page, `dead-${width}-${colorScheme}`);
         expect([width, await scrollsSideways(page), await broken(page)]).toEqual([width, false, []]);
       }
+    expect(await page.title()).toBe('Not current · vendor-mirror');
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('alert').innerText()).toMatch(/^The daemon does not answer.* at [\d:]+ UTC/);
+    // Backgrounds are not printed.
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('#notice')).color`)).toBe('rgb(20, 32, 43)');
+    await page.setViewportSize({ width: 794, height: 1123 });
     await picture(page, 'dead-print');
     await page.emulateMedia({ media: 'screen' });
     const second = await showMirror(path, { port: Number(new URL(first.url).port) });
     await page.locator('#notice').waitFor({ state: 'hidden' });
     expect(second.faults).toEqual([]);
+    expect(await page.title()).toBe('Correct · vendor-mirror');
+  });
+
+  it('keeps the title true in the background, with a request a minute', async () => {
+    const { url, change, stop } = await showMirror(await fillMirror(10));
+    const { page } = await opened(url);
+    await page.clock.install();
+    await page.reload();
+    const requests: string[] = [];
+    page.on('request', (request) => void requests.push(request.url()));
+    await page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+    await change('UPDATE callbacks SET verified = 0');
+    const becomes = async (title: RegExp): Promise<void> => {
+      // In steps that no request takes too long for. The daemon makes a page once a second, of its own clock.
+      for (let steps = 0; steps < 5_000 && !title.test(await page.title()); steps += 1) await page.clock.runFor(3_000);
+      expect(await page.title()).toMatch(title);
+    };
+    await page.clock.runFor(50_000);
+    expect(requests.length).toBeLessThan(3);
+    await becomes(/attention/);
+    await stop();
+    await becomes(/^Not current/);
   });
 
   it('L87 a daemon that is slow is not dead, and a vendor or a page that is not here is no trouble of the daemon', async () => {

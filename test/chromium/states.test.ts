@@ -107,7 +107,11 @@ const states: Readonly<Record<string, State>> = {
     facts: facts([
       account({
         ...{ failing: refused, refusedSince: refused.first_at, lastDelivery: before(8 * day) },
-        freshness: { ...account().freshness, safe_as_of: before(8 * day), listed_as_of: before(8 * day) },
+        ...{ runs: [run(1, { outcome: 'failed', started_at: before(3 * minute), seen: 0, error: refused.message })] },
+        freshness: {
+          ...account().freshness,
+          ...{ last_complete_sweep: before(8 * day), safe_as_of: before(8 * day), listed_as_of: before(8 * day) },
+        },
       }),
     ]),
   },
@@ -129,6 +133,13 @@ const states: Readonly<Record<string, State>> = {
     },
   },
 };
+
+/** Labels of more than one line: a broken word, or a sentence that should stand beside its label. */
+const tallLabels = `[...document.querySelectorAll('.pill')]
+  .filter((one) => one.checkVisibility() && one.offsetHeight > 30).map((one) => one.textContent)`;
+
+/** How many distances from the left edge the states of folded sections have. */
+const stateColumns = `new Set([...document.querySelectorAll('.folded .state')].map((one) => one.offsetLeft)).size`;
 
 /** Everything that the keyboard should reach, and does not. */
 async function unreached(page: Page): Promise<string[]> {
@@ -162,6 +173,8 @@ describe.skipIf(isMissing(missingChromium))('L91 the first page in Chromium', ()
             await page.evaluate(
               `document.querySelectorAll('main > section > details').forEach((one) => (one.open = true))`,
             );
+          expect([width, await page.evaluate(tallLabels)]).toEqual([width, []]);
+          expect(await page.evaluate<number>(stateColumns)).toBeLessThan(2);
           if (width === (colorScheme === 'light' ? 768 : 1280))
             expect([width, await broken(page)]).toEqual([width, []]);
         }

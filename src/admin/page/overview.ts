@@ -101,7 +101,7 @@ function accountList({ accounts }: Health, chosen: AccountHealth): Html | null {
   if (accounts.length < 2) return null;
   return html`<nav id="accounts" aria-label="Accounts">
     <ul>
-      <li><a href="./">All ${count(accounts.length)} accounts</a></li>
+      <li><a href="./">${accounts.length === 2 ? 'Both' : `All ${count(accounts.length)}`} accounts</a></li>
       ${(accounts.length > maxListed ? [chosen] : accounts).map((account) => {
         const { tone, words } = account.verdict;
         const { account: id } = account.facts;
@@ -123,19 +123,15 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
     moment === null
       ? '.'
       : html`${isCorrect ? ' as of' : ', since'} <strong>${clockTime(now, moment)}</strong>, ${ago(now, moment)}.`;
-  const meaning =
+  const upTo =
     asOf === null
       ? null
-      : html`<p class="meaning">
-          ${
-            isCorrect
-              ? 'Every change up to then is here.'
-              : html`Every change up to ${clockTime(now, asOf)}, ${ago(now, asOf)}, is here.`
-          }
-          Last complete sweep ${ago(now, facts.freshness.last_complete_sweep)}. ${nextReconciliation(health)}The mirror
-          is
-          <code>${health.facts.database}</code>.
-        </p>`;
+      : html`${
+          isCorrect
+            ? 'Every change up to then is here.'
+            : html`Every change up to ${clockTime(now, asOf)}, ${ago(now, asOf)}, is here.`
+        }
+        Last complete sweep ${ago(now, facts.freshness.last_complete_sweep)}. `;
   return html`<section id="verdict" class="verdict ${tone}">
     <p class="account">Account <b>${facts.account}</b></p>
     <h1 aria-live="polite">${words}${when}</h1>
@@ -143,7 +139,7 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
       // How far it is stands in a section of its own.
       .filter(({ code }) => code !== 'first_pull')
       .map((problem) => html`<p class="detail">${sentence(sentenceOf(problem))}</p>`)}
-    ${meaning}
+    <p class="meaning">${upTo}${nextReconciliation(health)}The mirror is <code>${health.facts.database}</code>.</p>
   </section>`;
 }
 

@@ -19,7 +19,8 @@ export function payablesSection(account: string, { payables, contacts }: Figures
   </section>`;
 }
 
-function largest(title: string, rows: readonly Payable[], amount: 'outstanding' | 'overdue', account: string): Html {
+function largest(name: string, rows: readonly Payable[], amount: 'outstanding' | 'overdue', account: string): Html {
+  const title = new Set(rows.map(({ currency }) => currency)).size > 1 ? `${name}, by currency` : name;
   if (rows.length === 0)
     return html`<div>
       <h3>${title}</h3>

@@ -40,8 +40,10 @@ type WebhookDay = WebhookDays[number];
 
 export function webhookSection({ facts, deliveries }: AccountHealth, figures: Figures | null, now: number): Html {
   const { tone, words } = deliveries;
-  const state = html`<span class="pill ${tone}">${words}</span>
-    ${facts.lastDelivery === null ? 'no delivery yet' : html`last delivery ${ago(now, facts.lastDelivery)}`}`;
+  const [word = '', why] = words.split(/: (.*)/);
+  const last = facts.lastDelivery === null ? null : html`last delivery ${ago(now, facts.lastDelivery)}`;
+  const state = html`<span class="pill ${tone}">${word}</span
+    >${why === undefined ? ' ' : `: ${why}${last && '; '}`}${last}`;
   return foldedSection(
     'webhooks',
     'How well the webhooks work',

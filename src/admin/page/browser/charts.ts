@@ -20,7 +20,7 @@ interface Drawn {
 }
 
 const drawn = new WeakMap<HTMLElement, Drawn>();
-const height = 170;
+const height = 150;
 
 const resized = new ResizeObserver((entries) => {
   for (const { target, contentRect } of entries)
@@ -70,7 +70,7 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
         y: { range: (_, least, most) => [Math.min(0, least), Math.max(most * 1.08, 1)] },
       },
       axes: [
-        { ...axis, grid: { show: false }, values: axisWords(grain) },
+        { ...axis, size: 28, grid: { show: false }, values: axisWords(grain) },
         { ...axis, size: 56, values: (_, splits) => splits.map((value) => short.format(value)) },
       ],
       series: [

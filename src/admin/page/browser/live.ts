@@ -4,6 +4,8 @@ import { exactWords } from './age-counter.ts';
 
 /** Milliseconds between two requests. The daemon makes a page once a second, so that a change shows within two seconds. */
 const rest = 700;
+/** The same for a tab in the background, of which only the title is seen. */
+const restInBackground = 60_000;
 
 /** A daemon that does not answer within this time is told of, in milliseconds; it may be busy, so the next answer has twice as long, up to a minute. */
 const firstPatience = 4_000;
@@ -18,16 +20,16 @@ export function keepLive(onPage: (now: number) => void): void {
   const isPaused = (): boolean => button?.ariaPressed === 'true';
   const refresh = async (): Promise<void> => {
     clearTimeout(waiting);
-    if (!document.hidden && !isPaused()) {
+    if (!isPaused()) {
       const answer = await ask(version);
       if (isPaused()) return;
       if ('trouble' in answer) showTrouble(answer.trouble);
       else {
         showTrouble(null);
         if (answer.page) {
-          const { body, title } = answer.page;
+          const { body } = answer.page;
           version = body.dataset['version'] ?? '';
-          document.title = title;
+          document.title = title = answer.page.title;
           exchange(body);
           const [printed, fresh] = [document.querySelector('#printed'), body.querySelector('#printed')];
           if (printed && fresh) printed.replaceChildren(...fresh.childNodes);
@@ -35,7 +37,7 @@ export function keepLive(onPage: (now: number) => void): void {
         }
       }
     }
-    waiting = setTimeout(() => void refresh(), rest);
+    waiting = setTimeout(() => void refresh(), document.hidden ? restInBackground : rest);
   };
   document.addEventListener('visibilitychange', () => void refresh());
   if (button) {
@@ -81,6 +83,8 @@ async function ask(version: string): Promise<Answer> {
 }
 
 let shown: string | null = null;
+/** Of the page as it was last sent. */
+let title = document.title;
 
 /** While the daemon is gone, the page is grey and shows the last known state. A daemon that stops may answer 503 before it is gone. */
 function showTrouble(trouble: string | null): void {
@@ -89,6 +93,7 @@ function showTrouble(trouble: string | null): void {
   shown = trouble;
   document.body.classList.toggle('dead', trouble !== null);
   notice.hidden = trouble === null;
+  document.title = trouble === null ? title : 'Not current · vendor-mirror';
   if (trouble === null) return;
   const since = timeElement('ago', 'just now');
   const at = timeElement('at', exactWords(Date.now(), Date.now()));

@@ -106,6 +106,15 @@ describe('the first page', () => {
     },
   );
 
+  it('says that the largest amounts are those of each currency, where there are several', async () => {
+    const { payables } = sampleFigures;
+    const [euros] = payables.outstanding;
+    const outstanding = [euros!, { ...euros!, currency: 'USD' }];
+    const { text } = await shown([account()], { ...sampleFigures, payables: { ...payables, outstanding } });
+    expect(text).toContain('Most outstanding, by currency Müller & Söhne GmbH 18,200.50 EUR');
+    expect(text).toContain('Most overdue Papier Weiß');
+  });
+
   it('shows the fields that one edit changed together', async () => {
     const [edit] = sampleFigures.contacts;
     const change = { seq: 8, field: 'phone', old: null, new: '+49 30 1' };
@@ -183,6 +192,8 @@ describe('the first page', () => {
     const one = (await many.ask('/?account=a7')).body;
     expect(one.match(/href="\.\/\?account=/g)).toHaveLength(1);
     expect(textOf(one)).toContain('All 53 accounts a7');
+    const two = await shown([account(), account({ account: 'a1' })]);
+    expect(textOf((await two.ask('/?account=a1')).body)).toContain('Both accounts 6BApk a1');
   });
 
   it('shows an account of which nothing is known yet', async () => {
@@ -190,8 +201,8 @@ describe('the first page', () => {
     expect(text).toContain(
       'Nothing is mirrored completely yet. No sweep was complete yet. The first run is about to begin.',
     );
-    expect(text).toContain('Off: listener.publicUrl is not set');
-    expect(text).toContain('no delivery yet');
+    expect(text).toContain('Off : listener.publicUrl is not set');
+    expect(text).toContain('The mirror is vendors.db.');
     expect(text).toContain('None yet.');
     expect(text).toContain('What will stand here');
     expect(text).toContain('Vendors None is stored yet.');
