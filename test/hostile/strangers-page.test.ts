@@ -210,6 +210,11 @@ describe.skipIf(isMissing(missingChromium))('L57 H6 a page of a stranger', () =>
     });
     const before = structuredClone(state());
     const callback = JSON.stringify({ callback: { event: 'bill_vendor', uri: `http://127.0.0.1:${inner}/` } });
+    const allowed = [
+      [`${baseUrl}${vendorsPath}`, JSON.stringify({ bill_vendor: { vendor_name: 'By a stranger', language: 'en' } })],
+      [`${baseUrl}${vendorsPath}/${String(vendorid)}`, JSON.stringify({ bill_vendor: { city: 'Elsewhere' } })],
+      [`${baseUrl}${callbacksPath}`, callback],
+    ] as const;
     const attack: Attack = {
       reads: [
         ...['/', '/api/status', '/api/vendors', '/api/changes?follow=true', '/metrics'].map((path) => admin + path),
@@ -217,9 +222,7 @@ describe.skipIf(isMissing(missingChromium))('L57 H6 a page of a stranger', () =>
       ],
       sends: [
         [`${admin}/api/actions/sync`, '{"account":"6BApk"}'],
-        [`${baseUrl}${vendorsPath}`, JSON.stringify({ vendor: { vendor_name: 'By a stranger' } })],
-        [`${baseUrl}${vendorsPath}/${String(vendorid)}`, JSON.stringify({ vendor: { vis_state: 1 } })],
-        [`${baseUrl}${callbacksPath}`, callback],
+        ...allowed,
         [`${listener}/webhooks/${account}/guessed`, 'name=bill_vendor.update&object_id=1'],
       ],
       // The worst: the page knows the token of the sandbox.
@@ -251,5 +254,11 @@ describe.skipIf(isMissing(missingChromium))('L57 H6 a page of a stranger', () =>
     expect(asked.status()).toBe(token === null ? 403 : 202);
     if (token !== null) await daemon.logged('"msg":"pull complete"');
     expect(await daemon.end()).toBe(0);
+    // From no page, the same is done.
+    const headers = { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' };
+    for (const [url, body] of allowed) {
+      const method = url.endsWith(String(vendorid)) ? 'PUT' : 'POST';
+      expect([url, (await fetch(url, { method, headers, body })).status]).toEqual([url, 200]);
+    }
   });
 });
