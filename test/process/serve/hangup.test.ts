@@ -1,4 +1,4 @@
-/** SIGHUP: a terminal that is closed, and settings that are read again. */
+/** SIGHUP: a terminal that is closed, and settings that are read again. SIGUSR1: nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -135,4 +135,14 @@ sandbox: { vendors: 5, seed: 1, churn: 0, records: odd }
     expect(await daemon.ended).toBe(0);
     expect(daemon.stderr()).not.toContain('SIGHUP');
   });
+});
+
+it('L106 SIGUSR1 opens no debugger, and a daemon goes on', async () => {
+  const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
+  const daemon = await at.serveUntilSwept();
+  daemon.child.kill('SIGUSR1');
+  daemon.child.kill('SIGHUP');
+  await daemon.logged('tokens were read again');
+  expect(await daemon.end()).toBe(0);
+  expect(daemon.stderr()).not.toMatch(/debugger|inspector/i);
 });
