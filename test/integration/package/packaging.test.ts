@@ -94,6 +94,7 @@ describe('the container', () => {
       readonly retries: number;
     };
     readonly network_mode?: string;
+    readonly ulimits?: { readonly core?: number };
     readonly profiles?: string[];
   }
   const compose = parse(text('container/compose.yaml')) as {
@@ -130,6 +131,11 @@ describe('the container', () => {
     expect(ignored).toEqual(
       expect.arrayContaining(['.git', 'node_modules', 'dist', 'data', '**/*.db', 'config/container/token']),
     );
+  });
+
+  it('L107 leaves no dump of the memory of the program, as the unit does', () => {
+    expect(service?.ulimits).toEqual({ core: 0 });
+    expect(text('systemd/vendor-mirror.service')).toMatch(/^LimitCORE=0$/m);
   });
 
   it('names a version of every image, in full', () => {
