@@ -9,6 +9,7 @@ import { eventsInstead } from '../domain/events.ts';
 import type { LogLevel } from '../domain/log.ts';
 import { cursorForm, isCursor } from '../store/reports/feed-cursor.ts';
 import type { CommandHandler } from './process/command.ts';
+import { wrapped } from './terminal/text.ts';
 
 const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -144,6 +145,29 @@ export type RunCommand = <Options extends object>(
   load: () => Promise<CommandHandler<Options>>,
 ) => Promise<void>;
 
+/** How wide the help of a command may be. */
+export function helpWidth(command: Command): number {
+  return command.configureOutput().getOutHelpWidth?.() ?? usualHelpWidth;
+}
+
+/** Where no terminal says how wide it is. */
+export const usualHelpWidth = 100;
+
+/** What a word of the command line means, beside it or, where that has no room, below it. */
+export function helpItem(term: string, termWidth: number, meaning: string, width: number): string {
+  const beside = termWidth + 4;
+  const isBeside = width - beside >= leastBeside;
+  const indent = ' '.repeat(isBeside ? beside : 6);
+  const lines = meaning
+    .split('\n')
+    .flatMap((line) => wrapped(line, Math.max(1, width - indent.length), (text) => text.length))
+    .join(`\n${indent}`);
+  return (isBeside ? `  ${term.padEnd(termWidth)}  ${lines}` : `  ${term}\n${indent}${lines}`).trimEnd();
+}
+
+/** Columns that a meaning beside its word needs. */
+const leastBeside = 24;
+
 /** A command, and those below it, with help texts of one form. */
 export class ProgramCommand extends Command {
   readonly #run: RunCommand;
@@ -151,6 +175,10 @@ export class ProgramCommand extends Command {
   constructor(name: string, run: RunCommand) {
     super(name);
     this.#run = run;
+    this.configureHelp({
+      minWidthToWrap: leastBeside,
+      formatItem: (term, termWidth, meaning) => helpItem(term, termWidth, meaning, helpWidth(this)),
+    });
   }
 
   override createCommand(name = ''): ProgramCommand {
@@ -165,8 +193,12 @@ export class ProgramCommand extends Command {
   /** The last part of the help text: command lines, each with what it does where that is not plain. */
   examples(...lines: readonly (readonly [line: string, meaning?: string])[]): this {
     const widest = Math.max(...lines.map(([line]) => line.length));
-    const shown = lines.map(([line, meaning]) => (meaning ? `  ${line.padEnd(widest)}  # ${meaning}` : `  ${line}`));
-    return this.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+    return this.addHelpText('after', ({ command }) => {
+      const beside = lines.map(([line, meaning]) => (meaning ? `  ${line.padEnd(widest)}  # ${meaning}` : `  ${line}`));
+      const isBeside = beside.every((line) => line.length <= helpWidth(command));
+      const above = lines.map(([line, meaning]) => `${meaning ? `  # ${meaning}\n` : ''}  ${line}`);
+      return `\nExamples:\n${(isBeside ? beside : above).join('\n')}`;
+    });
   }
 
   /** What it does; `load` is called when it runs. */

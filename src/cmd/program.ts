@@ -2,7 +2,14 @@
 import { CommanderError, type Command } from 'commander';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { type CommonOptions, type CommandHandler, settingsOption } from './process/command.ts';
-import { addCommonOptions, helpOption, ProgramCommand, refuseIgnored, type RunCommand } from './options.ts';
+import {
+  addCommonOptions,
+  helpOption,
+  ProgramCommand,
+  refuseIgnored,
+  usualHelpWidth,
+  type RunCommand,
+} from './options.ts';
 import { declareCommands } from './commands.ts';
 import { packageVersion } from './version.ts';
 import { type ProcessContext, columnsOf } from './process/process-context.ts';
@@ -39,9 +46,6 @@ function inheriting(context: ProcessContext, more: Partial<ProcessContext>): Pro
   return Object.assign(Object.create(context) as ProcessContext, more);
 }
 
-/** Of help, where no terminal says how wide it is. */
-const usualColumns = 100;
-
 function rootCommand(context: ProcessContext, run: RunCommand): ProgramCommand {
   return addCommonOptions(new ProgramCommand('vendor-mirror', run))
     .description("Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.")
@@ -52,8 +56,8 @@ function rootCommand(context: ProcessContext, run: RunCommand): ProgramCommand {
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
       outputError: () => undefined,
-      getOutHelpWidth: () => columnsOf(context.stdout, usualColumns),
-      getErrHelpWidth: () => columnsOf(context.stderr, usualColumns),
+      getOutHelpWidth: () => columnsOf(context.stdout, usualHelpWidth),
+      getErrHelpWidth: () => columnsOf(context.stderr, usualHelpWidth),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -61,7 +65,7 @@ function rootCommand(context: ProcessContext, run: RunCommand): ProgramCommand {
     .examples(
       ['vendor-mirror sync --sandbox', 'try it: mirror the built-in sandbox'],
       ['vendor-mirror sync -c mirror.yaml', 'mirror the accounts of your settings'],
-      ['vendor-mirror status -c mirror.yaml', 'what the mirror holds and how fresh it is'],
+      ['vendor-mirror status -c mirror.yaml', 'what it holds and how fresh it is'],
       ['sqlite3 data/sandbox.db "select * from active_vendors"', 'query the mirror with any SQLite reader'],
     );
 }

@@ -5,7 +5,7 @@ import { MirrorError, withFullStop } from '../domain/errors.ts';
 import { allScopes } from '../sandbox/core/access.ts';
 import { defaultWorld, faultKinds, parseWorld, worldAxes, type FaultKind, type World } from '../sandbox/core/worlds.ts';
 import type { Attempt } from '../sandbox/delivery/delivery-sender.ts';
-import { collected, isRate, nonNegative, portNumber, rate, wholeFrom } from './options.ts';
+import { collected, helpItem, helpWidth, isRate, nonNegative, portNumber, rate, wholeFrom } from './options.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice } from './terminal/print.ts';
 
@@ -72,7 +72,10 @@ export function sandboxCommand(context: ProcessContext): Command {
     .option('--forge <rate>', 'share of deliveries that are followed by a forged one', rate, 0)
     .option('--no-rate-limit', 'answer any number of requests a minute')
     .option('--json', 'print one JSON object when it is ready')
-    .addHelpText('after', () => `\n${worldHelp()}\n\n${faultHelp()}\n\n${examples}`)
+    .addHelpText('after', ({ command }) => {
+      const width = helpWidth(command);
+      return `\n${worldHelp(width)}\n\n${faultHelp(width)}\n\n${examples}`;
+    })
     .action((flags: SandboxFlags) => run(context, flags));
 }
 
@@ -175,16 +178,16 @@ function parseFaults(pairs: readonly string[]): Partial<Record<FaultKind, number
   return faults;
 }
 
-function worldHelp(): string {
+function worldHelp(width: number): string {
   const lines = worldAxes.map(({ key, values, unit, initial, meaning }) => {
     const allowed = unit === undefined ? values.join(' | ') : `a number of ${unit}`;
-    return `  ${key.padEnd(17)}${meaning}\n${' '.repeat(19)}${allowed} (default: ${initial})`;
+    return helpItem(key, 15, `${meaning}\n${allowed} (default: ${initial})`, width);
   });
   return `Worlds, --world key=value:\n${lines.join('\n')}`;
 }
 
-function faultHelp(): string {
-  const lines = Object.entries(faultKinds).map(([kind, meaning]) => `  ${kind.padEnd(15)}${meaning}`);
+function faultHelp(width: number): string {
+  const lines = Object.entries(faultKinds).map(([kind, meaning]) => helpItem(kind, 13, meaning, width));
   return `Faults, --fault kind=rate:\n${lines.join('\n')}`;
 }
 

@@ -52,7 +52,7 @@ describe('the command line', () => {
       Examples:
         vendor-mirror sync --sandbox                            # try it: mirror the built-in sandbox
         vendor-mirror sync -c mirror.yaml                       # mirror the accounts of your settings
-        vendor-mirror status -c mirror.yaml                     # what the mirror holds and how fresh it is
+        vendor-mirror status -c mirror.yaml                     # what it holds and how fresh it is
         sqlite3 data/sandbox.db "select * from active_vendors"  # query the mirror with any SQLite reader
       "
     `);
@@ -96,6 +96,19 @@ describe('the command line', () => {
         vendor-mirror vendors list --state deleted --json
       "
     `);
+  });
+
+  it.each([40, 60, 80, 200])('is explained in a terminal of %i columns, with no line wider', async (columns) => {
+    const line = await testbed({ level: 'command', columns });
+    for (const command of [[], ['sync'], ['vendors', 'list'], ['sandbox']]) {
+      const { stdout } = await line.runBare(...command, '--help');
+      const [help = '', examples = ''] = stdout.split('\nExamples:\n');
+      const isWide = (text: string): boolean => text.length > columns;
+      expect(help.split('\n').slice(1).filter(isWide)).toEqual([]);
+      // Commands stay whole, so that they can be copied.
+      const commands = examples.split('\n').filter((text) => !text.startsWith('  #'));
+      expect(commands.filter((text) => isWide(text) && text.includes('  #'))).toEqual([]);
+    }
   });
 
   it.each(
