@@ -1,8 +1,9 @@
 /**
  * Whether a request to the admin port has `admin.token`, as a bearer token or as the password of HTTP Basic, for which browsers ask.
  *
- * A wrong one is answered late: each waits a second longer than the wrong one before it that still waits, at most ten, so that guessing is
- * slow on however many connections. A right one never waits. A request without any is no guess: browsers send one before they ask.
+ * A wrong one is answered late: each waits a second longer than the wrong one before it that still waits, at most ten. A right one never
+ * waits. So that guesses hold few connections, of more than 64 the one that has waited longest is answered. A request without any is no
+ * guess: browsers send one before they ask.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { sleptThrough, type Clock } from '../domain/clock.ts';
@@ -10,6 +11,9 @@ import type { Secret } from '../domain/secret.ts';
 import type { HttpRequest } from '../http/server.ts';
 
 const [delay, maxDelay, reportEvery] = [1_000, 10_000, 3_600_000];
+
+/** Wrong tokens whose answers wait at once. */
+const maxWaiting = 64;
 
 export interface TokenGuardOptions {
   /** Null gives access to everybody who reaches the port, which is then on this machine only. */
@@ -24,6 +28,8 @@ export class TokenGuard {
   readonly #options: TokenGuardOptions;
   readonly #right: Buffer | undefined;
   readonly #stopping = new AbortController();
+  /** Each ends a wait; the longest first. */
+  readonly #waiting = new Set<AbortController>();
   /** When the last wrong token that waits is answered, by the clock that never runs backwards. */
   #lastAnswer = -Infinity;
   #reportedAt = -Infinity;
@@ -43,7 +49,13 @@ export class TokenGuard {
     const { clock, onWrongToken } = this.#options;
     onWrongToken();
     this.#report(clock.monotonic());
-    await sleptThrough(clock, this.#wait(clock.monotonic()), AbortSignal.any([signal, this.#stopping.signal]));
+    const early = new AbortController();
+    this.#waiting.add(early);
+    const [longest] = this.#waiting;
+    if (this.#waiting.size > maxWaiting) longest?.abort();
+    const ends = AbortSignal.any([signal, this.#stopping.signal, early.signal]);
+    await sleptThrough(clock, this.#wait(clock.monotonic()), ends);
+    this.#waiting.delete(early);
     return false;
   }
 

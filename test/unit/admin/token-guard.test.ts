@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { TokenGuard } from '../../../src/admin/token-guard.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
+import { isMissing } from '../../support/needed.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const token = 'a-long-and-random-one';
@@ -93,5 +97,24 @@ describe('L58 a wrong token', () => {
     await clock.pass(2_000);
     for (const { status } of await Promise.all(guessed)) expect(status).toBe(401);
     await stop();
+  });
+
+  const otherThanLinux = process.platform === 'linux' ? undefined : 'only Linux has all of 127.0.0.0/8';
+  it.skipIf(isMissing(otherThanLinux))('of more connections than there may be keeps nobody else out', async () => {
+    const { ask, url } = await startAdmin({ token: new Secret(token) }, undefined, virtualClock());
+    const port = Number(new URL(url).port);
+    const guessFrom = async (localAddress: string): Promise<void> => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
+      onTestFinished(() => void socket.destroy());
+      socket.on('error', () => undefined).resume();
+      await once(socket, 'connect');
+      socket.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${guess(1)}\r\n\r\n`);
+      // Until the server, in this process, has read it.
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+    };
+    for (let nth = 0; nth < 330; nth += 1) {
+      await guessFrom(`127.0.0.${2 + (nth % 20)}`);
+      if (nth > 300) expect((await ask('/readyz', { authorization: `Bearer ${token}` })).status).toBe(200);
+    }
   });
 });
