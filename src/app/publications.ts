@@ -208,21 +208,15 @@ function tooSlow(path: string): MirrorError {
   return new MirrorError('copy_too_slow', `${path} was not written within ${minutes} minutes.`);
 }
 
-/** What is wrong with the schedules of publications, as lines. */
-export function badPublicationSchedules(publish: Settings['publish']): string[] {
-  return publish.flatMap(({ when }, index) => {
-    const problem = when === 'change' ? undefined : checkCron(when);
-    return problem === undefined ? [] : [`  publish.${index}.when: ${problem}`];
-  });
-}
-
 /** @throws MirrorError `settings_invalid` that names every schedule that cannot be used, those of sweeps included. */
-export function refuseBadSchedules({ schedule, publish }: Settings): void {
-  const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
-    const problem = checkCron(schedule[kind]);
-    return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
+export function refuseBadSchedules({ schedule, publish }: Pick<Settings, 'schedule' | 'publish'>): void {
+  const schedules = (['pull', 'reconcile'] as const)
+    .map((kind): [string, string] => [`schedule.${kind}`, schedule[kind]])
+    .concat(publish.map(({ when }, index): [string, string] => [`publish.${index}.when`, when]));
+  const problems = schedules.flatMap(([name, when]) => {
+    const problem = when === 'change' ? undefined : checkCron(when);
+    return problem === undefined ? [] : [`  ${name}: ${problem}`];
   });
-  problems.push(...badPublicationSchedules(publish));
   if (problems.length > 0)
     throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { join } from 'node:path';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { badPublicationSchedules, Publications, refuseBadSources } from '../../../src/app/publications.ts';
+import { Publications, refuseBadSchedules, refuseBadSources } from '../../../src/app/publications.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { createLog } from '../../../src/domain/log.ts';
 import { ask, temporaryFolder } from '../../support/mirror-file.ts';
@@ -185,9 +185,10 @@ describe('copies for readers', () => {
 describe('what cannot be published', () => {
   it('is refused at the start: an impossible schedule, an unknown view, a query that does not only read', async () => {
     const { store } = await publishing(() => []);
-    expect(badPublicationSchedules([{ path: 'a.csv', when: '0 0 30 2 *' }])).toEqual([
-      '  publish.0.when: an impossible day of the month',
-    ]);
+    const schedule = { pull: '0 3 * * *', reconcile: '0 0 31 4 *', timezone: 'UTC' };
+    expect(() => refuseBadSchedules({ schedule, publish: [{ path: 'a.csv', when: '0 0 30 2 *' }] })).toThrow(
+      '  schedule.reconcile: an impossible day of the month\n  publish.0.when: an impossible day of the month',
+    );
     const refused = refuseBadSources(
       [
         { path: 'a.csv', when: 'change', view: 'payables' },

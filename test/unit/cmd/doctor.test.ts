@@ -69,6 +69,16 @@ describe('doctor', () => {
     `);
   });
 
+  it('names schedules that never fire, with which no daemon starts', async () => {
+    const settings = `${freePorts}\nschedule: { pull: "0 0 30 2 *" }`;
+    const line = await testbed({ level: 'command', service: {}, settings });
+    const { status, of } = await diagnose(line);
+    expect([status, of('schedules')]).toMatchObject([
+      78,
+      { result: 'problem', message: 'The schedules cannot be used:\n  schedule.pull: an impossible day of the month' },
+    ]);
+  });
+
   it.each([
     [0, 'The service answers for vendor 1007.'],
     [1, 'The service answers for vendor 1006.'],
