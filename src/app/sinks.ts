@@ -11,8 +11,10 @@ import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
+import { Secret } from '../domain/secret.ts';
 import { CronSlots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
+import { readSecretFile } from '../settings/file.ts';
 import type { PostgresPublication } from '../settings/parse.ts';
 import type { Store } from '../store/mirror.ts';
 import { freshnessRows } from '../store/postgres/mirror-rows.ts';
@@ -80,7 +82,8 @@ export class SinkService implements Service {
     const writer = Buffer.from(random.bytes(16)).toString('hex');
     const keptBy = `${this.#options.host}:${mirror.path}`;
     const { migrations } = this.#options;
-    this.#sink = new Sink({ server: publication, query: mirror.query, clock, mirrorId, keptBy, writer, migrations });
+    const server = withCurrentPassword(publication);
+    this.#sink = new Sink({ server, query: mirror.query, clock, mirrorId, keptBy, writer, migrations });
     if (when !== 'change')
       this.#schedule = new Schedule({
         ...{ clock, random, log },
@@ -204,4 +207,23 @@ export class SinkService implements Service {
     const { mirror, clock } = this.#options;
     return JSON.stringify(await freshnessRows(mirror.query, clock));
   }
+}
+
+/** The password may be replaced while a daemon runs: its file is read again for each connection. */
+function withCurrentPassword(publication: PostgresPublication): PostgresPublication {
+  const { passwordFile } = publication;
+  if (passwordFile === undefined) return publication;
+  let { password } = publication;
+  return {
+    ...publication,
+    get password() {
+      try {
+        const text = readSecretFile(passwordFile).trim();
+        if (text !== '') password = new Secret(text);
+      } catch {
+        // What was read before may still be right; if not, the server says so.
+      }
+      return password;
+    },
+  };
 }

@@ -170,7 +170,7 @@ function holdsSecret(value: unknown): boolean {
   });
 }
 
-/** Puts environment variables and the contents of secrets' files in their places. */
+/** Puts environment variables and the contents of secrets' files in their places. A `passwordFile` is kept, because it is read again. */
 function resolved(value: unknown, at: readonly PropertyKey[], sources: SettingsSources, problems: Problem[]): unknown {
   if (typeof value === 'string') {
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
@@ -185,23 +185,24 @@ function resolved(value: unknown, at: readonly PropertyKey[], sources: SettingsS
   }
   if (Array.isArray(value)) return value.map((item, index) => resolved(item, [...at, index], sources, problems));
   if (!isMap(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+  const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     const content = resolved(inner, [...at, key], sources, problems);
     const name = key.endsWith('File') ? key.slice(0, -'File'.length) : key;
-    if (name === key || !secretNames.has(name) || typeof content !== 'string') return [key, content];
+    if (name === key || !secretNames.has(name) || typeof content !== 'string') return [[key, content]];
     const file = withHome(content);
     const instead = pathInstead(content);
     if (instead !== undefined) {
       problems.push({ path: [...at, key], remedy: `should be ${instead}` });
-      return [name, 'unread'];
+      return [[name, 'unread']];
     }
     if (sources.absolutePaths && !isAbsolute(file)) problems.push({ path: [...at, key], remedy: absoluteWanted });
     try {
-      return [name, sources.readFile(file).trim()];
+      const read: [string, unknown][] = [[name, sources.readFile(file).trim()]];
+      return name === 'password' ? [...read, [key, file]] : read;
     } catch {
       // Not by its name: the secret itself may have been put where its file should be named.
       problems.push({ path: [...at, key], remedy: 'cannot read the file that is named here' });
-      return [name, 'unread'];
+      return [[name, 'unread']];
     }
   });
   return Object.fromEntries(entries);

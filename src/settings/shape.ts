@@ -290,6 +290,7 @@ const postgresPublication = z
     schema: text.regex(/^(?!pg_)[a-z_][a-z0-9_]{0,62}$/, schemaForm).default('vendor_mirror'),
     when,
     password: secret.optional(),
+    passwordFile: text.optional(),
   })
   .transform((given) => ({ ...given, path: `${given.to.name}#${given.schema}` }));
 

@@ -1,13 +1,23 @@
 /** Rows in PostgreSQL while a daemon runs: after changes and on a schedule, beside a server that is down or hangs. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SinkService } from '../../src/app/sinks.ts';
 import { createLog } from '../../src/domain/log.ts';
+import { readSecretFile } from '../../src/settings/file.ts';
 import type { PostgresPublication } from '../../src/settings/parse.ts';
 import { publicationReports } from '../../src/store/publications.ts';
 import { sinkMigrations } from '../../src/store/postgres/tables.ts';
-import { migrations } from '../support/mirror-file.ts';
+import { migrations, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
-import { askPostgres, missingPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
+import {
+  askedForPassword,
+  askPostgres,
+  isOwnServer,
+  missingPostgres,
+  postgresProxy,
+  postgresServer,
+} from '../support/postgres.ts';
 import { constantRandom } from '../support/random.ts';
 import { settingsIn } from '../support/settings.ts';
 import { testbed } from '../support/testbed.ts';
@@ -22,7 +32,7 @@ async function publishing(over: Readonly<Record<string, unknown>>) {
   await at.page(await at.ask(), row(1, 'Huber'));
   const clock = virtualClock();
   const lines: string[] = [];
-  const [publication] = settingsIn('.', { publish: [over] }).publish as [PostgresPublication];
+  const [publication] = settingsIn('.', { publish: [over] }, readSecretFile).publish as [PostgresPublication];
   const service = (): SinkService => {
     const opened = new SinkService({
       ...{ publication, timezone: 'UTC', mirror: at.mirror, host: 'here', clock, random: constantRandom() },
@@ -43,6 +53,36 @@ async function until(clock: VirtualClock, isSo: () => Promise<boolean>): Promise
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a password of PostgreSQL', () => {
+  it('that is replaced while a daemon runs is read from its file again; where that is gone, the last one is used', async () => {
+    const address = new URL(await server.database());
+    const to = String(address);
+    address.username = askedForPassword;
+    const file = join(temporaryFolder(), 'password');
+    const set = async (password: string) => {
+      await askPostgres(to, `ALTER ROLE ${askedForPassword} PASSWORD '${password}'`);
+      writeFileSync(file, `${password}\n`);
+    };
+    await askPostgres(to, `CREATE ROLE ${askedForPassword} LOGIN SUPERUSER`);
+    await set('first');
+    const { at, clock, service, report } = await publishing({ to: String(address), passwordFile: file });
+    const isWritten = async (): Promise<boolean> => {
+      const { written_at, behind_since } = await report();
+      return written_at !== null && behind_since === null;
+    };
+    await service().start();
+    await until(clock, isWritten);
+    await set('second');
+    await at.page(await at.ask(), row(2, 'Meier'));
+    await until(clock, async () => (await isWritten()) || (await report()).failing_since !== null);
+    expect(await report()).toMatchObject({ failing_since: null });
+    rmSync(file);
+    await at.page(await at.ask(), row(3, 'Schulze'));
+    await until(clock, async () => (await isWritten()) || (await report()).failing_since !== null);
+    expect(await report()).toMatchObject({ failing_since: null });
+  });
+});
 
 describe.skipIf(isMissing(missingPostgres))('rows in PostgreSQL', () => {
   it('L29 follow what changes, say how old they are, and go on after a restart', async () => {

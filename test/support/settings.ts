@@ -9,7 +9,11 @@ export type SettingsOver = Readonly<Record<string, unknown>>;
 
 const defaults = readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8');
 
-export function settingsIn(folder: string, over: SettingsOver = {}): Settings {
+export function settingsIn(
+  folder: string,
+  over: SettingsOver = {},
+  readFile: (path: string) => string = String,
+): Settings {
   const { service, ...rest } = over;
   const text = JSON.stringify({
     accounts: [account],
@@ -18,7 +22,7 @@ export function settingsIn(folder: string, over: SettingsOver = {}): Settings {
     service: { baseUrl: 'https://service.example', auth: { accessToken: token }, ...(service as object | undefined) },
     ...rest,
   });
-  return parseSettings({ defaults, name: 'settings', env: {}, readFile: String, text });
+  return parseSettings({ defaults, name: 'settings', env: {}, readFile, text });
 }
 
 /** What is set where a test sets nothing. */

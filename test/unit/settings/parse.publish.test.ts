@@ -1,6 +1,7 @@
 /** Rows in PostgreSQL among the publications of the settings. */
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
 import { settingsIn } from '../../support/settings.ts';
 
 const to = 'postgres://mirror@db.example.com/reports';
@@ -29,9 +30,9 @@ describe('publications', () => {
 
   it('take the password from a file, and never print it', () => {
     const password = 'kept-out-of-sight';
-    // The test's own reader gives back the path: here, what would stand in the file.
-    const publications = publish({ to, passwordFile: password });
-    expect(publications[0]).toHaveProperty('password');
+    const passwordFile = '/run/secrets/reports';
+    const { publish: publications } = settingsIn('/tmp', { publish: [{ to, passwordFile }] }, () => `${password}\n`);
+    expect(publications[0]).toMatchObject({ password: new Secret(password), passwordFile });
     expect(inspect(publications, { depth: 9 }) + JSON.stringify(publications)).not.toContain(password);
   });
 
