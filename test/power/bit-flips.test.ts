@@ -10,7 +10,7 @@ import { asked } from '../support/test-size.ts';
 import { ask } from '../support/mirror-file.ts';
 import { activeDifferences, differences } from '../support/mirror/differences.ts';
 
-const flips = asked('FLIPS', 100);
+const flips = asked('FLIPS', 60);
 const pageSize = 4096;
 
 /** A place in the file: half of them anywhere, half at the head of a page, where its structure stands. */
