@@ -64,15 +64,18 @@ export class VendorsApi {
     const { paging, optional } = this.#options;
     const { perPage } = paging;
     if (!isFirst || size !== undefined || visState !== undefined)
-      return this.#page(number, { visState, size: size ?? (this.#sized ? perPage : undefined), signal, retryLimits });
+      return this.#page(number, {
+        ...{ isFirst, visState, signal, retryLimits },
+        size: size ?? (this.#sized ? perPage : undefined),
+      });
     const { page, sized } = await optional.firstPage((asked, limits) =>
-      this.#page(number, { size: asked ? perPage : undefined, signal, retryLimits: limits ?? retryLimits }),
+      this.#page(number, { isFirst, size: asked ? perPage : undefined, signal, retryLimits: limits ?? retryLimits }),
     );
     this.#sized = sized;
     return page;
   }
 
-  #page(page: number, { visState, size, signal, retryLimits }: ListOptions): Promise<VendorPage> {
+  #page(page: number, { isFirst, visState, size, signal, retryLimits }: ListOptions): Promise<VendorPage> {
     const { baseUrl, paging } = this.#options;
     const query = {
       [paging.pageParam]: String(page),
@@ -88,7 +91,10 @@ export class VendorsApi {
         query,
         priority: 'background',
         maxAnswer: maxListBody(),
-        remedyElsewhere: `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${this.#accountId}; if both were right before, something between here and the service answers in its place.`,
+        // The first page came from there.
+        ...(isFirst && {
+          remedyElsewhere: `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${this.#accountId}; if both were right before, something between here and the service answers in its place.`,
+        }),
         signal,
         retryLimits,
       },

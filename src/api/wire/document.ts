@@ -16,16 +16,17 @@ export interface Answered {
   readonly servedAt: number | undefined;
 }
 
-/** The offset of the JSON text, after a byte order mark. @throws MirrorError `answer_unreadable` where it is not UTF-8. */
+/** The offset of the JSON text, after a byte order mark. @throws MirrorError `answer_unreadable` where it is not UTF-8, or there is none. */
 export function startOfText(bytes: Uint8Array): number {
   if (!isUtf8(bytes)) throw new MirrorError('answer_unreadable', 'The answer is not UTF-8.');
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  if (start === bytes.length) throw new MirrorError('answer_unreadable', 'The answer is empty.');
+  return start;
 }
 
 /** Parses any answer. @throws MirrorError `answer_unreadable` where it is empty, cut off, not UTF-8, not JSON or too deeply nested. */
 export function parseDocument(bytes: Uint8Array): unknown {
   const start = startOfText(bytes);
-  if (start === bytes.length) throw new MirrorError('answer_unreadable', 'The answer is empty.');
   const cursor = new JsonCursor(bytes, start);
   cursor.skip();
   cursor.end();

@@ -36,15 +36,19 @@ describe('the vendors of the client', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('A25 advises to check the address where another program answers, and not where an answer was cut off', async () => {
+  it('A25 advises to check the address where another program answers, not where an answer was cut off or the first page came from there', async () => {
     const retryLimits = { attempts: 1, firstWait: 0, maxWait: 0, totalWait: 0 };
     const cut = (): Response => new Response('{"resp', { headers: { 'content-encoding': 'gzip' } });
-    const remedyOf = (answer: () => Response): Promise<unknown> =>
+    const elsewhere = (): Response => html();
+    const empty = (): Response => new Response(null, { status: 204 });
+    const remedyOf = (answer: () => Response, number = 1): Promise<unknown> =>
       scriptedService([answer], { retryLimits })
-        .client.vendors.page(1)
+        .client.vendors.page(number)
         .catch((error: unknown) => (error as MirrorError).hint);
-    expect(await remedyOf(html)).toContain('service.baseUrl');
+    expect(await remedyOf(elsewhere)).toMatch(/^Check the path in service.baseUrl/);
     expect(await remedyOf(cut)).toMatch(/^It was cut off on its way/);
+    for (const answer of [elsewhere, empty])
+      expect(await remedyOf(answer, 2)).toMatch(/^The answer did not come from the service/);
   });
 
   it('reads a vendor by id, and refuses an answer about another vendor', async () => {
