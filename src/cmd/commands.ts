@@ -60,7 +60,10 @@ function declareServe(program: ProgramCommand): void {
 /** So that cron mails nothing where there is nothing to say. */
 const quietly =
   'Where standard output is no terminal, it prints nothing if all is well, unless --verbose or --json is given.';
-const verbose = ['--verbose', 'print what was done and how far it is, also where no terminal is'] as const;
+const verbose = [
+  '--verbose',
+  'print what was done, a line for each account, and how far it is, also where no terminal is',
+] as const;
 
 function declareSync(program: ProgramCommand): void {
   program

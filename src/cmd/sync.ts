@@ -4,13 +4,15 @@
 import type { GatewaySummary, Installation, RunSummary } from '../app/installation.ts';
 import { seconds } from '../domain/duration.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { counted } from '../domain/size.ts';
+import { manyAccounts, together, whoseText } from '../health/causes.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { FindingKind } from '../store/sqlite/schema.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
-import { errorReport, printError, printJson, printNotice, type ErrorReport } from './terminal/print.ts';
-import { isQuiet, progressOf } from './terminal/progress.ts';
+import { errorReport, print, printError, printJson, printNotice, type ErrorReport } from './terminal/print.ts';
+import { accountOf, eachWithVerbose, isQuiet, progressOf } from './terminal/progress.ts';
 import { printTable, type Column } from './terminal/table.ts';
 import { printFirstQuery } from './vendors-list.ts';
 import { withInstallation } from './with-installation.ts';
@@ -69,7 +71,8 @@ async function walkAll(call: Call<SyncOptions>, walk: Walk): Promise<ExitStatus>
     return ended;
   });
   if (options.json) printDocument(context, settings, synced);
-  else if (!isWhole(settings, synced) || !isQuiet(context, options)) await printSummary(context, settings, synced);
+  else if (!isWhole(settings, synced) || !isQuiet(context, options))
+    await printSummary(context, settings, synced, options.verbose === true);
   return statusOf(synced, settings.accounts.length);
 }
 
@@ -82,7 +85,7 @@ async function walkAccount(
 ): Promise<AccountSync> {
   if (accepted !== undefined) await installation.mirror.accountRegister.acceptUnreadable(account, accepted);
   const signal = context.interrupted;
-  const progress = progressOf(account, context, isQuiet(context, options));
+  const progress = progressOf(accountOf(account, installation.accounts), context, isQuiet(context, options));
   const run = await installation
     .pull(account, { ...walk, trigger: 'command', signal, onProgress: (report) => progress.show(report) })
     .finally(() => progress.end());
@@ -157,51 +160,90 @@ function errorBeside(context: ProcessContext, error: MirrorError | undefined): {
   return error ? { error: errorReport(context, error) } : {};
 }
 
-const findingsColumn: Column<AccountSync> = {
-  title: 'findings',
-  cell: ({ findings }) => findings.map(({ kind, count }) => `${count} ${kind}`).join(', ') || null,
-};
-
 /** Null where the gateways are not known. */
 function seenGateways({ seen, error, declined }: GatewaySummary): number | null {
   return error || declined !== undefined ? null : seen;
 }
 
-const columns: readonly Column<AccountSync>[] = [
-  { title: 'account', cell: ({ run }) => run.account },
-  { title: 'outcome', cell: ({ run }) => run.outcome },
-  { title: 'seen', right: true, cell: ({ run }) => run.seen },
-  { title: 'created', right: true, dropOrder: 7, cell: ({ run }) => run.created },
-  { title: 'updated', right: true, dropOrder: 6, cell: ({ run }) => run.updated },
-  { title: 'unchanged', right: true, dropOrder: 3, cell: ({ run }) => run.unchanged },
-  { title: 'suspects', right: true, dropOrder: 5, cell: ({ run }) => run.suspects },
-  {
-    title: 'gateways',
-    right: true,
-    dropOrder: 2,
-    cell: ({ gateways }) => (gateways ? seenGateways(gateways) : null),
-  },
-  { title: 'requests', right: true, dropOrder: 1, cell: ({ run }) => run.requests },
-  { title: 'took', right: true, dropOrder: 4, cell: ({ run }) => seconds(run.seconds) },
+const sums = ['seen', 'created', 'updated', 'unchanged', 'suspects', 'requests', 'seconds'] as const;
+
+/** An account, or all of them together. */
+interface Line extends Readonly<Record<(typeof sums)[number], number>> {
+  readonly account: string;
+  readonly outcome: string;
+  readonly gateways: number | null;
+  readonly findings: AccountSync['findings'];
+}
+
+function lineOf({ run, gateways, findings }: AccountSync): Line {
+  return { ...run, gateways: gateways ? seenGateways(gateways) : null, findings };
+}
+
+function sumOf(lines: readonly Line[]): Line {
+  const add = (of: (line: Line) => number): number => lines.reduce((sum, line) => sum + of(line), 0);
+  const complete = add(({ outcome }) => (outcome === 'complete' ? 1 : 0));
+  const findings = new Map<FindingKind, number>();
+  for (const { kind, count } of lines.flatMap((line) => line.findings))
+    findings.set(kind, (findings.get(kind) ?? 0) + count);
+  return {
+    ...(Object.fromEntries(sums.map((name) => [name, add((line) => line[name])])) as Record<
+      (typeof sums)[number],
+      number
+    >),
+    account: counted(lines.length, 'account'),
+    outcome: complete === lines.length ? 'complete' : `${complete.toLocaleString('en')} complete`,
+    gateways: add((line) => line.gateways ?? 0),
+    findings: [...findings].map(([kind, count]) => ({ kind, count })),
+  };
+}
+
+const columns: readonly Column<Line>[] = [
+  { title: 'account', cell: ({ account }) => account },
+  { title: 'outcome', cell: ({ outcome }) => outcome },
+  { title: 'seen', right: true, cell: ({ seen }) => seen },
+  { title: 'created', right: true, dropOrder: 7, cell: ({ created }) => created },
+  { title: 'updated', right: true, dropOrder: 6, cell: ({ updated }) => updated },
+  { title: 'unchanged', right: true, dropOrder: 3, cell: ({ unchanged }) => unchanged },
+  { title: 'suspects', right: true, dropOrder: 5, cell: ({ suspects }) => suspects },
+  { title: 'gateways', right: true, dropOrder: 2, cell: ({ gateways }) => gateways },
+  { title: 'requests', right: true, dropOrder: 1, cell: ({ requests }) => requests },
+  { title: 'took', right: true, dropOrder: 4, cell: (line) => seconds(line.seconds) },
 ];
 
-/** A line for each account, what went wrong, and, where a sync was whole, where to go from here. */
+const findingsColumn: Column<Line> = {
+  title: 'findings',
+  cell: ({ findings }) => findings.map(({ kind, count }) => `${count} ${kind}`).join(', ') || null,
+};
+
+/** A line for each account, or of many for those that are not whole and for all together; what went wrong; and, where a sync was whole, where to go from here. */
 async function printSummary(
   context: ProcessContext,
   settings: Settings,
   synced: readonly AccountSync[],
+  isVerbose: boolean,
 ): Promise<void> {
   const reconciled = synced.some(({ run }) => run.kind === 'reconcile');
-  if (synced.length > 0) await printTable(context, reconciled ? [...columns, findingsColumn] : columns, synced);
-  for (const one of synced) {
-    for (const note of one.run.notes) printNotice(context, `${one.run.account}: ${note}`);
-    const declined = one.gateways?.declined;
-    if (declined) printNotice(context, `${one.run.account}: No gateways are mirrored: ${declined.message}`);
-    for (const error of errorsOf(one)) printError(context, error, one.run.account);
-  }
-  const unbegun = settings.accounts.length - synced.length;
-  if (unbegun > 0)
-    printNotice(context, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
+  const isMany = synced.length > manyAccounts;
+  const isShort = isMany && !isVerbose;
+  const shown = isShort ? synced.filter((one) => !isWhole({ accounts: [one.run.account] }, [one])) : synced;
+  const lines = [...shown.map(lineOf), ...(isMany ? [sumOf(synced.map(lineOf))] : [])];
+  if (lines.length > 0) await printTable(context, reconciled ? [...columns, findingsColumn] : columns, lines);
+  if (isShort) print(context, eachWithVerbose);
+  const remarks = synced.flatMap(({ run: { account, notes }, gateways }) => [
+    ...notes.map((message) => ({ account, message })),
+    ...(gateways?.declined ? [{ account, message: `No gateways are mirrored: ${gateways.declined.message}` }] : []),
+  ]);
+  for (const { whose, first } of together(remarks)) printNotice(context, `${whose}: ${first.message}`);
+  const errors = synced.flatMap((one) =>
+    errorsOf(one).map((error) => ({ account: one.run.account, message: `${error.message} ${error.hint}`, error })),
+  );
+  for (const { whose, first } of together(errors)) printError(context, first.error, whose);
+  const unbegun = settings.accounts.slice(synced.length);
+  if (unbegun.length > 0)
+    printNotice(
+      context,
+      `Accounts that were not begun: ${unbegun.length > manyAccounts ? whoseText({ accounts: unbegun, isAlike: true }) : unbegun.join(', ')}.`,
+    );
   if (synced.length > 0 && isWhole(settings, synced) && !reconciled)
     await printFirstQuery(context, settings, { rows: synced.every(isFirst) });
 }

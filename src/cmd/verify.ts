@@ -1,11 +1,13 @@
 /** `verify`: the source walked, some vendors read by id, and compared with the mirror, field by field; no vendor is written. */
 import { exitStatus, type ExitStatus } from '../domain/errors.ts';
+import { counted } from '../domain/size.ts';
+import { manyAccounts, together } from '../health/causes.ts';
 import { whatIsNotEqual, type VendorDifference, type VendorInFlight, type VerifyReport } from '../sync/compare.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { errorReport, print, printError, printJson } from './terminal/print.ts';
-import { isQuiet, progressOf } from './terminal/progress.ts';
+import { accountOf, eachWithVerbose, isQuiet, progressOf } from './terminal/progress.ts';
 import { printTable, table } from './terminal/table.ts';
 import { heading } from './terminal/text.ts';
 import { withInstallation } from './with-installation.ts';
@@ -32,7 +34,7 @@ export const verify: CommandHandler<VerifyOptions> = async (call) => {
     async (installation) => {
       const ended: AccountVerify[] = [];
       for (const account of installation.accounts) {
-        const progress = progressOf(account, context, quiet);
+        const progress = progressOf(accountOf(account, installation.accounts), context, quiet);
         const onProgress = progress.show.bind(progress);
         const report = await installation.verify(account, {
           trigger: 'command',
@@ -48,7 +50,8 @@ export const verify: CommandHandler<VerifyOptions> = async (call) => {
     { looksOnly: true },
   );
   if (options.json) printDocument(context, reports);
-  else if (!quiet || reports.some((report) => statusOf(report) !== exitStatus.done)) await printText(context, reports);
+  else if (!quiet || reports.some((report) => statusOf(report) !== exitStatus.done))
+    await printText(context, reports, options.verbose === true);
   return highestExit(reports.map(statusOf));
 };
 
@@ -77,31 +80,68 @@ function printDocument(context: ProcessContext, reports: readonly AccountVerify[
 /** More differences than these are counted, not shown. */
 const maxShown = 20;
 
-async function printText(context: ProcessContext, reports: readonly AccountVerify[]): Promise<void> {
+/** An account, or all of them together. */
+interface Line {
+  readonly account: string;
+  readonly outcome: string;
+  readonly inSource: number | null;
+  readonly inMirror: number | null;
+  readonly differ: number | null;
+  readonly inFlight: number | null;
+}
+
+function lineOf({ account, outcome, error, sourceTotal, mirrorTotal, differences, inFlight }: AccountVerify): Line {
+  const compared = error
+    ? { inMirror: null, differ: null, inFlight: null }
+    : { inMirror: mirrorTotal, differ: differences.length, inFlight: inFlight.length };
+  return { account, outcome, inSource: sourceTotal, ...compared };
+}
+
+function sumOf(lines: readonly Line[]): Line {
+  const add = (of: (line: Line) => number | null): number => lines.reduce((sum, line) => sum + (of(line) ?? 0), 0);
+  const equal = add(({ outcome }) => (outcome === 'equal' ? 1 : 0));
+  return {
+    account: counted(lines.length, 'account'),
+    outcome: equal === lines.length ? 'equal' : `${equal.toLocaleString('en')} equal`,
+    inSource: add(({ inSource }) => inSource),
+    inMirror: add(({ inMirror }) => inMirror),
+    differ: add(({ differ }) => differ),
+    inFlight: add(({ inFlight }) => inFlight),
+  };
+}
+
+/** A line for each account, or of many for those that are not equal and for all together; and what is not equal. */
+async function printText(
+  context: ProcessContext,
+  reports: readonly AccountVerify[],
+  isVerbose: boolean,
+): Promise<void> {
+  const isMany = reports.length > manyAccounts;
+  const isShort = isMany && !isVerbose;
+  const shown = isShort ? reports.filter(({ outcome }) => outcome !== 'equal') : reports;
   await printTable(
     context,
     [
       { title: 'account', cell: ({ account }) => account },
       { title: 'outcome', cell: ({ outcome }) => outcome },
-      { title: 'in source', right: true, dropOrder: 1, cell: ({ sourceTotal }) => sourceTotal },
-      {
-        title: 'in mirror',
-        right: true,
-        dropOrder: 2,
-        cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal),
-      },
-      { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
-      { title: 'in flight', right: true, cell: ({ inFlight, error }) => (error ? null : inFlight.length) },
+      { title: 'in source', right: true, dropOrder: 1, cell: ({ inSource }) => inSource },
+      { title: 'in mirror', right: true, dropOrder: 2, cell: ({ inMirror }) => inMirror },
+      { title: 'differ', right: true, cell: ({ differ }) => differ },
+      { title: 'in flight', right: true, cell: ({ inFlight }) => inFlight },
     ],
-    reports,
+    [...shown.map(lineOf), ...(isMany ? [sumOf(reports.map(lineOf))] : [])],
   );
+  if (isShort) print(context, eachWithVerbose);
   for (const report of reports) {
     const { account, differences, inFlight } = report;
     const shown = [...differences, ...inFlight];
     if (shown.length > 0) print(context, `\n${await differencesText(context, account, shown)}`);
-    const error = report.error ?? whatIsNotEqual(report);
-    if (error) printError(context, error, account);
   }
+  const errors = reports.flatMap((report) => {
+    const error = report.error ?? whatIsNotEqual(report);
+    return error ? [{ account: report.account, message: `${error.message} ${error.hint}`, error }] : [];
+  });
+  for (const { whose, first } of together(errors)) printError(context, first.error, whose);
 }
 
 const kinds: Readonly<Record<(VendorDifference | VendorInFlight)['kind'], string>> = {

@@ -105,6 +105,25 @@ export function whoseText({ accounts, isAlike }: Pick<Cause, 'accounts' | 'isAli
   return isAlike ? few : `${few}, for example ${first}`;
 }
 
+/** What is said of more accounts than a person reads, once where it differs only in names and numbers; of few, for each. */
+export function together<Said extends { readonly account: string; readonly message: string }>(
+  all: readonly Said[],
+): { readonly whose: string; readonly first: Said }[] {
+  const isMany = new Set(all.map(({ account }) => account)).size > manyAccounts;
+  const groups = new Map<string, [Said, ...Said[]]>();
+  for (const one of all) {
+    const key = isMany ? withoutParticulars(one.message, one.account) : `${one.account}\n${one.message}`;
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+  }
+  return [...groups.values()].map((group) => {
+    const [first] = group;
+    const isAlike = group.every(({ message }) => message === first.message);
+    return { whose: whoseText({ accounts: group.map(({ account }) => account), isAlike }), first };
+  });
+}
+
 /** A sentence for each cause, with the accounts behind it. */
 export function causeTexts(health: Health): string[] {
   return causesOf(health).map(causeText);

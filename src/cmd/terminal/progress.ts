@@ -3,7 +3,8 @@ import cliProgress from 'cli-progress';
 import type { SweepProgress } from '../../domain/run.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { inWords } from '../../domain/duration.ts';
-import type { ProcessContext } from '../process/process-context.ts';
+import { manyAccounts } from '../../health/causes.ts';
+import { columnsOf, type ProcessContext } from '../process/process-context.ts';
 import { printNotice } from './print.ts';
 
 export interface Progress {
@@ -18,20 +19,34 @@ export function isQuiet(context: Pick<ProcessContext, 'stdout'>, options: { read
   return options.verbose !== true && context.stdout.isTTY !== true;
 }
 
+/** Said where sums stand for many accounts. */
+export const eachWithVerbose = 'With --verbose, each account has a line.';
+
+/** An account, and how far it stands among many. */
+export function accountOf(account: string, all: readonly string[]): string {
+  return all.length > manyAccounts ? `${account} (${all.indexOf(account) + 1} of ${all.length})` : account;
+}
+
 /** Shows the progress of one account on standard error: on a terminal, or where somebody asked. */
 export function progressOf(account: string, context: ProgressContext, quiet: boolean): Progress {
   if (context.stderr.isTTY && context.env['TERM'] !== 'dumb') return new ProgressBar(account, context);
   return quiet ? { show: () => undefined, end: () => undefined } : new ProgressLines(account, context);
 }
 
-/** A bar on a terminal; `format` names what stands around it. */
-function barOn(stream: ProcessContext['stderr'], format: string): cliProgress.SingleBar {
+/** Columns of a bar, at least and at most. */
+const [narrowest, widest] = [6, 24];
+/** Columns that numbers, rate and time left take beside a bar. */
+const besideBar = 52;
+
+/** A bar on a terminal, none where there is no room for one; `{bar}` and what stands after it follow the name. */
+function barOn(stream: ProcessContext['stderr'], name: string, format: string): cliProgress.SingleBar {
+  const room = columnsOf(stream, 80) - name.length - besideBar;
   return new cliProgress.SingleBar({
     stream,
-    format,
+    format: `${name} ${room < narrowest ? '' : '{bar} '}${format}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: 24,
+    barsize: Math.min(widest, Math.max(narrowest, room)),
     clearOnComplete: true,
     // Signals are handled in one place, and a forced end must not leave the terminal changed.
     gracefulExit: false,
@@ -46,7 +61,7 @@ class ProgressBar implements Progress {
 
   constructor(account: string, { clock, stderr }: ProgressContext) {
     this.#speed = new SweepSpeed(clock);
-    this.#bar = barOn(stderr, `${account} {bar} {percentage} %  {value} of {total} vendors{speed}{pass}`);
+    this.#bar = barOn(stderr, account, '{percentage} %  {value} of {total} vendors{speed}{pass}');
   }
 
   show(progress: SweepProgress): void {
@@ -145,7 +160,7 @@ function lines(context: MigrationContext): Show {
 }
 
 function bar(context: MigrationContext): Show {
-  const single = barOn(context.stderr, 'Migrating the mirror {bar} {percentage} %');
+  const single = barOn(context.stderr, 'Migrating the mirror', '{percentage} %');
   return ({ percent }) => {
     if (!single.isActive) single.start(100, percent);
     single.update(percent);

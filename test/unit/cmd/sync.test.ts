@@ -1,6 +1,7 @@
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
@@ -162,6 +163,37 @@ describe('sync', () => {
     expect(stdout).not.toContain('sqlite3');
     expect(stderr).toMatch(/^vendor-mirror: 6BApk: .+\n {2}Set a new token as service\.auth\.accessToken\./m);
     expect(stderr).toMatch(/^vendor-mirror: other: /m);
+  });
+
+  const many = Array.from({ length: 12 }, (_, index) => `ac${String(index).padStart(2, '0')}`);
+  const settings = `accounts: [${many.join(', ')}]`;
+
+  it.each(['sync', 'reconcile', 'verify'])(
+    'L80 sums up many accounts, each named with --verbose: %s',
+    async (command) => {
+      const line = await testbed({
+        level: 'command',
+        settings: `${settings}\nsandbox: { vendors: 3, seed: 1, churn: 0 }`,
+        columns: 100,
+      });
+      if (command === 'verify') await line.run('sync');
+      const each = await line.run(command, '--verbose');
+      expect(each.stdout.match(/^ac\d\d +(complete|equal) /gm)).toHaveLength(12);
+      expect(each.stdout).toMatch(/^12 accounts +(complete|equal) /m);
+      const whole = stripVTControlCharacters((await line.run(command)).stdout);
+      expect(whole).toMatch(/^account +outcome .*\n12 accounts +(complete|equal) +\d+ .*\nWith --verbose,/);
+      expect(whole).not.toMatch(/^ac\d\d/m);
+    },
+  );
+
+  it.each(['sync', 'reconcile', 'verify'])('L80 says once what went wrong with many accounts: %s', async (command) => {
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: { baseUrl, token: 'not-it' }, settings });
+    const { stdout, stderr } = await line.run(command);
+    expect(stdout.match(/^ac\d\d/gm)).toHaveLength(12);
+    expect(stdout).toMatch(/^12 accounts +0 (complete|equal) /m);
+    expect(stderr.match(/^vendor-mirror: /gm)).toHaveLength(1);
+    expect(stderr).toMatch(/^vendor-mirror: 12 accounts \(ac00, ac01, ac02 and 9 more\)/m);
   });
 
   it('L41 is whole without the scope of gateways, says so once, and does without them if told', async () => {

@@ -77,6 +77,15 @@ describe('progress on a terminal', () => {
     expect(text.endsWith('\u001b[2K')).toBe(true);
   });
 
+  it('has a shorter bar, or none, where numbers and time left need the room', async () => {
+    const steps = [
+      [1_000, at(500)],
+      [1_000, at(750)],
+    ] as const;
+    expect(await said(steps, 72)).toMatch(/6BApk [█░]{15} 50 % {2}500 of 1000 vendors, 500\/s, 1 s left/);
+    expect(await said(steps, 50)).toContain('6BApk 50 %  500 of 1000 vendors, 500/s, 1 s left');
+  });
+
   it('is lines where the terminal is dumb', async () => {
     expect(await said([[2_000, at(500)]], 80, { TERM: 'dumb' })).not.toContain('\u001b');
   });
