@@ -134,6 +134,8 @@ describe('L60 the packed program', () => {
 
         const list = `console.log(Object.keys(await import('vendor-mirror')).sort().join())`;
         expect(run('node', '--input-type=module', '-e', list)).toBe('ReaderError,openMirror');
+        // Where each manager puts the types is the same on every Node.js.
+        if (pairs.find(([, by]) => by === manager)?.[0] !== version) return;
         writeFileSync(join(folder, 'consumer.ts'), consumer);
         const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
         const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext'];
