@@ -16,6 +16,7 @@ import {
   type VisState,
 } from '../../domain/vendor.ts';
 import { isMap } from '../../domain/is-map.ts';
+import { JsonCursor } from '../../domain/json-cursor.ts';
 import { canonical, identifier, list, member, text, truth, parseJson } from './document.ts';
 
 /** The vendor of a record. @throws MirrorError `answer_unreadable` if the text is not a JSON object. */
@@ -26,12 +27,14 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
   const literal = hasNumberForText(record, raw) ? (parseJson(quotedNumbers(raw)) as typeof record) : record;
   const unknown = new Map<string, string>();
   const vendor: Record<string, unknown> = { vendorid, unknown };
+  const ambiguous = ambiguousMembers(record, raw);
   const repeated: string[] = [];
   for (const key of Object.keys(record)) {
     const read = readers.get(key);
     if (read) {
-      const value = read(record[key], literal[key], () => repeated.push(key));
-      vendor[key] = value === undefined ? unreadable(record[key], null) : value;
+      const sent = ambiguous.get(key) ?? record[key];
+      const value = read(sent, ambiguous.get(key) ?? literal[key], () => repeated.push(key));
+      vendor[key] = value === undefined ? unreadable(sent, null) : value;
     } else {
       // The mirror stores no NUL: a name may then be that of a known field, which this one is not.
       const name = key.replaceAll('\0', '');
@@ -40,6 +43,43 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
   }
   if (repeated.length > 0) vendor['repeated'] = repeated;
   return vendor as Vendor;
+}
+
+/**
+ * The members that are there several times with different values, or contain one that is there several times: nobody knows which counts.
+ * Each has an object with all that was sent, which no reader takes.
+ */
+function ambiguousMembers(record: object, raw: string): ReadonlyMap<string, object> {
+  const bytes = Buffer.from(raw);
+  const whole = new JsonCursor(bytes, 0);
+  whole.skip();
+  const found = new Map<string, object>();
+  if (whole.skippedMembers === membersOf(record)) return found;
+  const all = new Map<string, unknown[]>();
+  const cursor = new JsonCursor(bytes, 0);
+  cursor.members((written) => {
+    const key = String(parseJson(`"${utf8(written)}"`));
+    const from = cursor.nextStart();
+    cursor.skip();
+    const value = parseJson(bytes.toString('utf8', from, cursor.at));
+    const sent = all.get(key) ?? [];
+    all.set(key, sent);
+    sent.push(value);
+    const isRepeatedInside = typeof value === 'object' && value !== null && cursor.skippedMembers !== membersOf(value);
+    if (isRepeatedInside || canonical(value) !== canonical(sent[0])) found.set(key, { sent });
+  });
+  return found;
+}
+
+/** How many members it and what it contains have. */
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner: unknown[] = Object.values(value);
+  return inner.reduce<number>((sum, one) => sum + membersOf(one), Array.isArray(value) ? 0 : inner.length);
+}
+
+function utf8(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString();
 }
 
 function unreadable<Value>(value: unknown, kept: Value): Unreadable<Value> {

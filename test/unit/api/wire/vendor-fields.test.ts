@@ -88,6 +88,29 @@ describe('a vendor record', () => {
     expect(vendor.unknown.size).toBe(0);
   });
 
+  it.each<[keyof Vendor, string, string, unknown]>([
+    ['phone', '"phone":"1","phone":"2"', '{"sent":["1","2"]}', null],
+    ['phone', '"phone":"1","ph\\u006fne":"ü"', '{"sent":["1","ü"]}', null],
+    ['vis_state', '"vis_state":0,"vis_state":1,"vis_state":0', '{"sent":[0,1,0]}', null],
+    ['outstanding_balance', '"outstanding_balance":[],"outstanding_balance":null', '{"sent":[[],null]}', []],
+    [
+      'outstanding_balance',
+      '"outstanding_balance":[{"amount":{"amount":"1.00","amount":"2.00","code":"EUR"}}]',
+      '{"sent":[[{"amount":{"amount":"2.00","code":"EUR"}}]]}',
+      [],
+    ],
+  ])('calls %s unreadable where it is %s: nobody knows which counts', (field, members, sent, held) => {
+    const vendor = vendorOf(7, `{"vendorid":7,"vendor_name":"Süd",${members}}`);
+    expect(Object.fromEntries(unreadableFields(vendor))).toEqual({ [field]: sent });
+    expect(kept(vendor[field])).toEqual(held);
+    expect(vendor.vendor_name).toBe('Süd');
+  });
+
+  it('reads a member that is repeated with the same value', () => {
+    const vendor = vendorOf(7, '{"vendorid":7,"phone":"1","vendor_name":"Süd","phone":"1"}');
+    expect([vendor.phone, unreadableFields(vendor).size]).toEqual(['1', 0]);
+  });
+
   it.each<[unknown, readonly string[], boolean]>([
     [[], [], true],
     [null, [], true],
