@@ -231,9 +231,10 @@ function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
 }
 
 function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: VendorCounts): string {
-  const usual = `${active} active, ${archived} archived, ${deleted} deleted`;
   const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
-  return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
+  return [...Object.entries({ active, archived, deleted }), ...others]
+    .map(([name, count]) => `${count.toLocaleString('en')} ${name}`)
+    .join(', ');
 }
 
 function freshnessText(freshness: AccountFacts['freshness'], ago: Ago): string {

@@ -19,12 +19,13 @@ it.each([40, 80, 120])(
       runs: ids
         .filter((id) => id !== 'ac217')
         .map((account_id, index) => run(index + 1, { account_id, safe_as_of: '2026-11-20 11:58:00.000' })),
-      vendors: ids.map((account_id) => vendor(1, { account_id })),
+      vendors: ids.flatMap((account_id) => [1, 2, 3, 4].map((id) => vendor(id, { account_id }))),
     });
     const sums = screenOf((await line.run('status')).stdout);
     expect(Math.max(...sums.map((text) => text.length))).toBeLessThanOrEqual(columns);
     expect(sums.length).toBeLessThan(60);
     expect(sums.join(' ').replace(/\s+/g, ' ')).toContain('vendor-mirror status --all');
+    expect(sums.join(' ').replace(/\s+/g, ' ')).toContain('vendors 1,200 active, 0 archived, 0 deleted');
     const all = screenOf((await line.run('status', '--all')).stdout);
     expect(all.join(' ')).not.toContain('status --all');
     expect(Math.max(...all.map((text) => text.length))).toBeLessThanOrEqual(columns);
