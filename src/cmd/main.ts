@@ -59,7 +59,9 @@ process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
     return;
   }
   if (resultsError) return;
-  resultsError = new MirrorError('file_unwritable', `The results cannot be written to standard output (${code}).`);
+  resultsError = new MirrorError('file_unwritable', `The results cannot be written to standard output (${code}).`, {
+    remedy: 'Free space on the disk that they are written to, or write them elsewhere.',
+  });
   process.stderr.write(`vendor-mirror: ${resultsError.message}\n  ${resultsError.hint}\n`);
   interruption.abort(resultsError);
   exitWith(status);
