@@ -201,12 +201,20 @@ describe('the layout', () => {
     expect(others.map(({ path }) => path)).toEqual([]);
   });
 
-  it('awaits nothing inside a transaction', () => {
-    const inside = (node: ts.Node): string | undefined =>
-      isCallOf(node, ['write', 'read', 'transaction']) &&
-      node.arguments.some((argument) => ts.isArrowFunction(argument) && isAsync(argument))
-        ? node.getText()
-        : undefined;
+  it('awaits neither a clock nor another transaction inside a transaction', () => {
+    const begins = (node: ts.Node): boolean =>
+      isCallOf(node, ['write', 'writeWithoutSync', 'read', 'retryWhileLocked']) &&
+      ts.isPropertyAccessExpression(node.expression) &&
+      /database$/i.test(node.expression.expression.getText());
+    const waits = /^(sleep|sleptThrough|yield|timer|fetch|setTimeout|setImmediate|race)$/;
+    const inside = (node: ts.Node): string | undefined => {
+      if (!ts.isCallExpression(node)) return undefined;
+      const name = ts.isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression;
+      if (!waits.test(name.getText()) && !begins(node)) return undefined;
+      for (let at = node.parent; !ts.isSourceFile(at); at = at.parent)
+        if (ts.isArrowFunction(at) && begins(at.parent)) return placeOf(node);
+      return undefined;
+    };
     expect(files.filter(({ path }) => areaOf(path) === 'store').flatMap((file) => collect(file, inside))).toEqual([]);
   });
 
@@ -270,10 +278,6 @@ function foldersOf(tree: readonly { readonly path: string; readonly imports: rea
 function placeOf(node: ts.Node): string {
   const file = node.getSourceFile();
   return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
-}
-
-function isAsync({ modifiers }: ts.ArrowFunction): boolean {
-  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) ?? false;
 }
 
 function isCallOf(node: ts.Node, methods: readonly string[]): node is ts.CallExpression {

@@ -1,6 +1,7 @@
 /**
  * `accounts list`, `add`, `remove`, `pause` and `resume`: which accounts are mirrored, beside those of the settings.
  */
+import { inOrder } from '../domain/concurrency.ts';
 import { age } from '../domain/clock.ts';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { vendorCounts } from '../health/status-document.ts';
@@ -31,13 +32,13 @@ interface ListedAccount {
 
 export const accountsList: CommandHandler = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const inFile = new Set(settings.accountsOfFile.map(({ id }) => id));
   const held = await queryMirror(context, settings, (snapshot) => {
     const summary = accountSummaries(snapshot, 0);
-    return settings.accounts.flatMap((account) => summary(account) ?? []);
+    return inOrder(settings.accounts, (account) => summary(account));
   });
-  const heldOf = new Map(held?.map((report) => [report.account, report]));
+  const heldOf = new Map(held?.map((report) => [report?.account, report]));
   const accounts = settings.accounts.map((account): ListedAccount => {
     const report = heldOf.get(account);
     return {
@@ -79,7 +80,7 @@ export const accountsList: CommandHandler = async (call) => {
 
 export const accountsAdd: CommandHandler<{ readonly connection?: string }> = async (call) => {
   const { context, options } = call;
-  const { settings, account } = addable(call);
+  const { settings, account } = await addable(call);
   const connection = options.connection ?? defaultConnection;
   refuseUnknown(settings, connection);
   const alike = settings.accounts.find((id) => id !== account && id.toLowerCase() === account.toLowerCase());
@@ -103,7 +104,7 @@ export const accountsAdd: CommandHandler<{ readonly connection?: string }> = asy
 
 export const accountsRemove: CommandHandler = async (call) => {
   const { context, options } = call;
-  const { settings, account } = addable(call);
+  const { settings, account } = await addable(call);
   const removed = await changeExisting(context, settings, async ({ accountRegister, callbacks }) =>
     (await accountRegister.remove(account)) ? callbacks.knownCallbacks(account) : undefined,
   );
@@ -130,7 +131,7 @@ export const accountsRemove: CommandHandler = async (call) => {
 
 export const accountsPause: CommandHandler = async (call) => {
   const { context, options } = call;
-  const { settings, account } = named(call);
+  const { settings, account } = await named(call);
   if (!settings.namedAccounts.includes(account))
     throw new MirrorError('usage', `The settings do not name ${account}, and it was not added.`);
   const changed = await changeMirror(context, settings, ({ accountRegister }) => accountRegister.pause(account));
@@ -147,7 +148,7 @@ export const accountsPause: CommandHandler = async (call) => {
 
 export const accountsResume: CommandHandler = async (call) => {
   const { context, options } = call;
-  const { settings, account } = named(call);
+  const { settings, account } = await named(call);
   const resumed = await changeExisting(context, settings, ({ accountRegister }) => accountRegister.resume(account));
   const changed = resumed ?? false;
   const daemon_running = isDaemonRunning(settings);
@@ -170,9 +171,9 @@ function isDaemonRunning({ database }: Settings): boolean {
 }
 
 /** The account that the command is about. @throws MirrorError `usage` where it is no account id, or `--account` names another one. */
-function named(call: Call): { readonly settings: Settings; readonly account: string } {
+async function named(call: Call): Promise<{ readonly settings: Settings; readonly account: string }> {
   const inFile = settingsOfFile(call);
-  const settings = withKept(inFile, keptAccountsAt(inFile.database));
+  const settings = withKept(inFile, await keptAccountsAt(inFile.database));
   const [account = ''] = call.args;
   const instead = accountIdInstead(account);
   if (instead !== undefined) throw new MirrorError('usage', `"${visible(account)}" should be ${instead}.`);
@@ -186,8 +187,8 @@ function named(call: Call): { readonly settings: Settings; readonly account: str
 }
 
 /** The same for one that is not the settings' own. @throws MirrorError `usage` where it is. */
-function addable(call: Call): ReturnType<typeof named> {
-  const { settings, account } = named(call);
+async function addable(call: Call): Promise<ReturnType<typeof named>> {
+  const { settings, account } = await named(call);
   if (settings.accountsOfFile.some(({ id }) => id === account))
     throw new MirrorError(
       'usage',

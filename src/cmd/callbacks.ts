@@ -34,7 +34,7 @@ interface ListOptions {
 
 export const callbacksList: CommandHandler<ListOptions> = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const account = oneAccount(settings);
   const { event, uri } = options;
   const verified = options.verified && options.verified === 'true';
@@ -135,7 +135,7 @@ const rotationLook = 250;
 
 export const callbacksRotate: CommandHandler = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const account = oneAccount(settings);
   // Beside the built-in sandbox, `serve` gives the listener its address.
   if (settings.listener.publicUrl === null && settings.sandbox === null)
@@ -190,7 +190,7 @@ async function change(
 ): Promise<ExitStatus> {
   const { context, options } = call;
   const signal = context.interrupted;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const account = oneAccount(settings);
   const callback = await withInstallation(call, settings, async (installation) => {
     const { callbacks } = installation.account(account).client;

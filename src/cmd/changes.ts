@@ -21,7 +21,7 @@ const batch = 1_000;
 
 export const changes: CommandHandler<ChangesOptions> = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const { account, limit: wanted = Infinity } = options;
   let { since } = options;
   let isAwaited = false;

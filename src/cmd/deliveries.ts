@@ -23,7 +23,7 @@ export const deliveriesList: CommandHandler<ListOptions> = async (call) => {
   const { context, options } = call;
   const { account, outcome, vendor: vendorid, limit } = options;
   const since = options.since === undefined ? undefined : startOfRange(options.since, context.clock.now());
-  const found = await queryMirror(context, loadSettings(call), (snapshot) =>
+  const found = await queryMirror(context, await loadSettings(call), (snapshot) =>
     listDeliveries(snapshot, { account, outcome, vendorid, since, limit }),
   );
   if (options.json) printJson(context, { ok: true, ...(found ?? { total: 0, deliveries: [] }) });
@@ -57,7 +57,7 @@ function countOf(total: number, shown: number): string {
 
 export const deliveriesRetry: CommandHandler<{ readonly vendor?: number }> = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const marked = await changeExisting(context, settings, async ({ deliveries }) => {
     let count = 0;
     for (const account of settings.accounts)

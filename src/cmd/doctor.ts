@@ -54,7 +54,7 @@ export const doctor: CommandHandler<DoctorOptions> = async (call) => {
     if (!options.json && (account === null || !isMany || account === settings.accounts[0]))
       print(context, await lineOf(context, { ...checkup, message, remedy }, account));
   };
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const isMany = settings.accounts.length > manyAccounts;
   for (const checkup of settingsCheckups(settings)) await report(checkup);
   if (options.acceptService)

@@ -31,7 +31,7 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
   const isTerminal = toStdout && context.stdout.isTTY === true;
   if (isTerminal && format === 'parquet')
     throw new MirrorError('usage', 'A .parquet is not text for a terminal: name a file, or pipe it to a program.');
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const mirror = openMirror(context, settings);
   if (!mirror) {
     noticeNothingMirrored(context);

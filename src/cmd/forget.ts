@@ -24,7 +24,7 @@ const list = new Intl.ListFormat('en');
 
 export const forget: CommandHandler<ForgetFlags> = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const { field, vendor, undo, yes } = options;
   if (!field && vendor === undefined)
     throw new MirrorError('usage', 'Name what to forget: --field NAME or --vendor N.');

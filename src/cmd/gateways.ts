@@ -14,9 +14,9 @@ import { printTable } from './terminal/table.ts';
 
 export const gatewaysList: CommandHandler = async (call) => {
   const { context, options } = call;
-  const found = await queryMirror(context, loadSettings(call), (snapshot) => ({
-    gateways: listGateways(snapshot, options.account),
-    unlisted: unlistedGateways(snapshot, options.account),
+  const found = await queryMirror(context, await loadSettings(call), async (snapshot) => ({
+    gateways: await listGateways(snapshot, options.account),
+    unlisted: await unlistedGateways(snapshot, options.account),
   }));
   const { gateways, unlisted } = found ?? { gateways: [], unlisted: [] };
   if (options.json) printJson(context, { ok: true, gateways, unlisted });
@@ -45,7 +45,7 @@ export const gatewaysList: CommandHandler = async (call) => {
 export const gatewaysRemove: CommandHandler<DryRunOption & { readonly yes?: boolean }> = async (call) => {
   const { context, options } = call;
   const sgid = Number(call.args[0]);
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const account = oneAccount(settings);
   if (options.dryRun) return showRequest(call, settings, gatewayRemoval(account, sgid));
   const question = `Only the service's own interface can enable a gateway again. Remove ${sgid} of ${account}?`;

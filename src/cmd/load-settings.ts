@@ -22,18 +22,18 @@ import { printNotice } from './terminal/print.ts';
  * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know,
  * `database_locked`.
  */
-export function loadSettings(call: Call): Settings {
-  const settings = settingsOfLogin(call);
+export async function loadSettings(call: Call): Promise<Settings> {
+  const settings = await settingsOfLogin(call);
   refuseNoAccounts(settings);
   return settings;
 }
 
 /** The same, also where there is no account yet. */
-export function settingsOfLogin(call: Call): Settings {
+export async function settingsOfLogin(call: Call): Promise<Settings> {
   const { account } = call.options;
   const inFile = settingsOfFile(call);
-  const settings = withKept(inFile, keptAccountsAt(inFile.database));
-  return account === undefined ? settings : restricted(settings, account);
+  const settings = withKept(inFile, await keptAccountsAt(inFile.database));
+  return account === undefined ? settings : await restricted(settings, account);
 }
 
 /** What the settings file says, alone. @throws MirrorError `settings_unreadable`, `settings_invalid`. */
@@ -171,10 +171,10 @@ function refuseOpenCommands(name: string, { connections }: Settings): void {
 }
 
 /** The mirror may hold an account that was removed from the settings: it can still be read, and its callbacks deleted. */
-function restricted(settings: Settings, wanted: string): Settings {
+async function restricted(settings: Settings, wanted: string): Promise<Settings> {
   const { accounts, database, connectionOf } = settings;
   if (accounts.includes(wanted)) return { ...settings, accounts: [wanted], isRestricted: true };
-  const connection = knownConnection(database, wanted);
+  const connection = await knownConnection(database, wanted);
   if (connection !== undefined)
     return {
       ...settings,

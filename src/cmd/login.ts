@@ -27,7 +27,7 @@ interface Access {
 export const login: CommandHandler<NewServiceOptions> = async (call) => {
   const { context, options } = call;
   const created = await newSettings(call);
-  const settings = created?.settings ?? settingsOfLogin(call);
+  const settings = created?.settings ?? (await settingsOfLogin(call));
   const { name, oauth } = oauthConnection(settings, call.args[0]);
   // `logout` needs none of it.
   const { authorizationRequest, redeem } = await import('../api/auth/authorization.ts');
@@ -185,7 +185,7 @@ function report(context: ProcessContext, connection: string, { scopes }: Authori
 }
 
 export const logout: CommandHandler = async (call) => {
-  const settings = settingsOfLogin(call);
+  const settings = await settingsOfLogin(call);
   const { name } = oauthConnection(settings, call.args[0]);
   const forgotten = await withInstallation(call, settings, ({ connections }) => connections.forgetGrant(name));
   if (call.options.json) printJson(call.context, { ok: true, connection: name, forgotten });

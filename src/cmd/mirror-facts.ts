@@ -16,6 +16,7 @@ import {
 } from '../health/judge.ts';
 import type { Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
+import { inOrder } from '../domain/concurrency.ts';
 import { daemonSince, isProcessAlive } from '../store/files/locks.ts';
 import { listenerMovedAt, serviceOf } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
@@ -40,18 +41,20 @@ export async function mirrorFacts(
   const { database, admin, connections, listener, namedAccounts, notify, sandbox } = settings;
   const startedAt = daemonSince(database) ?? null;
   const shown = (ids: readonly string[]): string[] => ids.filter((id) => account === undefined || id === account);
-  const names = await mirror?.query((snapshot) => shown(accountIds(snapshot)).flatMap(carriersOf(snapshot, runsShown)));
+  const names = await mirror?.query(async (snapshot) =>
+    (await inOrder(shown(await accountIds(snapshot)), carriersOf(snapshot, runsShown))).flat(),
+  );
   const carriers = new Map([...new Set(names)].map((name) => [name, isProcessAlive(database, name)]));
-  const found = await mirror?.query((snapshot) => {
+  const found = await mirror?.query(async (snapshot) => {
     const state = accountStates(snapshot, context.clock);
-    const left = accountsNotServed(snapshot, { accounts: namedAccounts, settingsFile: settingsFileOf(settings) });
+    const left = await accountsNotServed(snapshot, { accounts: namedAccounts, settingsFile: settingsFileOf(settings) });
     return {
-      accounts: shown(accountIds(snapshot))
-        .flatMap((id) => state(id, carriers) ?? [])
+      accounts: (await inOrder(shown(await accountIds(snapshot)), (id) => state(id, carriers)))
+        .filter((known) => known !== undefined)
         .map((known) => ({ ...known, isLeft: left.has(known.account) })),
-      failures: connectionFailures(snapshot),
-      targets: targetReports(snapshot),
-      publications: publicationReports(snapshot),
+      failures: await connectionFailures(snapshot),
+      targets: await targetReports(snapshot),
+      publications: await publicationReports(snapshot),
       moved: listenerMovedAt(snapshot),
       service: serviceOf(snapshot),
     };

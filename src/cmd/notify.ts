@@ -19,10 +19,10 @@ const maxShown = 100;
 
 export const notifyList: CommandHandler = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
-  const found = await queryMirror(context, settings, (snapshot) => ({
-    reports: targetReports(snapshot),
-    parked: parkedVendors(snapshot, maxShown),
+  const settings = await loadSettings(call);
+  const found = await queryMirror(context, settings, async (snapshot) => ({
+    reports: await targetReports(snapshot),
+    parked: await parkedVendors(snapshot, maxShown),
   }));
   const targets = targetStatuses(
     settings.notify.map(({ name }) => name),
@@ -81,7 +81,7 @@ async function printTargets(
 
 export const notifyRetry: CommandHandler = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const [wanted] = call.args;
   const known = await queryMirror(context, settings, targetReports);
   const chosen = known?.filter(({ target }) => wanted === undefined || target === wanted) ?? [];
@@ -111,7 +111,7 @@ function sentence(vendors: number, enabled: readonly string[]): string {
 
 export const notifyForget: CommandHandler = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const [target = ''] = call.args;
   if (settings.notify.some(({ name }) => name === target))
     throw new MirrorError(

@@ -46,7 +46,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   const summary = !options.unregister && wantsSummary(context, options) ? new LiveSummary(context) : undefined;
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
   return withFinalRecord({ log, summary }, async () => {
-    const started = onPort(loadSettings(call), options.port);
+    const started = onPort(await loadSettings(call), options.port);
     if (options.existing) refuseNewFiles(started);
     leaveRemovedFolder();
     for (const { message, remedy } of secretCheckups(started)) log.warn(`${message} ${remedy ?? ''}`);
@@ -295,7 +295,7 @@ interface Reload {
  */
 async function reload(call: Call, { daemon, started, inUse, log }: Reload): Promise<void> {
   try {
-    const read = loadSettings(call);
+    const read = await loadSettings(call);
     // The token of the built-in sandbox is not in the settings.
     const connections = inUse.sandbox === null ? read.connections : inUse.connections;
     await daemon.use({ ...read, connections });

@@ -1,4 +1,5 @@
 /** `status`: what the mirror holds, how fresh it is, and what went on lately; for a program, or for a person's eye. */
+import { inOrder } from '../domain/concurrency.ts';
 import { owedText, type OwedAmount } from '../domain/amounts.ts';
 import { age, timestamp, took } from '../domain/clock.ts';
 import { withOptionInJson } from '../domain/commands.ts';
@@ -40,7 +41,7 @@ type Totals = ReadonlyMap<string, OwedReport>;
 
 export const status: CommandHandler<{ readonly all?: boolean }> = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const mirror = openMirror(context, settings);
   if (!mirror) noticeNothingMirrored(context);
   try {
@@ -68,12 +69,12 @@ export const status: CommandHandler<{ readonly all?: boolean }> = async (call) =
 };
 
 /** Of none where there are too many to show each. */
-function totalsOf(snapshot: Snapshot, { accounts }: Health): Totals {
+async function totalsOf(snapshot: Snapshot, { accounts }: Health): Promise<Totals> {
   if (accounts.length > manyAccounts) return new Map();
-  const known = new Set(accountIds(snapshot));
+  const known = new Set(await accountIds(snapshot));
   const totals = owedReport(snapshot);
   const shown = accounts.map(({ facts: { account } }) => account).filter((account) => known.has(account));
-  return new Map(shown.map((account) => [account, totals(account)]));
+  return new Map(await inOrder(shown, async (account) => [account, await totals(account)] as const));
 }
 
 /** @param totals of the accounts that the mirror knows */

@@ -59,7 +59,7 @@ export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
 
 async function walkAll(call: Call<SyncOptions>, walk: Walk): Promise<ExitStatus> {
   const { context, options } = call;
-  const settings = withoutPaused(context, loadSettings(call));
+  const settings = withoutPaused(context, await loadSettings(call));
   if ((walk.accepted !== undefined || walk.isAccountAccepted === true) && settings.accounts.length > 1)
     throw new MirrorError('usage', 'Name the account whose vendors are accepted with --account.');
   const synced = await withInstallation(call, settings, async (installation) => {

@@ -21,9 +21,9 @@ import { amounts, facts, heading, paragraph, visible } from './terminal/text.ts'
 export const vendorsShow: CommandHandler = async (call) => {
   const { context, options } = call;
   const vendorid = Number(call.args[0]);
-  const found = await queryMirror(context, loadSettings(call), (snapshot) => ({
-    details: vendorDetails(snapshot, vendorid, options.account),
-    forgottenBy: accountsThatForgot(snapshot, vendorid).find((id) => id === (options.account ?? id)),
+  const found = await queryMirror(context, await loadSettings(call), async (snapshot) => ({
+    details: await vendorDetails(snapshot, vendorid, options.account),
+    forgottenBy: (await accountsThatForgot(snapshot, vendorid)).find((id) => id === (options.account ?? id)),
   }));
   if (found?.details.length === 0) throw unknownVendor(vendorid, found.forgottenBy);
   await printDetails(call, found?.details ?? []);

@@ -45,7 +45,7 @@ interface WriteFlags extends DryRunOption {
 type SetOptions = FieldOptions & WriteFlags;
 
 export const vendorsCreate: CommandHandler<SetOptions> = async (call) => {
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const fields = newVendor(await givenFields(call.context, call.options, settings.vendors.exclude));
   return write(
     call,
@@ -56,22 +56,24 @@ export const vendorsCreate: CommandHandler<SetOptions> = async (call) => {
 };
 
 export const vendorsEdit: CommandHandler<SetOptions> = async (call) => {
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   return edit(call, settings, await givenFields(call.context, call.options, settings.vendors.exclude));
 };
 
 export const vendorsDelete: CommandHandler<WriteFlags & { readonly yes?: boolean }> = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = await loadSettings(call);
   const isAgreed = options.dryRun ?? (await isConfirmed(context, () => deleteQuestion(call, settings), options.yes));
   if (isAgreed) return edit(call, settings, { vis_state: 1 });
   printNotice(context, 'Nothing was done.');
   return exitStatus.incomplete;
 };
 
-export const vendorsArchive: CommandHandler<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 2 });
+export const vendorsArchive: CommandHandler<WriteFlags> = async (call) =>
+  edit(call, await loadSettings(call), { vis_state: 2 });
 
-export const vendorsRestore: CommandHandler<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 0 });
+export const vendorsRestore: CommandHandler<WriteFlags> = async (call) =>
+  edit(call, await loadSettings(call), { vis_state: 0 });
 
 function edit(call: Call<WriteFlags>, settings: Settings, fields: VendorEdit): Promise<ExitStatus> {
   const vendorid = idOf(call);

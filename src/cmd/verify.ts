@@ -27,7 +27,7 @@ export const verify: CommandHandler<VerifyOptions> = async (call) => {
   const { context, options } = call;
   const signal = context.interrupted;
   const quiet = isQuiet(context, options);
-  const settings = withoutPaused(context, loadSettings(call));
+  const settings = withoutPaused(context, await loadSettings(call));
   const reports = await withInstallation(
     call,
     settings,

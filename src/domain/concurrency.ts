@@ -99,6 +99,16 @@ export class SingleFlight<T> {
   }
 }
 
+/** The results of `work` on the items, each begun when the one before has ended. */
+export async function inOrder<T, Result>(
+  items: Iterable<T>,
+  work: (item: T) => Result | Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
 /** Runs `work` on every item, at most `limit` at a time, in order of arrival; the first failure stops further starts. */
 export async function eachBounded<T>(
   items: Iterable<T>,

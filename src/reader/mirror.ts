@@ -111,12 +111,12 @@ export class Mirror {
   ): Promise<VendorWithTimeline | undefined> {
     const key = { account_id: account, vendorid };
     const range = { before: options.before, limit: rows(options.limit, 50) };
-    return this.#query((snapshot) => {
-      const [detail] = storedDetails(snapshot, vendorid, account);
+    return this.#query(async (snapshot) => {
+      const [detail] = await storedDetails(snapshot, vendorid, account);
       if (!detail) return undefined;
-      const { timeline, older } = readTimeline(snapshot, key, range);
+      const { timeline, older } = await readTimeline(snapshot, key, range);
       const vendor = vendorDocument(detail) as Omit<VendorWithTimeline, 'timeline' | 'older'>;
-      return { ...vendor, timeline: withValues(snapshot, timeline), older };
+      return { ...vendor, timeline: await withValues(snapshot, timeline), older };
     });
   }
 

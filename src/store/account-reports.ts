@@ -98,7 +98,7 @@ const noAccount = { connection: 'default', accepted_unreadable: 0 };
 export function accountSummaries(
   sqlite: Sqlite,
   latest: number,
-): (accountId: string, carriers?: Carriers) => AccountSummary | undefined {
+): (accountId: string, carriers?: Carriers) => Promise<AccountSummary | undefined> {
   const freshness = statement<OfAccount, FreshnessView>(
     sqlite,
     (at) => sql`SELECT * FROM freshness WHERE account_id = ${at('accountId')}`,
@@ -148,42 +148,46 @@ export function accountSummaries(
       SELECT withheld_absences AS withheldAbsences, unproven_absences AS unprovenAbsences FROM _accounts
       WHERE account_id = ${at('accountId')}`,
   );
-  return (accountId, carriers = new Map()) => {
-    const fresh = freshness.get({ accountId });
+  return async (accountId, carriers = new Map()) => {
+    const fresh = await freshness.get({ accountId });
     if (!fresh) return undefined;
     const { account_id, ...rest } = fresh;
-    const { connection, accepted_unreadable } = registered.get({ accountId }) ?? noAccount;
-    const shown = runs(accountId, latest, carriers);
+    const { connection, accepted_unreadable } = (await registered.get({ accountId })) ?? noAccount;
+    const shown = await runs(accountId, latest, carriers);
     const [newest] = shown.runs;
     return {
       account: account_id,
       connection,
-      counts: counts.all({ accountId }),
+      counts: await counts.all({ accountId }),
       freshness: withoutBlobs(rest),
-      clockAheadMs: clock.get({})?.clock_ahead_ms ?? null,
+      clockAheadMs: (await clock.get({}))?.clock_ahead_ms ?? null,
       acceptedUnreadable: accepted_unreadable,
-      queue: queue.get({ accountId }) ?? { waiting: 0, parked: 0 },
-      sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
-      failing: withoutBlobs(failing.get({ accountId })) ?? null,
+      queue: (await queue.get({ accountId })) ?? { waiting: 0, parked: 0 },
+      sweepRequest: (await sweepRequest.get({ accountId })) ?? {
+        asked_at: null,
+        callback_ids: 0,
+        callback_id_at: null,
+      },
+      failing: withoutBlobs(await failing.get({ accountId })) ?? null,
       ...shown,
-      ...(withoutBlobs(failures.get({ accountId })) ?? { failedSince: null, refusedSince: null }),
-      findings: newest ? findings.all({ run_id: newest.id }) : [],
-      callbacks: callbacks.all({ accountId }).map(withoutBlobs),
-      unknownCallbacks: unknownCallbacks.all({ accountId }).map(withoutBlobs),
-      refusals: refusals.all({ accountId }).map(withoutBlobs),
-      ...(absences.get({ accountId }) ?? { withheldAbsences: 0, unprovenAbsences: 0 }),
+      ...(withoutBlobs(await failures.get({ accountId })) ?? { failedSince: null, refusedSince: null }),
+      findings: newest ? await findings.all({ run_id: newest.id }) : [],
+      callbacks: (await callbacks.all({ accountId })).map(withoutBlobs),
+      unknownCallbacks: (await unknownCallbacks.all({ accountId })).map(withoutBlobs),
+      refusals: (await refusals.all({ accountId })).map(withoutBlobs),
+      ...((await absences.get({ accountId })) ?? { withheldAbsences: 0, unprovenAbsences: 0 }),
     };
   };
 }
 
 /** Connections that give no access, by name, including those that the settings no longer name. */
-export function connectionFailures(sqlite: Sqlite): ConnectionFailure[] {
+export async function connectionFailures(sqlite: Sqlite): Promise<ConnectionFailure[]> {
   const all = statement<None, ConnectionFailure>(
     sqlite,
     () => sql`
       SELECT connection, requests, first_at, last_at, code, message, remedy FROM _connection_failures ORDER BY connection`,
   );
-  return all.all({}).map(withoutBlobs);
+  return (await all.all({})).map(withoutBlobs);
 }
 
 /** Counted in an index: 11 ms for 200,000 vendors. */
@@ -293,7 +297,7 @@ export const runsShown = 8;
 export function accountStates(
   sqlite: Sqlite,
   clock: Pick<Clock, 'now'>,
-): (accountId: string, carriers?: Carriers) => AccountState | undefined {
+): (accountId: string, carriers?: Carriers) => Promise<AccountState | undefined> {
   const summary = accountSummaries(sqlite, runsShown);
   const received = receivedDeliveriesOf(sqlite);
   const parkedFor = parkedReasons(sqlite);
@@ -302,18 +306,18 @@ export function accountStates(
   const learned = learnedFieldsOf(sqlite);
   const days = webhookDays(sqlite);
   const refused = refusalsOf(sqlite);
-  return (accountId, carriers) => {
-    const found = summary(accountId, carriers);
+  return async (accountId, carriers) => {
+    const found = await summary(accountId, carriers);
     if (!found) return undefined;
     return {
       ...found,
-      ...received(accountId),
-      parkedFor: found.queue.parked === 0 ? [] : parkedFor(accountId),
-      undecided: found.freshness.undecided === 0 ? [] : undecided(accountId),
-      unreadable: unreadable.all({ accountId }),
-      learnedFields: learned.all({ accountId }),
-      days: days(accountId, clock.now()),
-      refused: refused.all({ accountId }).map(withoutBlobs),
+      ...(await received(accountId)),
+      parkedFor: found.queue.parked === 0 ? [] : await parkedFor(accountId),
+      undecided: found.freshness.undecided === 0 ? [] : await undecided(accountId),
+      unreadable: await unreadable.all({ accountId }),
+      learnedFields: await learned.all({ accountId }),
+      days: await days(accountId, clock.now()),
+      refused: (await refused.all({ accountId })).map(withoutBlobs),
     };
   };
 }
@@ -338,7 +342,7 @@ interface Moment {
 }
 
 /** Prepares lookups by index. */
-export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => ReceivedDeliveries {
+export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Promise<ReceivedDeliveries> {
   const oldest = statement<OfAccount, Moment>(
     sqlite,
     (at) => sql`SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ${at('accountId')}`,
@@ -360,12 +364,12 @@ export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Rec
         AND explained_at IS NULL AND found_at > ${at('after')}
       LIMIT +${at('most')})`,
   );
-  return (accountId) => {
-    const lastDelivery = last.get({ accountId })?.at ?? null;
-    const provenAt = proven.get({ accountId })?.at ?? null;
+  return async (accountId) => {
+    const lastDelivery = (await last.get({ accountId }))?.at ?? null;
+    const provenAt = (await proven.get({ accountId }))?.at ?? null;
     const after = [lastDelivery ?? '', provenAt ?? ''].sort()[1] ?? '';
-    const found = missed.get({ accountId, after, most: maxMissed });
-    const oldestMark = oldest.get({ accountId })?.at ?? null;
+    const found = await missed.get({ accountId, after, most: maxMissed });
+    const oldestMark = (await oldest.get({ accountId }))?.at ?? null;
     return withoutBlobs({ oldestMark, lastDelivery, provenAt, missedSince: found?.count ?? 0 });
   };
 }
@@ -377,7 +381,7 @@ const day = 86_400_000;
 const latest = 14;
 
 /** Prepares the days with any activity in the two weeks before `now` (milliseconds since 1970), by account. */
-function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => WebhookDays {
+function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => Promise<WebhookDays> {
   const days = statement<{ accountId: string; after: string }, WebhookHealthView>(
     sqlite,
     (at) => sql`
@@ -394,7 +398,7 @@ export interface ParkedReason {
 }
 
 /** Prepares the reasons of an account's parked vendors, the most frequent first. */
-function parkedReasons(sqlite: Sqlite): (accountId: string) => ParkedReason[] {
+function parkedReasons(sqlite: Sqlite): (accountId: string) => Promise<ParkedReason[]> {
   const reasons = statement<{ accountId: string }, ParkedReason>(
     sqlite,
     (at) => sql`
@@ -412,12 +416,12 @@ export type UndecidedVendor = Pick<UndecidedTable, 'vendorid' | 'since' | 'code'
 /** How many undecided vendors are named. */
 const undecidedShown = 20;
 
-function undecidedVendors(sqlite: Sqlite): (accountId: string) => UndecidedVendor[] {
+function undecidedVendors(sqlite: Sqlite): (accountId: string) => Promise<UndecidedVendor[]> {
   const vendors = statement<OfAccount & { most: number }, UndecidedVendor>(
     sqlite,
     (at) => sql`
     SELECT vendorid, since, code, error FROM undecided_vendors
     WHERE account_id = ${at('accountId')} ORDER BY since, vendorid LIMIT +${at('most')}`,
   );
-  return (accountId) => vendors.all({ accountId, most: undecidedShown }).map(withoutBlobs);
+  return async (accountId) => (await vendors.all({ accountId, most: undecidedShown })).map(withoutBlobs);
 }

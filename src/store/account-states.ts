@@ -86,8 +86,8 @@ export class AccountStates {
   async #read(id: string, asOf: string, { state: stateOf, carriers }: Reports): Promise<AccountState | undefined> {
     const names = await this.#database.read(() => carriers(id));
     const areAlive = new Map(names.map((name) => [name, this.#process.isAlive(name)]));
-    return this.#database.read(() => {
-      const state = stateOf(id, areAlive);
+    return this.#database.read(async () => {
+      const state = await stateOf(id, areAlive);
       this.#written.delete(id);
       if (state?.runs.every(({ outcome }) => outcome !== 'running')) this.#known.set(id, { asOf, state });
       else this.#known.delete(id);

@@ -82,14 +82,14 @@ export class AccountRegister {
   /** @returns false where it was added before; then nothing changes. */
   add(accountId: string, connection: string): Promise<boolean> {
     const addedAt = timestamp(this.#clock.now());
-    return this.#database.write(() => this.#add.run({ accountId, connection, addedAt }) > 0);
+    return this.#database.write(async () => (await this.#add.run({ accountId, connection, addedAt })) > 0);
   }
 
   /** Its stored data stays; it is no longer paused. @returns whether it had been added. */
   remove(accountId: string): Promise<boolean> {
-    return this.#database.write(() => {
-      const isRemoved = this.#remove.run({ accountId }) > 0;
-      if (isRemoved) this.#resume.run({ accountId });
+    return this.#database.write(async () => {
+      const isRemoved = (await this.#remove.run({ accountId })) > 0;
+      if (isRemoved) this.#resume.send({ accountId });
       return isRemoved;
     });
   }
@@ -97,21 +97,21 @@ export class AccountRegister {
   /** @returns false where it was paused before. */
   pause(accountId: string): Promise<boolean> {
     const now = timestamp(this.#clock.now());
-    return this.#database.write(() => {
-      this.#know.run({ accountId, addedAt: now });
-      return this.#pause.run({ accountId, pausedSince: now }) > 0;
+    return this.#database.write(async () => {
+      this.#know.send({ accountId, addedAt: now });
+      return (await this.#pause.run({ accountId, pausedSince: now })) > 0;
     });
   }
 
   /** @returns false where it was not paused. */
   resume(accountId: string): Promise<boolean> {
-    return this.#database.write(() => this.#resume.run({ accountId }) > 0);
+    return this.#database.write(async () => (await this.#resume.run({ accountId })) > 0);
   }
 
   /** What is known of the count of an account's list. */
   listCount(accountId: string): Promise<ListCount> {
-    return this.#database.read(() => {
-      const { accepted = 0, miscounted = 0 } = this.#counts.get({ accountId }) ?? {};
+    return this.#database.read(async () => {
+      const { accepted = 0, miscounted = 0 } = (await this.#counts.get({ accountId })) ?? {};
       return { accepted, miscounted: miscounted === 1 };
     });
   }
@@ -120,15 +120,15 @@ export class AccountRegister {
   acceptUnreadable(accountId: string, accepted: number): Promise<void> {
     const now = timestamp(this.#clock.now());
     return this.#database.write(() => {
-      this.#know.run({ accountId, addedAt: now });
-      this.#accept.run({ accountId, accepted, acceptedAt: accepted === 0 ? null : now });
+      this.#know.send({ accountId, addedAt: now });
+      this.#accept.send({ accountId, accepted, acceptedAt: accepted === 0 ? null : now });
     });
   }
 
   /** Whether the list of an account shows more vendors than the service counts. */
   noteMiscounted(accountId: string, miscounted: boolean): Promise<void> {
     return this.#database.write(() => {
-      this.#miscount.run({ accountId, miscounted: Number(miscounted) });
+      this.#miscount.send({ accountId, miscounted: Number(miscounted) });
     });
   }
 
@@ -182,21 +182,21 @@ export class AccountRows {
   }
 
   add(accountId: string, now: number): void {
-    this.#insert.run({ account_id: accountId, added_at: timestamp(now) });
+    this.#insert.send({ account_id: accountId, added_at: timestamp(now) });
   }
 
   /** Records which accounts a settings file names. @returns those that it no longer names. */
-  serve({ accounts: served, connectionOf, settingsFile }: ServedAccounts, now: number): string[] {
+  async serve({ accounts: served, connectionOf, settingsFile }: ServedAccounts, now: number): Promise<string[]> {
     const named = new Set(served);
     const left: string[] = [];
-    for (const row of this.#accounts.all({})) {
+    for (const row of await this.#accounts.all({})) {
       const { account_id, not_served_since, settings_file } = row;
       if (named.has(account_id)) {
         const connection = connectionOf.get(account_id) ?? row.connection;
         if (not_served_since === null && settings_file === settingsFile && connection === row.connection) continue;
-        this.#setServed.run({ account_id, not_served_since: null, settings_file: settingsFile, connection });
+        this.#setServed.send({ account_id, not_served_since: null, settings_file: settingsFile, connection });
       } else if (not_served_since === null && mayStopServing(settings_file, settingsFile)) {
-        this.#setServed.run({ ...row, not_served_since: timestamp(now), settings_file: settingsFile });
+        this.#setServed.send({ ...row, not_served_since: timestamp(now), settings_file: settingsFile });
         left.push(account_id);
       }
     }

@@ -120,37 +120,40 @@ export class Callbacks {
 
   /** Our callbacks, without their path tokens, as the service last showed them. */
   knownCallbacks(account_id: string): Promise<Callback[]> {
-    return this.#database.read(() =>
-      this.#known
-        .all({ account_id })
-        .map(({ callbackid, event, uri, verified }) => ({ callbackid, event, uri, verified: verified === 1 })),
+    return this.#database.read(async () =>
+      (await this.#known.all({ account_id })).map(({ callbackid, event, uri, verified }) => ({
+        callbackid,
+        event,
+        uri,
+        verified: verified === 1,
+      })),
     );
   }
 
   replaceCallbacks(account_id: string, callbacks: readonly Callback[]): Promise<void> {
     const now = this.#clock.now();
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const shown = callbacks.map(({ callbackid, event, uri, verified }) => ({
         callbackid,
         event,
         uri,
         verified: verified ? 1 : 0,
       }));
-      if (isNoted(this.#known.all({ account_id }), shown, now)) return;
-      this.#clear.run({ account_id });
-      for (const callback of shown) this.#insert.run({ account_id, ...callback, checked_at: timestamp(now) });
+      if (isNoted(await this.#known.all({ account_id }), shown, now)) return;
+      this.#clear.send({ account_id });
+      for (const callback of shown) this.#insert.send({ account_id, ...callback, checked_at: timestamp(now) });
     });
   }
 
   /** Records which callbacks lead here that other secrets registered. @returns those that were not recorded before. */
   replaceUnknown(account_id: string, callbackids: readonly number[]): Promise<number[]> {
-    return this.#database.write(() => {
-      const known = this.#unknown.all({ account_id }).map(({ callbackid }) => callbackid);
+    return this.#database.write(async () => {
+      const known = (await this.#unknown.all({ account_id })).map(({ callbackid }) => callbackid);
       for (const callbackid of known)
-        if (!callbackids.includes(callbackid)) this.#dismiss.run({ account_id, callbackid });
+        if (!callbackids.includes(callbackid)) this.#dismiss.send({ account_id, callbackid });
       const found = callbackids.filter((callbackid) => !known.includes(callbackid));
       const found_at = timestamp(this.#clock.now());
-      for (const callbackid of found) this.#notice.run({ account_id, callbackid, found_at });
+      for (const callbackid of found) this.#notice.send({ account_id, callbackid, found_at });
       return found;
     });
   }
@@ -162,9 +165,9 @@ export class Callbacks {
 
   /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */
   unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]> {
-    return this.#database.write(() => {
-      const left = this.#leftBehind.all({});
-      for (const { account_id, callbackid } of left) this.#unverify.run({ account_id, callbackid });
+    return this.#database.write(async () => {
+      const left = await this.#leftBehind.all({});
+      for (const { account_id, callbackid } of left) this.#unverify.send({ account_id, callbackid });
       return left.map(({ account_id, callbackid }) => ({ accountId: account_id, callbackid }));
     });
   }
@@ -174,11 +177,11 @@ export class Callbacks {
   }
 
   replaceRefusals(account_id: string, refusals: readonly RegistrationRefusal[]): Promise<void> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const events = new Set(refusals.map(({ event }) => event));
-      for (const { event } of this.#refused.all({ account_id }))
-        if (!events.has(event)) this.#forgive.run({ account_id, event });
-      for (const refusal of refusals) this.#refuse.run({ account_id, ...refusal });
+      for (const { event } of await this.#refused.all({ account_id }))
+        if (!events.has(event)) this.#forgive.send({ account_id, event });
+      for (const refusal of refusals) this.#refuse.send({ account_id, ...refusal });
     });
   }
 

@@ -52,12 +52,15 @@ const journalled = ['account_id', 'received_at', 'name', ...ids, 'outcome', 'set
 /** The most marked vendors of an account; each is one row, however many deliveries name it. */
 const roomForMarks = 10_000;
 
+/** Whether there is room for the mark of a vendor. */
+type RoomCheck = (key: VendorKey) => Promise<boolean>;
+
 export class Deliveries {
   readonly #database: Database;
   readonly #marks: Marks;
   readonly #sweeps: SweepRequestWriter;
   readonly #insert: Statement<Omit<DeliveryTable, 'id'>>;
-  readonly #roomFor: () => (key: VendorKey) => boolean;
+  readonly #roomFor: () => RoomCheck;
   readonly #open: Statement<VendorKey, OpenDelivery>;
   readonly #lastUnanswered: Statement<VendorKey, { received_at: string | null }>;
   readonly #settle: Statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
@@ -116,23 +119,23 @@ export class Deliveries {
    */
   async acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
     this.#accepted += deliveries.length;
-    await this.#database.write(() => {
+    await this.#database.write(async () => {
       const hasRoom = this.#roomFor();
       const isCallback = this.#sweeps.beginCallbackCheck();
       const keys: VendorKey[] = [];
       for (const delivery of deliveries) {
         const { accountId, vendorid, asksForSweep } = delivery;
-        if (asksForSweep) this.#sweeps.request(accountId, delivery.receivedAt, false);
+        if (asksForSweep) await this.#sweeps.request(accountId, delivery.receivedAt, false);
         const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
         if (key) {
-          const room = hasRoom(key);
+          const room = await hasRoom(key);
           if (room) keys.push(key);
           // The service's reference describes `object_id` both as the callback and as the object of the event.
-          const namesCallback = isCallback(accountId, key.vendorid);
-          if (!room || namesCallback) this.#sweeps.request(accountId, delivery.receivedAt, namesCallback);
+          const namesCallback = await isCallback(accountId, key.vendorid);
+          if (!room || namesCallback) await this.#sweeps.request(accountId, delivery.receivedAt, namesCallback);
         }
         const received_at = timestamp(delivery.receivedAt);
-        this.#insert.run({
+        this.#insert.send({
           account_id: accountId,
           received_at,
           name: delivery.name,
@@ -144,43 +147,43 @@ export class Deliveries {
           settled_at: key ? null : received_at,
         });
       }
-      this.#marks.add(keys, 'delivery', 0);
+      await this.#marks.add(keys, 'delivery', 0);
     }, shortLockWait);
   }
 
   /** Starts a check of the room for marks, as in `acceptDeliveries`. */
-  beginRoomCheck(): (key: VendorKey) => boolean {
+  beginRoomCheck(): RoomCheck {
     return this.#roomFor();
   }
 
   /** The unsettled deliveries of a vendor, oldest first. */
-  open(key: VendorKey): OpenDelivery[] {
+  open(key: VendorKey): Promise<OpenDelivery[]> {
     return this.#open.all(key);
   }
 
   /** The parked deliveries of an account, whatever came since. */
-  parked(account: { account_id: string }): ParkedDeliveries[] {
+  parked(account: { account_id: string }): Promise<ParkedDeliveries[]> {
     return this.#givenUp.all(account);
   }
 
   /** When the newest delivery of a vendor came that no reading has confirmed, settled or not; null where there is none. */
-  lastUnanswered(key: VendorKey): string | null {
-    return this.#lastUnanswered.get(key)?.received_at ?? null;
+  async lastUnanswered(key: VendorKey): Promise<string | null> {
+    return (await this.#lastUnanswered.get(key))?.received_at ?? null;
   }
 
   /** Settles the deliveries of a vendor up to `upTo`, which its reading has answered. Runs inside a transaction. */
   settle(key: VendorKey, upTo: number, outcome: SettledOutcome, now: number): void {
     // Parked deliveries are not settled: the next reconciliation retries them.
-    this.#settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) });
+    this.#settle.send({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) });
   }
 
   /** Marks parked vendors again: all, or those of one account or id. @returns how many. */
   retryParked({ account, vendorid }: { account?: string | undefined; vendorid?: number | undefined }): Promise<number> {
-    return this.#database.write(() => {
-      const keys = this.#parked.all({ account: account ?? null, vendorid: vendorid ?? null });
-      this.#marks.add(keys, 'asked', 0);
+    return this.#database.write(async () => {
+      const keys = await this.#parked.all({ account: account ?? null, vendorid: vendorid ?? null });
+      await this.#marks.add(keys, 'asked', 0);
       for (const key of keys)
-        this.#settle.run({ ...key, upTo: Number.MAX_SAFE_INTEGER, outcome: 'pending', settled_at: null });
+        this.#settle.send({ ...key, upTo: Number.MAX_SAFE_INTEGER, outcome: 'pending', settled_at: null });
       return keys.length;
     });
   }
@@ -190,7 +193,7 @@ export class Deliveries {
  * Returns a function that starts a check of the room in the queue. The check returns true for a vendor that is already marked or still
  * fits, and counts it. The marks of an account are counted once for each check.
  */
-function roomCheck(sqlite: Sqlite): () => (key: VendorKey) => boolean {
+function roomCheck(sqlite: Sqlite): () => RoomCheck {
   const waiting = statement<{ account_id: string }, { marks: number }>(
     sqlite,
     (at) => sql`
@@ -203,11 +206,11 @@ function roomCheck(sqlite: Sqlite): () => (key: VendorKey) => boolean {
   return () => {
     const room = new Map<string, number>();
     const added = new Set<string>();
-    return (key) => {
+    return async (key) => {
       const { account_id } = key;
       const name = keyText(key);
-      if (isMarked.get(key) || added.has(name)) return true;
-      const left = room.get(account_id) ?? roomForMarks - (waiting.get(key)?.marks ?? 0);
+      if ((await isMarked.get(key)) || added.has(name)) return true;
+      const left = room.get(account_id) ?? roomForMarks - ((await waiting.get(key))?.marks ?? 0);
       if (left <= 0) return false;
       room.set(account_id, left - 1);
       added.add(name);
@@ -269,20 +272,21 @@ export class SweepRequestWriter {
   }
 
   /** Starts a check of whether an id is that of a callback of ours. Valid inside one transaction: each account's are read once. */
-  beginCallbackCheck(): (account_id: string, id: number) => boolean {
+  beginCallbackCheck(): (account_id: string, id: number) => Promise<boolean> {
     const known = new Map<string, ReadonlySet<number>>();
-    return (account_id, id) => {
+    return async (account_id, id) => {
       const ours =
-        known.get(account_id) ?? new Set(this.#callbacks.all({ account_id }).map(({ callbackid }) => callbackid));
+        known.get(account_id) ??
+        new Set((await this.#callbacks.all({ account_id })).map(({ callbackid }) => callbackid));
       known.set(account_id, ours);
       return ours.has(id);
     };
   }
 
   /** Requests a sweep of an account. Runs inside a transaction. */
-  request(account_id: string, receivedAt: number, namesCallback: boolean): void {
-    const now = this.#counter.moment();
-    this.#ask.run({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
+  async request(account_id: string, receivedAt: number, namesCallback: boolean): Promise<void> {
+    const now = await this.#counter.moment();
+    this.#ask.send({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
   }
 }
 
@@ -306,16 +310,16 @@ export interface DeliveryList {
 }
 
 /** The deliveries that match the filter. */
-export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): DeliveryList {
-  const [total] = runQuery(
+export async function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Promise<DeliveryList> {
+  const [total] = await runQuery(
     sqlite,
     wanted(filter).select((row) => row.fn.countAll<number>().as('count')),
   );
-  return { total: total?.count ?? 0, deliveries: latestDeliveries(sqlite, filter) };
+  return { total: total?.count ?? 0, deliveries: await latestDeliveries(sqlite, filter) };
 }
 
 /** The same without the count. */
-export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): ListedDelivery[] {
+export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Promise<ListedDelivery[]> {
   return runQuery<ListedDelivery>(
     sqlite,
     wanted(filter)

@@ -19,11 +19,11 @@ import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
 export const derivation = 1;
 
 /** The version of the rules by which all rows of the file are derived. */
-export function heldDerivation(sqlite: Snapshot): number {
+export async function heldDerivation(sqlite: Snapshot): Promise<number> {
   const held = statement<None, { derivation: number }>(sqlite, () =>
     mirrorSql.selectFrom('mirror_identity').select('derivation'),
   );
-  return held.get({})?.derivation ?? 0;
+  return (await held.get({}))?.derivation ?? 0;
 }
 
 /** Reads a vendor from its stored record. @throws MirrorError where the record cannot be read. */
@@ -69,7 +69,7 @@ export class Derivation {
    * it writes from now on is of its own rules.
    */
   async renew(deriveVendor: DeriveVendor): Promise<void> {
-    const held = await this.#database.read(() => this.#held.get({})?.derivation ?? 0);
+    const held = await this.#database.read(async () => (await this.#held.get({}))?.derivation ?? 0);
     if (held === derivation) return;
     if (held < derivation) await this.#renewAll(deriveVendor);
     await this.#database.write(() => this.#hold.run({ derivation }));
@@ -79,9 +79,9 @@ export class Derivation {
   async #renewAll(deriveVendor: DeriveVendor): Promise<void> {
     for (let at: VendorKey = { account_id: '', vendorid: 0 }; ;) {
       const from = at;
-      const keys = await this.#database.writeWithoutSync(() => {
-        const some = this.#after.all(from);
-        for (const key of some) this.#renewRow(key, deriveVendor);
+      const keys = await this.#database.writeWithoutSync(async () => {
+        const some = await this.#after.all(from);
+        for (const key of some) await this.#renewRow(key, deriveVendor);
         return some;
       });
       const last = keys.at(-1);
@@ -91,8 +91,8 @@ export class Derivation {
     }
   }
 
-  #renewRow(key: VendorKey, deriveVendor: DeriveVendor): void {
-    const row = this.#rows.find(key);
+  async #renewRow(key: VendorKey, deriveVendor: DeriveVendor): Promise<void> {
+    const row = await this.#rows.find(key);
     if (!row) return;
     let read: Vendor;
     try {
@@ -102,7 +102,7 @@ export class Derivation {
       if (error instanceof MirrorError) return;
       throw error;
     }
-    const before = this.#childRows.vendorOf(row);
+    const before = await this.#childRows.vendorOf(row);
     // A state that was inferred is not in the record.
     const { vis_state, ...others } = read;
     const shown = row.vis_state_source === 'inferred' || vis_state === undefined ? others : read;
@@ -116,7 +116,7 @@ export class Derivation {
     if (news.length === 0) return;
     const state = { ...columns, vis_state_source: row.vis_state_source, presence: row.presence };
     const cause = { at, source: row.source, runId: null, deliveryId: null };
-    this.#history.continue(keyOf(row), row.raw, { state, changed: news, vendor }, cause);
+    await this.#history.continue(keyOf(row), row.raw, { state, changed: news, vendor }, cause);
   }
 }
 

@@ -116,27 +116,27 @@ export class DetailRows {
   }
 
   /** Fields that lists leave out, once each vendor has its place in the order; none before. */
-  fields(account_id: string): string[] {
-    return this.#fields.all({ account_id }).map(({ field }) => field);
+  async fields(account_id: string): Promise<string[]> {
+    return (await this.#fields.all({ account_id })).map(({ field }) => field);
   }
 
   /** Those that lists show, but otherwise than reads by id do. */
-  shownOtherwise(account_id: string): string[] {
-    return this.#shown.all({ account_id }).map(({ field }) => field);
+  async shownOtherwise(account_id: string): Promise<string[]> {
+    return (await this.#shown.all({ account_id })).map(({ field }) => field);
   }
 
   /** A list showed these vendors: where a field that lists show otherwise is as it is stored, and not empty, its witness takes that back. */
-  showed(account_id: string, rows: readonly Pick<VendorRow, 'vendorid' | 'raw'>[]): void {
-    for (const { field, vendorids } of this.#shown.all({ account_id })) {
+  async showed(account_id: string, rows: readonly Pick<VendorRow, 'vendorid' | 'raw'>[]): Promise<void> {
+    for (const { field, vendorids } of await this.#shown.all({ account_id })) {
       const known = JSON.parse(vendorids) as number[];
-      const equal = known.flatMap((vendorid) => {
+      const equal: { vendorid: number; value: unknown }[] = [];
+      for (const vendorid of known) {
         const row = rows.find((one) => one.vendorid === vendorid);
-        const stored = row && this.#held.get({ account_id, vendorid });
+        const stored = row && (await this.#held.get({ account_id, vendorid }));
         const value = stored && membersOf(stored.raw)[field];
-        return row && stored && JSON.stringify(membersOf(row.raw)[field]) === JSON.stringify(value)
-          ? [{ vendorid, value }]
-          : [];
-      });
+        if (row && stored && JSON.stringify(membersOf(row.raw)[field]) === JSON.stringify(value))
+          equal.push({ vendorid, value });
+      }
       if (equal.every(({ value }) => saysNothing(value) || value === '')) continue;
       const others = known.filter((vendorid) => equal.every((one) => one.vendorid !== vendorid));
       this.#takeBack({ account_id, field }, others);
@@ -146,44 +146,44 @@ export class DetailRows {
   /** Reads by id of these vendors showed a field otherwise than lists do. */
   learnShown(account_id: string, field: string, vendorids: readonly number[], learned_at: string): void {
     const kept = JSON.stringify(vendorids.slice(0, keptWitnesses));
-    this.#note.run({ account_id, field, vendorids: kept, learned_at, is_shown: 1 });
+    this.#note.send({ account_id, field, vendorids: kept, learned_at, is_shown: 1 });
   }
 
   #takeBack({ account_id, field }: OfAccount & { field: string }, others: readonly number[]): void {
     if (others.length > 0) {
-      this.#note.run({ account_id, field, vendorids: JSON.stringify(others), learned_at: null, is_shown: 0 });
+      this.#note.send({ account_id, field, vendorids: JSON.stringify(others), learned_at: null, is_shown: 0 });
       return;
     }
-    this.#forget.run({ account_id, field });
-    this.#stop.run({ account_id });
+    this.#forget.send({ account_id, field });
+    this.#stop.send({ account_id });
   }
 
   /** A list showed a vendor that is new, or otherwise than before: it is to be read by id. */
-  listed(key: VendorKey, raw: string, fields: readonly string[]): void {
+  async listed(key: VendorKey, raw: string, fields: readonly string[]): Promise<void> {
     const { account_id, vendorid } = key;
     const row = membersOf(raw);
-    const shown = this.shownOtherwise(account_id);
+    const shown = await this.shownOtherwise(account_id);
     for (const field of fields) {
       if (!Object.hasOwn(row, field) || shown.includes(field)) continue;
-      const known = this.#witnessesOf(account_id, field);
+      const known = await this.#witnessesOf(account_id, field);
       const others = known.filter((id) => id !== vendorid);
       if (others.length === 0 || others.length < known.length) this.#takeBack({ account_id, field }, others);
     }
-    this.#due.run(key);
+    this.#due.send(key);
   }
 
   /** A list answered a doubt about a vendor, but for the fields that it leaves out: the vendor is to be read by id. */
   doubted(key: VendorKey): void {
-    this.#due.run(key);
+    this.#due.send(key);
   }
 
   /** A read by id, begun `at`, showed the vendor as it is stored now. */
   read({ account_id, vendorid }: VendorKey, read_seq: number, at: string): void {
-    this.#read.run({ account_id, vendorid, read_seq, at });
+    this.#read.send({ account_id, vendorid, read_seq, at });
   }
 
   /** Compares a read by id with what lists had shown of the vendor. */
-  learn({ account_id, vendorid }: VendorKey, before: Shown, raw: string, now: string): void {
+  async learn({ account_id, vendorid }: VendorKey, before: Shown, raw: string, now: string): Promise<void> {
     if (before.source !== 'pull' && before.source !== 'reconcile') return;
     const [listed, read] = [membersOf(before.raw), membersOf(raw)];
     const compared = Object.hasOwn(listed, 'updated_at') ? ['updated_at'] : Object.keys(listed);
@@ -191,16 +191,16 @@ export class DetailRows {
     for (const [field, value] of Object.entries(read)) {
       // What says nothing changes nothing, so that the stored row need not have it although a list did.
       if (saysNothing(value) || Object.hasOwn(listed, field)) continue;
-      const known = this.#witnessesOf(account_id, field);
+      const known = await this.#witnessesOf(account_id, field);
       if (known.includes(vendorid) || known.length >= witnesses) continue;
       const vendorids = [...known, vendorid];
       const learned_at = vendorids.length >= witnesses ? now : null;
-      this.#note.run({ account_id, field, vendorids: JSON.stringify(vendorids), learned_at, is_shown: 0 });
+      this.#note.send({ account_id, field, vendorids: JSON.stringify(vendorids), learned_at, is_shown: 0 });
     }
   }
 
-  #witnessesOf(account_id: string, field: string): number[] {
-    return JSON.parse(this.#witnesses.get({ account_id, field })?.vendorids ?? '[]') as number[];
+  async #witnessesOf(account_id: string, field: string): Promise<number[]> {
+    return JSON.parse((await this.#witnesses.get({ account_id, field }))?.vendorids ?? '[]') as number[];
   }
 }
 
@@ -340,7 +340,7 @@ export class Details {
   /** How many of the vendors hold a value in a field. */
   holding(accountId: string, field: string, vendorids: readonly number[]): Promise<number> {
     const asked = { account_id: accountId, vendorids: JSON.stringify(vendorids), path: `$."${field}"` };
-    return this.#database.read(() => this.#holding.get(asked)?.vendors ?? 0);
+    return this.#database.read(async () => (await this.#holding.get(asked))?.vendors ?? 0);
   }
 
   /** Lists show fields otherwise than reads by id did of these vendors. None of them is one that differs in every answer. */
@@ -349,31 +349,38 @@ export class Details {
     await this.#database.write(() => {
       for (const [field, vendorids] of fields) {
         this.#rows.learnShown(accountId, field, vendorids, now);
-        this.#forgetUnsteady.run({ account_id: accountId, field });
+        this.#forgetUnsteady.send({ account_id: accountId, field });
       }
     });
   }
 
   /** Fields of an account that lists leave out, and whether each vendor has its place in the order in which they are read. */
   learned(accountId: string): Promise<{ readonly fields: readonly string[]; readonly isEnrolled: boolean }> {
-    return this.#database.read(() => ({
-      fields: this.#learned.all({ account_id: accountId }).map(({ field }) => field),
-      isEnrolled: this.#rows.fields(accountId).length > 0,
+    return this.#database.read(async () => ({
+      fields: (await this.#learned.all({ account_id: accountId })).map(({ field }) => field),
+      isEnrolled: (await this.#rows.fields(accountId)).length > 0,
     }));
   }
 
   /** Whether a vendor showed that lists leave something out; too few may have. */
   async isSuspected(accountId: string): Promise<boolean> {
-    return (await this.#database.read(() => this.#suspected.get({ account_id: accountId })?.count ?? 0)) > 0;
+    return (
+      (await this.#database.read(async () => (await this.#suspected.get({ account_id: accountId }))?.count ?? 0)) > 0
+    );
   }
 
   /** The vendors that were not read by id for a day, longest ago first, after those that are new or changed; `isDue` for the latter. */
   next(accountId: string, limit: number): Promise<{ vendorid: number; isDue: boolean }[]> {
     const now = this.#clock.now();
-    return this.#database.read(() =>
-      this.#next
-        .all({ account_id: accountId, limit, before: timestamp(now - everyVendor), now: timestamp(now) })
-        .map(({ vendorid, detail_seq }) => ({ vendorid, isDue: detail_seq === 0 })),
+    return this.#database.read(async () =>
+      (
+        await this.#next.all({
+          account_id: accountId,
+          limit,
+          before: timestamp(now - everyVendor),
+          now: timestamp(now),
+        })
+      ).map(({ vendorid, detail_seq }) => ({ vendorid, isDue: detail_seq === 0 })),
     );
   }
 
@@ -385,9 +392,9 @@ export class Details {
     const finding: Finding = { kind: 'field_drift', vendorid: null, fields: { only_by_id: fields } };
     for (let after = 0; ;) {
       const from = { account_id: accountId, after };
-      const last = await this.#database.writeWithoutSync(() => {
-        const end = this.#enrol.get(from)?.last ?? null;
-        if (end !== null) this.#enrolUpTo.run({ ...from, last: end });
+      const last = await this.#database.writeWithoutSync(async () => {
+        const end = (await this.#enrol.get(from))?.last ?? null;
+        if (end !== null) this.#enrolUpTo.send({ ...from, last: end });
         return end;
       });
       if (last === null) break;
@@ -396,17 +403,17 @@ export class Details {
     }
     await this.#database.write(() => {
       // Vendors that came meanwhile.
-      this.#enrolOthers.run({ account_id: accountId });
+      this.#enrolOthers.send({ account_id: accountId });
       for (const vendorid of read.vendorids)
         this.#rows.read({ account_id: accountId, vendorid }, began.readSeq, timestamp(read.since));
-      this.#begin.run({ account_id: accountId });
+      this.#begin.send({ account_id: accountId });
       this.#findings.add(id, accountId, finding);
     });
   }
 
   /** How many listed vendors were read to find out whether lists leave anything out. */
   probed(accountId: string): Promise<number> {
-    return this.#database.read(() => this.#probed.get({ account_id: accountId })?.probed ?? 0);
+    return this.#database.read(async () => (await this.#probed.get({ account_id: accountId }))?.probed ?? 0);
   }
 
   addProbed(accountId: string, probed: number): Promise<void> {
@@ -423,7 +430,7 @@ export class Details {
   readInVain({ accountId, began }: Run, vendorids: readonly number[]): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       for (const vendorid of vendorids)
-        this.#readInVain.run({ account_id: accountId, vendorid, read_seq: began.readSeq });
+        this.#readInVain.send({ account_id: accountId, vendorid, read_seq: began.readSeq });
     });
   }
 

@@ -118,7 +118,7 @@ export class Findings {
 
   /** Runs inside a transaction. */
   add(runId: number, accountId: string, { kind, vendorid, fields }: Finding): void {
-    this.#insert.run({
+    this.#insert.send({
       run_id: runId,
       account_id: accountId,
       vendorid,
@@ -129,8 +129,8 @@ export class Findings {
   }
 
   /** Marks open findings of a vendor as explained by deliveries that came later, one by one. Runs inside a transaction. */
-  explainBy(key: VendorKey, deliveries: readonly OpenDelivery[]): void {
-    const left = this.#open.all(key);
+  async explainBy(key: VendorKey, deliveries: readonly OpenDelivery[]): Promise<void> {
+    const left = await this.#open.all(key);
     for (const { received_at } of deliveries) {
       const receivedAt = parseInstant(received_at) ?? 0;
       // The delivery may have come before, and waited for its commit during the sweep.
@@ -140,14 +140,14 @@ export class Findings {
       const late = Math.max(0, receivedAt - (parseInstant(finding.found_at) ?? 0)) / 1_000;
       const explanation = `A delivery came ${late.toFixed(1)} s after the sweep found the change.`;
       const explained_at = late > 0 ? received_at : finding.found_at;
-      this.#close.run({ id: finding.id, explained_at, explanation });
+      this.#close.send({ id: finding.id, explained_at, explanation });
     }
   }
 
   /** Turns `in_flight` findings from before `foundBefore` (milliseconds since 1970) into missed changes. */
   promoteFindings(accountId: string, foundBefore: number): Promise<void> {
     return this.#database.write(() => {
-      this.#promote.run({ account_id: accountId, found_at: timestamp(foundBefore) });
+      this.#promote.send({ account_id: accountId, found_at: timestamp(foundBefore) });
     });
   }
 
@@ -155,15 +155,15 @@ export class Findings {
    * Records of how many vendors a field could not be read: one open finding for each field, until the number changes. Runs inside a
    * transaction.
    */
-  reportUnreadable({ id, accountId }: Run): void {
-    const now = new Map(this.#unreadable.all({ accountId }).map(({ field, vendors }) => [field, vendors]));
+  async reportUnreadable({ id, accountId }: Run): Promise<void> {
+    const now = new Map((await this.#unreadable.all({ accountId })).map(({ field, vendors }) => [field, vendors]));
     const explained_at = timestamp(this.#clock.now());
-    for (const open of this.#openUnreadable.all({ account_id: accountId })) {
+    for (const open of await this.#openUnreadable.all({ account_id: accountId })) {
       const vendors = now.get(open.field) ?? 0;
       if (vendors === open.vendors) now.delete(open.field);
       else {
         const explanation = vendors === 0 ? 'All its values can be read again.' : 'The number of vendors changed.';
-        this.#close.run({ id: open.id, explained_at, explanation });
+        this.#close.send({ id: open.id, explained_at, explanation });
       }
     }
     for (const [field, vendors] of now)
@@ -172,14 +172,14 @@ export class Findings {
 
   /** Records the fields that a run showed. A field that appears or disappears becomes a finding. */
   reportFields({ id, accountId }: Run, { names, whole, excluded }: ObservedFields): Promise<void> {
-    return this.#database.write(() => {
-      const before = new Set(this.#known.all({ account_id: accountId }).map(({ field }) => field));
+    return this.#database.write(async () => {
+      const before = new Set((await this.#known.all({ account_id: accountId })).map(({ field }) => field));
       const appeared = names.filter((name) => !before.has(name));
       const expected = [...before].filter((name) => !excluded.includes(name));
       const disappeared = whole ? expected.filter((name) => !names.includes(name)) : [];
       const first_seen_at = timestamp(this.#clock.now());
-      for (const field of [...appeared, ...excluded]) this.#learn.run({ account_id: accountId, field, first_seen_at });
-      for (const field of disappeared) this.#forget.run({ account_id: accountId, field });
+      for (const field of [...appeared, ...excluded]) this.#learn.send({ account_id: accountId, field, first_seen_at });
+      for (const field of disappeared) this.#forget.send({ account_id: accountId, field });
       if (before.size > 0 && appeared.length + disappeared.length > 0)
         this.add(id, accountId, { kind: 'field_drift', vendorid: null, fields: { appeared, disappeared } });
     });

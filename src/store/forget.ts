@@ -110,30 +110,33 @@ const chunk = 1_000;
  * Removes the fields from vendors and their history; that and when they changed stays. Runs inside a transaction.
  * @param accountId all accounts by default
  */
-function forgetFields(sqlite: Sqlite, names: ReadonlySet<string>, accountId?: string): ForgottenFields {
-  const accounts = accountId === undefined ? accountsIn(sqlite) : [accountId];
-  const vendors = accounts.reduce((sum, account) => sum + stripVendors(sqlite, account, names), 0);
-  const versions = accounts.reduce((sum, account) => sum + stripVersions(sqlite, account, names), 0);
+async function forgetFields(sqlite: Sqlite, names: ReadonlySet<string>, accountId?: string): Promise<ForgottenFields> {
+  const accounts = accountId === undefined ? await accountsIn(sqlite) : [accountId];
+  let [vendors, versions] = [0, 0];
   for (const account_id of accounts) {
+    vendors += await stripVendors(sqlite, account_id, names);
+    versions += await stripVersions(sqlite, account_id, names);
     for (const field of columnFields) if (names.has(field)) clearColumn(sqlite, account_id, field);
     for (const field of balanceFields) if (names.has(field)) dropBalances(sqlite, account_id, field);
     if (names.has('tax_defaults'))
       statement<{ account_id: string }>(sqlite, (at) =>
         mirrorSql.deleteFrom('vendor_tax_defaults').where('account_id', '=', at('account_id')),
-      ).run({ account_id });
+      ).send({ account_id });
   }
   return { vendors, versions };
 }
 
-function accountsIn(sqlite: Sqlite): string[] {
-  return statement<object, { account_id: string }>(sqlite, () => mirrorSql.selectFrom('_accounts').select('account_id'))
-    .all({})
-    .map(({ account_id }) => account_id);
+async function accountsIn(sqlite: Sqlite): Promise<string[]> {
+  return (
+    await statement<object, { account_id: string }>(sqlite, () =>
+      mirrorSql.selectFrom('_accounts').select('account_id'),
+    ).all({})
+  ).map(({ account_id }) => account_id);
 }
 
 type VendorJson = VendorKey & Pick<VendorTable, 'raw' | 'unknown_fields' | 'unreadable_fields'>;
 
-function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): number {
+async function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): Promise<number> {
   const some = statement<{ account_id: string; after: number }, VendorJson>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
@@ -154,16 +157,16 @@ function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<str
     ),
   );
   let changed = 0;
-  const inOrder = eachRow(
+  const ordered = eachRow(
     (after) => some.all({ account_id, after }),
     ({ vendorid }) => vendorid,
   );
-  for (const row of inOrder) {
+  for await (const row of ordered) {
     const raw = stripped(row.raw, names);
     const unknown = row.unknown_fields === null ? null : stripped(row.unknown_fields, names);
     if (raw === row.raw && unknown === row.unknown_fields) continue;
     const unreadable = (JSON.parse(row.unreadable_fields ?? '[]') as string[]).filter((field) => !names.has(field));
-    changed += put.run({
+    changed += await put.run({
       ...row,
       raw,
       unknown_fields: unknown === '{}' ? null : unknown,
@@ -174,10 +177,13 @@ function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<str
 }
 
 /** All rows, in chunks. @param some the rows after a number @param numberOf the number of a row */
-function* eachRow<Row>(some: (after: number) => Row[], numberOf: (row: Row) => number): Generator<Row, void, void> {
+async function* eachRow<Row>(
+  some: (after: number) => Promise<Row[]>,
+  numberOf: (row: Row) => number,
+): AsyncGenerator<Row, void, void> {
   let last: Row | undefined;
   do {
-    const rows = some(last === undefined ? 0 : numberOf(last));
+    const rows = await some(last === undefined ? 0 : numberOf(last));
     yield* rows;
     last = rows.at(-1);
   } while (last !== undefined);
@@ -188,7 +194,7 @@ interface VersionJson {
   readonly raw: string;
 }
 
-function stripVersions(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): number {
+async function stripVersions(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): Promise<number> {
   const some = statement<{ account_id: string; after: number }, VersionJson>(sqlite, (at) =>
     mirrorSql
       .selectFrom('_vendor_versions')
@@ -207,12 +213,12 @@ function stripVersions(sqlite: Sqlite, account_id: string, names: ReadonlySet<st
       .where('seq', '=', at('seq')),
   );
   let changed = 0;
-  for (const row of eachRow(
+  for await (const row of eachRow(
     (after) => some.all({ account_id, after }),
     ({ seq }) => seq,
   )) {
     const raw = stripped(row.raw, names);
-    if (raw !== row.raw) changed += put.run({ ...row, raw });
+    if (raw !== row.raw) changed += await put.run({ ...row, raw });
   }
   return changed;
 }
@@ -229,26 +235,26 @@ function clearColumn(sqlite: Sqlite, account_id: string, field: ColumnField): vo
       .set({ [field]: null })
       .where('account_id', '=', at('account_id'))
       .where(field, 'is not', null),
-  ).run({ account_id });
+  ).send({ account_id });
 }
 
 function dropBalances(sqlite: Sqlite, account_id: string, field: BalanceField): void {
   const kind = balanceKinds[field];
   statement<{ account_id: string }>(sqlite, (at) =>
     mirrorSql.deleteFrom('vendor_balances').where('account_id', '=', at('account_id')).where('kind', '=', kind),
-  ).run({ account_id });
+  ).send({ account_id });
   // Like a vendor without an amount.
   const nothing = { [kind]: null, [`${kind}_minor`]: null, [`${kind}_amount`]: 0, [`${kind}_units`]: 0 };
   statement<{ account_id: string }>(sqlite, (at) =>
     mirrorSql.updateTable('_balance_spans').set(nothing).where('account_id', '=', at('account_id')),
-  ).run({ account_id });
+  ).send({ account_id });
   statement<{ account_id: string }>(sqlite, (at) =>
     mirrorSql
       .deleteFrom('_balance_spans')
       .where('account_id', '=', at('account_id'))
       .where('outstanding', 'is', null)
       .where('overdue', 'is', null),
-  ).run({ account_id });
+  ).send({ account_id });
 }
 
 /** Tables with rows of a vendor. */
@@ -272,32 +278,32 @@ const ofVendors = [
  * @param at timestamp of ours
  * @returns whether it was stored, or forgotten before; otherwise nothing is done.
  */
-function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): boolean {
-  const stored = statement<VendorKey, { vendor_name: string | null }>(sqlite, (place) =>
+async function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): Promise<boolean> {
+  const stored = await statement<VendorKey, { vendor_name: string | null }>(sqlite, (place) =>
     ofVendor(mirrorSql.selectFrom('vendors').select('vendor_name'), place),
   ).get(key);
   const forgotten = new ForgottenVendors(sqlite);
-  if (!stored && !forgotten.has(key)) return false;
+  if (!stored && !(await forgotten.has(key))) return false;
   if (stored?.vendor_name != null)
     statement<{ account_id: string; vendor_name: string }>(sqlite, (place) =>
       mirrorSql
         .deleteFrom('_creations')
         .where('account_id', '=', place('account_id'))
         .where('vendor_name', '=', place('vendor_name')),
-    ).run({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
+    ).send({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
   for (const table of ofVendors)
-    statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
+    statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).send(key);
   statement<VendorKey>(
     sqlite,
     (at) => sql`DELETE FROM _notify_queue WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
-  ).run(key);
+  ).send(key);
   statement<VendorKey>(sqlite, (place) =>
     mirrorSql
       .deleteFrom('deliveries')
       .where('account_id', '=', place('account_id'))
       .where('object_id', '=', place('vendorid'))
       .where('name', 'like', 'bill_vendor.%'),
-  ).run(key);
+  ).send(key);
   forgotten.add(key, at);
   return true;
 }
@@ -356,14 +362,15 @@ export function olderCopies(database: string, published: readonly string[]): str
 }
 
 /** The names that occur in a stored record or an earlier version; searches all of them. */
-export function storedFields(sqlite: Sqlite, names: readonly string[]): string[] {
+export async function storedFields(sqlite: Sqlite, names: readonly string[]): Promise<string[]> {
   const inRecords = statement<{ part: string }, { found: number }>(
     sqlite,
     (at) => sql`
       SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, ${at('part')})) OR
        EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, ${at('part')})) AS found`,
   );
-  return names.filter(
-    (name) => inRecords.get({ part: `"${name}":` })?.found === 1 || inRecords.get({ part: `"${name}" :` })?.found === 1,
-  );
+  const isFound = async (part: string): Promise<boolean> => (await inRecords.get({ part }))?.found === 1;
+  const found: string[] = [];
+  for (const name of names) if ((await isFound(`"${name}":`)) || (await isFound(`"${name}" :`))) found.push(name);
+  return found;
 }

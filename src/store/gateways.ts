@@ -58,26 +58,26 @@ export class Gateways {
 
   /** Stores what a list shows. @param whole the list shows all that there are: the others are removed. @returns how many were removed. */
   putGateways(accountId: string, listed: readonly Gateway[], { whole }: { whole: boolean }): Promise<number> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const at = timestamp(this.#clock.now());
       const here = new Set(listed.map(({ sgid }) => sgid));
-      const gone = whole ? this.#enabledIds(accountId).filter((sgid) => !here.has(sgid)) : [];
-      for (const sgid of gone) this.#remove.run({ account_id: accountId, sgid, removed_at: at });
+      const gone = whole ? (await this.#enabledIds(accountId)).filter((sgid) => !here.has(sgid)) : [];
+      for (const sgid of gone) this.#remove.send({ account_id: accountId, sgid, removed_at: at });
       for (const gateway of listed)
-        this.#upsert.run({ account_id: accountId, ...gateway, id: gateway.sgid, first_seen_at: at });
+        this.#upsert.send({ account_id: accountId, ...gateway, id: gateway.sgid, first_seen_at: at });
       return gone.length;
     });
   }
 
-  #enabledIds(accountId: string): number[] {
-    return this.#enabled.all({ account_id: accountId }).map(({ sgid }) => sgid);
+  async #enabledIds(accountId: string): Promise<number[]> {
+    return (await this.#enabled.all({ account_id: accountId })).map(({ sgid }) => sgid);
   }
 }
 
 export type ListedGateway = Omit<GatewayTable, 'id'>;
 
 /** The gateways by account and id; all accounts where none is given. */
-export function listGateways(sqlite: Sqlite, account: string | undefined): ListedGateway[] {
+export function listGateways(sqlite: Sqlite, account: string | undefined): Promise<ListedGateway[]> {
   const gateways = mirrorSql
     .selectFrom('gateways')
     .select(['account_id', 'sgid', 'connectionid', 'gateway_name', 'first_seen_at', 'removed_at'])

@@ -34,7 +34,7 @@ export class History {
   readonly #addSpan: Statement<Omit<BalanceSpanTable, 'valid_to'>>;
   readonly #openSpans: Statement<VendorKey, BalanceSpanTable>;
   readonly #endSpan: Statement<VendorKey & { code: string; at: string }>;
-  readonly #beginEpoch: () => void;
+  readonly #beginEpoch: () => Promise<void>;
   /** The last cause; each transaction or savepoint has its own, and needs its epoch to be checked. */
   #cause: Cause | undefined;
 
@@ -92,32 +92,37 @@ export class History {
   }
 
   /** Adds the first version of a vendor. */
-  begin(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): void {
-    this.#addVersionOf(key, state, [], cause);
+  async begin(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): Promise<void> {
+    await this.#addVersionOf(key, state, [], cause);
     for (const span of spansOf(vendor, owedState(state))) this.#addSpanOf(key, span, cause);
   }
 
   /** Ends the current version, whose record was `endedRaw`, and adds the next. */
-  continue(key: VendorKey, endedRaw: string, { state, changed, vendor }: NextVersion, cause: Cause): void {
-    this.#endVersion.run({ ...key, at: cause.at, raw: endedRaw });
-    this.#addVersionOf(key, state, changed, cause);
+  async continue(
+    key: VendorKey,
+    endedRaw: string,
+    { state, changed, vendor }: NextVersion,
+    cause: Cause,
+  ): Promise<void> {
+    this.#endVersion.send({ ...key, at: cause.at, raw: endedRaw });
+    await this.#addVersionOf(key, state, changed, cause);
     if (!spanFields.some((field) => changed.includes(field))) return;
-    const open = this.#openSpans.all(key);
+    const open = await this.#openSpans.all(key);
     const now = spansOf(vendor, owedState(state));
     const stands = (span: Span): boolean => open.some((old) => isSame(old, span));
     for (const old of open)
-      if (!now.some((span) => isSame(old, span))) this.#endSpan.run({ ...key, code: old.code, at: cause.at });
+      if (!now.some((span) => isSame(old, span))) this.#endSpan.send({ ...key, code: old.code, at: cause.at });
     for (const span of now) if (!stands(span)) this.#addSpanOf(key, span, cause);
   }
 
   #addSpanOf({ account_id, vendorid }: VendorKey, span: Span, { at }: Cause): void {
-    this.#addSpan.run(Object.assign(span, { account_id, vendorid, valid_from: at }));
+    this.#addSpan.send(Object.assign(span, { account_id, vendorid, valid_from: at }));
   }
 
-  #addVersionOf(key: VendorKey, state: VersionState, changed: readonly string[], cause: Cause): void {
-    if (cause !== this.#cause) this.#beginEpoch();
+  async #addVersionOf(key: VendorKey, state: VersionState, changed: readonly string[], cause: Cause): Promise<void> {
+    if (cause !== this.#cause) await this.#beginEpoch();
     this.#cause = cause;
-    this.#addVersion.run({
+    this.#addVersion.send({
       account_id: key.account_id,
       vendorid: key.vendorid,
       vis_state: state.vis_state,

@@ -96,28 +96,30 @@ export class LaggingCopies {
    * @returns undefined for what is not earlier, and where it is to be believed; otherwise the age of the copy and how long it is not
    * believed, both in milliseconds
    */
-  judge(
+  async judge(
     stored: VendorTable,
     { updated_at, raw }: { readonly updated_at: string | null; readonly raw: string },
     { begun }: ReadStamp,
     { lag, readsById = true }: { readonly lag: number; readonly readsById?: boolean | undefined },
-  ): { readonly age: number | undefined; readonly left: number } | undefined {
+  ): Promise<{ readonly age: number | undefined; readonly left: number } | undefined> {
     const [shown, held] = [instant(updated_at), instant(stored.updated_at)];
     const isEarlier = shown !== undefined && held !== undefined && shown < held;
     // A vendor may go back within the resolution of `updated_at`: only a read by id can tell.
     if (!isEarlier && (updated_at !== stored.updated_at || !readsById)) return undefined;
     const key = { account_id: stored.account_id, vendorid: stored.vendorid };
-    const ended = instant(this.#ended.get({ ...key, earlier: isEarlier ? updated_at : null, raw })?.valid_to ?? null);
+    const ended = instant(
+      (await this.#ended.get({ ...key, earlier: isEarlier ? updated_at : null, raw }))?.valid_to ?? null,
+    );
     if (!isEarlier && ended === undefined) return undefined;
     // A balance may go back to what it was: then no copy lags.
     if (!isEarlier) return { age: undefined, left: 0 };
     const age = ended === undefined ? begun - stored.held_since_ms : Math.max(0, this.#clock.now() - ended);
     const updatedAt = updated_at ?? '';
-    const first = this.#first.get({ ...key, updated_at: updatedAt });
+    const first = await this.#first.get({ ...key, updated_at: updatedAt });
     const { begun_ms = begun, wait_ms = Math.max(age, lag, limits.copyBelievedAfter) } = first ?? {};
     const left = begun_ms + wait_ms - begun;
     if (left <= 0) return undefined;
-    this.#note.run({ ...key, updated_at: updatedAt, begun_ms, wait_ms, age_ms: age });
+    this.#note.send({ ...key, updated_at: updatedAt, begun_ms, wait_ms, age_ms: age });
     if (!readsById) this.#raiseAge(key.account_id, age, begun);
     return { age, left };
   }
@@ -126,16 +128,16 @@ export class LaggingCopies {
    * A read by id said how the vendor is: as it is held, where `isConfirmed`; so a list that showed it otherwise came from a copy. Runs inside
    * a transaction.
    */
-  settle({ account_id, vendorid }: VendorKey, isConfirmed: boolean, { begun }: ReadStamp): void {
+  async settle({ account_id, vendorid }: VendorKey, isConfirmed: boolean, { begun }: ReadStamp): Promise<void> {
     const key = { account_id, vendorid };
-    const copy = this.#age.get(key);
+    const copy = await this.#age.get(key);
     if (!copy) return;
-    this.#settle.run(key);
+    this.#settle.send(key);
     if (isConfirmed) this.#raiseAge(account_id, copy.age_ms, begun);
   }
 
   #raiseAge(account_id: string, age: number, begun: number): void {
-    this.#raise.run({
+    this.#raise.send({
       account_id,
       behind_ms: Math.min(age, oldestCopy),
       seen_ms: begun,
@@ -145,18 +147,19 @@ export class LaggingCopies {
 
   /** A sweep showed all vendors of the account but these as they are, or as no version before. */
   settleOthers(accountId: string, lagging: Iterable<number>): void {
-    this.#settleOthers.run({ account_id: accountId, lagging: JSON.stringify([...lagging]) });
+    this.#settleOthers.send({ account_id: accountId, lagging: JSON.stringify([...lagging]) });
   }
 
   /** Whether any vendor of the account was shown as it was before, and nothing has settled it. */
-  areOpen(accountId: string): boolean {
-    return this.#open.get({ account_id: accountId }) !== undefined;
+  async areOpen(accountId: string): Promise<boolean> {
+    return (await this.#open.get({ account_id: accountId })) !== undefined;
   }
 
   /** How old copies of the account's list are, in milliseconds; 0 where none was seen for a day. */
-  behind(accountId: string): number {
+  async behind(accountId: string): Promise<number> {
     return (
-      this.#behind.get({ account_id: accountId, since: this.#counter.moment() - limits.copyRemembered })?.behind_ms ?? 0
+      (await this.#behind.get({ account_id: accountId, since: (await this.#counter.moment()) - limits.copyRemembered }))
+        ?.behind_ms ?? 0
     );
   }
 }

@@ -113,11 +113,12 @@ export class Listings {
   /** The states besides 0 whose vendors lists show. */
   shownStates(accountId: string): Promise<ReadonlyMap<State, ShownBy>> {
     return this.#database.read(
-      () =>
+      async () =>
         new Map(
-          this.#shown
-            .all({ account_id: accountId })
-            .map(({ vis_state, shown_by }) => [vis_state === noState ? null : vis_state, shown_by]),
+          (await this.#shown.all({ account_id: accountId })).map(({ vis_state, shown_by }) => [
+            vis_state === noState ? null : vis_state,
+            shown_by,
+          ]),
         ),
     );
   }
@@ -125,7 +126,7 @@ export class Listings {
   /** Records that lists show the vendors of a state. */
   learnShown(accountId: string, state: State, shown_by: ShownBy): Promise<void> {
     return this.#database.write(() => {
-      this.#learn.run({ account_id: accountId, vis_state: state ?? noState, shown_by });
+      this.#learn.send({ account_id: accountId, vis_state: state ?? noState, shown_by });
     });
   }
 
@@ -133,8 +134,8 @@ export class Listings {
   unlearnShown(accountId: string, state: State): Promise<void> {
     return this.#database.write(() => {
       const key = { account_id: accountId, vis_state: state ?? noState };
-      this.#unlearn.run(key);
-      this.#clear.run(key);
+      this.#unlearn.send(key);
+      this.#clear.send(key);
     });
   }
 
@@ -143,7 +144,8 @@ export class Listings {
    * @param shownNow whether a sweep has just seen that; it is remembered
    */
   async filtersShow(account_id: string, shownNow: boolean): Promise<boolean> {
-    const isKnown = (await this.#database.read(() => this.#filtersShow.get({ account_id })?.filters_show)) === 1;
+    const isKnown =
+      (await this.#database.read(async () => (await this.#filtersShow.get({ account_id }))?.filters_show)) === 1;
     if (shownNow && !isKnown) await this.#database.write(() => void this.#noteFilters.run({ account_id }));
     return shownNow || isKnown;
   }
@@ -157,8 +159,8 @@ export class Listings {
   }
 
   memory(accountId: string): Promise<SweepMemory> {
-    return this.#database.read(() => {
-      const found = this.#memory.get({ account_id: accountId });
+    return this.#database.read(async () => {
+      const found = await this.#memory.get({ account_id: accountId });
       const { shortfall = null, withheld_absences: withheld = 0, unproven_absences: unproven = 0 } = found ?? {};
       return { shortfall, withheld, unproven };
     });
@@ -169,9 +171,9 @@ export class Listings {
     const before = await this.memory(accountId);
     const isKnown = shortfall === before.shortfall && withheld === before.withheld;
     if (isKnown && before.unproven === 0) return;
-    await this.#database.write(() => {
-      const unproven_absences = this.#unproven.get({ account_id: accountId })?.vendors ?? 0;
-      this.#remember.run({ account_id: accountId, shortfall, withheld_absences: withheld, unproven_absences });
+    await this.#database.write(async () => {
+      const unproven_absences = (await this.#unproven.get({ account_id: accountId }))?.vendors ?? 0;
+      this.#remember.send({ account_id: accountId, shortfall, withheld_absences: withheld, unproven_absences });
     });
   }
 }

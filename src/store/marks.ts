@@ -93,22 +93,22 @@ export class Marks {
   }
 
   /** Whether a delivery about the vendor waits for a reading. */
-  isAnnounced(key: VendorKey): boolean {
-    return this.#announced.get(key) !== undefined;
+  async isAnnounced(key: VendorKey): Promise<boolean> {
+    return (await this.#announced.get(key)) !== undefined;
   }
 
   /** Marks vendors as due after `delay` milliseconds. Runs inside a transaction. */
-  add(keys: readonly VendorKey[], reason: MarkReason, delay: number): void {
+  async add(keys: readonly VendorKey[], reason: MarkReason, delay: number): Promise<void> {
     if (keys.length === 0) return;
     const now = this.#clock.now();
     const marked_at = timestamp(now);
     const due_at = timestamp(now + delay);
-    const marked_ms = Math.ceil(this.#counter.moment());
+    const marked_ms = Math.ceil(await this.#counter.moment());
     const due_ms = Math.ceil(marked_ms + delay);
-    const last = this.#takeGenerations.get({ marks: keys.length })?.last ?? 0;
+    const last = (await this.#takeGenerations.get({ marks: keys.length }))?.last ?? 0;
     for (const [index, { account_id, vendorid }] of keys.entries()) {
       const generation = last - keys.length + 1 + index;
-      this.#upsert.run({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason, marked_ms });
+      this.#upsert.send({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason, marked_ms });
     }
   }
 
@@ -117,11 +117,11 @@ export class Marks {
    * arrive faster than answers would cause reads without a pause. Runs inside a transaction.
    * @param attempts the number of the attempt
    */
-  postpone(key: VendorKey, attempts: number, error: string | null): void {
+  async postpone(key: VendorKey, attempts: number, error: string | null): Promise<void> {
     const { account_id, vendorid } = key;
-    this.#count.run({ account_id, vendorid, attempts, last_error: error });
-    const due_ms = Math.ceil(this.#counter.moment());
-    this.#putOff.run({ account_id, vendorid, due_at: timestamp(this.#clock.now()), due_ms });
+    this.#count.send({ account_id, vendorid, attempts, last_error: error });
+    const due_ms = Math.ceil(await this.#counter.moment());
+    this.#putOff.send({ account_id, vendorid, due_at: timestamp(this.#clock.now()), due_ms });
   }
 }
 

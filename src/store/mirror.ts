@@ -127,7 +127,7 @@ export class Store {
   readonly #rateLedger: RateLedger;
   readonly #accounts: AccountRows;
   readonly #identity: IdentityRow;
-  readonly #received: (accountId: string) => ReceivedDeliveries;
+  readonly #received: (accountId: string) => Promise<ReceivedDeliveries>;
   /** Runs a report on one consistent state. A field, because reports get `query` without the store. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
 
@@ -187,15 +187,15 @@ export class Store {
   }
 
   /** Mirror time now, in milliseconds: never runs backwards, and is the same in every process. */
-  moment(): number {
-    return this.#counter.moment();
+  moment(): Promise<number> {
+    return this.#database.read(() => this.#counter.moment());
   }
 
   /** Ends a sweep, with the findings that are about the account and not about a vendor. @returns notes for the run report. */
   finishSweep(run: Run, end: RunEnd): Promise<string[]> {
-    return this.#database.write(() => {
-      const notes = [...this.notHonoured.addFindings(run), ...this.#unsteady.report(run)];
-      this.findings.reportUnreadable(run);
+    return this.#database.write(async () => {
+      const notes = [...(await this.notHonoured.addFindings(run)), ...(await this.#unsteady.report(run))];
+      await this.findings.reportUnreadable(run);
       this.runs.finish(run, end);
       return notes;
     });

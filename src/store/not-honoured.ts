@@ -72,7 +72,7 @@ export class NotHonoured implements OptionalMemory {
   async isHonoured(account_id: string, request: OptionalRequest): Promise<boolean> {
     const known = await this.#database.read(() => this.#find(account_id, request));
     if (!known) return true;
-    return this.#counter.moment() >= known.again_ms;
+    return (await this.#counter.moment()) >= known.again_ms;
   }
 
   async isSettled(account_id: string, request: OptionalRequest): Promise<boolean> {
@@ -81,16 +81,16 @@ export class NotHonoured implements OptionalMemory {
   }
 
   noteDeclined(account_id: string, request: OptionalRequest, error: MirrorError): Promise<boolean> {
-    return this.#database.write(() => {
-      const known = this.#find(account_id, request);
+    return this.#database.write(async () => {
+      const known = await this.#find(account_id, request);
       const failures = (known?.failures ?? 0) + 1;
       const { code, message } = error;
       const now = this.#clock.now();
-      const moment = this.#counter.moment();
+      const moment = await this.#counter.moment();
       const since_ms = known?.since_ms ?? moment;
       const wait = untilTriedAgain(request, moment - since_ms);
       const times = { now: timestamp(now), again_at: timestamp(now + wait), since_ms, again_ms: moment + wait };
-      this.#put.run({ account_id, request, ...times, failures, code, message });
+      this.#put.send({ account_id, request, ...times, failures, code, message });
       return known === undefined;
     });
   }
@@ -101,24 +101,24 @@ export class NotHonoured implements OptionalMemory {
   }
 
   /** Adds a finding about each request that was not honoured when none knew it yet. Runs inside a transaction. @returns notes for the run report. */
-  addFindings(run: Run): string[] {
+  async addFindings(run: Run): Promise<string[]> {
     const account = { account_id: run.accountId };
-    const declined = this.#ofAccount.all(account).filter(({ is_found }) => is_found === 0);
+    const declined = (await this.#ofAccount.all(account)).filter(({ is_found }) => is_found === 0);
     for (const { request, code, message } of declined)
       this.#findings.add(run.id, run.accountId, {
         kind: 'not_honoured',
         vendorid: null,
         fields: { request, code, message },
       });
-    if (declined.length > 0) this.#found.run(account);
+    if (declined.length > 0) this.#found.send(account);
     return declined.map(
       ({ request, message, again_at }) =>
         `The service does not honour ${request}, so ${insteadOf[request]}; it is tried again at ${again_at} UTC. ${message}`,
     );
   }
 
-  #find(account_id: string, request: OptionalRequest): Declined | undefined {
-    return this.#ofAccount.all({ account_id }).find((row) => row.request === request);
+  async #find(account_id: string, request: OptionalRequest): Promise<Declined | undefined> {
+    return (await this.#ofAccount.all({ account_id })).find((row) => row.request === request);
   }
 }
 
@@ -130,7 +130,7 @@ export interface UnlistedGateways {
 }
 
 /** Accounts whose gateways the service does not list now; all of them where none is given. */
-export function unlistedGateways(sqlite: Sqlite, account: string | undefined): UnlistedGateways[] {
+export function unlistedGateways(sqlite: Sqlite, account: string | undefined): Promise<UnlistedGateways[]> {
   return statement<{ account: string | null }, UnlistedGateways>(
     sqlite,
     (at) => sql`

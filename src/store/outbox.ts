@@ -57,19 +57,19 @@ export class Outbox {
     noticeOf: (gone: HistoryGone) => PendingNotice,
   ): Promise<string> {
     const { sqlite } = this.#database;
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const now = timestamp(this.#parts.clock.now());
-      const saved = savedPosition === undefined ? 0 : resolveCursor(sqlite, savedPosition);
-      const known = this.#statements.find.get({ target });
+      const saved = savedPosition === undefined ? 0 : await resolveCursor(sqlite, savedPosition);
+      const known = await this.#statements.find.get({ target });
       if (typeof saved !== 'number' && saved.reason === 'other_history') {
-        this.#statements.begin.run({ target, place: saved.latest, now });
-        this.#statements.moveTo.run({ target, place: saved.latest, notice: JSON.stringify(noticeOf(saved)) });
-        this.#statements.emptyQueue.run({ target });
+        this.#statements.begin.send({ target, place: saved.latest, now });
+        this.#statements.moveTo.send({ target, place: saved.latest, notice: JSON.stringify(noticeOf(saved)) });
+        this.#statements.emptyQueue.send({ target });
         return saved.latest;
       }
       if (known) return known.place;
-      const place = latestCursor(sqlite);
-      this.#statements.begin.run({ target, place, now });
+      const place = await latestCursor(sqlite);
+      this.#statements.begin.send({ target, place, now });
       return place;
     });
   }
@@ -80,46 +80,46 @@ export class Outbox {
    */
   nextPosition(target: string): Promise<string | HistoryGone | undefined> {
     const { sqlite } = this.#database;
-    return this.#database.read(() => {
-      const found = this.#statements.find.get({ target });
+    return this.#database.read(async () => {
+      const found = await this.#statements.find.get({ target });
       if (found?.disabled_at !== null) return undefined;
-      const before = resolveCursor(sqlite, found.place);
+      const before = await resolveCursor(sqlite, found.place);
       if (typeof before !== 'number') return before;
-      if (lastSeq(sqlite) <= before) return undefined;
-      const ahead = this.#statements.ahead.get({ before, most: maxEnqueued })?.last ?? null;
-      const waiting = this.#statements.countWaiting.get({ target })?.vendors ?? 0;
-      return ahead === null || waiting >= maxWaiting ? undefined : cursorOf(sqlite, ahead);
+      if ((await lastSeq(sqlite)) <= before) return undefined;
+      const ahead = (await this.#statements.ahead.get({ before, most: maxEnqueued }))?.last ?? null;
+      const waiting = (await this.#statements.countWaiting.get({ target }))?.vendors ?? 0;
+      return ahead === null || waiting >= maxWaiting ? undefined : await cursorOf(sqlite, ahead);
     });
   }
 
   /** Adds the vendors that changed up to a position; parked ones become due again. */
   enqueueChanges(target: string, position: string): Promise<void> {
-    return this.#database.writeWithoutSync(() => {
-      const found = this.#statements.find.get({ target });
+    return this.#database.writeWithoutSync(async () => {
+      const found = await this.#statements.find.get({ target });
       if (!found) return;
       const before = seqOf(found.place);
-      this.#statements.enqueue.run({ target, before, upTo: seqOf(position), ...this.#due(0) });
-      this.#statements.moveTo.run({ target, place: position, notice: null });
+      this.#statements.enqueue.send({ target, before, upTo: seqOf(position), ...(await this.#due(0)) });
+      this.#statements.moveTo.send({ target, place: position, notice: null });
     });
   }
 
   /** Moves a target past removed changes, with a notice. */
   skipRemoved(target: string, gone: HistoryGone, notice: PendingNotice): Promise<void> {
     return this.#database.write(() => {
-      this.#statements.moveTo.run({ target, place: gone.oldest, notice: JSON.stringify(notice) });
+      this.#statements.moveTo.send({ target, place: gone.oldest, notice: JSON.stringify(notice) });
     });
   }
 
   /** The pending work of a target: notice, due vendors, and the time until the next; undefined where the target is unknown or disabled. */
   pendingWork(target: string, limit: number): Promise<PendingWork | undefined> {
-    return this.#database.read(() => {
-      const found = this.#statements.find.get({ target });
+    return this.#database.read(async () => {
+      const found = await this.#statements.find.get({ target });
       if (found?.disabled_at !== null) return undefined;
-      const moment = this.#parts.counter.moment();
-      const next = this.#statements.nextDue.get({ target })?.next ?? null;
+      const moment = await this.#parts.counter.moment();
+      const next = (await this.#statements.nextDue.get({ target }))?.next ?? null;
       return {
         notice: found.notice === null ? undefined : (JSON.parse(found.notice) as PendingNotice),
-        due: this.#statements.due.all({ target, moment, limit }),
+        due: await this.#statements.due.all({ target, moment, limit }),
         untilNext: next === null ? undefined : Math.max(0, next - moment),
       };
     });
@@ -128,10 +128,10 @@ export class Outbox {
   /** The first change of a vendor that a target has not received; undefined where there is none. */
   nextChange({ target, account_id, vendorid, after_seq }: DueVendor): Promise<FeedChange | undefined> {
     const { sqlite } = this.#database;
-    return this.#database.read(() => {
-      const until = seqOf(this.#statements.find.get({ target })?.place);
-      const [change] = readChanges(sqlite, { account: account_id, vendorid, since: after_seq, until, limit: 1 });
-      return change && withValues(sqlite, [change])[0];
+    return this.#database.read(async () => {
+      const until = seqOf((await this.#statements.find.get({ target }))?.place);
+      const [change] = await readChanges(sqlite, { account: account_id, vendorid, since: after_seq, until, limit: 1 });
+      return change && (await withValues(sqlite, [change]))[0];
     });
   }
 
@@ -139,27 +139,27 @@ export class Outbox {
    * Records that a vendor's changes up to `seq` were accepted; further changes are due at once. Losing this write only repeats a message.
    */
   delivered({ target, account_id, vendorid }: NotifiedVendor, seq: number): Promise<void> {
-    return this.#database.writeWithoutSync(() => {
+    return this.#database.writeWithoutSync(async () => {
       const key = { target, account_id, vendorid };
-      const upTo = seqOf(this.#statements.find.get({ target })?.place);
-      if (this.#statements.settle.run({ ...key, seq, upTo }) === 0)
-        this.#statements.advance.run({ ...key, seq, ...this.#due(0) });
-      this.#statements.accepted.run({ target, now: this.#now() });
+      const upTo = seqOf((await this.#statements.find.get({ target }))?.place);
+      if ((await this.#statements.settle.run({ ...key, seq, upTo })) === 0)
+        this.#statements.advance.send({ ...key, seq, ...(await this.#due(0)) });
+      this.#statements.accepted.send({ target, now: this.#now() });
     });
   }
 
   /** Records that the notice was accepted. */
   noticeDelivered(target: string): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#statements.endNotice.run({ target });
-      this.#statements.accepted.run({ target, now: this.#now() });
+      this.#statements.endNotice.send({ target });
+      this.#statements.accepted.send({ target, now: this.#now() });
     });
   }
 
   /** Records a failed delivery; the vendor is due again after `delay` milliseconds. */
   defer(vendor: NotifiedVendor, failure: { attempts: number; delay: number; error: string }): Promise<void> {
     const { attempts, delay, error } = failure;
-    return this.#database.writeWithoutSync(() => this.#failed(vendor, attempts, error, this.#due(delay)));
+    return this.#database.writeWithoutSync(async () => this.#failed(vendor, attempts, error, await this.#due(delay)));
   }
 
   /** Parks a vendor after too many failures, until a person retries it or it changes again. */
@@ -177,25 +177,25 @@ export class Outbox {
   /** Disables a target, because its receiver answered 410. */
   disable(target: string, error: string): Promise<void> {
     return this.#database.write(() => {
-      this.#statements.failing.run({ target, error, now: this.#now() });
-      this.#statements.disable.run({ target, now: this.#now() });
+      this.#statements.failing.send({ target, error, now: this.#now() });
+      this.#statements.disable.send({ target, now: this.#now() });
     });
   }
 
   /** Makes parked vendors due and enables a disabled target. @returns the number of vendors, or undefined where the target is unknown. */
   retry(target: string): Promise<number | undefined> {
-    return this.#database.write(() => {
-      if (!this.#statements.find.get({ target })) return undefined;
-      this.#statements.enable.run({ target });
-      return this.#statements.wake.run({ target, ...this.#due(0) });
+    return this.#database.write(async () => {
+      if (!(await this.#statements.find.get({ target }))) return undefined;
+      this.#statements.enable.send({ target });
+      return this.#statements.wake.run({ target, ...(await this.#due(0)) });
     });
   }
 
   /** Removes a target; if it is added again, it starts at the end of the feed. @returns whether it existed. */
   forget(target: string): Promise<boolean> {
-    return this.#database.write(() => {
-      this.#statements.emptyQueue.run({ target });
-      return this.#statements.forget.run({ target }) > 0;
+    return this.#database.write(async () => {
+      this.#statements.emptyQueue.send({ target });
+      return (await this.#statements.forget.run({ target })) > 0;
     });
   }
 
@@ -205,13 +205,13 @@ export class Outbox {
     error: string,
     due: { due_at: string | null; due_ms: number | null },
   ): void {
-    this.#statements.putOff.run({ target, account_id, vendorid, attempts, error, ...due });
-    this.#statements.failing.run({ target, error, now: this.#now() });
+    this.#statements.putOff.send({ target, account_id, vendorid, attempts, error, ...due });
+    this.#statements.failing.send({ target, error, now: this.#now() });
   }
 
-  #due(delay: number): { due_at: string; due_ms: number } {
+  async #due(delay: number): Promise<{ due_at: string; due_ms: number }> {
     const { clock, counter } = this.#parts;
-    return { due_at: timestamp(clock.now() + delay), due_ms: Math.ceil(counter.moment() + delay) };
+    return { due_at: timestamp(clock.now() + delay), due_ms: Math.ceil((await counter.moment()) + delay) };
   }
 
   #now(): string {

@@ -60,7 +60,7 @@ export class PageConfirmations {
    * remaining rows are looked up where they are written.
    * @returns the verdicts on the recorded rows.
    */
-  confirm({ rows, stamp }: VendorPage, accountId: string): Confirmed {
+  async confirm({ rows, stamp }: VendorPage, accountId: string): Promise<Confirmed> {
     const verdicts = new Map<number, Verdict>();
     const different = new Set<number>();
     let isWhole = true;
@@ -73,9 +73,9 @@ export class PageConfirmations {
       }
       // Of two rows of one vendor the first counts.
       if (verdicts.has(vendorid) || different.has(vendorid)) continue;
-      const stored = this.#rows.lookUp(accountId, row);
+      const stored = await this.#rows.lookUp(accountId, row);
       if (stored?.same) verdicts.set(vendorid, unchangedVerdict(stored));
-      else if (!stored && this.#forgotten.has({ account_id: accountId, vendorid })) {
+      else if (!stored && (await this.#forgotten.has({ account_id: accountId, vendorid }))) {
         verdicts.set(vendorid, forgottenVerdict);
         continue;
       } else isWhole = false;
@@ -90,15 +90,15 @@ export class PageConfirmations {
   /** Records the vendors that the page of that number confirmed; a repetition replaces the previous record. Runs inside a transaction. */
   add(accountId: string, readSeq: number, vendorids: Iterable<number>): void {
     if (readSeq - this.#prunedAt >= untilPruned) {
-      this.#prune.run({ read_seq: readSeq - kept });
+      this.#prune.send({ read_seq: readSeq - kept });
       this.#prunedAt = readSeq;
     }
-    this.#insert.run({ read_seq: readSeq, account_id: accountId, vendorids: JSON.stringify([...vendorids]) });
+    this.#insert.send({ read_seq: readSeq, account_id: accountId, vendorids: JSON.stringify([...vendorids]) });
   }
 
   /** Whether a page with a number above `readSeq` confirmed the vendor. */
-  hasLater(key: VendorKey, readSeq: number): boolean {
-    return this.#later.get({ ...key, read_seq: readSeq }) !== undefined;
+  async hasLater(key: VendorKey, readSeq: number): Promise<boolean> {
+    return (await this.#later.get({ ...key, read_seq: readSeq })) !== undefined;
   }
 }
 

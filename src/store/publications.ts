@@ -4,6 +4,7 @@
  * PostgreSQL says itself what it holds; in place of the time of a file stands a number that changes whenever something is forgotten.
  */
 import { sql, type Selectable } from 'kysely';
+import { inOrder } from '../domain/concurrency.ts';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { Database } from './sqlite/database.ts';
@@ -73,9 +74,9 @@ export class PublicationRows {
 
   /** What is known of a publication, from now on also if it was never written: what is forgotten is noted with it. */
   register(path: string): Promise<PublicationRow> {
-    return this.#database.write(() => {
-      this.#register.run({ path });
-      const row = this.#find.get({ path });
+    return this.#database.write(async () => {
+      this.#register.send({ path });
+      const row = await this.#find.get({ path });
       if (!row) throw new Error('The publication was not stored.');
       return row;
     });
@@ -83,13 +84,13 @@ export class PublicationRows {
 
   wrote(path: string, state: PublishedState): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#wrote.run({ path, ...state, now: timestamp(this.#clock.now()) });
+      this.#wrote.send({ path, ...state, now: timestamp(this.#clock.now()) });
     });
   }
 
   failed(path: string, { code, message, remedy = null }: Failure): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#failed.run({ path, code, error: message, remedy, now: timestamp(this.#clock.now()) });
+      this.#failed.send({ path, code, error: message, remedy, now: timestamp(this.#clock.now()) });
     });
   }
 }
@@ -103,20 +104,23 @@ export interface PublicationReport extends Pick<
 }
 
 /** What the mirror knows of its copies, whether the settings name them or not. */
-export function publicationReports(sqlite: Sqlite): PublicationReport[] {
+export async function publicationReports(sqlite: Sqlite): Promise<PublicationReport[]> {
   const all = statement<None, PublicationRow>(sqlite, () => sql`SELECT * FROM _publications ORDER BY path`);
   const after = statement<{ seq: number }, { at: string }>(
     sqlite,
     (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
   );
-  return all.all({}).map(({ path, place, written_at, failing_since, failed_at, failures, code, error, remedy }) => {
-    const seq = cursorParts(place ?? '')?.seq;
-    const behind_since = seq === undefined ? null : (after.get({ seq })?.at ?? null);
-    return { path, written_at, failing_since, failed_at, failures, code, error, remedy, behind_since };
-  });
+  return inOrder(
+    await all.all({}),
+    async ({ path, place, written_at, failing_since, failed_at, failures, code, error, remedy }) => {
+      const seq = cursorParts(place ?? '')?.seq;
+      const behind_since = seq === undefined ? null : ((await after.get({ seq }))?.at ?? null);
+      return { path, written_at, failing_since, failed_at, failures, code, error, remedy, behind_since };
+    },
+  );
 }
 
 /** Takes what is there for something else than what was written, so that each is written again. Runs inside a transaction. */
 export function writeAllAgain(sqlite: Sqlite): void {
-  statement<None>(sqlite, () => sql`UPDATE _publications SET file_ms = min(coalesce(file_ms, 0), 0) - 1`).run({});
+  statement<None>(sqlite, () => sql`UPDATE _publications SET file_ms = min(coalesce(file_ms, 0), 0) - 1`).send({});
 }

@@ -115,15 +115,17 @@ export class Queue {
 
   /** Marks vendors to be read again after `delay` milliseconds. */
   markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const keys = vendorids.map((vendorid) => ({ account_id: accountId, vendorid }));
-      this.#marks.add(keys, reason, delay);
+      await this.#marks.add(keys, reason, delay);
     });
   }
 
   /** Due marks of an account, those that were not tried before and the oldest first; at most `limit`. */
   dueMarks(accountId: string, limit = Number.MAX_SAFE_INTEGER): Promise<Mark[]> {
-    return this.#database.read(() => this.#due.all({ account_id: accountId, moment: this.#counter.moment(), limit }));
+    return this.#database.read(async () =>
+      this.#due.all({ account_id: accountId, moment: await this.#counter.moment(), limit }),
+    );
   }
 
   /** Vendors that will be read, and of which no reading has failed. */
@@ -137,43 +139,43 @@ export class Queue {
    * @param after only marks that are due later than this moment of mirror time
    */
   untilNextMark(accountId: string, after = -1): Promise<number | undefined> {
-    return this.#database.read(() => {
-      const next = this.#next.get({ account_id: accountId, after })?.next ?? undefined;
-      return next === undefined ? undefined : Math.max(0, next - this.#counter.moment());
+    return this.#database.read(async () => {
+      const next = (await this.#next.get({ account_id: accountId, after }))?.next ?? undefined;
+      return next === undefined ? undefined : Math.max(0, next - (await this.#counter.moment()));
     });
   }
 
   /** The number of open marks, due or not, without parked ones. */
   countMarks(accountId: string): Promise<number> {
-    return this.#database.read(() => this.#open.get({ account_id: accountId })?.marks ?? 0);
+    return this.#database.read(async () => (await this.#open.get({ account_id: accountId }))?.marks ?? 0);
   }
 
   /** Removes a mark, and settles its deliveries. @returns false if the vendor was marked again meanwhile. */
   settle(mark: Mark, outcome: SettledOutcome): Promise<boolean> {
-    return this.#database.writeWithoutSync(() => {
-      const settled = this.#remove.run(mark) > 0;
-      if (settled) this.#conclude(mark, outcome);
+    return this.#database.writeWithoutSync(async () => {
+      const settled = (await this.#remove.run(mark)) > 0;
+      if (settled) await this.#conclude(mark, outcome);
       return settled;
     });
   }
 
   /** Defers a mark, and settles its deliveries where an `outcome` is given. @returns false if the vendor was marked again meanwhile. */
   defer(mark: Mark, { delay, reason, attempts, error }: Deferral, outcome?: SettledOutcome): Promise<boolean> {
-    return this.#database.writeWithoutSync(() => {
+    return this.#database.writeWithoutSync(async () => {
       const due_at = timestamp(this.#clock.now() + delay);
-      const due_ms = Math.ceil(this.#counter.moment() + delay);
-      const deferred = this.#change.run({ ...mark, due_at, due_ms, reason, attempts, last_error: error }) > 0;
-      if (!deferred) this.#marks.postpone(mark, attempts, error);
-      else if (outcome) this.#conclude(mark, outcome);
+      const due_ms = Math.ceil((await this.#counter.moment()) + delay);
+      const deferred = (await this.#change.run({ ...mark, due_at, due_ms, reason, attempts, last_error: error })) > 0;
+      if (!deferred) await this.#marks.postpone(mark, attempts, error);
+      else if (outcome) await this.#conclude(mark, outcome);
       return deferred;
     });
   }
 
   /** Settles deliveries that a reading answered, where the mark itself could not be settled. */
   settleDeliveries(mark: Mark, answered: readonly OpenDelivery[]): Promise<void> {
-    return this.#database.writeWithoutSync(() => {
-      const open = new Set(this.#deliveries.open(mark).map(({ id }) => id));
-      this.#conclude(
+    return this.#database.writeWithoutSync(async () => {
+      const open = new Set((await this.#deliveries.open(mark)).map(({ id }) => id));
+      await this.#conclude(
         mark,
         'applied',
         answered.filter(({ id }) => open.has(id)),
@@ -185,8 +187,11 @@ export class Queue {
    * Vendors with a mark that was made until that moment of mirror time, parked ones included, and whether a read by id failed since. Runs
    * inside a transaction.
    */
-  markedUntil(account_id: string, upTo: number): { vendorid: number; hasFailed: boolean }[] {
-    return this.#older.all({ account_id, upTo }).map(({ vendorid, failed }) => ({ vendorid, hasFailed: failed === 1 }));
+  async markedUntil(account_id: string, upTo: number): Promise<{ vendorid: number; hasFailed: boolean }[]> {
+    return (await this.#older.all({ account_id, upTo })).map(({ vendorid, failed }) => ({
+      vendorid,
+      hasFailed: failed === 1,
+    }));
   }
 
   /**
@@ -194,23 +199,25 @@ export class Queue {
    * deliveries. Where the vendor was marked again since, only the newer marks stay open, with deliveries that may have come since. Runs inside a
    * transaction.
    */
-  answer(key: VendorKey, upTo: number, outcome: SettledOutcome): void {
-    const mark = this.#aged.get(key);
+  async answer(key: VendorKey, upTo: number, outcome: SettledOutcome): Promise<void> {
+    const mark = await this.#aged.get(key);
     if (!mark || mark.marked_ms > upTo) return;
     if (mark.last_ms <= upTo) {
-      this.#remove.run(mark);
-      this.#conclude(mark, outcome);
+      this.#remove.send(mark);
+      await this.#conclude(mark, outcome);
       return;
     }
-    const [now, moment] = [this.#clock.now(), this.#counter.moment()];
+    const [now, moment] = [this.#clock.now(), await this.#counter.moment()];
     const marked_at = timestamp(now + upTo - moment);
-    this.#rejuvenate.run({ ...mark, marked_at, marked_ms: upTo });
+    this.#rejuvenate.send({ ...mark, marked_at, marked_ms: upTo });
     // The moments of deliveries are those of the clock, which may have been set since.
     const set = now - (parseInstant(mark.marked_at) ?? 0) - (moment - mark.marked_ms);
     const before = timestamp(now + upTo - moment - noticeable);
     const answered =
-      Math.abs(set) > noticeable ? [] : this.#deliveries.open(mark).filter(({ received_at }) => received_at <= before);
-    this.#conclude(mark, outcome, answered);
+      Math.abs(set) > noticeable
+        ? []
+        : (await this.#deliveries.open(mark)).filter(({ received_at }) => received_at <= before);
+    await this.#conclude(mark, outcome, answered);
   }
 
   /** The deliveries of a mark, oldest first. */
@@ -220,10 +227,10 @@ export class Queue {
 
   /** Gives up until the next reconciliation. */
   park(mark: Mark, error: string): Promise<void> {
-    return this.#database.write(() => {
-      if (this.#change.run({ ...mark, due_at: null, due_ms: null, last_error: error }) > 0)
-        this.#conclude(mark, 'parked');
-      else this.#marks.postpone(mark, mark.attempts, error);
+    return this.#database.write(async () => {
+      if ((await this.#change.run({ ...mark, due_at: null, due_ms: null, last_error: error })) > 0)
+        await this.#conclude(mark, 'parked');
+      else await this.#marks.postpone(mark, mark.attempts, error);
     });
   }
 
@@ -244,10 +251,11 @@ export class Queue {
     );
   }
 
-  #conclude(mark: VendorKey, outcome: SettledOutcome, open = this.#deliveries.open(mark)): void {
+  async #conclude(mark: VendorKey, outcome: SettledOutcome, answered?: readonly OpenDelivery[]): Promise<void> {
+    const open = answered ?? (await this.#deliveries.open(mark));
     // A delivery without a change announces late what a sweep had found; of several with a change, all but the last do.
-    if (outcome === 'unchanged') this.#findings.explainBy(mark, open);
-    if (outcome === 'applied') this.#findings.explainBy(mark, open.slice(0, -1));
+    if (outcome === 'unchanged') await this.#findings.explainBy(mark, open);
+    if (outcome === 'applied') await this.#findings.explainBy(mark, open.slice(0, -1));
     this.#deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, this.#clock.now());
   }
 }

@@ -79,7 +79,7 @@ export class RateLedger {
 
   /** Takes a number without a request, and the mirror time. Everything that uses it is written after it. */
   takeStamp(): Promise<ReadStamp> {
-    return this.#database.writeWithoutSync(() => this.#counter.advance().stamp);
+    return this.#database.writeWithoutSync(async () => (await this.#counter.advance()).stamp);
   }
 
   /** Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. */
@@ -122,47 +122,51 @@ export class RateLedger {
 
   async #writeWithEnds<T>(ends: readonly RequestEnd[], work: () => T, lockWait?: number): Promise<T> {
     const result = await this.#database.writeWithoutSync(() => {
-      for (const end of ends) this.#rows.end.run(end);
+      for (const end of ends) this.#rows.end.send(end);
       return work();
     }, lockWait);
     for (const end of ends) this.#ends.delete(end);
     return result;
   }
 
-  #take({ connection, bounds, longest }: RateDemand): { stamp: ReadStamp } | { wait: number; window: RateWindow } {
-    const { stamp, sinceRestart } = this.#counter.advance();
+  async #take({
+    connection,
+    bounds,
+    longest,
+  }: RateDemand): Promise<{ stamp: ReadStamp } | { wait: number; window: RateWindow }> {
+    const { stamp, sinceRestart } = await this.#counter.advance();
     for (const bound of bounds) {
       const { window, per } = bound;
       // The last writes before a power cut may be lost, so nothing is sent for one period after a restart.
       if (sinceRestart < per) return { wait: per - sinceRestart, window };
-      const wait = this.#waitFor(connection, bound, stamp);
+      const wait = await this.#waitFor(connection, bound, stamp);
       if (wait !== undefined) return { wait, window };
     }
     const process = this.#process.name;
     for (const { window, per } of bounds) {
       const counts_until_ms = stamp.begun + longest + per;
-      this.#rows.add.run({ connection, window, read_seq: stamp.readSeq, counts_until_ms, process });
+      this.#rows.add.send({ connection, window, read_seq: stamp.readSeq, counts_until_ms, process });
     }
     return { stamp };
   }
 
   /** Milliseconds after which a place may be free; undefined where one is. */
-  #waitFor(connection: string, { window, requests }: RateBound, stamp: ReadStamp): number | undefined {
+  async #waitFor(connection: string, { window, requests }: RateBound, stamp: ReadStamp): Promise<number | undefined> {
     const scope = { connection, window };
     const key = scopeKey(scope);
     const now = stamp.begun;
     if (!isToCount(this.#counted.get(key), stamp.readSeq, requests)) return undefined;
-    this.#rows.removeOver.run({ ...scope, now });
-    this.#removeOfDead(scope, now);
-    const { used, next } = this.#rows.usage.get({ ...scope, now }) ?? { used: 0, next: null };
+    this.#rows.removeOver.send({ ...scope, now });
+    await this.#removeOfDead(scope, now);
+    const { used, next } = (await this.#rows.usage.get({ ...scope, now })) ?? { used: 0, next: null };
     this.#counted.set(key, { used, readSeq: stamp.readSeq });
     return used < requests ? undefined : Math.min(maxWait, (next ?? Infinity) - now);
   }
 
   /** Overdue requests still count while their process lives: it may be suspended. */
-  #removeOfDead(scope: RequestScope, now: number): void {
-    for (const { read_seq, process } of this.#rows.overdue.all({ ...scope, now }))
-      if (process !== null && !this.#process.isAlive(process)) this.#rows.remove.run({ ...scope, read_seq });
+  async #removeOfDead(scope: RequestScope, now: number): Promise<void> {
+    for (const { read_seq, process } of await this.#rows.overdue.all({ ...scope, now }))
+      if (process !== null && !this.#process.isAlive(process)) this.#rows.remove.send({ ...scope, read_seq });
   }
 }
 

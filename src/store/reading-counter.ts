@@ -55,40 +55,40 @@ export class ReadingCounter {
    * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine has
    * run, in milliseconds, where it was restarted since the file was created; Infinity otherwise.
    */
-  advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number } {
-    const taken = this.#step();
+  async advance(): Promise<{ readonly stamp: ReadStamp; readonly sinceRestart: number }> {
+    const taken = await this.#step();
     const { mirror_ms, offset_ms } = taken;
     return { stamp: stampOf(taken), sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
   }
 
   /** Mirror time now, in milliseconds. */
-  moment(): number {
-    const { offset_ms, mirror_ms } = row(this.#current.get({}));
+  async moment(): Promise<number> {
+    const { offset_ms, mirror_ms } = row(await this.#current.get({}));
     return Math.max(mirror_ms, this.#now() + offset_ms);
   }
 
   /** Records by how many milliseconds the wall clock is ahead of the service's; null where it is not known to be wrong. */
   noteClock(aheadBy: number | null): void {
-    this.#noteClock.run({ clock_ahead_ms: aheadBy });
+    this.#noteClock.send({ clock_ahead_ms: aheadBy });
   }
 
   /**
    * Takes the number of a run, and one that orders its begin among readings: never one that was used before, even if the newest run was
    * removed, nor one up to `newest`, because somebody else may have written that row. Runs inside a transaction.
    */
-  beginRun(newest: number): { readonly id: number; readonly began: ReadStamp } {
-    const { run_id } = row(this.#takeRun.get({ newest }));
-    return { id: run_id, began: stampOf(this.#step()) };
+  async beginRun(newest: number): Promise<{ readonly id: number; readonly began: ReadStamp }> {
+    const { run_id } = row(await this.#takeRun.get({ newest }));
+    return { id: run_id, began: stampOf(await this.#step()) };
   }
 
   #now(): number {
     return Math.floor(this.#clock.monotonic());
   }
 
-  #step(): Row {
-    const last = row(this.#current.get({}));
+  async #step(): Promise<Row> {
+    const last = row(await this.#current.get({}));
     const wall = this.#clock.now();
-    const taken = row(this.#advance.get({ now: this.#now(), wall }));
+    const taken = row(await this.#advance.get({ now: this.#now(), wall }));
     const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
     if (behind >= noticeable) this.#setBacks.record(taken.read_seq, behind);
     return taken;
@@ -122,10 +122,10 @@ export class ClockSetBackLog {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #add: Statement<{ read_seq: number; noticed_at: string }>;
   readonly #since: Statement<{ read_seq: number }, { read_seq: number }>;
-  readonly #corrections: readonly Pick<Statement<By>, 'run'>[];
+  readonly #corrections: readonly Pick<Statement<By>, 'send'>[];
 
   /** `corrections`: what each table does about it. */
-  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>, corrections: readonly Pick<Statement<By>, 'run'>[]) {
+  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>, corrections: readonly Pick<Statement<By>, 'send'>[]) {
     this.#clock = clock;
     this.#add = statement(sqlite, (at) =>
       mirrorSql
@@ -144,13 +144,13 @@ export class ClockSetBackLog {
    * Runs inside a transaction.
    */
   record(readSeq: number, ms: number): void {
-    this.#add.run({ read_seq: readSeq, noticed_at: timestamp(this.#clock.now()) });
+    this.#add.send({ read_seq: readSeq, noticed_at: timestamp(this.#clock.now()) });
     const by = `-${(ms / 1_000).toFixed(3)} seconds`;
-    for (const correction of this.#corrections) correction.run({ by });
+    for (const correction of this.#corrections) correction.send({ by });
   }
 
   /** Whether the clock was set back since that number was taken. */
-  wasSince(readSeq: number): boolean {
-    return this.#since.get({ read_seq: readSeq }) !== undefined;
+  async wasSince(readSeq: number): Promise<boolean> {
+    return (await this.#since.get({ read_seq: readSeq })) !== undefined;
   }
 }

@@ -5,6 +5,7 @@
  * `raw` is the JSON as received; fields that an answer leaves out, and that an earlier answer had, are carried over.
  */
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
+import { inOrder } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { isAbsent, nextPresence, type AbsenceEvidence } from '../domain/presence.ts';
 import { acceptAccount, type ReadStamp, type Source, type VendorPage, type VendorRow } from '../domain/reading.ts';
@@ -28,7 +29,7 @@ import type { Marks } from './marks.ts';
 import { contestedIds, PageConfirmations } from './page-confirmations.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
-import type { Sqlite } from './sqlite/driver.ts';
+import { savepoint, type Sqlite } from './sqlite/driver.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { keyOf } from './sqlite/statement.ts';
@@ -85,58 +86,58 @@ export class ReadingWriter {
    * @param apart applies each row separately: an unusable one is rejected instead of throwing
    * @returns the verdicts on all rows.
    */
-  page(
+  async page(
     page: VendorPage,
     context: ReadingContext,
     known: ReadonlyMap<number, Verdict>,
     apart: boolean,
-  ): ReadonlyMap<number, Verdict> {
+  ): Promise<ReadonlyMap<number, Verdict>> {
     const { rows, stamp } = page;
     const verdicts = new Map(known);
     const confirmed = [...known.keys()];
-    const together = apart ? undefined : this.#changeContextOf(context);
+    const together = apart ? undefined : await this.#changeContextOf(context);
     const others = rows.map(({ vendorid }) => vendorid).filter((vendorid) => !known.has(vendorid));
-    const stored = this.#rows.among(context.accountId, others);
-    const forgotten = this.#forgotten.among(context.accountId, others);
+    const stored = await this.#rows.among(context.accountId, others);
+    const forgotten = await this.#forgotten.among(context.accountId, others);
     if (
       context.isAccountAccepted !== true &&
       known.size === 0 &&
       stored.size >= fewest &&
-      !this.showsStored(rows, context.accountId)
+      !(await this.showsStored(rows, context.accountId))
     )
       throw ofAnotherAccount(page);
-    const otherwise = this.#details.shownOtherwise(context.accountId);
+    const otherwise = await this.#details.shownOtherwise(context.accountId);
     // Only a read by id can tell which of the two is true.
     const contested = context.readsById === false ? new Set<number>() : contestedIds(rows);
     const optional = otherwise.filter((field) => !(neededFields as readonly string[]).includes(field));
-    const apply = (row: VendorRow): Verdict => {
-      const changeContext = together ?? this.#changeContextOf(context);
+    const apply = async (row: VendorRow): Promise<Verdict> => {
+      const changeContext = together ?? (await this.#changeContextOf(context));
       const key = keyIn(context, row);
-      const found = stored.has(row.vendorid) ? this.#rows.lookUp(context.accountId, row) : undefined;
+      const found = stored.has(row.vendorid) ? await this.#rows.lookUp(context.accountId, row) : undefined;
       if (found?.same && !contested.has(row.vendorid)) return unchangedVerdict(found);
-      const before = found && this.#rows.find(key);
-      if (contested.has(row.vendorid)) this.#marks.add([key], 'guarded', 0);
+      const before = found && (await this.#rows.find(key));
+      if (contested.has(row.vendorid)) await this.#marks.add([key], 'guarded', 0);
       if (before && contested.has(row.vendorid)) return { kind: 'guarded', before, after: before, changed: [] };
       if (!before)
         return forgotten.has(row.vendorid)
           ? forgottenVerdict
-          : this.#create(key, rowWithout(row, optional), stamp, changeContext);
-      const verdict = this.#update(before, rowWithout(row, otherwise), stamp, context, true);
+          : await this.#create(key, rowWithout(row, optional), stamp, changeContext);
+      const verdict = await this.#update(before, rowWithout(row, otherwise), stamp, context, true);
       if (verdict.kind === 'unchanged' && before.presence !== shown.presence)
         this.#rows.confirm(before, stamp.readSeq, shown);
       return verdict;
     };
     for (const row of rows) {
       if (verdicts.has(row.vendorid)) continue;
-      const verdict = apart ? this.#byItself(row, apply) : apply(row);
+      const verdict = apart ? await this.#byItself(row, apply) : await apply(row);
       verdicts.set(row.vendorid, verdict);
       if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
     }
-    const details = this.#details.fields(context.accountId);
+    const details = await this.#details.fields(context.accountId);
     if (details.length > 0)
       for (const row of rows)
         if (['created', 'updated'].includes(verdicts.get(row.vendorid)?.kind ?? ''))
-          this.#details.listed(keyIn(context, row), row.raw, details);
+          await this.#details.listed(keyIn(context, row), row.raw, details);
     if (confirmed.length > known.size) this.pages.add(context.accountId, stamp.readSeq, confirmed);
     return verdicts;
   }
@@ -146,49 +147,56 @@ export class ReadingWriter {
    * its numbers. Neither is when a vendor was created edited, nor all names at once: where both differ in every vendor that is stored, these are
    * others.
    */
-  showsStored(rows: readonly VendorRow[], accountId: string): boolean {
+  async showsStored(rows: readonly VendorRow[], accountId: string): Promise<boolean> {
     const ids = rows.map(({ vendorid }) => vendorid);
-    if (this.#forgotten.among(accountId, ids).size > 0) return true;
-    const stored = this.#rows.among(accountId, ids);
-    return rows.some((row) => {
-      const before = stored.has(row.vendorid) ? this.#rows.find(keyIn({ accountId }, row)) : undefined;
-      if (!before) return false;
+    if ((await this.#forgotten.among(accountId, ids)).size > 0) return true;
+    const stored = await this.#rows.among(accountId, ids);
+    for (const row of rows) {
+      const before = stored.has(row.vendorid) ? await this.#rows.find(keyIn({ accountId }, row)) : undefined;
+      if (!before) continue;
       const said = parsed(row);
       if (!said) return true;
       const [name, created] = [kept(said.vendor_name), kept(said.created_at)];
-      return !isOther(before.vendor_name, name, nameKey) || !isOther(before.created_at, created, parseInstant);
-    });
+      if (!isOther(before.vendor_name, name, nameKey) || !isOther(before.created_at, created, parseInstant))
+        return true;
+    }
+    return false;
   }
 
   /** What applying the rows would change if all were accepted. Writes nothing. */
-  compare(pageRows: readonly VendorRow[], accountId: string, isListed: boolean): ReadonlyMap<number, Verdict> {
-    const otherwise = isListed ? this.#details.shownOtherwise(accountId) : [];
-    const verdict = (received: VendorRow): Verdict => {
+  async compare(
+    pageRows: readonly VendorRow[],
+    accountId: string,
+    isListed: boolean,
+  ): Promise<ReadonlyMap<number, Verdict>> {
+    const otherwise = isListed ? await this.#details.shownOtherwise(accountId) : [];
+    const verdict = async (received: VendorRow): Promise<Verdict> => {
       const row = rowWithout(received, otherwise);
       const key = keyIn({ accountId }, row);
-      const stored = this.#rows.find(key);
-      if (!stored) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
+      const stored = await this.#rows.find(key);
+      if (!stored)
+        return (await this.#forgotten.has(key)) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
       // Also where the record is the same: what stands in the columns may have been derived otherwise.
-      const difference = this.#differ(stored, row, [], true);
+      const difference = await this.#differ(stored, row, [], true);
       return difference ? { kind: 'updated', ...difference } : unchangedVerdict(stored);
     };
-    return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
+    return new Map(await inOrder(pageRows, async (row) => [row.vendorid, await verdict(row)] as const));
   }
 
   /** Applies one record. Runs inside a transaction. */
-  record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
+  async record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Promise<Verdict> {
     const key = keyIn(context, row);
-    const stored = this.#rows.find(key);
-    if (!stored && this.#forgotten.has(key)) return forgottenVerdict;
-    const details = this.#details.fields(context.accountId);
+    const stored = await this.#rows.find(key);
+    if (!stored && (await this.#forgotten.has(key))) return forgottenVerdict;
+    const details = await this.#details.fields(context.accountId);
     const verdict = stored
-      ? this.#update(stored, row, stamp, context, false, details)
-      : this.#create(key, row, stamp, this.#changeContextOf(context));
+      ? await this.#update(stored, row, stamp, context, false, details)
+      : await this.#create(key, row, stamp, await this.#changeContextOf(context));
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
-    this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
+    await this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
     // The answer to a write need not be what a read by id shows.
     if (context.askedAt === undefined) return verdict;
-    if (stored) this.#details.learn(key, stored, row.raw, timestamp(this.#clock.now()));
+    if (stored) await this.#details.learn(key, stored, row.raw, timestamp(this.#clock.now()));
     // An old copy may have answered.
     if (details.length > 0 && ['created', 'updated', 'unchanged'].includes(verdict.kind))
       this.#details.read(key, stamp.readSeq, timestamp(context.askedAt - context.lag));
@@ -196,13 +204,13 @@ export class ReadingWriter {
   }
 
   /** A list shows these vendors; nothing of it was applied yet. */
-  showed({ rows }: VendorPage, accountId: string): void {
-    this.#details.showed(accountId, rows);
+  async showed({ rows }: VendorPage, accountId: string): Promise<void> {
+    await this.#details.showed(accountId, rows);
   }
 
   /** Whether lists leave fields out that reads by id carry. */
-  lacksDetails(accountId: string): boolean {
-    return this.#details.fields(accountId).length > 0;
+  async lacksDetails(accountId: string): Promise<boolean> {
+    return (await this.#details.fields(accountId)).length > 0;
   }
 
   /** A list answered a doubt about a vendor whose reads by id fail: what lists leave out stays in doubt. */
@@ -215,14 +223,14 @@ export class ReadingWriter {
    * Runs inside a transaction.
    * @param isApproved by a person: then it does not count for the breaker
    */
-  absence(
+  async absence(
     vendorid: number,
     evidence: AbsenceEvidence,
     stamp: ReadStamp,
     context: ReadingContext,
     isApproved: boolean,
-  ): Verdict {
-    const stored = this.#rows.find({ account_id: context.accountId, vendorid });
+  ): Promise<Verdict> {
+    const stored = await this.#rows.find({ account_id: context.accountId, vendorid });
     if (!stored) return { kind: 'unchanged', heldSince: 0, visState: null };
     const next = nextPresence(presenceOf(stored), evidence, context.lag);
     const { presence } = next;
@@ -242,31 +250,31 @@ export class ReadingWriter {
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
     const difference: Difference = { before: stored, after: { ...state, updated_at: stored.updated_at }, changed };
-    const acceptance = this.#judge(stored, difference, stamp, context);
+    const acceptance = await this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
-    const changeContext = this.#changeContextOf(context);
+    const changeContext = await this.#changeContextOf(context);
     this.#rows.update({ ...stored, ...state, ...changeColumns(changeContext, stamp) });
-    this.#history.continue(
+    await this.#history.continue(
       keyOf(stored),
       stored.raw,
-      { state, changed, vendor: this.#childRows.vendorOf(stored) },
+      { state, changed, vendor: await this.#childRows.vendorOf(stored) },
       changeContext,
     );
     return { kind: 'updated', ...difference };
   }
 
   /** The source and time of all changes by one reading. */
-  #changeContextOf(context: ReadingContext): ChangeContext {
+  async #changeContextOf(context: ReadingContext): Promise<ChangeContext> {
     return {
       at: timestamp(this.#clock.now()),
-      moment: this.#counter.moment(),
+      moment: await this.#counter.moment(),
       source: context.source,
       runId: context.runId,
       deliveryId: context.deliveryId,
     };
   }
 
-  #create(key: VendorKey, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
+  async #create(key: VendorKey, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Promise<Verdict> {
     const vendor = row.vendor();
     const state = {
       vis_state: kept(vendor.vis_state) ?? null,
@@ -277,20 +285,20 @@ export class ReadingWriter {
     const begun = { presence_ms: null, first_seen_at: changed.changed_at, detail_seq: null, details_at: null };
     this.#rows.insert(Object.assign(columnsOf(vendor, row.raw), key, { ...state, ...changed, ...begun }));
     this.#childRows.replace(key, vendor, true);
-    this.#history.begin(key, state, vendor, changeContext);
+    await this.#history.begin(key, state, vendor, changeContext);
     return { kind: 'created', vendor };
   }
 
   /** How a record differs from the stored vendor; undefined where it does not. */
-  #differ(
+  async #differ(
     stored: VendorTable,
     row: VendorRow,
     details: readonly string[],
     isThorough = false,
-  ): (Difference & { vendor: Vendor }) | undefined {
+  ): Promise<(Difference & { vendor: Vendor }) | undefined> {
     const absent = isAbsent(stored.presence);
     if (stored.raw === row.raw && !absent && !isThorough) return undefined;
-    const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
+    const before = withoutFields(await this.#childRows.vendorOf(stored), row.excluded);
     const merged = mergeReading(before, row.vendor());
     if (merged.changed.length === 0 && !absent) return undefined;
     const { vendor } = merged;
@@ -299,7 +307,7 @@ export class ReadingWriter {
       presence: shown.presence,
       updated_at: kept(vendor.updated_at) ?? null,
     } as const;
-    const unsteady = isEdited({ before: stored, after }) ? [] : this.#unsteady.of(stored);
+    const unsteady = isEdited({ before: stored, after }) ? [] : await this.#unsteady.of(stored);
     const changed = merged.changed.filter((field) => !unsteady.includes(field));
     if (changed.length === 0 && !absent) return undefined;
     const changes = {
@@ -309,7 +317,7 @@ export class ReadingWriter {
     return { vendor, before: stored, after, ...changes, repeated: vendor.repeated };
   }
 
-  #update(
+  async #update(
     stored: VendorTable,
     received: VendorRow,
     stamp: ReadStamp,
@@ -317,27 +325,27 @@ export class ReadingWriter {
     isListed: boolean,
     /** Fields that no list shows: a read by id contradicts none in them. */
     details: readonly string[] = [],
-  ): Verdict {
-    const row = isListed ? this.#steady(stored, received) : received;
-    const difference = this.#differ(stored, row, details);
+  ): Promise<Verdict> {
+    const row = isListed ? await this.#steady(stored, received) : received;
+    const difference = await this.#differ(stored, row, details);
     if (!difference) {
-      if (!isListed && stored.raw !== row.raw && stamp.readSeq > stored.read_seq) this.#refresh(stored, row);
+      if (!isListed && stored.raw !== row.raw && stamp.readSeq > stored.read_seq) await this.#refresh(stored, row);
       return unchangedVerdict(stored);
     }
     const { vendor, changed } = difference;
-    const acceptance = this.#judge(stored, difference, stamp, context);
+    const acceptance = await this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
-    if (context.source !== 'write') this.#unsteady.note(stored, difference, context.runId);
+    if (context.source !== 'write') await this.#unsteady.note(stored, difference, context.runId);
     const copy =
       isListed &&
       !isAbsent(stored.presence) &&
-      this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw: row.raw }, stamp, context);
+      (await this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw: row.raw }, stamp, context));
     if (copy) {
-      this.#marks.add([stored], 'guarded', context.readsById === false ? copy.left : 0);
+      await this.#marks.add([stored], 'guarded', context.readsById === false ? copy.left : 0);
       return { kind: 'guarded', copyAge: copy.age, ...difference };
     }
 
-    const changeContext = this.#changeContextOf(context);
+    const changeContext = await this.#changeContextOf(context);
     const raw = mergedRaw(stored.raw, row.raw, row.excluded);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
@@ -350,7 +358,7 @@ export class ReadingWriter {
     } as const;
     this.#rows.update({ ...stored, ...columns, ...state, ...changeColumns(changeContext, stamp) });
     this.#childRows.replace(stored, vendor, false);
-    this.#history.continue(keyOf(stored), stored.raw, { state, changed, vendor }, changeContext);
+    await this.#history.continue(keyOf(stored), stored.raw, { state, changed, vendor }, changeContext);
     return { kind: 'updated', ...difference };
   }
 
@@ -358,26 +366,26 @@ export class ReadingWriter {
    * Decides about a reading that differs from the stored vendor. One that contradicts a young version is not applied, because the service may
    * have answered from an old copy: the vendor is marked to be read again.
    */
-  #judge(
+  async #judge(
     stored: VendorTable,
     difference: Difference,
     { readSeq, begun }: ReadStamp,
     { source, lag }: Pick<ReadingContext, 'source' | 'lag'>,
-  ): Acceptance {
-    const isOvertaken = readSeq <= stored.read_seq || this.pages.hasLater(stored, readSeq);
+  ): Promise<Acceptance> {
+    const isOvertaken = readSeq <= stored.read_seq || (await this.pages.hasLater(stored, readSeq));
     const heldSince = stored.held_since_ms;
     const acceptance = acceptanceOf({ difference, isOvertaken, begun, heldSince, source, lag });
     // The answer to our own write is new information even where a reading overtook it.
-    if (acceptance === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
+    if (acceptance === 'stale' && source === 'write') await this.#marks.add([stored], 'retry', 0);
     if (acceptance === 'guarded')
-      this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - this.#counter.moment()));
+      await this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - (await this.#counter.moment())));
     return acceptance;
   }
 
   /** What a list says of a vendor that was not edited, without its unsteady fields. */
-  #steady(stored: VendorTable, row: VendorRow): VendorRow {
+  async #steady(stored: VendorTable, row: VendorRow): Promise<VendorRow> {
     if (stored.raw === row.raw || isAbsent(stored.presence)) return row;
-    const unsteady = this.#unsteady.of(stored);
+    const unsteady = await this.#unsteady.of(stored);
     if (unsteady.length === 0) return row;
     const said = row.vendor();
     const after = { ...stored, updated_at: kept(said.updated_at) ?? null };
@@ -386,18 +394,17 @@ export class ReadingWriter {
   }
 
   /** Stores what a read by id shows of unsteady fields, which is no change. */
-  #refresh(stored: VendorTable, row: VendorRow): void {
-    if (this.#unsteady.of(stored).length === 0) return;
-    const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
+  async #refresh(stored: VendorTable, row: VendorRow): Promise<void> {
+    if ((await this.#unsteady.of(stored)).length === 0) return;
+    const before = withoutFields(await this.#childRows.vendorOf(stored), row.excluded);
     const { vendor, changed } = mergeReading(before, row.vendor());
     if (changed.length === 0) return;
     this.#rows.update({ ...stored, ...columnsOf(vendor, mergedRaw(stored.raw, row.raw, row.excluded)) });
   }
 
-  #byItself(row: VendorRow, apply: (row: VendorRow) => Verdict): Verdict {
+  async #byItself(row: VendorRow, apply: (row: VendorRow) => Promise<Verdict>): Promise<Verdict> {
     try {
-      // Inside a transaction, this is a savepoint.
-      return this.#sqlite.transaction(() => apply(row))();
+      return await savepoint(this.#sqlite, () => apply(row));
     } catch (error) {
       if (!isRecordError(error)) throw error;
       return rejectedVerdict(row.vendorid, error);

@@ -1,5 +1,6 @@
 /** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../domain/clock.ts';
+import { inOrder } from '../domain/concurrency.ts';
 import type { AbsenceEvidence } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
 import { isNews, rejectedVerdict, type Verdict } from './acceptance.ts';
@@ -91,14 +92,14 @@ export class Readings {
     counts: (applied: readonly Verdicts[]) => RunCounts,
   ): Promise<Verdicts[]> {
     const known = new Map<VendorPage, Verdicts>();
-    const applied = await this.#database.writeWithoutSync(() => {
+    const applied = await this.#database.writeWithoutSync(async () => {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
-        this.#writer.showed(page, context.accountId);
-        const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
+        await this.#writer.showed(page, context.accountId);
+        const { verdicts, isWhole } = await this.#writer.pages.confirm(page, context.accountId);
         if (isWhole) {
           confirmed.set(page, verdicts);
-          this.#answerByPage(page, verdicts, context);
+          await this.#answerByPage(page, verdicts, context);
         } else known.set(page, verdicts);
       }
       if (confirmed.size > 0 && this.#isProgressDue(context))
@@ -111,13 +112,13 @@ export class Readings {
       // While deliveries arrive, a commit has only one page.
       const longest = this.#deliveries.acceptedCount === acceptedCount ? longEnough : 0;
       const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
-        this.#database.write(() => {
+        this.#database.write(async () => {
           const end = this.#clock.monotonic() + longest;
           const together = new Map<VendorPage, Verdicts>();
           for (const page of pages) {
             if (applied.has(page)) continue;
             if (together.size > 0 && this.#clock.monotonic() >= end) break;
-            together.set(page, this.#applyPage(page, context, known.get(page) ?? new Map(), apart));
+            together.set(page, await this.#applyPage(page, context, known.get(page) ?? new Map(), apart));
           }
           this.#runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
           return together;
@@ -176,9 +177,9 @@ export class Readings {
   async applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
     const { vendorid } = row;
     try {
-      return await this.#database.write(() => {
-        const verdict = this.#account(vendorid, this.#writer.record(row, stamp, context), context);
-        this.#answer(vendorid, verdict, stamp, context);
+      return await this.#database.write(async () => {
+        const verdict = await this.#account(vendorid, await this.#writer.record(row, stamp, context), context);
+        await this.#answer(vendorid, verdict, stamp, context);
         return verdict;
       });
     } catch (error) {
@@ -198,20 +199,22 @@ export class Readings {
     context: SweepContext,
   ): Promise<Verdict[] | undefined> {
     const isApproved = absences.length <= approved;
-    const apply = ({ vendorid, evidence, stamp }: ProvenAbsence): Verdict =>
-      this.#account(vendorid, this.#writer.absence(vendorid, evidence, stamp, context, isApproved), context);
+    const apply = async ({ vendorid, evidence, stamp }: ProvenAbsence): Promise<Verdict> =>
+      this.#account(vendorid, await this.#writer.absence(vendorid, evidence, stamp, context, isApproved), context);
     if (!isApproved)
-      return this.#database.write(() => {
-        const before = this.#absences.get({ account_id: context.accountId, since })?.absences ?? 0;
-        return before + absences.length > bound ? undefined : absences.map(apply);
+      return this.#database.write(async () => {
+        const before = (await this.#absences.get({ account_id: context.accountId, since }))?.absences ?? 0;
+        return before + absences.length > bound ? undefined : await inOrder(absences, apply);
       });
     const verdicts: Verdict[] = [];
     for (let from = 0; from < absences.length; from += absencesTogether)
-      verdicts.push(...(await this.#database.write(() => absences.slice(from, from + absencesTogether).map(apply))));
+      verdicts.push(
+        ...(await this.#database.write(() => inOrder(absences.slice(from, from + absencesTogether), apply))),
+      );
     return verdicts;
   }
 
-  #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict {
+  async #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Promise<Verdict> {
     if (!('run' in context) || (verdict.kind !== 'created' && verdict.kind !== 'updated')) return verdict;
     const { repeated } = verdict.kind === 'created' ? verdict.vendor : verdict;
     if (repeated)
@@ -219,24 +222,24 @@ export class Readings {
     if (!context.changeClassifier) return verdict;
     const key: VendorKey = { account_id: context.accountId, vendorid };
     const evidence: Evidence = {
-      marked: this.#marks.isAnnounced(key),
-      unanswered: this.#deliveries.lastUnanswered(key),
+      marked: await this.#marks.isAnnounced(key),
+      unanswered: await this.#deliveries.lastUnanswered(key),
     };
     const finding = context.changeClassifier(vendorid, verdict, evidence);
     if (finding) this.#findings.add(context.run.id, context.accountId, finding);
     return verdict;
   }
 
-  #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Verdicts {
-    const verdicts = this.#writer.page(page, context, known, apart);
-    for (const [vendorid, verdict] of verdicts) this.#account(vendorid, verdict, context);
+  async #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Promise<Verdicts> {
+    const verdicts = await this.#writer.page(page, context, known, apart);
+    for (const [vendorid, verdict] of verdicts) await this.#account(vendorid, verdict, context);
     for (const vendorid of contestedIds(page.rows))
       this.#findings.add(context.run.id, context.accountId, {
         kind: 'field_drift',
         vendorid,
         fields: { repeated: ['vendorid'] },
       });
-    this.#answerByPage(page, verdicts, context);
+    await this.#answerByPage(page, verdicts, context);
     return verdicts;
   }
 
@@ -244,15 +247,15 @@ export class Readings {
    * Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id, unless lists leave fields out: then
    * only a read by id answers, or, where one failed, the page does, and what it leaves out stays to be read.
    */
-  #answerByPage({ stamp }: VendorPage, verdicts: Verdicts, context: SweepContext): void {
+  async #answerByPage({ stamp }: VendorPage, verdicts: Verdicts, context: SweepContext): Promise<void> {
     if (context.rest === undefined) return;
     const { accountId } = context;
-    const marked = this.#queue.markedUntil(accountId, stamp.begun - context.rest);
-    const lacksDetails = marked.length > 0 && this.#writer.lacksDetails(accountId);
+    const marked = await this.#queue.markedUntil(accountId, stamp.begun - context.rest);
+    const lacksDetails = marked.length > 0 && (await this.#writer.lacksDetails(accountId));
     for (const { vendorid, hasFailed } of marked) {
       const verdict = verdicts.get(vendorid);
       if (!verdict || (lacksDetails && !hasFailed)) continue;
-      const isAnswered = this.#answer(vendorid, verdict, stamp, context);
+      const isAnswered = await this.#answer(vendorid, verdict, stamp, context);
       if (lacksDetails && isAnswered) this.#writer.doubtDetails({ account_id: accountId, vendorid });
     }
   }
@@ -261,10 +264,19 @@ export class Readings {
    * Settles the marks that a reading answered: those that are older than it by the rest. What was not accepted answers nothing.
    * @returns whether it could answer any
    */
-  #answer(vendorid: number, verdict: Verdict, { begun }: ReadStamp, { accountId, rest }: ReadingContext): boolean {
+  async #answer(
+    vendorid: number,
+    verdict: Verdict,
+    { begun }: ReadStamp,
+    { accountId, rest }: ReadingContext,
+  ): Promise<boolean> {
     const { kind } = verdict;
     if (rest === undefined || kind === 'stale' || kind === 'guarded' || kind === 'rejected') return false;
-    this.#queue.answer({ account_id: accountId, vendorid }, begun - rest, isNews(verdict) ? 'applied' : 'unchanged');
+    await this.#queue.answer(
+      { account_id: accountId, vendorid },
+      begun - rest,
+      isNews(verdict) ? 'applied' : 'unchanged',
+    );
     return true;
   }
 }

@@ -60,7 +60,7 @@ export class Refusals {
   add(refused: readonly Refused[]): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       for (const { accountId, outcome, count, firstAt, lastAt, detail } of refused)
-        this.#add.run({
+        this.#add.send({
           account_id: accountId,
           outcome,
           count,

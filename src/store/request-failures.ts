@@ -47,7 +47,7 @@ export class RequestFailures {
   /** Adds `requests` further failures, with the error of the last. Its message must contain no secret. */
   add(of: string, requests: number, { code, message, remedy = null }: Failure): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#add.run({ of, requests, now: timestamp(this.#clock.now()), code, message, remedy });
+      this.#add.send({ of, requests, now: timestamp(this.#clock.now()), code, message, remedy });
     });
   }
 
@@ -55,7 +55,7 @@ export class RequestFailures {
   async forget(of: string): Promise<void> {
     if ((await this.#database.read(() => this.#any.get({ of }))) === undefined) return;
     await this.#database.writeWithoutSync(() => {
-      this.#forget.run({ of });
+      this.#forget.send({ of });
     });
   }
 }

@@ -72,11 +72,11 @@ export async function* removeExpired(
   while (place) {
     const from: Place = place;
     // What a power cut restores is removed by the next round.
-    const { last, removed } = await database.writeWithoutSync(() => {
-      const found = select.all(from);
+    const { last, removed } = await database.writeWithoutSync(async () => {
+      const found = await select.all(from);
       const rows = found.filter(({ at }) => at < from.since);
       const ids = rows.filter(({ stays }) => stays === 0).map(({ id }) => id);
-      const removed = ids.length === 0 ? 0 : drop.run({ ids: JSON.stringify(ids) });
+      const removed = ids.length === 0 ? 0 : await drop.run({ ids: JSON.stringify(ids) });
       return { last: rows.length < batchSize ? undefined : rows.at(-1), removed };
     });
     place = last && { ...from, at: last.at, id: last.id };

@@ -11,7 +11,15 @@ import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Database } from './sqlite/database.ts';
 import { connectReader, type Sqlite } from './sqlite/driver.ts';
 import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
+import {
+  columns,
+  fileStatement,
+  mirrorSql,
+  statement,
+  type None,
+  type OfAccount,
+  type Statement,
+} from './sqlite/statement.ts';
 
 interface RunStart {
   readonly accountId: string;
@@ -105,7 +113,7 @@ export class Runs {
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
-  readonly #moves: (accountId: string) => ListMoves;
+  readonly #moves: (accountId: string) => Promise<ListMoves>;
   readonly #newest: Statement<None, { id: number | null }>;
   readonly #insert: Statement<{ id: number } & Pick<RunTable, Exclude<(typeof starts)[number], 'id'>>>;
   readonly #running: Statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>;
@@ -199,13 +207,13 @@ export class Runs {
 
   /** Also marks runs of dead processes as abandoned. */
   async beginRun({ accountId, kind, trigger }: RunStart): Promise<Run> {
-    return this.#database.write(() => {
-      const { id, began } = this.#counter.beginRun(this.#newest.get({})?.id ?? 0);
+    return this.#database.write(async () => {
+      const { id, began } = await this.#counter.beginRun((await this.#newest.get({}))?.id ?? 0);
       const startedAt = this.#clock.now();
-      for (const run of this.#running.all({ account_id: accountId }))
+      for (const run of await this.#running.all({ account_id: accountId }))
         if (run.process === this.#process.name ? !this.#own.has(run.id) : !this.#isAlive(run.process))
-          this.#abandon.run({ id: run.id, finished_at: timestamp(startedAt) });
-      this.#insert.run({
+          this.#abandon.send({ id: run.id, finished_at: timestamp(startedAt) });
+      this.#insert.send({
         id,
         account_id: accountId,
         kind,
@@ -222,12 +230,10 @@ export class Runs {
   /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
   unfinishedRuns(accountId: string, since: number): Promise<number> {
     return this.#database.read(
-      () =>
-        this.#unfinished
-          .all({ account_id: accountId, since: timestamp(since) })
-          .filter(
-            (run) => run.process !== this.#process.name && (run.outcome === 'abandoned' || !this.#isAlive(run.process)),
-          ).length,
+      async () =>
+        (await this.#unfinished.all({ account_id: accountId, since: timestamp(since) })).filter(
+          (run) => run.process !== this.#process.name && (run.outcome === 'abandoned' || !this.#isAlive(run.process)),
+        ).length,
     );
   }
 
@@ -238,25 +244,30 @@ export class Runs {
 
   /** When the last complete sweep of an account began, as a timestamp of ours; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined> {
-    return this.#database.read(() => this.#complete.get({ account_id: accountId })?.started_at ?? undefined);
+    return this.#database.read(
+      async () => (await this.#complete.get({ account_id: accountId }))?.started_at ?? undefined,
+    );
   }
 
   /** When the first complete sweep of an account that is still recorded ended; undefined before it. */
   firstComplete(accountId: string): Promise<string | undefined> {
-    return this.#database.read(() => this.#firstComplete.get({ account_id: accountId })?.finished_at ?? undefined);
+    return this.#database.read(
+      async () => (await this.#firstComplete.get({ account_id: accountId }))?.finished_at ?? undefined,
+    );
   }
 
   /** Up to when the last complete sweep knew every vendor, milliseconds since 1970; null where it could not say. */
   lastSafeAsOf(accountId: string): Promise<number | null> {
     return this.#database.read(
-      () => parseInstant(this.#claimed.get({ account_id: accountId })?.safe_as_of ?? '') ?? null,
+      async () => parseInstant((await this.#claimed.get({ account_id: accountId }))?.safe_as_of ?? '') ?? null,
     );
   }
 
   /** When the last complete sweep of each account began, by account. */
   lastCompleteByAccount(): Promise<ReadonlyMap<string, string>> {
     return this.#database.read(
-      () => new Map(this.#everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),
+      async () =>
+        new Map((await this.#everyComplete.all({})).map(({ account_id, started_at }) => [account_id, started_at])),
     );
   }
   /**
@@ -279,7 +290,7 @@ export class Runs {
 
   /** Updates the counts of a run. Runs inside a transaction. */
   progress(id: number, counts: RunCounts): void {
-    this.#progress.run({ id, ...counts });
+    this.#progress.send({ id, ...counts });
   }
 
   finishRun(run: Run, end: RunEnd): Promise<void> {
@@ -289,7 +300,7 @@ export class Runs {
   /** As `finishRun`, inside a transaction. */
   finish(run: Run, end: RunEnd): void {
     this.#own.delete(run.id);
-    this.#finish.run({
+    this.#finish.send({
       id: run.id,
       ...end.counts,
       outcome: end.outcome,
@@ -336,17 +347,17 @@ class RunStarts {
    * When the last run before the reading of that number began, or the account was added where there is none; in milliseconds since 1970.
    * Undefined where the clock was set back since, by an unknown amount.
    */
-  startBefore(account_id: string, read_seq: number, now: number): number | undefined {
-    const found = this.#before.get({ account_id, read_seq });
+  async startBefore(account_id: string, read_seq: number, now: number): Promise<number | undefined> {
+    const found = await this.#before.get({ account_id, read_seq });
     const moment = parseInstant(found?.began ?? '');
     // Which number was the last when the account was added is not recorded.
-    if (moment === undefined || moment > now || this.#setBacks.wasSince(found?.seq ?? -1)) return undefined;
+    if (moment === undefined || moment > now || (await this.#setBacks.wasSince(found?.seq ?? -1))) return undefined;
     return moment;
   }
 
   /** When a run began; undefined in the same case. */
-  startOf({ startedAt, began }: Pick<Run, 'startedAt' | 'began'>): number | undefined {
-    return this.#setBacks.wasSince(began.readSeq) ? undefined : startedAt;
+  async startOf({ startedAt, began }: Pick<Run, 'startedAt' | 'began'>): Promise<number | undefined> {
+    return (await this.#setBacks.wasSince(began.readSeq)) ? undefined : startedAt;
   }
 }
 
@@ -354,7 +365,7 @@ class RunStarts {
 const movesCounted = 5;
 
 /** Whether the list of an account changed during its latest complete runs. */
-function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
+function listMoves(sqlite: Sqlite): (accountId: string) => Promise<ListMoves> {
   const latest = statement<{ account_id: string }, ListMoves>(
     sqlite,
     (at) => sql`
@@ -363,7 +374,7 @@ function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
         WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND list_moved IS NOT NULL
         ORDER BY id DESC LIMIT ${movesCounted})`,
   );
-  return (accountId) => latest.get({ account_id: accountId }) ?? { moved: 0, walked: 0 };
+  return async (accountId) => (await latest.get({ account_id: accountId })) ?? { moved: 0, walked: 0 };
 }
 
 export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
@@ -383,7 +394,7 @@ export interface LatestRuns {
 export type Carriers = ReadonlyMap<string, boolean | undefined>;
 
 /** Prepares lists of the processes that are to carry out the `latest` runs of an account. */
-export function carriersOf(sqlite: Sqlite, latest: number): (accountId: string) => string[] {
+export function carriersOf(sqlite: Sqlite, latest: number): (accountId: string) => Promise<string[]> {
   const named = statement<OfAccount & { latest: number }, { process: string }>(
     sqlite,
     (at) => sql`
@@ -391,10 +402,12 @@ export function carriersOf(sqlite: Sqlite, latest: number): (accountId: string) 
         SELECT outcome, process FROM runs WHERE account_id = ${at('accountId')} ORDER BY id DESC LIMIT +${at('latest')})
       WHERE outcome = 'running' AND process IS NOT NULL`,
   );
-  return (accountId) => named.all({ accountId, latest }).map(({ process }) => process);
+  return async (accountId) => (await named.all({ accountId, latest })).map(({ process }) => process);
 }
 
-export function latestRuns(sqlite: Sqlite): (accountId: string, latest: number, carriers: Carriers) => LatestRuns {
+export function latestRuns(
+  sqlite: Sqlite,
+): (accountId: string, latest: number, carriers: Carriers) => Promise<LatestRuns> {
   const recorded = statement<OfAccount & { latest: number }, ReportedRun & Pick<RunTable, 'process'>>(
     sqlite,
     (at) => sql`
@@ -405,9 +418,9 @@ export function latestRuns(sqlite: Sqlite): (accountId: string, latest: number, 
   ORDER BY id DESC
   LIMIT +${at('latest')}`,
   );
-  return (accountId, latest, carriers) => {
+  return async (accountId, latest, carriers) => {
     let isRunUnseen = false;
-    const runs = recorded.all({ accountId, latest }).map((row): ReportedRun => {
+    const runs = (await recorded.all({ accountId, latest })).map((row): ReportedRun => {
       const { process, ...run } = withoutBlobs(row);
       if (run.outcome !== 'running') return run;
       // One that began since they were asked is under way.
@@ -515,7 +528,7 @@ export function isUnused(path: string): boolean {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    return !statement(sqlite, () => sql`SELECT 1 FROM runs UNION ALL SELECT 1 FROM vendors LIMIT 1`).get({});
+    return !fileStatement(sqlite, () => sql`SELECT 1 FROM runs UNION ALL SELECT 1 FROM vendors LIMIT 1`).get({});
   } catch {
     return false;
   } finally {

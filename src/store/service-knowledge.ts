@@ -75,8 +75,8 @@ export class ServiceKnowledge {
     await this.#database.write(() => this.#learn.run({ largest_page: largestPage, counts_lists: Number(countsLists) }));
   }
 
-  #facts(): PageFacts {
-    const { first_page, asked_at, largest_page = 0, counts_lists = 0 } = this.#get.get({}) ?? {};
+  async #facts(): Promise<PageFacts> {
+    const { first_page, asked_at, largest_page = 0, counts_lists = 0 } = (await this.#get.get({})) ?? {};
     const askedAt = parseInstant(asked_at ?? '');
     const since = askedAt === undefined ? Infinity : this.#clock.now() - askedAt;
     return {

@@ -151,12 +151,12 @@ export class SweepRequests {
 
   /** The open request of an account; undefined where there is none. */
   sweepRequest(account_id: string): Promise<SweepRequest | undefined> {
-    return this.#database.read(() => {
-      const row = this.#open.get({ account_id });
+    return this.#database.read(async () => {
+      const row = await this.#open.get({ account_id });
       return (
         row && {
           generation: row.generation,
-          lastDelivery: this.#lastDelivery.get({})?.id ?? 0,
+          lastDelivery: (await this.#lastDelivery.get({}))?.id ?? 0,
           askedAt: parseInstant(row.asked_at ?? '') ?? 0,
           askedMs: row.asked_ms ?? 0,
           lastMs: row.last_ms,
@@ -168,8 +168,8 @@ export class SweepRequests {
 
   /** How many deliveries had the id of a callback instead of a vendor, and when the last came; undefined where none did. */
   callbackIds(account_id: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined> {
-    return this.#database.read(() => {
-      const { deliveries: count, last } = this.#named.get({ account_id }) ?? { deliveries: 0, last: null };
+    return this.#database.read(async () => {
+      const { deliveries: count, last } = (await this.#named.get({ account_id })) ?? { deliveries: 0, last: null };
       return last === null ? undefined : { deliveries: count, last };
     });
   }
@@ -190,21 +190,21 @@ export class SweepRequests {
     account_id: string,
     answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
   ): Promise<boolean> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const now = this.#clock.now();
       const hasRoom = this.#deliveries.beginRoomCheck();
       let room = true;
       for (const { vendorid, upTo, outcome } of answers) {
         const key = { account_id, vendorid };
         if (outcome === 'unseen') {
-          if (hasRoom(key)) this.#marks.add([key], 'delivery', 0);
+          if (await hasRoom(key)) await this.#marks.add([key], 'delivery', 0);
           else room = false;
           continue;
         }
         // They announce late what the sweep found.
-        this.#findings.explainBy(
+        await this.#findings.explainBy(
           key,
-          this.#deliveries.open(key).filter(({ id }) => id <= upTo),
+          (await this.#deliveries.open(key)).filter(({ id }) => id <= upTo),
         );
         this.#deliveries.settle(key, upTo, outcome, now);
       }
@@ -215,8 +215,8 @@ export class SweepRequests {
   /** Closes the request; where a newer one came, records up to when it is answered. */
   finishSweepRequest(account_id: string, { generation, upToMs, upTo, restUntilMs }: SweepAnswer): Promise<void> {
     return this.#database.write(() => {
-      this.#advance.run({ account_id, asked_at: timestamp(upTo), asked_ms: upToMs, rest_until_ms: restUntilMs });
-      this.#clear.run({ account_id, generation, upToMs });
+      this.#advance.send({ account_id, asked_at: timestamp(upTo), asked_ms: upToMs, rest_until_ms: restUntilMs });
+      this.#clear.send({ account_id, generation, upToMs });
     });
   }
 

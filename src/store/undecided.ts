@@ -59,13 +59,15 @@ export class Undecided {
 
   /** The undecided vendors of an account. */
   vendorids(accountId: string): Promise<ReadonlySet<number>> {
-    return this.#database.read(() => new Set(this.#all.all({ account_id: accountId }).map(({ vendorid }) => vendorid)));
+    return this.#database.read(
+      async () => new Set((await this.#all.all({ account_id: accountId })).map(({ vendorid }) => vendorid)),
+    );
   }
 
   /** Those that lists leave out, and reads by id show. */
   unlisted(accountId: string): Promise<ReadonlySet<number>> {
-    return this.#database.read(() => {
-      const all = this.#all.all({ account_id: accountId });
+    return this.#database.read(async () => {
+      const all = await this.#all.all({ account_id: accountId });
       return new Set(all.flatMap(({ vendorid, code }) => (code === leftOut ? vendorid : [])));
     });
   }
@@ -80,18 +82,18 @@ export class Undecided {
     undecided: ReadonlyMap<number, MirrorError>,
     unlisted: ReadonlyMap<number, number> = new Map(),
   ): Promise<number | null | undefined> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const account_id = accountId;
       const since = timestamp(this.#clock.now());
-      for (const { vendorid } of this.#all.all({ account_id }))
-        if (!undecided.has(vendorid) && !unlisted.has(vendorid)) this.#remove.run({ account_id, vendorid });
+      for (const { vendorid } of await this.#all.all({ account_id }))
+        if (!undecided.has(vendorid) && !unlisted.has(vendorid)) this.#remove.send({ account_id, vendorid });
       if (undecided.size + unlisted.size === 0) return undefined;
-      const as_of = this.#claimed.get({ account_id })?.safe_as_of ?? null;
+      const as_of = (await this.#claimed.get({ account_id }))?.safe_as_of ?? null;
       for (const [vendorid, { code, message }] of undecided)
-        this.#add.run({ account_id, vendorid, since, as_of, code, error: message });
+        this.#add.send({ account_id, vendorid, since, as_of, code, error: message });
       for (const [vendorid, knownUntil] of unlisted)
-        this.#add.run({ account_id, vendorid, since, as_of: timestamp(knownUntil), code: leftOut, error: isLeftOut });
-      const known = this.#all.all({ account_id }).map((row) => parseInstant(row.as_of ?? '') ?? -Infinity);
+        this.#add.send({ account_id, vendorid, since, as_of: timestamp(knownUntil), code: leftOut, error: isLeftOut });
+      const known = (await this.#all.all({ account_id })).map((row) => parseInstant(row.as_of ?? '') ?? -Infinity);
       const earliest = Math.min(...known);
       return earliest === -Infinity ? null : earliest;
     });

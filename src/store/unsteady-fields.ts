@@ -47,12 +47,12 @@ interface OfField {
 }
 
 /** Accounts of which the stored vendors change without a change that anybody is told of. */
-export function accountsWithUnsteadyFields(sqlite: Snapshot): Set<string> {
+export async function accountsWithUnsteadyFields(sqlite: Snapshot): Promise<Set<string>> {
   const accounts = statement<None, { account_id: string }>(
     sqlite,
     () => sql`SELECT DISTINCT account_id FROM _unsteady_fields WHERE changes >= ${enough}`,
   );
-  return new Set(accounts.all({}).map(({ account_id }) => account_id));
+  return new Set((await accounts.all({})).map(({ account_id }) => account_id));
 }
 
 /** All of it runs inside a transaction. */
@@ -105,31 +105,31 @@ export class UnsteadyFields {
   }
 
   /** The unsteady fields of a vendor. */
-  of({ account_id, vendorid }: VendorKey): string[] {
-    return this.#ofVendor.all({ account_id, vendorid }).map(({ field }) => field);
+  async of({ account_id, vendorid }: VendorKey): Promise<string[]> {
+    return (await this.#ofVendor.all({ account_id, vendorid })).map(({ field }) => field);
   }
 
   /** A reading of a stored vendor differs. @param run_id null where no run made it */
-  note({ account_id, vendorid }: VendorKey, difference: Difference, run_id: number | null): void {
+  async note({ account_id, vendorid }: VendorKey, difference: Difference, run_id: number | null): Promise<void> {
     if (isEdited(difference)) return;
     const fields = changedValues(difference).filter((field) => !exempt.has(field));
     if (fields.length === 0) return;
-    const last = this.#last.get({ account_id, before: run_id })?.id ?? 0;
+    const last = (await this.#last.get({ account_id, before: run_id }))?.id ?? 0;
     for (const field of fields) {
-      this.#drop.run({ account_id, field, last });
-      this.#note.run({ account_id, field, vendorid, run_id: run_id ?? last });
+      this.#drop.send({ account_id, field, last });
+      this.#note.send({ account_id, field, vendorid, run_id: run_id ?? last });
     }
   }
 
   /** Adds a finding about each field when it becomes unsteady. @returns notes for the run report. */
-  report({ id, accountId }: Run): string[] {
+  async report({ id, accountId }: Run): Promise<string[]> {
     const account_id = accountId;
-    const fresh = this.#fields.all({ account_id }).filter(({ is_found }) => is_found === 0);
+    const fresh = (await this.#fields.all({ account_id })).filter(({ is_found }) => is_found === 0);
     return fresh.map(({ field }) => {
       const isNeeded = (neededFields as readonly string[]).includes(field);
       const advice = isNeeded ? 'report it to the service' : `exclude it: vendors.exclude: [${field}]`;
       this.#findings.add(id, accountId, { kind: 'unsteady_field', vendorid: null, fields: { field, advice } });
-      this.#found.run({ account_id, field });
+      this.#found.send({ account_id, field });
       return `The service shows ${field} otherwise in each answer, without an edit: it is no longer recorded as a change. If nobody needs it, ${advice}.`;
     });
   }

@@ -3,6 +3,7 @@
  * account in chunks.
  */
 import { sql } from 'kysely';
+import { inOrder } from '../domain/concurrency.ts';
 import { minorUnits } from '../domain/amounts.ts';
 import { nextPresence, type AbsenceEvidence, type PresenceState } from '../domain/presence.ts';
 import type { VendorRow } from '../domain/reading.ts';
@@ -114,10 +115,11 @@ export class Vendors {
   }
 
   /** Fields that identify vendors, and their latest readings, for those of `vendorids` that are stored. */
-  traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]> {
-    return this.#database.read(() =>
-      vendorids.flatMap((vendorid) => this.#traits.get({ account_id: accountId, vendorid }) ?? []),
+  async traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]> {
+    const found = await this.#database.read(() =>
+      inOrder(vendorids, (vendorid) => this.#traits.get({ account_id: accountId, vendorid })),
     );
+    return found.filter((traits) => traits !== undefined);
   }
 
   /** The vendors of an account in order of id, in chunks. */
@@ -135,28 +137,31 @@ export class Vendors {
   /** The vendors of an account with fields that could not be read, by id. */
   unreadable(accountId: string): Promise<ReadonlyMap<number, readonly string[]>> {
     return this.#database.read(
-      () =>
+      async () =>
         new Map(
-          this.#unreadable
-            .all({ account_id: accountId })
-            .map(({ vendorid, fields }) => [vendorid, JSON.parse(fields) as string[]]),
+          (await this.#unreadable.all({ account_id: accountId })).map(({ vendorid, fields }) => [
+            vendorid,
+            JSON.parse(fields) as string[],
+          ]),
         ),
     );
   }
 
   countVendors(accountId: string): Promise<number> {
-    return this.#database.read(() => this.#count.get({ account_id: accountId })?.vendors ?? 0);
+    return this.#database.read(async () => (await this.#count.get({ account_id: accountId }))?.vendors ?? 0);
   }
 
   /** Ids of a few active vendors, the newest first. */
   newestActive(accountId: string): Promise<number[]> {
-    return this.#database.read(() => this.#active.all({ account_id: accountId }).map(({ vendorid }) => vendorid));
+    return this.#database.read(async () =>
+      (await this.#active.all({ account_id: accountId })).map(({ vendorid }) => vendorid),
+    );
   }
 
   /** Ids of a few active vendors: the newest and the oldest. */
   someActive(accountId: string): Promise<number[]> {
-    return this.#database.read(() => {
-      const found = [this.#active, this.#oldest].flatMap((ids) => ids.all({ account_id: accountId }));
+    return this.#database.read(async () => {
+      const found = (await inOrder([this.#active, this.#oldest], (ids) => ids.all({ account_id: accountId }))).flat();
       return [...new Set(found.map(({ vendorid }) => vendorid))];
     });
   }
@@ -170,28 +175,28 @@ export class Vendors {
     vendorids: readonly number[],
     { evidence, readSeq, lag }: { evidence: AbsenceEvidence; readSeq: number; lag: number },
   ): Promise<void> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       for (const vendorid of vendorids) {
         const key = { account_id: accountId, vendorid };
-        const stored = this.#presenceOf.get(key);
+        const stored = await this.#presenceOf.get(key);
         if (!stored || stored.read_seq >= readSeq) continue;
         const { presence, since } = nextPresence(presenceOf(stored), evidence, lag);
-        if (presence === 'suspect') this.#suspect.run({ ...key, presence, presence_ms: since });
+        if (presence === 'suspect') this.#suspect.send({ ...key, presence, presence_ms: since });
       }
     });
   }
 
   /** How many vendors became absent after `since` (mirror time) without a person's approval, and did not come back. */
   countAbsences(accountId: string, since: number): Promise<number> {
-    return this.#database.read(() => this.#absences.get({ account_id: accountId, since })?.absences ?? 0);
+    return this.#database.read(async () => (await this.#absences.get({ account_id: accountId, since }))?.absences ?? 0);
   }
 
   /** Lets a forgotten vendor be mirrored again, and marks it. @returns whether it was forgotten. */
   mirrorAgain(accountId: string, vendorid: number): Promise<boolean> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const key = { account_id: accountId, vendorid };
-      const isReadmitted = this.#forgotten.remove(key);
-      if (isReadmitted) this.#marks.add([key], 'asked', 0);
+      const isReadmitted = await this.#forgotten.remove(key);
+      if (isReadmitted) await this.#marks.add([key], 'asked', 0);
       return isReadmitted;
     });
   }
@@ -290,27 +295,27 @@ export class VendorRows {
     );
   }
 
-  find(key: VendorKey): VendorTable | undefined {
+  find(key: VendorKey): Promise<VendorTable | undefined> {
     return this.#find.get(key);
   }
 
   /** Compares a row with the stored vendor; undefined where there is none. */
   // Compared as bytes: decoding them costs more than everything else.
-  lookUp(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
+  lookUp(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): Promise<LookedUp | undefined> {
     return this.#lookUp.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
   }
 
   insert(row: VendorTable): void {
-    this.#insert.run(row);
+    this.#insert.send(row);
   }
 
   update(row: VendorTable): void {
-    this.#update.run(row);
+    this.#update.send(row);
   }
 
   /** Records that a reading found the vendor as it is stored: no older reading may replace it. @param after the reading */
   confirm(key: VendorKey, readSeq: number, { presence, since }: PresenceState): void {
-    this.#confirm.run({ ...key, read_seq: readSeq, presence, presence_ms: since });
+    this.#confirm.send({ ...key, read_seq: readSeq, presence, presence_ms: since });
   }
 }
 
@@ -364,8 +369,8 @@ export class ChildRows {
   }
 
   /** The vendor in its rows. Fields that were never reported are null. */
-  vendorOf(row: VendorTable): Vendor {
-    const balances = this.#balances.all(row);
+  async vendorOf(row: VendorTable): Promise<Vendor> {
+    const balances = await this.#balances.all(row);
     const owed = (kind: BalanceTable['kind']): Balance[] =>
       balances.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
     const unknown = new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>));
@@ -376,7 +381,7 @@ export class ChildRows {
       is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
       outstanding_balance: owed('outstanding'),
       overdue_balance: owed('overdue'),
-      tax_defaults: this.#taxes.all(row).map(taxDefaultOf),
+      tax_defaults: (await this.#taxes.all(row)).map(taxDefaultOf),
       unknown,
     };
     return unknown.size === 0 ? vendor : withUnreadable(vendor);
@@ -386,20 +391,20 @@ export class ChildRows {
   // Built field by field, because spreading objects is much of a first pull's own work.
   replace({ account_id, vendorid }: VendorKey, vendor: Vendor, fresh: boolean): void {
     if (!fresh) {
-      this.#dropBalances.run({ account_id, vendorid });
-      this.#dropTaxes.run({ account_id, vendorid });
+      this.#dropBalances.send({ account_id, vendorid });
+      this.#dropTaxes.send({ account_id, vendorid });
     }
     for (const field of balanceFields) {
       const kind = balanceKinds[field];
       for (const balance of kept(vendor[field]) ?? []) {
         const { amount, code } = balance;
-        this.#addBalance.run({ account_id, vendorid, kind, amount, amount_minor: minorUnits(balance), code });
+        this.#addBalance.send({ account_id, vendorid, kind, amount, amount_minor: minorUnits(balance), code });
       }
     }
     for (const tax of kept(vendor.tax_defaults) ?? []) {
       const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = tax;
       const names = { name, amount, tax_authorityid, created_at, updated_at };
-      this.#addTax.run({ account_id, vendorid, taxid, system_taxid, enabled: flag(tax.enabled), ...names });
+      this.#addTax.send({ account_id, vendorid, taxid, system_taxid, enabled: flag(tax.enabled), ...names });
     }
   }
 }
@@ -515,7 +520,7 @@ function parsedObject(json: string): Record<string, unknown> | undefined {
 }
 
 /** Those of the vendors of an account for which something holds. */
-type IdsAmong = (account_id: string, vendorids: readonly number[]) => ReadonlySet<number>;
+type IdsAmong = (account_id: string, vendorids: readonly number[]) => Promise<ReadonlySet<number>>;
 
 /** A query for those of some vendors of an account that have a row in a table. One query costs much less than one for each. */
 function idsAmong(sqlite: Sqlite, table: 'vendors' | '_forgotten_vendors'): IdsAmong {
@@ -526,8 +531,8 @@ function idsAmong(sqlite: Sqlite, table: 'vendors' | '_forgotten_vendors'): IdsA
       .where('account_id', '=', at('account_id'))
       .where(sql<boolean>`vendorid IN (SELECT value FROM json_each(${at('vendorids')}))`),
   );
-  return (account_id, vendorids) => {
-    const found = find.get({ account_id, vendorids: JSON.stringify(vendorids) })?.found ?? '[]';
+  return async (account_id, vendorids) => {
+    const found = (await find.get({ account_id, vendorids: JSON.stringify(vendorids) }))?.found ?? '[]';
     return new Set(JSON.parse(found) as number[]);
   };
 }
@@ -552,17 +557,17 @@ export class ForgottenVendors {
     this.#delete = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
   }
 
-  has({ account_id, vendorid }: VendorKey): boolean {
-    return this.#find.get({ account_id, vendorid }) !== undefined;
+  async has({ account_id, vendorid }: VendorKey): Promise<boolean> {
+    return (await this.#find.get({ account_id, vendorid })) !== undefined;
   }
 
   /** Runs inside a transaction. */
   add({ account_id, vendorid }: VendorKey, forgotten_at: string): void {
-    this.#add.run({ account_id, vendorid, forgotten_at });
+    this.#add.send({ account_id, vendorid, forgotten_at });
   }
 
   /** Allows readings to store the vendor again. Runs inside a transaction. @returns whether it was forgotten. */
-  remove({ account_id, vendorid }: VendorKey): boolean {
-    return this.#delete.run({ account_id, vendorid }) > 0;
+  async remove({ account_id, vendorid }: VendorKey): Promise<boolean> {
+    return (await this.#delete.run({ account_id, vendorid })) > 0;
   }
 }

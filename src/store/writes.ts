@@ -1,4 +1,5 @@
 /** What writes to the service need: stored vendors, and writes with an unknown outcome. */
+import { inOrder } from '../domain/concurrency.ts';
 import type { Presence } from '../domain/presence.ts';
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
@@ -105,32 +106,32 @@ export class Writes {
 
   /** A stored vendor; undefined where it was never seen. */
   storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined> {
-    return this.#database.read(() => {
-      const row = this.#rows.find({ account_id: accountId, vendorid });
-      return row && { vendor: this.#childRows.vendorOf(row), presence: row.presence };
+    return this.#database.read(async () => {
+      const row = await this.#rows.find({ account_id: accountId, vendorid });
+      return row && { vendor: await this.#childRows.vendorOf(row), presence: row.presence };
     });
   }
 
   /** Records a creation before it is sent; on disk when this resolves. Replaces an earlier one of the same name. */
   beginCreation(accountId: string, name: string, by: string | null): Promise<void> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const at = this.#key(accountId, name);
-      this.#begin.run({
+      this.#begin.send({
         ...at,
         sent_at: timestamp(this.#clock.now()),
         known: '[]',
         sent_by: by,
-        version: this.#latest.get({})?.version ?? 0,
+        version: (await this.#latest.get({}))?.version ?? 0,
       });
     });
   }
 
   openCreation(accountId: string, name: string): Promise<OpenCreation | undefined> {
-    return this.#database.read(() => {
-      const row = this.#open.get(this.#key(accountId, name));
+    return this.#database.read(async () => {
+      const row = await this.#open.get(this.#key(accountId, name));
       if (!row) return undefined;
       const { sent_at, sent_by, known, version } = row;
-      const fresh = this.#newSince.all({ account_id: accountId, version: version ?? 0, known });
+      const fresh = await this.#newSince.all({ account_id: accountId, version: version ?? 0, known });
       return { sentAt: sent_at, sentBy: sent_by, newSince: fresh.map(({ vendorid }) => vendorid) };
     });
   }
@@ -138,7 +139,7 @@ export class Writes {
   /** Removes a creation whose outcome is known. */
   endCreation(accountId: string, name: string): Promise<void> {
     return this.#database.write(() => {
-      this.#end.run(this.#key(accountId, name));
+      this.#end.send(this.#key(accountId, name));
     });
   }
 
@@ -218,23 +219,23 @@ class OpenEdits {
   }
 
   /** Records an edit. Runs inside a transaction. @returns its id. */
-  begin(accountId: string, { vendorid, fields, by, delay }: NewEdit): number {
+  async begin(accountId: string, { vendorid, fields, by, delay }: NewEdit): Promise<number> {
     const key: VendorKey = { account_id: accountId, vendorid };
-    const added = this.#add.get({
+    const added = await this.#add.get({
       ...key,
       fields: JSON.stringify(fields),
       sent_at: timestamp(this.#clock.now()),
       sent_by: by,
       process: this.#process.name,
-      version: this.#latestVersion.get(key)?.seq ?? 0,
-      generation: this.#markFor(key, delay),
+      version: (await this.#latestVersion.get(key))?.seq ?? 0,
+      generation: await this.#markFor(key, delay),
     });
     return added?.id ?? 0;
   }
 
-  of(key: VendorKey): OpenEdit[] {
-    return this.#open.all(key).map(({ id, fields, sent_at, sent_by, version }) => {
-      const versions = this.#versionsSince.all({ ...key, version });
+  async of(key: VendorKey): Promise<OpenEdit[]> {
+    return inOrder(await this.#open.all(key), async ({ id, fields, sent_at, sent_by, version }) => {
+      const versions = await this.#versionsSince.all({ ...key, version });
       return {
         id,
         fields: namesIn(fields),
@@ -247,20 +248,20 @@ class OpenEdits {
   }
 
   /** Removes edits of this process and of dead ones. Runs inside a transaction. */
-  end(ids: readonly number[]): void {
+  async end(ids: readonly number[]): Promise<void> {
     for (const id of ids) {
-      const edit = this.#byId.get({ id });
+      const edit = await this.#byId.get({ id });
       if (!edit || (edit.process !== this.#process.name && this.#process.isAlive(edit.process))) continue;
-      this.#remove.run({ id });
+      this.#remove.send({ id });
       const { account_id, vendorid, generation } = edit;
-      if (generation !== null) this.#unmark.run({ account_id, vendorid, generation });
+      if (generation !== null) this.#unmark.send({ account_id, vendorid, generation });
     }
   }
 
-  #markFor(key: VendorKey, delay: number): number | null {
-    const isMarked = this.#generationOf.get(key) !== undefined;
-    this.#marks.add([key], 'asked', delay);
-    return isMarked ? null : (this.#generationOf.get(key)?.generation ?? null);
+  async #markFor(key: VendorKey, delay: number): Promise<number | null> {
+    const isMarked = (await this.#generationOf.get(key)) !== undefined;
+    await this.#marks.add([key], 'asked', delay);
+    return isMarked ? null : ((await this.#generationOf.get(key))?.generation ?? null);
   }
 }
 

@@ -94,7 +94,7 @@ export async function applyAbsences(
   { context, onVerdict }: SweepAttemptOptions,
 ): Promise<void> {
   if (absences.length === 0) return;
-  const verdicts = await mirror.readings.applyAbsences(absences, breaker.allowance(), context);
+  const verdicts = await mirror.readings.applyAbsences(absences, await breaker.allowance(), context);
   if (!verdicts) throw await breaker.trip(absences.length);
   for (const verdict of verdicts) onVerdict(verdict);
 }
@@ -351,7 +351,11 @@ export async function readById(
       const isDenied = found.error.code === 'access_denied';
       if (!isDenied && listed.length + answered.length > 0 && !(await answersKnown())) throw found.error;
       refused.set(vendorid, found.error);
-    } else (found.isProven ? notFound : unproven).set(vendorid, { stamp: found.stamp, ended: account.mirror.moment() });
+    } else
+      (found.isProven ? notFound : unproven).set(vendorid, {
+        stamp: found.stamp,
+        ended: await account.mirror.moment(),
+      });
   };
   const answersKnown = async (): Promise<boolean> => {
     for (const vendorid of [...listed, ...answered.slice(0, mostKnown)])
@@ -412,7 +416,7 @@ export async function sweepAgain(
   const observation = await observe(account, { ...options, context });
   // Whoever was archived since may be in the list of that state alone, which a fault may have left empty before.
   const hidden = account.extraWalks === 'auto' ? await observeHidden(account, options) : undefined;
-  const ended = mirror.moment();
+  const ended = await mirror.moment();
   const disagreement = disagreementOf(observation, list);
   const shows = new ShownStates(learned, hidden?.states, lacksLists(filtersShow, hidden));
   const isListable = (id: number): boolean => disagreement === undefined && shows.has(unseen.stateOf.get(id) ?? null);
@@ -435,8 +439,12 @@ export interface FirstSweep {
 }
 
 /** Waits until no copy of the service is as old as what ended at `since`, in mirror time. */
-export function untilLater({ mirror, sync, clock }: SyncAccount, since: number, signal: AbortSignal): Promise<void> {
-  const wait = since + sync.lag - mirror.moment();
+export async function untilLater(
+  { mirror, sync, clock }: SyncAccount,
+  since: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const wait = since + sync.lag - (await mirror.moment());
   return wait <= 0 ? Promise.resolve() : sleep(clock, wait, signal);
 }
 

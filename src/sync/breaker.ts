@@ -87,16 +87,16 @@ export class Breaker {
 
   /** How many more absences this run may conclude. */
   async room(): Promise<number> {
-    const { bound, since, approved } = this.allowance();
+    const { bound, since, approved } = await this.allowance();
     const { mirror, accountId } = this.#account;
     return Math.max(approved, bound - (await mirror.vendors.countAbsences(accountId, since)));
   }
 
   /** The same for whoever stores them. */
-  allowance(): AbsenceAllowance {
+  async allowance(): Promise<AbsenceAllowance> {
     const { mirror, sync } = this.#account;
     const { base, approved } = this.#scale;
-    return { bound: absenceBound(base, sync.breaker), since: mirror.moment() - day, approved };
+    return { bound: absenceBound(base, sync.breaker), since: (await mirror.moment()) - day, approved };
   }
 
   /** Whether a person approved so many absences. */
@@ -116,7 +116,7 @@ export class Breaker {
   async trip(absences: number, unread = 0): Promise<MirrorError> {
     const { present } = this.#scale;
     const { mirror, accountId } = this.#account;
-    const before = await mirror.vendors.countAbsences(accountId, this.allowance().since);
+    const before = await mirror.vendors.countAbsences(accountId, (await this.allowance()).since);
     const what = [
       unread === 0
         ? `${absences} of ${present} vendors are neither listed nor found`

@@ -175,7 +175,7 @@ async function leftOutBy(
   // Where copies are so old, the next run looks.
   if (fresh.length === 0 || sync.lag > longestPause) return unlisted;
   await untilLater(account, ended, options.signal);
-  const moment = mirror.moment();
+  const moment = await mirror.moment();
   const listed = await sampleListed(account, { seen, unseen });
   const again = await readById(account, fresh, { listed, enough: Infinity }, options);
   for (const id of fresh) if (again.unchanged.has(id)) unlisted.set(id, moment);
@@ -325,7 +325,7 @@ async function lookAgain(
 ): Promise<{ absences: readonly ProvenAbsence[]; open: ReadonlyMap<number, MirrorError> }> {
   // Where copies are so old, the next run looks.
   if (vendorids.length === 0 || account.sync.lag > longestPause) return { absences: [], open: new Map() };
-  await untilLater(account, account.mirror.moment(), options.signal);
+  await untilLater(account, await account.mirror.moment(), options.signal);
   const listed = await sampleListed(account, swept);
   const read = await readById(account, vendorids, { listed, enough: Infinity }, options);
   const open = new Map([...read.unproven].map((vendorid) => [vendorid, saysNothing]));

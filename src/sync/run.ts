@@ -246,7 +246,7 @@ class SweepRun {
     }));
     if (findings.length > 0) await mirror.findings.addFindings(this.#run, findings);
     await this.#recordRefuted([...unlisted.keys()].filter((vendorid) => !this.#refutedBy.has(vendorid)));
-    const now = clock.now() - mirror.moment() - sync.lag;
+    const now = clock.now() - (await mirror.moment()) - sync.lag;
     const knownUntil = Array.from(unlisted, ([vendorid, moment]): [number, number] => [vendorid, now + moment]);
     return mirror.undecided.replace(this.#run, undecided, new Map(knownUntil));
   }
@@ -271,7 +271,7 @@ class SweepRun {
     this.#counter.setSeen(seen.size);
     this.#note(await reportList(account, this.#run, list));
 
-    const ended = mirror.moment();
+    const ended = await mirror.moment();
     const known = await mirror.listings.shownStates(accountId);
     const filtersShow = await mirror.listings.filtersShow(accountId, seen.size > list.seen.size);
     // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.

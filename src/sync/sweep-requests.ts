@@ -57,7 +57,7 @@ export class RequestedSweeps implements Service {
     const { mirror, accountId } = this.#account;
     try {
       const request = await mirror.sweepRequests.sweepRequest(accountId);
-      return request ? untilDue(this.#account, request, mirror.moment()) : maxWait;
+      return request ? untilDue(this.#account, request, await mirror.moment()) : maxWait;
     } catch {
       // The file is locked or gone; other users of it report that.
       return maxWait;
@@ -114,7 +114,7 @@ export interface OpenRequest {
 /** Sweeps that deliveries request: when they are due, and which deliveries they settle. */
 export async function openRequest({ mirror, accountId }: SyncAccount): Promise<OpenRequest | undefined> {
   const request = await mirror.sweepRequests.sweepRequest(accountId);
-  return request && { request, moment: mirror.moment() };
+  return request && { request, moment: await mirror.moment() };
 }
 
 /** Finishes the request that was open when a complete sweep began, and settles its deliveries by what the sweep showed. */
@@ -127,7 +127,12 @@ export async function finishRequest(
   const upToMs = moment - settlingTime(account);
   // Relative to the request: our clock may have been set since, mirror time was not.
   const upTo = request.askedAt + upToMs - request.askedMs;
-  const answer: SweepAnswer = { generation: request.generation, upToMs, upTo, restUntilMs: restUntil(account, moment) };
+  const answer: SweepAnswer = {
+    generation: request.generation,
+    upToMs,
+    upTo,
+    restUntilMs: await restUntil(account, moment),
+  };
   const { lastDelivery } = request;
   const answered = { lastDelivery, upTo: request.lastMs <= upToMs ? undefined : upTo };
   let room = true;
@@ -149,12 +154,12 @@ export async function postponeRequest(
   { moment }: OpenRequest,
   awaitsPerson: boolean,
 ): Promise<void> {
-  const until = restUntil(account, moment, awaitsPerson ? pauseForPerson : minPause);
+  const until = await restUntil(account, moment, awaitsPerson ? pauseForPerson : minPause);
   await account.mirror.sweepRequests.postponeSweepRequest(account.accountId, until);
 }
 
-function restUntil({ mirror }: SyncAccount, began: number, pause = minPause): number {
-  const moment = mirror.moment();
+async function restUntil({ mirror }: SyncAccount, began: number, pause = minPause): Promise<number> {
+  const moment = await mirror.moment();
   return moment + Math.max(pause, moment - began);
 }
 

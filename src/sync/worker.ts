@@ -68,7 +68,7 @@ export class Worker implements Service {
     while (!isStopped()) {
       const wakeUpsBefore = this.#wakeUps.count;
       try {
-        const moment = mirror.moment();
+        const moment = await mirror.moment();
         await this.#startAttempts(signal);
         await this.#waitForMarks(wakeUpsBefore, moment, signal);
       } catch (error) {

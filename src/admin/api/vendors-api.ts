@@ -51,12 +51,12 @@ export function vendorApi(query: Query): ApiHandle {
     const before = asked.whole('before', Number.MAX_SAFE_INTEGER);
     const { account = '', id = '' } = request.params;
     const vendorid = /^\d{1,16}$/.test(id) ? Number(id) : 0;
-    const found = await query((snapshot) => {
-      const [detail] = storedDetails(snapshot, vendorid, account);
+    const found = await query(async (snapshot) => {
+      const [detail] = await storedDetails(snapshot, vendorid, account);
       if (!detail) return undefined;
-      const { timeline, older } = readTimeline(snapshot, { account_id: account, vendorid }, { before, limit });
-      const deliveries = latestDeliveries(snapshot, { account, vendorid, limit: shownDeliveries });
-      return { ...vendorDocument(detail), timeline: withValues(snapshot, timeline), older, deliveries };
+      const { timeline, older } = await readTimeline(snapshot, { account_id: account, vendorid }, { before, limit });
+      const deliveries = await latestDeliveries(snapshot, { account, vendorid, limit: shownDeliveries });
+      return { ...vendorDocument(detail), timeline: await withValues(snapshot, timeline), older, deliveries };
     });
     if (found) return jsonAnswer(found);
     return jsonAnswer({ error: 'unknown_vendor', message: 'The mirror holds no such vendor.' }, 404);

@@ -1,4 +1,5 @@
 /** What is found while a person types a name, number or e-mail address; the whole list of it is a page of the list of vendors. */
+import { inOrder } from '../../domain/concurrency.ts';
 import type { Presence } from '../../domain/presence.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
@@ -51,7 +52,7 @@ export async function findVendors(
     hits.push(...found.vendors.filter((vendor) => !known.has(nameOf(vendor))));
     after = found.next;
   } while (after && hits.length < limit);
-  const several = await query((snapshot) => accountIds(snapshot).length > 1);
+  const several = await query(async (snapshot) => (await accountIds(snapshot)).length > 1);
   return { hits, more: !isAll || after !== null, several };
 }
 
@@ -59,15 +60,13 @@ const nameOf = ({ account_id, vendorid }: VendorKey): string => `${account_id}:$
 
 /** The vendors of that number, and whether they are all. */
 function numbered(query: Query, vendorid: number, limit: number): Promise<{ hits: Hit[]; isAll: boolean }> {
-  return query((snapshot) => {
-    const accounts = accountsWith(snapshot, vendorid);
-    const hits = accounts
-      .slice(0, limit)
-      .flatMap((account) => storedDetails(snapshot, vendorid, account))
-      .map(({ vendor, balances }) => ({
-        ...vendor,
-        outstanding: balances.filter(({ kind }) => kind === 'outstanding'),
-      }));
+  return query(async (snapshot) => {
+    const accounts = await accountsWith(snapshot, vendorid);
+    const found = await inOrder(accounts.slice(0, limit), (account) => storedDetails(snapshot, vendorid, account));
+    const hits = found.flat().map(({ vendor, balances }) => ({
+      ...vendor,
+      outstanding: balances.filter(({ kind }) => kind === 'outstanding'),
+    }));
     return { hits, isAll: accounts.length <= limit };
   });
 }

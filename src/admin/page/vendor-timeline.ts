@@ -37,13 +37,13 @@ export interface VendorHistory {
 
 /** Undefined where the mirror holds no such vendor. */
 export function vendorHistory(query: Query, account: string, vendorid: number): Promise<VendorHistory | undefined> {
-  return query((snapshot) => {
-    const [detail] = storedDetails(snapshot, vendorid, account);
+  return query(async (snapshot) => {
+    const [detail] = await storedDetails(snapshot, vendorid, account);
     if (!detail) return undefined;
     const key = { account_id: account, vendorid };
-    const { timeline, older } = readTimeline(snapshot, key, { before: undefined, limit: maxChanges });
+    const { timeline, older } = await readTimeline(snapshot, key, { before: undefined, limit: maxChanges });
     const [from, to] = [timeline.at(-1)?.seq ?? 0, timeline[0]?.seq ?? 0];
-    const fields = fieldChanges(snapshot, { ...key, from, to });
+    const fields = await fieldChanges(snapshot, { ...key, from, to });
     return {
       detail,
       timeline: timeline.map((change) => ({ ...change, fields: fields.filter(({ seq }) => seq === change.seq) })),

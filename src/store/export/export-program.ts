@@ -13,12 +13,12 @@ import { readOnlyStatement } from '../sqlite/user-query.ts';
 import { parentGuard, type Exported, type ExportJob, type JobAnswer, type JobFault } from './export-process.ts';
 import type { Cell } from './export-rows.ts';
 import { parquetOf } from './formats.ts';
-import { statement } from '../sqlite/statement.ts';
+import { fileStatement } from '../sqlite/statement.ts';
 
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   const sqlite = connectReader(path, defaultLockWait);
   try {
-    statement<{ to: string }>(sqlite, (at) => sql`VACUUM INTO ${at('to')}`).run({ to });
+    fileStatement<{ to: string }>(sqlite, (at) => sql`VACUUM INTO ${at('to')}`).run({ to });
   } finally {
     sqlite.close();
   }

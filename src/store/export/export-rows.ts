@@ -9,7 +9,7 @@ import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { queryRefused, readOnlyStatement, refuseSameNames } from '../sqlite/user-query.ts';
 import { childEnvironment, parentGuard } from './export-process.ts';
-import { statement } from '../sqlite/statement.ts';
+import { fileStatement } from '../sqlite/statement.ts';
 
 /** A view or table of the mirror, or a query; `vendor_overview` by default. */
 export interface RowSource {
@@ -53,7 +53,7 @@ export function rowQuery(
   const known = knownView(sqlite, view ?? 'vendor_overview');
   const text = `SELECT * FROM "${known}"`;
   const types = new Map(
-    statement<{ known: string }, { name: string; type: string | null }>(
+    fileStatement<{ known: string }, { name: string; type: string | null }>(
       sqlite,
       (at) => sql`SELECT column_name AS name, type FROM data_dictionary WHERE name = ${at('known')}`,
     )
@@ -113,7 +113,7 @@ export function ofQuery(error: unknown): unknown {
 }
 
 function knownView(sqlite: Sqlite, view: string): string {
-  const known = statement<object, { name: string }>(
+  const known = fileStatement<object, { name: string }>(
     sqlite,
     () => sql`
       SELECT name FROM sqlite_schema

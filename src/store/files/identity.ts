@@ -21,7 +21,15 @@ import type { Claim } from '../sqlite/database.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import type { DaemonFileTable, IdentityTable, SecretTables } from '../sqlite/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
-import { mirrorSql, runQuery, secretSql, statement, type None, type Statement } from '../sqlite/statement.ts';
+import {
+  fileStatement,
+  mirrorSql,
+  runFileQuery,
+  secretSql,
+  statement,
+  type None,
+  type Statement,
+} from '../sqlite/statement.ts';
 import { isDaemonAt } from './locks.ts';
 
 /** The identity of a mirror, and the service it belongs to. */
@@ -38,28 +46,28 @@ export class IdentityRow {
     );
   }
 
-  read(): Identity {
-    const row = this.#find.get({});
+  async read(): Promise<Identity> {
+    const row = await this.#find.get({});
     if (!row) throw new Error('The mirror has no identity.');
     return { mirrorId: row.mirror_id, service: row.service };
   }
 
   /** Binds the mirror to a service, unless it is bound. @returns whether it was not bound before. */
-  adopt(service: string): boolean {
-    const isNew = this.read().service === null;
+  async adopt(service: string): Promise<boolean> {
+    const isNew = (await this.read()).service === null;
     if (isNew) this.accept(service);
     return isNew;
   }
 
   /** Binds the mirror to a service, replacing any other. */
   accept(service: string): void {
-    this.#change.run({ service, now: timestamp(this.#clock.now()) });
+    this.#change.send({ service, now: timestamp(this.#clock.now()) });
   }
 }
 
 /** The service that the mirror belongs to; null until one has answered. */
 export function serviceOf(sqlite: Sqlite): string | null {
-  return runQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('service'))[0]?.service ?? null;
+  return runFileQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('service'))[0]?.service ?? null;
 }
 
 /** Whether the mirror with this identity is at `path`; a locked file counts as yes. */
@@ -67,7 +75,7 @@ export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const find = statement<None, Pick<IdentityTable, 'mirror_id'>>(
+    const find = fileStatement<None, Pick<IdentityTable, 'mirror_id'>>(
       sqlite,
       () => sql`SELECT mirror_id FROM mirror_identity`,
     );
@@ -110,7 +118,7 @@ export type DaemonEpoch = Selectable<Pick<IdentityTable, 'mirror_id' | 'daemon_e
 
 /** Takes the next epoch. Runs inside a transaction of the mirror. */
 export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
-  statement(sqlite, () => sql`UPDATE mirror_identity SET daemon_epoch = daemon_epoch + 1`).run({});
+  fileStatement(sqlite, () => sql`UPDATE mirror_identity SET daemon_epoch = daemon_epoch + 1`).run({});
   const epoch = inMirror(sqlite).get({});
   if (!epoch) throw new Error('The mirror has no identity.');
   return epoch;
@@ -129,7 +137,7 @@ export interface ListenerPlace {
  */
 export function rememberListener(sqlite: Sqlite, { host, isClosedByDefault }: ListenerPlace, now: string): boolean {
   const before = listenerMovedAt(sqlite);
-  statement<{ host: string; closed: number; now: string }>(
+  fileStatement<{ host: string; closed: number; now: string }>(
     sqlite,
     (at) => sql`
       UPDATE mirror_identity SET
@@ -144,7 +152,7 @@ export function rememberListener(sqlite: Sqlite, { host, isClosedByDefault }: Li
 
 /** When a daemon first listened on this machine alone, by default, after one that listened on all interfaces; null if that did not happen. */
 export function listenerMovedAt(sqlite: Sqlite): string | null {
-  const [row] = runQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('listener_moved_at'));
+  const [row] = runFileQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('listener_moved_at'));
   return row?.listener_moved_at ?? null;
 }
 
@@ -168,7 +176,7 @@ export function endEpoch(sqlite: Sqlite, { mirror_id, daemon_epoch }: DaemonEpoc
 }
 
 function putEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): void {
-  statement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
+  fileStatement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
     secretSql.updateTable('owner').set({ daemon_epoch: at('daemon_epoch') }),
   ).run({ daemon_epoch });
 }
@@ -184,12 +192,12 @@ export function secretsClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {
 type EpochQuery = (sqlite: Sqlite) => { get(values: object): DaemonEpoch | undefined };
 
 const inMirror: EpochQuery = (sqlite) =>
-  statement<object, DaemonEpoch>(sqlite, () =>
+  fileStatement<object, DaemonEpoch>(sqlite, () =>
     mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'daemon_epoch']),
   );
 
 const inSecrets: EpochQuery = (sqlite) =>
-  statement<object, DaemonEpoch>(sqlite, () => secretSql.selectFrom('owner').select(['mirror_id', 'daemon_epoch']));
+  fileStatement<object, DaemonEpoch>(sqlite, () => secretSql.selectFrom('owner').select(['mirror_id', 'daemon_epoch']));
 
 function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: EpochQuery): Claim {
   const path = sqlite.name;
@@ -245,9 +253,9 @@ export interface LeftRecord {
  * @returns what it found there.
  */
 export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): LeftRecord {
-  const before = runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll());
+  const before = runFileQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll());
   const inode = inodeOf(paths.database);
-  const put = statement<DaemonFileTable>(sqlite, (at) =>
+  const put = fileStatement<DaemonFileTable>(sqlite, (at) =>
     mirrorSql
       .insertInto('_daemon_files')
       .values({ file: at('file'), inode: at('inode') })
@@ -263,7 +271,7 @@ export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): LeftRecor
 
 /** Records that the daemon stopped normally. Runs inside a transaction of the mirror. */
 export function forgetDaemonFiles(sqlite: Sqlite): void {
-  statement(sqlite, () => mirrorSql.deleteFrom('_daemon_files')).run({});
+  fileStatement(sqlite, () => mirrorSql.deleteFrom('_daemon_files')).run({});
 }
 
 /**
@@ -292,8 +300,8 @@ function rowsOf(path: string): DaemonFileTable[] {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const known = statement(sqlite, () => sql`SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'`).get({});
-    return known ? runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
+    const known = fileStatement(sqlite, () => sql`SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'`).get({});
+    return known ? runFileQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
   } catch (error) {
     throw catalogued(error, path);
   } finally {

@@ -26,7 +26,7 @@ import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
-import { statement } from '../sqlite/statement.ts';
+import { fileStatement } from '../sqlite/statement.ts';
 
 export interface SideLock {
   /** The moment of the start by a clock that was set since, milliseconds since 1970. */
@@ -106,7 +106,7 @@ function isHeld(path: string): boolean | undefined {
   try {
     sqlite = connectReader(path);
     sqlite.pragma('busy_timeout = 0');
-    statement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get({});
+    fileStatement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get({});
     return false;
   } catch (error) {
     if (isBusy(error)) return true;

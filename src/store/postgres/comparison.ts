@@ -68,15 +68,15 @@ export class Comparison {
    * @returns those that differ, as the mirror has them, and where the next page begins; undefined for the last.
    */
   async vendors(after: VendorKey, seq: number): Promise<VendorsCompared> {
-    const { keys, later, rows, unsteady } = await this.#query((sqlite) => {
-      const keys = vendorKeysAfter(sqlite, after, pageSize);
-      const later = changedAfter(sqlite, keys, seq);
+    const { keys, later, rows, unsteady } = await this.#query(async (sqlite) => {
+      const keys = await vendorKeysAfter(sqlite, after, pageSize);
+      const later = await changedAfter(sqlite, keys, seq);
       const left = new Set(later.map(keyText));
-      const rows = vendorRows(
+      const rows = await vendorRows(
         sqlite,
         keys.filter((key) => !left.has(keyText(key))),
       );
-      return { keys, later, rows, unsteady: accountsWithUnsteadyFields(sqlite) };
+      return { keys, later, rows, unsteady: await accountsWithUnsteadyFields(sqlite) };
     });
     const next = keys.length < pageSize ? undefined : keys.at(-1);
     const stretch = {
@@ -115,9 +115,9 @@ export class Comparison {
     const page = await changePage(this.#query, this.#clock, { since, limit: pageSize }, signal);
     // Changes are being removed: the next comparison sees what is left.
     if ('reason' in page) return { differing: [], surplus: [], next: undefined };
-    const { removed, unsteady } = await this.#query((sqlite) => ({
-      removed: removedThrough(sqlite),
-      unsteady: accountsWithUnsteadyFields(sqlite),
+    const { removed, unsteady } = await this.#query(async (sqlite) => ({
+      removed: await removedThrough(sqlite),
+      unsteady: await accountsWithUnsteadyFields(sqlite),
     }));
     const end = cursorParts(page.cursor)?.seq ?? seq;
     const isLast = !page.more || end >= seq;

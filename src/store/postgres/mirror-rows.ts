@@ -22,9 +22,9 @@ function keysIn(keys: readonly VendorKey[]): string {
 }
 
 /** These vendors as they are now; those that the mirror does not hold are left out. */
-export function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): VendorRows {
+export async function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): Promise<VendorRows> {
   const named = { keys: keysIn(keys) };
-  const rowsOf = (table: RawBuilder<unknown>, order: RawBuilder<unknown>): SinkRow[] =>
+  const rowsOf = (table: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<SinkRow[]> =>
     statement<Keys, SinkRow>(
       sqlite,
       (at) => sql`
@@ -34,12 +34,12 @@ export function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): Vendor
     ).all(named);
   return {
     // Nothing is concluded of a suspect.
-    vendors: rowsOf(sql`vendors`, sql`1`).map((row) => ({
+    vendors: (await rowsOf(sql`vendors`, sql`1`)).map((row) => ({
       ...row,
       presence: row['presence'] === 'suspect' ? 'present' : row['presence'],
     })),
-    balances: rowsOf(sql`vendor_balances`, sql`kind, code`).map(withAmountText),
-    taxDefaults: rowsOf(sql`vendor_tax_defaults`, sql`taxid`).map(withAmountText),
+    balances: (await rowsOf(sql`vendor_balances`, sql`kind, code`)).map(withAmountText),
+    taxDefaults: (await rowsOf(sql`vendor_tax_defaults`, sql`taxid`)).map(withAmountText),
   };
 }
 
@@ -48,7 +48,7 @@ function withAmountText(row: SinkRow): SinkRow {
 }
 
 /** The next vendors in the order of their keys. */
-export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: number): VendorKey[] {
+export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: number): Promise<VendorKey[]> {
   return statement<VendorKey & { limit: number }, VendorKey>(
     sqlite,
     (at) => sql`
@@ -58,7 +58,7 @@ export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: numbe
 }
 
 /** Those of the vendors that have changed after a place in the feed. */
-export function changedAfter(sqlite: Snapshot, keys: readonly VendorKey[], seq: number): VendorKey[] {
+export function changedAfter(sqlite: Snapshot, keys: readonly VendorKey[], seq: number): Promise<VendorKey[]> {
   return statement<Keys & { seq: number }, VendorKey>(
     sqlite,
     (at) => sql`
@@ -77,14 +77,14 @@ interface ChangeRange {
 }
 
 /** The numbers of the first changes in a range that the mirror still holds. */
-export function keptChanges(sqlite: Snapshot, range: ChangeRange): number[] {
-  return statement<ChangeRange, { seq: number }>(
-    sqlite,
-    (at) => sql`
+export async function keptChanges(sqlite: Snapshot, range: ChangeRange): Promise<number[]> {
+  return (
+    await statement<ChangeRange, { seq: number }>(
+      sqlite,
+      (at) => sql`
       SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT +${at('limit')}`,
-  )
-    .all(range)
-    .map(({ seq }) => seq);
+    ).all(range)
+  ).map(({ seq }) => seq);
 }
 
 /** Accounts whose freshness is read in one turn of the event loop. */

@@ -183,7 +183,9 @@ export class Sink {
 
   async #walkVendors(session: PostgresSession, round: Round, state: State, walk: Walk): Promise<State> {
     const after = walk.vendor ?? firstVendor;
-    const rows = await this.#options.query((sqlite) => vendorRows(sqlite, vendorKeysAfter(sqlite, after, pageSize)));
+    const rows = await this.#options.query(async (sqlite) =>
+      vendorRows(sqlite, await vendorKeysAfter(sqlite, after, pageSize)),
+    );
     const keys = rows.vendors as unknown as readonly VendorKey[];
     const isLast = keys.length < pageSize;
     const end = keys.at(-1) ?? after;
@@ -484,21 +486,25 @@ async function compareAll(
 
 /** The mirror of a file, for `lookAtSink`. @param path of the publication */
 export function mirrorToCompare(query: Query, path: string, migrations: readonly Migration[]): Promise<Compared> {
-  return query((sqlite) => {
-    const row = statement<{ path: string }, { mirror_id: string; generation: number }>(
+  return query(async (sqlite) => {
+    const row = await statement<{ path: string }, { mirror_id: string; generation: number }>(
       sqlite,
       (at) => sql`
         SELECT mirror_id, coalesce((SELECT file_ms FROM _publications WHERE path = ${at('path')}), 0) AS generation
         FROM mirror_identity`,
     ).get({ path });
-    const definition = sinkDefinition(sqlite, migrations, row?.generation ?? 0);
+    const definition = await sinkDefinition(sqlite, migrations, row?.generation ?? 0);
     return { query, mirrorId: row?.mirror_id ?? '', definition };
   });
 }
 
 /** What is wanted in a sink: another one is copied anew. @param generation begins anew whenever something is forgotten */
-export function sinkDefinition(sqlite: Snapshot, migrations: readonly Migration[], generation: number): string {
-  return JSON.stringify([migrations.at(-1)?.number, heldDerivation(sqlite), generation]);
+export async function sinkDefinition(
+  sqlite: Snapshot,
+  migrations: readonly Migration[],
+  generation: number,
+): Promise<string> {
+  return JSON.stringify([migrations.at(-1)?.number, await heldDerivation(sqlite), generation]);
 }
 
 interface MirrorRow {

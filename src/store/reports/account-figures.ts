@@ -1,5 +1,6 @@
 /** Computes the figures of accounts. Reads many rows, so it runs in a separate thread. */
 import { sql } from 'kysely';
+import { inOrder } from '../../domain/concurrency.ts';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
@@ -39,8 +40,8 @@ type Since = OfAccount & { readonly since: string };
 export class AccountFigures {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #history: OwedHistory;
-  readonly #report: (accountId: string) => OwedReport;
-  readonly #payables: (accountId: string) => Payables;
+  readonly #report: ReturnType<typeof owedReport>;
+  readonly #payables: ReturnType<typeof largestPayables>;
   readonly #dataVersion: Statement<None, { data_version: number }>;
   /** The last sums, until another connection writes. */
   readonly #owed = new Map<string, Owing & { readonly dataVersion: number }>();
@@ -129,26 +130,27 @@ export class AccountFigures {
     );
   }
 
-  read(accountId: string): Figures {
+  async read(accountId: string): Promise<Figures> {
     const now = this.#clock.now();
-    const { owed, payables } = this.#owedNow(accountId);
+    const { owed, payables } = await this.#owedNow(accountId);
     return {
-      money: this.#money(accountId, owed, now),
+      money: await this.#money(accountId, owed, now),
       owed,
       payables,
-      contacts: this.#contactsNow(accountId, now),
-      hours: this.#hours(accountId, now),
-      today: this.#today(accountId, now),
-      changes: this.#latest.of(accountId),
-      found: this.#foundNow(accountId),
-      balancesFound: this.#balances.get({ accountId, since: timestamp(now - weekDays * 24 * hourMs) })?.found ?? 0,
-      gateways: this.#gateways.all({ accountId }).map(withoutBlobs),
+      contacts: await this.#contactsNow(accountId, now),
+      hours: await this.#hours(accountId, now),
+      today: await this.#today(accountId, now),
+      changes: await this.#latest.of(accountId),
+      found: await this.#foundNow(accountId),
+      balancesFound:
+        (await this.#balances.get({ accountId, since: timestamp(now - weekDays * 24 * hourMs) }))?.found ?? 0,
+      gateways: (await this.#gateways.all({ accountId })).map(withoutBlobs),
     };
   }
 
-  #money(accountId: string, { rows }: OwedReport, now: number): CurrencyFigures[] {
+  async #money(accountId: string, { rows }: OwedReport, now: number): Promise<CurrencyFigures[]> {
     const day = timestamp(now).slice(0, 10);
-    const before = this.#history.before(accountId, now);
+    const before = await this.#history.before(accountId, now);
     const active = new Map(rows.filter(({ state }) => state === 'active').map((row) => [row.currency, row]));
     return [...new Set([...active.keys(), ...before.keys()])].sort().map((code) => {
       const { vendors, outstanding, overdue } = active.get(code) ?? noneOwed;
@@ -162,22 +164,22 @@ export class AccountFigures {
     });
   }
 
-  #owedNow(accountId: string): Owing {
-    const dataVersion = this.#dataVersion.get({})?.data_version ?? 0;
+  async #owedNow(accountId: string): Promise<Owing> {
+    const dataVersion = (await this.#dataVersion.get({}))?.data_version ?? 0;
     const known = this.#owed.get(accountId);
     if (known?.dataVersion === dataVersion) return known;
-    const owing = { dataVersion, owed: this.#report(accountId), payables: this.#payables(accountId) };
+    const owing = { dataVersion, owed: await this.#report(accountId), payables: await this.#payables(accountId) };
     this.#owed.set(accountId, owing);
     return owing;
   }
 
-  #hours(accountId: string, now: number): HourFigures[] {
+  async #hours(accountId: string, now: number): Promise<HourFigures[]> {
     const names = Array.from({ length: hoursDrawn }, (_, index) =>
       timestamp(now - (hoursDrawn - 1 - index) * hourMs).slice(0, 13),
     );
     const since = names[0] ?? '';
-    const received = new Map(this.#received.all({ accountId, since }).map((row) => [row.hour, row.deliveries]));
-    const missed = new Map(this.#missed.all({ accountId, since }).map((row) => [row.hour, row]));
+    const received = new Map((await this.#received.all({ accountId, since })).map((row) => [row.hour, row.deliveries]));
+    const missed = new Map((await this.#missed.all({ accountId, since })).map((row) => [row.hour, row]));
     return names.map((hour) => {
       const { missed: count = 0, late = 0, latestSeconds = null } = missed.get(hour) ?? {};
       return { hour, deliveries: received.get(hour) ?? 0, missed: count, late, latestSeconds };
@@ -185,12 +187,12 @@ export class AccountFigures {
   }
 
   /** Version numbers rise: versions that were already counted today are not read again. */
-  #today(accountId: string, now: number): TodayFigures {
+  async #today(accountId: string, now: number): Promise<TodayFigures> {
     const day = timestamp(now).slice(0, 10);
     const known = this.#counted.get(accountId);
-    const counted = known?.day === day ? known : { day, created: 0, changed: 0, last: this.#before(day) };
+    const counted = known?.day === day ? known : { day, created: 0, changed: 0, last: await this.#before(day) };
     const { created, versions, last } =
-      this.#versions.get({ accountId, after: counted.last, since: day }) ?? noVersions;
+      (await this.#versions.get({ accountId, after: counted.last, since: day })) ?? noVersions;
     const sum = {
       day,
       created: counted.created + created,
@@ -201,35 +203,37 @@ export class AccountFigures {
     return { day, created: sum.created, changed: sum.changed };
   }
 
-  #contactsNow(accountId: string, now: number): ContactFigure[] {
-    const after = this.#before(timestamp(now - weekDays * 24 * hourMs));
-    return this.#contacts.all({ accountId, after, shown: contactsShown }).map((row) => {
+  async #contactsNow(accountId: string, now: number): Promise<ContactFigure[]> {
+    const after = await this.#before(timestamp(now - weekDays * 24 * hourMs));
+    return (await this.#contacts.all({ accountId, after, shown: contactsShown })).map((row) => {
       const { seq, field, old, new: fresh, ...told } = withoutBlobs(row);
       return { ...told, change: { seq, field, old, new: fresh } };
     });
   }
 
   /** The latest findings but those of a balance alone, each with what its run changed of that vendor. */
-  #foundNow(accountId: string): FoundFigure[] {
-    const rows = this.#found.all({ accountId, searched: findingsSearched, latest: latestFound }).map((row) => {
+  async #foundNow(accountId: string): Promise<FoundFigure[]> {
+    const found = await this.#found.all({ accountId, searched: findingsSearched, latest: latestFound });
+    const rows = await inOrder(found, async (row) => {
       const { runId, ...finding } = withoutBlobs(row);
       const { vendorid } = finding;
-      return { finding, seq: vendorid === null ? undefined : this.#applied.get({ accountId, vendorid, runId })?.seq };
+      const applied = vendorid === null ? undefined : await this.#applied.get({ accountId, vendorid, runId });
+      return { finding, seq: applied?.seq };
     });
     const vendorOf = new Map(rows.map(({ finding, seq }) => [seq, finding.vendorid ?? 0]));
     const numbers = rows.flatMap(({ seq }) => seq ?? []);
-    const changes = this.#fields.of(accountId, numbers, (seq) =>
+    const changes = await this.#fields.of(accountId, numbers, (seq) =>
       fieldChanges(this.#sqlite, { account_id: accountId, vendorid: vendorOf.get(seq) ?? 0, from: seq, to: seq }),
     );
     return rows.map(({ finding, seq }) => ({ ...finding, changes: changes.get(seq ?? 0) ?? [] }));
   }
 
   /** A version number below all versions since that day or moment, found by binary search because versions are numbered in order of time. */
-  #before(since: string): number {
-    let [low, high] = [0, this.#lastVersion.get({})?.seq ?? 0];
+  async #before(since: string): Promise<number> {
+    let [low, high] = [0, (await this.#lastVersion.get({}))?.seq ?? 0];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const version = this.#version.get({ from: middle + 1 });
+      const version = await this.#version.get({ from: middle + 1 });
       if (version && version.valid_from < since) low = version.seq;
       else high = middle;
     }
@@ -291,21 +295,21 @@ class LatestChanges {
   }
 
   /** Newest first. */
-  of(accountId: string): ChangeFigure[] {
-    const latest = this.#latest.all({ accountId, searched, latestShown }).map(withoutBlobs);
+  async of(accountId: string): Promise<ChangeFigure[]> {
+    const latest = (await this.#latest.all({ accountId, searched, latestShown })).map(withoutBlobs);
     const numbers = latest.map(({ seq }) => seq);
-    const read = this.#cache.of(accountId, numbers, (seq) => this.#read(accountId, seq));
+    const read = await this.#cache.of(accountId, numbers, (seq) => this.#read(accountId, seq));
     return latest.flatMap(({ seq, vendorid, vendor }) => {
       const change = read.get(seq);
       return change ? [{ vendorid, vendor, ...change }] : [];
     });
   }
 
-  #read(accountId: string, seq: number): Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined {
-    const [change] = readChanges(this.#sqlite, { account: accountId, since: seq - 1, until: seq, limit: 1 });
+  async #read(accountId: string, seq: number): Promise<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined> {
+    const [change] = await readChanges(this.#sqlite, { account: accountId, since: seq - 1, until: seq, limit: 1 });
     if (!change) return undefined;
     const { at, kind, source, vendorid } = change;
-    const changes = fieldChanges(this.#sqlite, { account_id: accountId, vendorid, from: seq, to: seq });
+    const changes = await fieldChanges(this.#sqlite, { account_id: accountId, vendorid, from: seq, to: seq });
     return { at, kind, source, changes };
   }
 }
@@ -315,9 +319,15 @@ class ValueCache<Value> {
   readonly #cached = new Map<string, ReadonlyMap<number, Value>>();
 
   /** The values of an account by their numbers. Values that are not requested this time are dropped. */
-  of(accountId: string, numbers: readonly number[], read: (number: number) => Value): ReadonlyMap<number, Value> {
+  async of(
+    accountId: string,
+    numbers: readonly number[],
+    read: (number: number) => Promise<Value>,
+  ): Promise<ReadonlyMap<number, Value>> {
     const cached = this.#cached.get(accountId);
-    const values = new Map(numbers.map((number) => [number, cached?.get(number) ?? read(number)]));
+    const values = new Map(
+      await inOrder(numbers, async (number) => [number, cached?.get(number) ?? (await read(number))] as const),
+    );
     this.#cached.set(accountId, values);
     return values;
   }

@@ -7,6 +7,7 @@
  * it has missed nothing.
  */
 import { sql } from 'kysely';
+import { inOrder } from '../../domain/concurrency.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
 import { isAbsent } from '../../domain/presence.ts';
@@ -60,7 +61,7 @@ type ChangeRow = Pick<VersionTable, 'account_id' | 'vendorid' | 'vis_state' | 'p
 };
 
 /** The changes that match the filter, oldest first. */
-export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
+export async function readChanges(sqlite: Sqlite, filter: ChangeFilter): Promise<Change[]> {
   const query = changesWithPredecessors()
     .where('v.seq', '>', filter.since)
     .$if(filter.until !== undefined, (q) => q.where('v.seq', '<=', filter.until ?? 0))
@@ -68,7 +69,7 @@ export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
     .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
     .orderBy('v.seq')
     .limit(filter.limit);
-  return runQuery<ChangeRow>(sqlite, query).map(change);
+  return (await runQuery<ChangeRow>(sqlite, query)).map(change);
 }
 
 /** A vendor's changes, the latest first. */
@@ -79,18 +80,18 @@ export interface Timeline {
 }
 
 /** The changes of one vendor, at most `limit`, before `before` where given. */
-export function readTimeline(
+export async function readTimeline(
   sqlite: Sqlite,
   { account_id, vendorid }: VendorKey,
   { before, limit }: { readonly before: number | undefined; readonly limit: number },
-): Timeline {
+): Promise<Timeline> {
   const query = changesWithPredecessors()
     .where('v.account_id', '=', account_id)
     .where('v.vendorid', '=', vendorid)
     .$if(before !== undefined, (q) => q.where('v.seq', '<', before ?? 0))
     .orderBy('v.seq', 'desc')
     .limit(limit + 1);
-  const found = runQuery<ChangeRow>(sqlite, query).map(change);
+  const found = (await runQuery<ChangeRow>(sqlite, query)).map(change);
   const timeline = found.slice(0, limit);
   return { timeline, older: found.length > limit ? (timeline.at(-1)?.seq ?? null) : null };
 }
@@ -209,24 +210,24 @@ export function currentCursor(query: Query): Promise<string> {
 }
 
 /** The part of a page that one turn reads. */
-function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGone {
+async function slice(sqlite: Sqlite, filter: ChangePageFilter): Promise<ChangePage | HistoryGone> {
   const { since, account, vendorid, limit } = filter;
-  const place = since === undefined ? 0 : resolveCursor(sqlite, since);
+  const place = since === undefined ? 0 : await resolveCursor(sqlite, since);
   if (typeof place !== 'number') return place;
-  const known = since === undefined ? removedThrough(sqlite) : (cursorParts(since)?.known ?? 0);
-  const ahead = statement<{ place: number; most: number }, { seqs: number; last: number | null }>(
+  const known = since === undefined ? await removedThrough(sqlite) : (cursorParts(since)?.known ?? 0);
+  const ahead = await statement<{ place: number; most: number }, { seqs: number; last: number | null }>(
     sqlite,
     (at) => sql`
       SELECT count(*) AS seqs, max(seq) AS last
      FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT +${at('most')})`,
   ).get({ place, most: readAtOnce });
   const end = ahead?.last ?? place;
-  const found = readChanges(sqlite, { account, vendorid, since: place, until: end, limit });
+  const found = await readChanges(sqlite, { account, vendorid, since: place, until: end, limit });
   const isFull = found.length === limit;
   const last = isFull ? (found.at(-1)?.seq ?? end) : end;
   return {
-    changes: withValues(sqlite, found, known),
-    cursor: cursorOf(sqlite, last, known),
+    changes: await withValues(sqlite, found, known),
+    cursor: await cursorOf(sqlite, last, known),
     more: last < end || ahead?.seqs === readAtOnce,
   };
 }
@@ -237,16 +238,16 @@ interface ValueRow extends ChangedValue {
 }
 
 /** Changes with the values that changed. @param known as of `cursors` */
-export function withValues(sqlite: Sqlite, changes: readonly Change[], known = 0): FeedChange[] {
-  const rows = statement<{ seqs: string }, ValueRow>(
+export async function withValues(sqlite: Sqlite, changes: readonly Change[], known = 0): Promise<FeedChange[]> {
+  const rows = await statement<{ seqs: string }, ValueRow>(
     sqlite,
     (at) => sql`
       SELECT seq, field, "old", "new" FROM vendor_changes WHERE seq IN (SELECT value FROM json_each(${at('seqs')}))`,
   ).all({ seqs: JSON.stringify(changes.map(({ seq }) => seq)) });
   const cursorAfter = cursors(sqlite, known);
-  return changes.map((change) => ({
+  return inOrder(changes, async (change) => ({
     ...change,
-    cursor: cursorAfter(change.seq),
+    cursor: await cursorAfter(change.seq),
     values: Object.fromEntries(
       rows.filter(({ seq }) => seq === change.seq).map(({ field, old, new: now }) => [field, { old, new: now }]),
     ),
@@ -270,15 +271,15 @@ export interface FieldChange {
 }
 
 /** The changed values of one vendor from one version to another, both included. */
-export function fieldChanges(
+export async function fieldChanges(
   sqlite: Sqlite,
   which: { readonly account_id: string; readonly vendorid: number; readonly from: number; readonly to: number },
-): FieldChange[] {
+): Promise<FieldChange[]> {
   const changes = statement<typeof which, FieldChange>(
     sqlite,
     (at) => sql`
     SELECT seq, field, "old", "new" FROM vendor_changes
     WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND seq BETWEEN ${at('from')} AND ${at('to')}`,
   );
-  return changes.all(which).map(withoutBlobs);
+  return (await changes.all(which)).map(withoutBlobs);
 }

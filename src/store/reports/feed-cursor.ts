@@ -32,14 +32,14 @@ export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
 }
 
 /** The `seq` after which a cursor continues; or, where it is invalid, why. */
-export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGone {
+export async function resolveCursor(sqlite: Sqlite, place: string): Promise<number | HistoryGone> {
   // What is no cursor is of no history: the epoch of no text is none.
   const { epoch, seq, known } = cursorParts(place) ?? { epoch: '', seq: 0, known: 0 };
-  const end = endOfEpoch(sqlite).get({ epoch });
-  const removed = removedThrough(sqlite);
+  const end = await endOfEpoch(sqlite).get({ epoch });
+  const removed = await removedThrough(sqlite);
   const nowhere = !end || seq > end.seq ? 'other_history' : known < removed ? 'removed' : undefined;
   if (nowhere === undefined) return seq;
-  return { reason: nowhere, oldest: cursorOf(sqlite, removed), latest: latestCursor(sqlite) };
+  return { reason: nowhere, oldest: await cursorOf(sqlite, removed), latest: await latestCursor(sqlite) };
 }
 
 /** The last change of an epoch: the last before the next epoch, or the last of all. */
@@ -66,18 +66,18 @@ const epochOf = ofConnection((sqlite) =>
 );
 
 /** The cursors that continue after a change. @param known up to which removed changes their holder has missed none */
-export function cursors(sqlite: Sqlite, known = 0): (seq: number) => string {
+export function cursors(sqlite: Sqlite, known = 0): (seq: number) => Promise<string> {
   const find = epochOf(sqlite);
-  return (seq) => `${find.get({ seq })?.epoch ?? ''}:${seq}${seq < known ? `~${known}` : ''}`;
+  return async (seq) => `${(await find.get({ seq }))?.epoch ?? ''}:${seq}${seq < known ? `~${known}` : ''}`;
 }
 
-export function cursorOf(sqlite: Sqlite, seq: number, known = 0): string {
+export function cursorOf(sqlite: Sqlite, seq: number, known = 0): Promise<string> {
   return cursors(sqlite, known)(seq);
 }
 
 /** The cursor at the end of the feed. */
-export function latestCursor(sqlite: Sqlite): string {
-  return cursorOf(sqlite, lastSeq(sqlite));
+export async function latestCursor(sqlite: Sqlite): Promise<string> {
+  return cursorOf(sqlite, await lastSeq(sqlite));
 }
 
 interface Seq {
@@ -89,15 +89,15 @@ const lastChange = ofConnection((sqlite) =>
 );
 
 /** The `seq` of the last change that was ever written; 0 before the first. */
-export function lastSeq(sqlite: Sqlite): number {
-  return lastChange(sqlite).get({})?.seq ?? 0;
+export async function lastSeq(sqlite: Sqlite): Promise<number> {
+  return (await lastChange(sqlite).get({}))?.seq ?? 0;
 }
 
 const lastRemoved = ofConnection((sqlite) => statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`));
 
 /** The `seq` of the last removed change; 0 where none was removed. */
-export function removedThrough(sqlite: Sqlite): number {
-  return lastRemoved(sqlite).get({})?.seq ?? 0;
+export async function removedThrough(sqlite: Sqlite): Promise<number> {
+  return (await lastRemoved(sqlite).get({}))?.seq ?? 0;
 }
 
 const cursor = /^([0-9a-f]{16}):(\d{1,15})(?:~(\d{1,15}))?$/;
@@ -131,7 +131,7 @@ const maxEpochs = 10_000;
  * Returns a function to call before each version that this connection writes, inside its transaction. The first call begins an epoch of the
  * connection. The table is checked each time, because a failed transaction removes the epoch again.
  */
-export function feedEpochs(sqlite: Sqlite): () => void {
+export function feedEpochs(sqlite: Sqlite): () => Promise<void> {
   let epoch: string | undefined;
   const draw = statement<None, { epoch: string }>(sqlite, () => sql`SELECT lower(hex(randomblob(8))) AS epoch`);
   const begin = statement<{ epoch: string }>(
@@ -145,8 +145,8 @@ export function feedEpochs(sqlite: Sqlite): () => void {
     sqlite,
     (at) => sql`DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - ${at('kept')}`,
   );
-  return () => {
-    epoch ??= draw.get({})?.epoch ?? '';
-    if (begin.run({ epoch }) > 0) forget.run({ kept: maxEpochs });
+  return async () => {
+    epoch ??= (await draw.get({}))?.epoch ?? '';
+    if ((await begin.run({ epoch })) > 0) forget.send({ kept: maxEpochs });
   };
 }

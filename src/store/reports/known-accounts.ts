@@ -15,17 +15,16 @@ import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { statement } from '../sqlite/statement.ts';
 
 /** Accounts that no settings file names any more, as far as the file that names `accounts` can decide. */
-export function accountsNotServed(
+export async function accountsNotServed(
   sqlite: Sqlite,
   { accounts, settingsFile }: Omit<ServedAccounts, 'connectionOf'>,
-): Set<string> {
+): Promise<Set<string>> {
   const all = statement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
     sqlite,
     () => sql`SELECT account_id, not_served_since, settings_file FROM _accounts`,
   );
   const named = new Set(accounts);
-  const left = all
-    .all({})
+  const left = (await all.all({}))
     .filter(({ account_id }) => !named.has(account_id))
     .filter(
       ({ not_served_since, settings_file }) => not_served_since !== null || mayStopServing(settings_file, settingsFile),
@@ -34,20 +33,20 @@ export function accountsNotServed(
 }
 
 /** All accounts of the mirror, by id. */
-export function accountIds(sqlite: Sqlite): string[] {
+export async function accountIds(sqlite: Sqlite): Promise<string[]> {
   const all = statement<object, Pick<AccountTable, 'account_id'>>(
     sqlite,
     () => sql`SELECT account_id FROM _accounts ORDER BY account_id`,
   );
-  return all.all({}).map(({ account_id }) => account_id);
+  return (await all.all({})).map(({ account_id }) => account_id);
 }
 
 /** Accounts that commands added or paused. */
-export function keptAccounts(sqlite: Sqlite): KeptAccounts {
-  return { added: addedAccounts(sqlite), paused: pausedAccounts(sqlite) };
+export async function keptAccounts(sqlite: Sqlite): Promise<KeptAccounts> {
+  return { added: await addedAccounts(sqlite), paused: await pausedAccounts(sqlite) };
 }
 
-function addedAccounts(sqlite: Sqlite): AccountOfConnection[] {
+function addedAccounts(sqlite: Sqlite): Promise<AccountOfConnection[]> {
   const all = statement<object, AccountOfConnection>(
     sqlite,
     () => sql`SELECT account_id AS id, connection FROM _added_accounts ORDER BY account_id`,
@@ -55,12 +54,12 @@ function addedAccounts(sqlite: Sqlite): AccountOfConnection[] {
   return all.all({});
 }
 
-function pausedAccounts(sqlite: Sqlite): Set<string> {
+async function pausedAccounts(sqlite: Sqlite): Promise<Set<string>> {
   const all = statement<object, { account_id: string }>(
     sqlite,
     () => sql`SELECT account_id FROM _accounts WHERE paused_since IS NOT NULL`,
   );
-  return new Set(all.all({}).map(({ account_id }) => account_id));
+  return new Set((await all.all({})).map(({ account_id }) => account_id));
 }
 
 /**
@@ -68,31 +67,33 @@ function pausedAccounts(sqlite: Sqlite): Set<string> {
  * an older version may have only one of them.
  * @throws MirrorError `database_locked`, because added accounts would otherwise look removed.
  */
-export function keptAccountsAt(path: string): KeptAccounts {
-  return { added: readMirrorAt(path, addedAccounts) ?? [], paused: readMirrorAt(path, pausedAccounts) ?? new Set() };
+export async function keptAccountsAt(path: string): Promise<KeptAccounts> {
+  const added = await readMirrorAt(path, addedAccounts);
+  const paused = await readMirrorAt(path, pausedAccounts);
+  return { added: added ?? [], paused: paused ?? new Set() };
 }
 
 /**
  * The connection that last gave access to an account of the mirror at that path; undefined where the account is unknown or the mirror
  * cannot be read.
  */
-export function knownConnection(path: string, accountId: string): string | undefined {
-  return readMirrorAt(path, (sqlite) => {
+export function knownConnection(path: string, accountId: string): Promise<string | undefined> {
+  return readMirrorAt(path, async (sqlite) => {
     const known = statement<{ accountId: string }, { connection: string }>(
       sqlite,
       (at) => sql`SELECT connection FROM _accounts WHERE account_id = ${at('accountId')}`,
     );
-    return known.get({ accountId })?.connection;
+    return (await known.get({ accountId }))?.connection;
   });
 }
 
 /** Reads a mirror before it is opened; undefined where it cannot be read, which opening it will report. */
-function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => T): T | undefined {
+async function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => Promise<T>): Promise<T | undefined> {
   if (!existsSync(path)) return undefined;
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path, beforeOpening);
-    return read(sqlite);
+    return await read(sqlite);
   } catch (error) {
     if (isBusy(error)) throw catalogued(error, path);
     return undefined;

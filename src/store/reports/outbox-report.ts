@@ -1,5 +1,6 @@
 /** The state of the targets of outgoing webhooks, and of parked vendors. */
 import { sql } from 'kysely';
+import { inOrder } from '../../domain/concurrency.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -38,7 +39,7 @@ export interface ParkedVendor {
 }
 
 /** All targets that the mirror knows, even if the settings no longer name them. */
-export function targetReports(sqlite: Sqlite): TargetReport[] {
+export async function targetReports(sqlite: Sqlite): Promise<TargetReport[]> {
   const all = statement<None, Omit<TargetReport, 'behind'> & { place: string }>(
     sqlite,
     () => sql`
@@ -65,14 +66,14 @@ export function targetReports(sqlite: Sqlite): TargetReport[] {
       SELECT 1 FROM _notify_queue q
       WHERE q.target = ${at('target')} AND q.account_id = v.account_id AND q.vendorid = v.vendorid)`,
   );
-  const last = lastSeq(sqlite);
-  return all.all({}).map(({ place, ...report }) => {
+  const last = await lastSeq(sqlite);
+  return inOrder(await all.all({}), async ({ place, ...report }) => {
     const seq = cursorParts(place)?.seq ?? 0;
     return {
       ...report,
-      waiting: report.waiting + (notQueued.get({ target: report.target, seq })?.vendors ?? 0),
+      waiting: report.waiting + ((await notQueued.get({ target: report.target, seq }))?.vendors ?? 0),
       behind: Math.max(0, last - seq),
-      oldest_waiting: report.oldest_waiting ?? after.get({ seq })?.at ?? null,
+      oldest_waiting: report.oldest_waiting ?? (await after.get({ seq }))?.at ?? null,
     };
   });
 }
@@ -83,7 +84,7 @@ export function lagOf({ oldest_waiting: oldest }: Pick<TargetReport, 'oldest_wai
 }
 
 /** Parked vendors, the oldest first. */
-export function parkedVendors(sqlite: Sqlite, limit: number): ParkedVendor[] {
+export function parkedVendors(sqlite: Sqlite, limit: number): Promise<ParkedVendor[]> {
   return statement<{ limit: number }, ParkedVendor>(
     sqlite,
     (at) => sql`

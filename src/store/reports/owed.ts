@@ -48,15 +48,15 @@ const amounts = sql`outstanding, overdue, CAST(outstanding_minor AS TEXT) AS out
 type OwedColumns = AmountColumns & Pick<OwedView, 'state' | 'currency' | 'vendors' | 'unreadable'>;
 
 /** What is owed in an account, by state and currency. Adds up all open balances: 100 ms for 200,000 vendors. */
-export function owedReport(sqlite: Sqlite): (accountId: string) => OwedReport {
+export function owedReport(sqlite: Sqlite): (accountId: string) => Promise<OwedReport> {
   const all = statement<OfAccount, OwedColumns>(
     sqlite,
     (at) => sql`
       SELECT state, currency, vendors, unreadable, ${amounts} FROM owed
       WHERE account_id = ${at('accountId')} ORDER BY state, currency`,
   );
-  return (accountId) => {
-    const found = all.all({ accountId }).map(withoutBlobs);
+  return async (accountId) => {
+    const found = (await all.all({ accountId })).map(withoutBlobs);
     return {
       rows: found.flatMap((row) => {
         const { state, currency, vendors, unreadable } = row;
@@ -74,7 +74,7 @@ export interface AccountOwed extends Owed {
 }
 
 /** What is owed in every account. Adds up all open balances. */
-export function owedByAccount(sqlite: Sqlite): () => AccountOwed[] {
+export function owedByAccount(sqlite: Sqlite): () => Promise<AccountOwed[]> {
   type Row = AmountColumns & { readonly account: string; readonly currency: string };
   const all = statement<None, Row>(
     sqlite,
@@ -82,7 +82,8 @@ export function owedByAccount(sqlite: Sqlite): () => AccountOwed[] {
       SELECT account_id AS account, currency, ${amounts} FROM owed
       WHERE state = 'active' AND currency IS NOT NULL ORDER BY account_id, currency`,
   );
-  return () => all.all({}).map((row) => ({ account: row.account, currency: row.currency, ...amountsOf(row) }));
+  return async () =>
+    (await all.all({})).map((row) => ({ account: row.account, currency: row.currency, ...amountsOf(row) }));
 }
 
 /** What is owed to one vendor in one currency. */
@@ -104,7 +105,7 @@ export interface Payables {
 const [largestOfCurrency, largestShown] = [3, 12];
 
 /** The largest payables of an account. Sorts all of them. */
-export function largestPayables(sqlite: Sqlite): (accountId: string) => Payables {
+export function largestPayables(sqlite: Sqlite): (accountId: string) => Promise<Payables> {
   type Row = AmountColumns & Pick<Payable, 'vendorid' | 'vendor' | 'state' | 'currency'>;
   const largest = (amount: typeof amounts, states: typeof amounts) => {
     const rows = statement<OfAccount & { ofCurrency: number; shown: number }, Row>(
@@ -116,8 +117,8 @@ export function largestPayables(sqlite: Sqlite): (accountId: string) => Payables
           FROM payables WHERE account_id = ${at('accountId')} AND ${amount} > 0 AND ${states})
         WHERE place <= ${at('ofCurrency')} ORDER BY vendors DESC, currency, place LIMIT +${at('shown')}`,
     );
-    return (accountId: string): Payable[] =>
-      rows.all({ accountId, ofCurrency: largestOfCurrency, shown: largestShown }).map((row) => {
+    return async (accountId: string): Promise<Payable[]> =>
+      (await rows.all({ accountId, ofCurrency: largestOfCurrency, shown: largestShown })).map((row) => {
         const { vendorid, vendor, state, currency } = withoutBlobs(row);
         return { vendorid, vendor, state, currency, ...amountsOf(row) };
       });
@@ -126,10 +127,10 @@ export function largestPayables(sqlite: Sqlite): (accountId: string) => Payables
   const outstanding = largest(sql`outstanding`, active);
   const overdue = largest(sql`overdue`, active);
   const inactive = largest(sql`outstanding`, sql`state <> 'active'`);
-  return (accountId) => ({
-    outstanding: outstanding(accountId),
-    overdue: overdue(accountId),
-    inactive: inactive(accountId),
+  return async (accountId) => ({
+    outstanding: await outstanding(accountId),
+    overdue: await overdue(accountId),
+    inactive: await inactive(accountId),
   });
 }
 
@@ -175,7 +176,7 @@ export class OwedHistory {
   }
 
   /** The days before today by currency, from the first known day or a year ago. @param now milliseconds since 1970 */
-  before(accountId: string, now: number): ReadonlyMap<string, readonly Day[]> {
+  async before(accountId: string, now: number): Promise<ReadonlyMap<string, readonly Day[]>> {
     const today = timestamp(now).slice(0, 10);
     const known = this.#known.get(accountId);
     if (known?.today === today) return known.days;
@@ -183,7 +184,7 @@ export class OwedHistory {
       timestamp(now - (daysDrawn - 1 - index) * dayMs).slice(0, 10),
     );
     const days = new Map<string, Day[]>();
-    for (const closing of this.#closings.all({ accountId, oldest: dates[0] ?? today }).map(withoutBlobs)) {
+    for (const closing of (await this.#closings.all({ accountId, oldest: dates[0] ?? today })).map(withoutBlobs)) {
       const { currency, day: from, until } = closing;
       const owed = amountsOf(closing);
       const own = days.get(currency) ?? [];

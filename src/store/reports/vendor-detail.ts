@@ -1,5 +1,6 @@
 /** Everything that is stored of one vendor. */
 import { sql, type RawBuilder } from 'kysely';
+import { inOrder } from '../../domain/concurrency.ts';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
@@ -23,39 +24,47 @@ export interface VendorDetail extends StoredDetail {
 }
 
 /** The vendors of that id, one for each account that uses it, with their history. */
-export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
-  return storedDetails(sqlite, vendorid, account).map((detail) => {
+export async function vendorDetails(
+  sqlite: Sqlite,
+  vendorid: number,
+  account: string | undefined,
+): Promise<VendorDetail[]> {
+  return inOrder(await storedDetails(sqlite, vendorid, account), async (detail) => {
     const { account_id } = detail.vendor;
-    const history = readChanges(sqlite, { account: account_id, vendorid, since: 0, limit: -1 });
+    const history = await readChanges(sqlite, { account: account_id, vendorid, since: 0, limit: -1 });
     const [from, to] = [history[0]?.seq ?? 0, history.at(-1)?.seq ?? 0];
-    return { ...detail, history, fields: fieldChanges(sqlite, { account_id, vendorid, from, to }) };
+    return { ...detail, history, fields: await fieldChanges(sqlite, { account_id, vendorid, from, to }) };
   });
 }
 
 /** The accounts of which the vendor of that id was forgotten on request. */
-export function accountsThatForgot(sqlite: Sqlite, vendorid: number): string[] {
-  return statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
-    sqlite,
-    (at) => sql`SELECT account_id FROM _forgotten_vendors WHERE vendorid = ${at('vendorid')} ORDER BY account_id`,
-  )
-    .all({ vendorid })
-    .map(({ account_id }) => account_id);
+export async function accountsThatForgot(sqlite: Sqlite, vendorid: number): Promise<string[]> {
+  return (
+    await statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
+      sqlite,
+      (at) => sql`SELECT account_id FROM _forgotten_vendors WHERE vendorid = ${at('vendorid')} ORDER BY account_id`,
+    ).all({ vendorid })
+  ).map(({ account_id }) => account_id);
 }
 
 /** The accounts that use that id. A search by id alone would read every row, so each account is looked into by its key. */
-export function accountsWith(sqlite: Sqlite, vendorid: number): string[] {
-  return statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
-    sqlite,
-    (at) => sql`
+export async function accountsWith(sqlite: Sqlite, vendorid: number): Promise<string[]> {
+  return (
+    await statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
+      sqlite,
+      (at) => sql`
       SELECT v.account_id FROM _accounts a CROSS JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
       ORDER BY v.account_id`,
-  )
-    .all({ vendorid })
-    .map(({ account_id }) => account_id);
+    ).all({ vendorid })
+  ).map(({ account_id }) => account_id);
 }
 
 /** The vendors of that id: of one account, or of each that uses it. */
-export function storedDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): StoredDetail[] {
+export async function storedDetails(
+  sqlite: Sqlite,
+  vendorid: number,
+  account: string | undefined,
+): Promise<StoredDetail[]> {
   // By its full key where the account is known: a search by id alone reads every row.
   const isOfAccount = (at: At<{ account: string }>): RawBuilder<unknown> =>
     account === undefined ? sql`` : sql`AND account_id = ${at('account')}`;
@@ -80,11 +89,11 @@ export function storedDetails(sqlite: Sqlite, vendorid: number, account: string 
     sqlite,
     (at) => sql`SELECT safe_as_of FROM freshness WHERE account_id = ${at('account_id')}`,
   );
-  return vendors.all({ vendorid, account: account ?? '' }).map((vendor) => ({
+  return inOrder(await vendors.all({ vendorid, account: account ?? '' }), async (vendor) => ({
     vendor: withoutBlobs(vendor),
-    balances: balances.all(vendor).map(withoutBlobs),
-    taxDefaults: taxDefaults.all(vendor).map(withoutBlobs),
-    safeAsOf: freshness.get(vendor)?.safe_as_of ?? null,
+    balances: (await balances.all(vendor)).map(withoutBlobs),
+    taxDefaults: (await taxDefaults.all(vendor)).map(withoutBlobs),
+    safeAsOf: (await freshness.get(vendor))?.safe_as_of ?? null,
   }));
 }
 

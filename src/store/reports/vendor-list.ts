@@ -84,8 +84,8 @@ export interface VendorList {
 }
 
 /** The vendors that match the filter. */
-export function listVendors(sqlite: Sqlite, filter: VendorFilter): VendorList {
-  return { total: vendorTotals(sqlite, filter).total, vendors: vendorsWith(sqlite, filter) };
+export async function listVendors(sqlite: Sqlite, filter: VendorFilter): Promise<VendorList> {
+  return { total: (await vendorTotals(sqlite, filter)).total, vendors: await vendorsWith(sqlite, filter) };
 }
 
 export interface VendorTotals {
@@ -98,9 +98,13 @@ export interface VendorTotals {
 }
 
 /** The number of vendors that match the filter and a further condition on `v`, and what they have in common. */
-export function vendorTotals(sqlite: Sqlite, filter: VendorFilter, condition = sql<SqlBool>`true`): VendorTotals {
+export async function vendorTotals(
+  sqlite: Sqlite,
+  filter: VendorFilter,
+  condition = sql<SqlBool>`true`,
+): Promise<VendorTotals> {
   sqlite.function('folded', { deterministic: true }, folded);
-  const [found] = runQuery(
+  const [found] = await runQuery(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')
@@ -121,21 +125,27 @@ export function vendorTotals(sqlite: Sqlite, filter: VendorFilter, condition = s
 }
 
 /** The vendors that match the filter and a further condition on `v`. */
-export function vendorsWith(sqlite: Sqlite, filter: VendorFilter, condition = sql<SqlBool>`true`): ListedVendor[] {
+export async function vendorsWith(
+  sqlite: Sqlite,
+  filter: VendorFilter,
+  condition = sql<SqlBool>`true`,
+): Promise<ListedVendor[]> {
   sqlite.function('folded', { deterministic: true }, folded);
   const order = filter.sort === undefined || filter.sort === 'number' ? undefined : orders[filter.sort];
-  return runQuery<ListedRow>(
-    sqlite,
-    mirrorSql
-      .selectFrom('vendors as v')
-      .where(() => all([condition, ...conditions(filter)]))
-      .select(shown.map((name) => `v.${name}` as const))
-      .select([amounts('outstanding').as('outstanding'), amounts('overdue').as('overdue')])
-      .$if(order !== undefined, (query) => query.orderBy(order ?? sql`true`))
-      .orderBy('v.account_id')
-      .orderBy('v.vendorid')
-      .limit(filter.limit ?? -1)
-      .offset(filter.offset ?? 0),
+  return (
+    await runQuery<ListedRow>(
+      sqlite,
+      mirrorSql
+        .selectFrom('vendors as v')
+        .where(() => all([condition, ...conditions(filter)]))
+        .select(shown.map((name) => `v.${name}` as const))
+        .select([amounts('outstanding').as('outstanding'), amounts('overdue').as('overdue')])
+        .$if(order !== undefined, (query) => query.orderBy(order ?? sql`true`))
+        .orderBy('v.account_id')
+        .orderBy('v.vendorid')
+        .limit(filter.limit ?? -1)
+        .offset(filter.offset ?? 0),
+    )
   ).map(listed);
 }
 
@@ -283,9 +293,9 @@ async function matchesOf(
   for (let read = 0; after && read < limits.rowsSearched; read += readAtOnce) {
     signal?.throwIfAborted();
     const from: VendorKey = after;
-    const found = await query((sqlite) => {
-      const end = endOfTurn(sqlite, filter, from);
-      return { next: end, total: vendorTotals(sqlite, filter, between(filter, from, end)).total };
+    const found = await query(async (sqlite) => {
+      const end = await endOfTurn(sqlite, filter, from);
+      return { next: end, total: (await vendorTotals(sqlite, filter, between(filter, from, end))).total };
     });
     matches += found.total;
     after = found.next;
@@ -295,30 +305,32 @@ async function matchesOf(
 }
 
 /** The matches among the next rows, and the last row that was read where more follow. */
-function slice(
+async function slice(
   sqlite: Sqlite,
   filter: VendorPageFilter,
   from: VendorKey,
-): { vendors: ListedVendor[]; next: VendorKey | undefined } {
-  const end = endOfTurn(sqlite, filter, from);
-  const vendors = vendorsWith(sqlite, filter, between(filter, from, end));
+): Promise<{ vendors: ListedVendor[]; next: VendorKey | undefined }> {
+  const end = await endOfTurn(sqlite, filter, from);
+  const vendors = await vendorsWith(sqlite, filter, between(filter, from, end));
   const last = vendors.at(-1);
   if (last && vendors.length === filter.limit) return { vendors, next: vendorKey(last) };
   return { vendors, next: end };
 }
 
 /** The last row of those that are read in one turn; undefined where none follows them. */
-function endOfTurn(sqlite: Sqlite, filter: VendorFilter, from: VendorKey): VendorKey | undefined {
-  return runQuery<VendorKey>(
-    sqlite,
-    mirrorSql
-      .selectFrom('vendors as v')
-      .select(['v.account_id', 'v.vendorid'])
-      .where(following(filter, from))
-      .orderBy('v.account_id')
-      .orderBy('v.vendorid')
-      .limit(1)
-      .offset(readAtOnce - 1),
+async function endOfTurn(sqlite: Sqlite, filter: VendorFilter, from: VendorKey): Promise<VendorKey | undefined> {
+  return (
+    await runQuery<VendorKey>(
+      sqlite,
+      mirrorSql
+        .selectFrom('vendors as v')
+        .select(['v.account_id', 'v.vendorid'])
+        .where(following(filter, from))
+        .orderBy('v.account_id')
+        .orderBy('v.vendorid')
+        .limit(1)
+        .offset(readAtOnce - 1),
+    )
   )[0];
 }
 
@@ -342,8 +354,8 @@ export function vendorKey({ account_id, vendorid }: ListedVendor): VendorKey {
 }
 
 /** Counted in an index, without a search. */
-function counted(sqlite: Sqlite, { account, visState, presence }: VendorFilter): number {
-  const [found] = runQuery(
+async function counted(sqlite: Sqlite, { account, visState, presence }: VendorFilter): Promise<number> {
+  const [found] = await runQuery(
     sqlite,
     mirrorSql
       .selectFrom('vendors')

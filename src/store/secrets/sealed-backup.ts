@@ -20,7 +20,7 @@ import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { makeFolder } from '../sqlite/file-systems.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
 import type { SecretsFile } from './secrets.ts';
-import { statement } from '../sqlite/statement.ts';
+import { fileStatement } from '../sqlite/statement.ts';
 
 /** Every file of this format begins with it, whatever its version. */
 const formatName = 'vendor-mirror secrets';
@@ -191,7 +191,7 @@ function read(path: string): { readonly image: Buffer; readonly counts: SecretCo
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(resolvedPath(path));
-    const counts = statement<object, SecretCounts>(
+    const counts = fileStatement<object, SecretCounts>(
       sqlite,
       () => sql`
       SELECT (SELECT count(*) FROM path_tokens WHERE account_id <> '') AS accounts,

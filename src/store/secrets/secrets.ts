@@ -62,7 +62,7 @@ export class Secrets {
   readonly path: string;
   readonly #database: Database;
   readonly #file: SecretsFile;
-  readonly #claim: (claimant: Owner) => void;
+  readonly #claim: (claimant: Owner) => Promise<void>;
   readonly #closing = new AbortController();
   readonly #renewals = new Set<Promise<unknown>>();
 
@@ -149,18 +149,18 @@ interface Owner {
  * or removed). The function runs inside a transaction.
  * @throws MirrorError `secrets_taken` while another mirror is the owner.
  */
-function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => void {
+function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => Promise<void> {
   const find = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
   const write = statement<SecretTables['owner']>(sqlite, (at) =>
     secretSql.replaceInto('owner').values(columns(at, ['id', 'mirror_id', 'mirror_path', 'daemon_epoch'])),
   );
-  return ({ mirrorId, path, standsInFor }) => {
-    const owner = find.get({});
+  return async ({ mirrorId, path, standsInFor }) => {
+    const owner = await find.get({});
     if (owner?.mirror_id === mirrorId && owner.mirror_path === path) return;
     if (standsInFor !== undefined && owner?.mirror_path === standsInFor) return;
     if (owner && owner.mirror_id !== mirrorId && isMirrorAt(owner.mirror_path, owner.mirror_id))
       throw new MirrorError('secrets_taken', `${secretsPath} belongs to another mirror, ${owner.mirror_path}.`);
-    if (standsInFor === undefined) write.run({ id: 1, mirror_id: mirrorId, mirror_path: path, daemon_epoch: 0 });
+    if (standsInFor === undefined) write.send({ id: 1, mirror_id: mirrorId, mirror_path: path, daemon_epoch: 0 });
   };
 }
 
@@ -187,7 +187,7 @@ export class NotifiedPositions {
 
   /** The saved cursor of a target; undefined where there is none. */
   find(target: string): Promise<string | undefined> {
-    return this.#database.read(() => this.#find.get({ target })?.place);
+    return this.#database.read(async () => (await this.#find.get({ target }))?.place);
   }
 
   /** Saves a cursor; on disk when this resolves. */

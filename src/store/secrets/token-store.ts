@@ -95,7 +95,7 @@ export class TokenStore {
   }
 
   load(): Promise<TokenPair | undefined> {
-    return this.#database.read(() => pairOf(this.#find.get({ client: this.#client })));
+    return this.#database.read(async () => pairOf(await this.#find.get({ client: this.#client })));
   }
 
   /** Runs `work` while no other process can. */
@@ -138,12 +138,12 @@ export class TokenStore {
 
   #tryLease(): Promise<boolean> {
     const client = this.#client;
-    return this.#database.write(() => {
-      this.#introduce.run({ client });
+    return this.#database.write(async () => {
+      this.#introduce.send({ client });
       const now = Math.floor(this.#options.clock.monotonic());
       const until = now + leaseTime;
-      if (this.#isHeld(this.#holder.get({ client, now, until })?.lease_owner ?? null)) return false;
-      this.#lease.run({ client, owner: this.#owner, until });
+      if (this.#isHeld((await this.#holder.get({ client, now, until }))?.lease_owner ?? null)) return false;
+      this.#lease.send({ client, owner: this.#owner, until });
       return true;
     });
   }

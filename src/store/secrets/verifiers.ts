@@ -9,6 +9,7 @@
  * kind a new one takes the place of the oldest.
  */
 import { sql } from 'kysely';
+import { inOrder } from '../../domain/concurrency.ts';
 import { parseInstant, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/secret.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
@@ -67,7 +68,8 @@ export class Verifiers {
   /** The path tokens before those rotations that are under way, by account. */
   previousTokens(): Promise<ReadonlyMap<string, Secret>> {
     return this.#database.read(
-      () => new Map(this.#pathToken.rotations().map((row) => [row.account_id, new Secret(row.previous_token)])),
+      async () =>
+        new Map((await this.#pathToken.rotations()).map((row) => [row.account_id, new Secret(row.previous_token)])),
     );
   }
 
@@ -83,10 +85,12 @@ export class Verifiers {
 
   /** The path tokens of several accounts; missing ones are created in one commit. */
   async pathTokens(accountIds: readonly string[]): Promise<ReadonlyMap<string, Secret>> {
-    const known = await this.#database.read(() => accountIds.map((id) => [id, this.#pathToken.find(id)] as const));
+    const known = await this.#database.read(() =>
+      inOrder(accountIds, async (id) => [id, await this.#pathToken.find(id)] as const),
+    );
     const missing = known.flatMap(([id, token]) => (token === undefined ? [id] : []));
     const made =
-      missing.length === 0 ? [] : await this.#database.write(() => missing.map((id) => this.#pathToken.make(id)));
+      missing.length === 0 ? [] : await this.#database.write(() => inOrder(missing, (id) => this.#pathToken.make(id)));
     const tokens = new Map(known.map(([id, token]) => [id, new Secret(token ?? '')]));
     for (const [index, id] of missing.entries()) tokens.set(id, new Secret(made[index] ?? ''));
     return tokens;
@@ -95,9 +99,11 @@ export class Verifiers {
   /** The currently valid keys, those of callbacks that exist first. */
   // Called for each delivery; a single statement is consistent without a transaction.
   usable(account_id: string): Promise<Secret[]> {
-    return this.#database.retryWhileLocked(() => {
+    return this.#database.retryWhileLocked(async () => {
       const now = timestamp(this.#clock.now());
-      const keys = this.#codes.ofAccount.all({ account_id }).filter((row) => isKey(row, (row.expires_at ?? '') <= now));
+      const keys = (await this.#codes.ofAccount.all({ account_id })).filter((row) =>
+        isKey(row, (row.expires_at ?? '') <= now),
+      );
       return [...keys.filter(isProven), ...keys.filter((row) => !isProven(row))].map(secretOf);
     });
   }
@@ -105,9 +111,10 @@ export class Verifiers {
   /** Whether the key of this callback is known and no newer code was requested, which may be in force without our knowing it. */
   hasKey(account_id: string, callbackid: number): Promise<boolean> {
     return this.#database.read(
-      () =>
-        this.#codes.ofAccount.all({ account_id }).some((row) => isProven(row) && row.callbackid === callbackid) &&
-        !this.#awaited.isAwaitedFor(account_id, callbackid),
+      async () =>
+        (await this.#codes.ofAccount.all({ account_id })).some(
+          (row) => isProven(row) && row.callbackid === callbackid,
+        ) && !(await this.#awaited.isAwaitedFor(account_id, callbackid)),
     );
   }
 
@@ -126,16 +133,18 @@ export class Verifiers {
    * one. On disk when this resolves.
    */
   offer(account_id: string, code: Secret, callbackid: number | null): Promise<OfferedCode> {
-    return this.#database.write(() => {
+    return this.#database.write(async () => {
       const verifier = code.reveal();
-      const rows = this.#codes.ofAccount.all({ account_id });
+      const rows = await this.#codes.ofAccount.all({ account_id });
       const known = rows.find((row) => row.verifier === verifier);
-      if (!this.#awaited.isAwaited(account_id, callbackid)) return known ? 'known' : 'not_awaited';
+      if (!(await this.#awaited.isAwaited(account_id, callbackid))) return known ? 'known' : 'not_awaited';
       if (known?.state === 'candidate') return 'known';
-      const placeOf = (id: number | null): number | null =>
-        id !== null && this.#awaited.isAwaitedFor(account_id, id) ? id : null;
-      const place = placeOf(callbackid);
-      const waiting = rows.filter((row) => waitsToBeTried(codeOf(row)) && placeOf(row.callbackid) === place);
+      const placeOf = async (id: number | null): Promise<number | null> =>
+        id !== null && (await this.#awaited.isAwaitedFor(account_id, id)) ? id : null;
+      const place = await placeOf(callbackid);
+      const waiting: typeof rows = [];
+      for (const row of rows)
+        if (waitsToBeTried(codeOf(row)) && (await placeOf(row.callbackid)) === place) waiting.push(row);
       const displaced = waiting.slice(maxCandidates - 1);
       for (const row of displaced) this.#move(row, 'wrong');
       const received_at = timestamp(this.#clock.now());
@@ -148,16 +157,16 @@ export class Verifiers {
 
   /** Received codes for this callback, and then those without one, the newest first. */
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
-    return this.#database.read(() => {
-      const rows = this.#codes.ofAccount.all({ account_id }).filter((row) => waitsToBeTried(codeOf(row)));
+    return this.#database.read(async () => {
+      const rows = (await this.#codes.ofAccount.all({ account_id })).filter((row) => waitsToBeTried(codeOf(row)));
       return [callbackid, null].flatMap((id) => rows.filter((row) => row.callbackid === id)).map(secretOf);
     });
   }
 
   /** Records that the service rejected a code. */
   drop(account_id: string, code: Secret): Promise<void> {
-    return this.#database.write(() => {
-      const wrong = this.#find(account_id, code);
+    return this.#database.write(async () => {
+      const wrong = await this.#find(account_id, code);
       if (wrong) this.#move(wrong, 'wrong');
     });
   }
@@ -167,19 +176,20 @@ export class Verifiers {
    * @returns how many other codes were of no use then, and are forgotten untried.
    */
   prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<number> {
-    return this.#database.write(() => {
-      const others = (): VerifierTable[] =>
-        this.#codes.ofAccount
-          .all({ account_id })
-          .filter(({ state, verifier }) => state === 'candidate' && verifier !== code.reveal());
-      const before = others().length;
+    return this.#database.write(async () => {
+      const others = async (): Promise<VerifierTable[]> =>
+        (await this.#codes.ofAccount.all({ account_id })).filter(
+          ({ state, verifier }) => state === 'candidate' && verifier !== code.reveal(),
+        );
+      const before = (await others()).length;
       const received_at = timestamp(this.#clock.now());
-      const right = this.#find(account_id, code) ?? { account_id, verifier: code.reveal(), received_at };
-      this.#end(account_id, callbackid);
+      const right = (await this.#find(account_id, code)) ?? { account_id, verifier: code.reveal(), received_at };
+      await this.#end(account_id, callbackid);
       this.#move(right, 'right', { callbackid, expires_at: null });
       this.#awaited.remove({ account_id, event });
-      for (const row of others()) if (!this.#awaited.isAwaited(account_id, row.callbackid)) this.#move(row, 'wrong');
-      return before - others().length;
+      for (const row of await others())
+        if (!(await this.#awaited.isAwaited(account_id, row.callbackid))) this.#move(row, 'wrong');
+      return before - (await others()).length;
     });
   }
 
@@ -208,24 +218,24 @@ export class Verifiers {
 
   /** The orders of keys that were found, of all accounts, the newest first. */
   keyOrders(): Promise<KeyOrder[]> {
-    return this.#database.retryWhileLocked(() =>
-      this.#orders.newest.all({}).map(({ names }) => JSON.parse(names) as KeyOrder),
+    return this.#database.retryWhileLocked(async () =>
+      (await this.#orders.newest.all({})).map(({ names }) => JSON.parse(names) as KeyOrder),
     );
   }
 
   /** Keeps an order of keys, and no more than the newest eight. On disk when this resolves. */
   keepKeyOrder(order: KeyOrder): Promise<void> {
-    return this.#database.write(() => {
-      this.#orders.put.run({ names: JSON.stringify(order) });
-      for (const { id } of this.#orders.newest.all({}).slice(maxOrders)) this.#orders.remove.run({ id });
+    return this.#database.write(async () => {
+      this.#orders.put.send({ names: JSON.stringify(order) });
+      for (const { id } of (await this.#orders.newest.all({})).slice(maxOrders)) this.#orders.remove.send({ id });
     }, shortLockWait);
   }
 
   /** The callback has another code, or no longer exists. Its candidates, and those that name no callback, are of no use then. */
-  #end(account_id: string, callbackid: number): void {
+  async #end(account_id: string, callbackid: number): Promise<void> {
     const now = this.#clock.now();
-    for (const row of this.#codes.expired.all({ now: timestamp(now) })) this.#move(row, 'expired');
-    for (const row of this.#codes.ofAccount.all({ account_id })) {
+    for (const row of await this.#codes.expired.all({ now: timestamp(now) })) this.#move(row, 'expired');
+    for (const row of await this.#codes.ofAccount.all({ account_id })) {
       const isOurs = row.callbackid === callbackid || (row.callbackid === null && row.state === 'candidate');
       const expires_at = isProven(row) ? timestamp(lastUseOf(now)) : row.expires_at;
       if (isOurs) this.#move(row, 'superseded', { expires_at });
@@ -233,18 +243,18 @@ export class Verifiers {
     this.#awaited.removeOfCallback(account_id, callbackid);
   }
 
-  #find(account_id: string, code: Secret): VerifierTable | undefined {
-    return this.#codes.ofAccount.all({ account_id }).find(({ verifier }) => verifier === code.reveal());
+  async #find(account_id: string, code: Secret): Promise<VerifierTable | undefined> {
+    return (await this.#codes.ofAccount.all({ account_id })).find(({ verifier }) => verifier === code.reveal());
   }
 
   /** Stores what becomes of a code. */
   #move(row: NewCode | VerifierTable, evidence: CodeEvidence, changes: Partial<VerifierTable> = {}): void {
     const stored = 'state' in row ? row : undefined;
     const code = nextCode(stored && codeOf(stored), evidence);
-    if (!code) this.#codes.remove.run(row);
+    if (!code) this.#codes.remove.send(row);
     else {
       const came_again = code.cameAgain ? 1 : 0;
-      this.#codes.put.run({ callbackid: null, expires_at: null, ...row, ...changes, state: code.state, came_again });
+      this.#codes.put.send({ callbackid: null, expires_at: null, ...row, ...changes, state: code.state, came_again });
     }
   }
 }
@@ -376,48 +386,48 @@ class AwaitedCodes {
   }
 
   expect(of: OfEvent & { callbackid: number | null }, now: number): void {
-    this.#expect.run({ ...of, asked_at: timestamp(now) });
+    this.#expect.send({ ...of, asked_at: timestamp(now) });
   }
 
   /** Whether a code is awaited that may belong to this callback; null for a code that names none. */
-  isAwaited(account_id: string, callbackid: number | null): boolean {
-    return this.#awaited
-      .all({ account_id })
-      .some((row) => row.callbackid === null || callbackid === null || row.callbackid === callbackid);
+  async isAwaited(account_id: string, callbackid: number | null): Promise<boolean> {
+    return (await this.#awaited.all({ account_id })).some(
+      (row) => row.callbackid === null || callbackid === null || row.callbackid === callbackid,
+    );
   }
 
   /** Whether a code for exactly this callback is awaited. */
-  isAwaitedFor(account_id: string, callbackid: number): boolean {
-    return this.#awaited.all({ account_id }).some((row) => row.callbackid === callbackid);
+  async isAwaitedFor(account_id: string, callbackid: number): Promise<boolean> {
+    return (await this.#awaited.all({ account_id })).some((row) => row.callbackid === callbackid);
   }
 
   remove(of: OfEvent): void {
-    this.#arrived.run(of);
+    this.#arrived.send(of);
   }
 
   /** Removes the awaited code of a callback that no longer exists. */
   removeOfCallback(account_id: string, callbackid: number): void {
-    this.#gone.run({ account_id, callbackid });
+    this.#gone.send({ account_id, callbackid });
   }
 
   /** Records a registration, unless it has to wait. @returns until when. */
-  register(of: OfEvent & { uri: string }, now: number): number | undefined {
-    this.#forget.run({ before: timestamp(now - day), now: timestamp(now) });
-    const { registrations = 0, last = null } = this.#count.get(of) ?? {};
+  async register(of: OfEvent & { uri: string }, now: number): Promise<number | undefined> {
+    this.#forget.send({ before: timestamp(now - day), now: timestamp(now) });
+    const { registrations = 0, last = null } = (await this.#count.get(of)) ?? {};
     const wait = firstWait * 2 ** (registrations - registrationsAtOnce);
     const until =
       (parseInstant(last ?? '') ?? -Infinity) + (registrations < registrationsAtOnce ? 0 : Math.min(day, wait));
     if (until > now) return until;
-    this.#register.run({ ...of, registered_at: timestamp(now) });
+    this.#register.send({ ...of, registered_at: timestamp(now) });
     return undefined;
   }
 
   withdraw(of: OfEvent): void {
-    this.#withdraw.run(of);
+    this.#withdraw.send(of);
   }
 
   forgetRegistrations(of: { account_id: string }): void {
-    this.#forgetAll.run(of);
+    this.#forgetAll.send(of);
   }
 }
 
@@ -460,38 +470,38 @@ class PathTokens {
     );
   }
 
-  find(account_id: string): string | undefined {
-    return this.#select.get({ account_id })?.path_token;
+  async find(account_id: string): Promise<string | undefined> {
+    return (await this.#select.get({ account_id }))?.path_token;
   }
 
   /** The path token of an account, created where there is none. Runs inside a transaction. */
-  make(account_id: string): string {
-    const known = this.find(account_id);
+  async make(account_id: string): Promise<string> {
+    const known = await this.find(account_id);
     if (known !== undefined) return known;
     const path_token = this.#made();
-    this.#add.run({ account_id, path_token });
+    this.#add.send({ account_id, path_token });
     return path_token;
   }
 
   /** The token that a rotation replaces; null where none is under way. */
-  before(account_id: string): string | null {
-    return this.#select.get({ account_id })?.previous_token ?? null;
+  async before(account_id: string): Promise<string | null> {
+    return (await this.#select.get({ account_id }))?.previous_token ?? null;
   }
 
-  rotations(): { account_id: string; previous_token: string }[] {
+  rotations(): Promise<{ account_id: string; previous_token: string }[]> {
     return this.#rotations.all({});
   }
 
   /** @returns whether no rotation was under way. Runs inside a transaction. */
-  rotate(account_id: string): boolean {
-    if (this.before(account_id) !== null) return false;
-    this.make(account_id);
-    this.#rotate.run({ account_id, path_token: this.#made() });
+  async rotate(account_id: string): Promise<boolean> {
+    if ((await this.before(account_id)) !== null) return false;
+    await this.make(account_id);
+    this.#rotate.send({ account_id, path_token: this.#made() });
     return true;
   }
 
   endRotation(account_id: string, path_token: string): void {
-    this.#end.run({ account_id, path_token });
+    this.#end.send({ account_id, path_token });
   }
 
   #made(): string {

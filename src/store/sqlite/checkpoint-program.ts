@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { parentPort, workerData } from 'node:worker_threads';
 import { connectWriter, SqliteError, type Sqlite } from './driver.ts';
 import { numbersOf, type CheckpointAnswer, type CheckpointParams } from './journal.ts';
-import { statement, type None } from './statement.ts';
+import { fileStatement, type None } from './statement.ts';
 
 const none: None = {};
 
@@ -12,7 +12,7 @@ function open(): Sqlite {
   const { path, files } = workerData as CheckpointParams;
   const sqlite = connectWriter(path);
   // The journal is opened with the first read.
-  statement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get(none);
+  fileStatement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get(none);
   const found = numbersOf(path);
   if (found.database === files.database && found.journal === files.journal) return sqlite;
   sqlite.close();
@@ -20,7 +20,7 @@ function open(): Sqlite {
 }
 
 function opened(): () => void {
-  const checkpoint = statement(open(), () => sql`PRAGMA wal_checkpoint(PASSIVE)`);
+  const checkpoint = fileStatement(open(), () => sql`PRAGMA wal_checkpoint(PASSIVE)`);
   return () => void checkpoint.get(none);
 }
 

@@ -15,15 +15,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  connectReader,
-  connectWriter,
-  enterWal,
-  leaveWal,
-  transactionsOf,
-  type Sqlite,
-  type Transactions,
-} from './driver.ts';
+import { connectReader, connectWriter, enterWal, leaveWal, Transactions, type Sqlite } from './driver.ts';
 import { notWritable, prepareFile, refuseWithoutRoom } from './file-systems.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
@@ -59,6 +51,7 @@ export class Database {
   readonly path: string;
   readonly sqlite: Sqlite;
   readonly #transactions: Transactions;
+  readonly #turns = new Turns();
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #lockWait: number;
@@ -78,7 +71,7 @@ export class Database {
     options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust'>,
   ) {
     this.sqlite = sqlite;
-    this.#transactions = transactionsOf(sqlite);
+    this.#transactions = new Transactions(sqlite);
     this.path = sqlite.name;
     this.#clock = options.clock;
     this.#random = options.random;
@@ -140,23 +133,23 @@ export class Database {
    * that is at the path: whoever is told of it may rely on it.
    * @param lockWait milliseconds, for callers that cannot wait as long as usual
    */
-  async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
+  async write<T>(work: () => T | Promise<T>, lockWait = this.#lockWait): Promise<T> {
     if (this.#isDraft) return this.writeWithoutSync(work, lockWait);
     const claimed = this.#claimed(work);
-    const result = await this.#written(this.retryWhileLocked(() => this.#transactions.immediate(claimed), lockWait));
+    const result = await this.#written(() => this.#transactions.run('immediate', claimed), lockWait);
     this.#assertInPlace();
     return result;
   }
 
   /** As `write`, without waiting for the disk. Only for writes that are harmless to lose in a power cut. */
-  async writeWithoutSync<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
+  async writeWithoutSync<T>(work: () => T | Promise<T>, lockWait = this.#lockWait): Promise<T> {
     const claimed = this.#claimed(work);
-    return this.#written(this.retryWhileLocked(() => this.#transactions.withoutSync(claimed), lockWait));
+    return this.#written(() => this.#transactions.withoutSync(claimed), lockWait);
   }
 
   /** Runs `queries` on one consistent state. */
-  async read<T>(queries: () => T): Promise<T> {
-    return this.retryWhileLocked(() => this.#transactions.deferred(queries));
+  async read<T>(queries: () => T | Promise<T>): Promise<T> {
+    return this.retryWhileLocked(() => this.#transactions.run('deferred', queries));
   }
 
   /** From now on every write requires this claim. */
@@ -234,11 +227,14 @@ export class Database {
     };
   }
 
-  async #written<T>(transaction: Promise<T>): Promise<T> {
+  async #written<T>(transaction: () => Promise<T>, lockWait: number): Promise<T> {
     try {
-      const result = await transaction;
+      const result = await this.retryWhileLocked(async () => {
+        const written = await transaction();
+        this.#checkpoints?.committed();
+        return written;
+      }, lockWait);
       this.#refused = undefined;
-      this.#checkpoints?.committed();
       return result;
     } catch (error) {
       if (error instanceof MirrorError && error.exit === exitStatus.file) this.#refused = error;
@@ -252,6 +248,10 @@ export class Database {
    */
   async close(): Promise<void> {
     await this.#checkpoints?.stop();
+    await this.#turns.take(() => this.#close());
+  }
+
+  async #close(): Promise<void> {
     if (!this.sqlite.open) return;
     try {
       // Where another file is at our path now, the journal of that name is not ours to remove.
@@ -265,16 +265,19 @@ export class Database {
   }
 
   /**
-   * Retries while another process holds the lock. Once the file is no longer trusted, every call fails with the original error: a later
+   * Gives the connection to `attempt` alone, and again while another process holds the lock; others have it in between. Once the file is no longer trusted, every call fails with the original error: a later
    * success would promise what may not be on disk.
    * @throws MirrorError `database_locked` after `lockWait` milliseconds, and as `reportError`.
    */
-  async retryWhileLocked<T>(attempt: () => T, lockWait = this.#lockWait): Promise<T> {
+  async retryWhileLocked<T>(attempt: () => T | Promise<T>, lockWait = this.#lockWait): Promise<T> {
     const deadline = this.#clock.monotonic() + lockWait;
     for (let tries = 1; ; tries++) {
       if (this.#distrust) throw this.#distrust;
       try {
-        return attempt();
+        return await this.#turns.take(() => {
+          if (this.sqlite.open) return attempt();
+          throw new MirrorError('interrupted', `${this.path} was closed meanwhile.`);
+        });
       } catch (error) {
         if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.reportError(error);
         await sleep(this.#clock, lockRetryDelay(tries, this.#random));
@@ -293,6 +296,25 @@ export class Database {
     this.#distrust = error;
     this.#onDistrust?.(error);
     return error;
+  }
+}
+
+/** Gives a connection to one piece of work at a time, in the order in which they asked for it. */
+class Turns {
+  #isTaken = false;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Work that asks for another turn before it ends would wait for ever. @throws what `work` throws. */
+  async take<T>(work: () => T | Promise<T>): Promise<T> {
+    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#isTaken = true;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#isTaken = false;
+    }
   }
 }
 
@@ -325,7 +347,7 @@ function lockRetryDelay(tries: number, random: Random): number {
 
 /** Runs checkpoints, in place of commits. */
 export interface Checkpoints {
-  /** Called after each commit. */
+  /** Called after each commit, while nobody else has the connection. */
   committed(): void;
   /** Resolves when the journal has room. */
   waitForRoom(): Promise<void>;

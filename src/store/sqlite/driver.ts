@@ -110,37 +110,65 @@ export function enterWal(sqlite: Sqlite): void {
     );
 }
 
-/** Runs work in transactions of a connection. */
-export interface Transactions {
-  /** Holds the write lock from the start. */
-  immediate<T>(work: () => T): T;
-  /** As `immediate`, without waiting for the disk. */
-  withoutSync<T>(work: () => T): T;
-  /** For reading. */
-  deferred<T>(work: () => T): T;
+/** How a transaction begins: `immediate` holds the write lock from the start, `deferred` is for reading. */
+export type Beginning = 'immediate' | 'deferred';
+
+type Edge = Beginning | 'commit' | 'rollback';
+
+/** The transactions of a connection, of which one may be open at a time. */
+export class Transactions {
+  readonly sqlite: Sqlite;
+  readonly #edges: Readonly<Record<Edge, Pick<BetterSqlite3.Statement, 'run'>>>;
+
+  constructor(sqlite: Sqlite) {
+    this.sqlite = sqlite;
+    this.#edges = {
+      immediate: sqlite.prepare('BEGIN IMMEDIATE'),
+      deferred: sqlite.prepare('BEGIN DEFERRED'),
+      commit: sqlite.prepare('COMMIT'),
+      rollback: sqlite.prepare('ROLLBACK'),
+    };
+  }
+
+  /** Runs `body`, which waits for nothing but statements, and commits; where it fails, nothing of it stays. @throws SqliteError. */
+  async run<T>(beginning: Beginning, body: () => T | Promise<T>): Promise<T> {
+    this.#edges[beginning].run();
+    try {
+      const result = await body();
+      this.#edges.commit.run();
+      return result;
+    } catch (error) {
+      if (this.sqlite.inTransaction) this.#edges.rollback.run();
+      throw error;
+    }
+  }
+
+  /**
+   * As `run`, without waiting for the commit to reach the disk. A power cut may undo it, but only together with all commits after it: the
+   * journal is written in order, and the next durable commit includes it. Killing the process undoes nothing.
+   */
+  async withoutSync<T>(body: () => T | Promise<T>): Promise<T> {
+    // The driver's `pragma` method reads a result, which costs several times the pragma itself.
+    this.sqlite.exec('PRAGMA synchronous = NORMAL');
+    try {
+      return await this.run('immediate', body);
+    } finally {
+      this.sqlite.exec('PRAGMA synchronous = FULL');
+    }
+  }
 }
 
-export function transactionsOf(sqlite: Sqlite): Transactions {
-  // One function for all: the driver takes as long to make one as to run a short transaction.
-  const transaction = sqlite.transaction((work: () => unknown) => work());
-  return {
-    immediate: <T>(work: () => T) => transaction.immediate(work) as T,
-    withoutSync: <T>(work: () => T) => withoutSync(sqlite, () => transaction.immediate(work) as T),
-    deferred: <T>(work: () => T) => transaction.deferred(work) as T,
-  };
-}
-
-/**
- * Runs a transaction without waiting for its commit to reach the disk. A power cut may undo it, but only together with all commits after
- * it: the journal is written in order, and the next durable commit includes it. Killing the process undoes nothing.
- */
-export function withoutSync<T>(sqlite: Sqlite, transaction: () => T): T {
-  // The driver's `pragma` method reads a result, which costs several times the pragma itself.
-  sqlite.exec('PRAGMA synchronous = NORMAL');
+/** Runs `body` inside a transaction; where it fails, nothing of it stays, and the transaction goes on. @throws what `body` throws. */
+export async function savepoint<T>(sqlite: Sqlite, body: () => T | Promise<T>): Promise<T> {
+  sqlite.exec('SAVEPOINT part');
   try {
-    return transaction();
-  } finally {
-    sqlite.exec('PRAGMA synchronous = FULL');
+    const result = await body();
+    sqlite.exec('RELEASE part');
+    return result;
+  } catch (error) {
+    // Some errors have ended the transaction.
+    if (sqlite.inTransaction) sqlite.exec('ROLLBACK TO part; RELEASE part');
+    throw error;
   }
 }
 

@@ -15,7 +15,7 @@ import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { Checkpoints, Database } from './database.ts';
 import { SqliteError } from './driver.ts';
-import { statement, type None, type Statement } from './statement.ts';
+import { fileStatement, type FileStatement, type None } from './statement.ts';
 
 /** A checkpoint is due at this many pages that are not copied yet: SQLite's own default. */
 const due = 1_000;
@@ -35,7 +35,7 @@ const none: None = {};
 export class Journal implements Checkpoints {
   readonly #database: Database;
   readonly #thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>;
-  readonly #readExtent: Statement<None, Extent>;
+  readonly #checkNothing: FileStatement<None, Extent>;
   readonly #maxPages: number;
   /** The next checkpoint is tried at this many pages, because the last one copied nothing. */
   #restUntil = 0;
@@ -49,7 +49,7 @@ export class Journal implements Checkpoints {
     const { sqlite } = database;
     this.#database = database;
     this.#thread = thread;
-    this.#readExtent = statement(sqlite, () => sql`PRAGMA wal_checkpoint(NOOP)`);
+    this.#checkNothing = fileStatement(sqlite, () => sql`PRAGMA wal_checkpoint(NOOP)`);
     this.#maxPages = most / (sqlite.pragma('page_size', { simple: true }) as number);
     this.#pauseAt = this.#maxPages;
     sqlite.pragma('wal_autocheckpoint = 0');
@@ -57,22 +57,24 @@ export class Journal implements Checkpoints {
 
   committed(): void {
     if (this.#ended || this.#pass) return;
-    const { log, checkpointed } = this.#extent();
-    if (log - checkpointed >= due && log >= this.#restUntil) void this.#checkpoint();
+    const { log, checkpointed } = this.#readExtent();
+    if (log - checkpointed >= due && log >= this.#restUntil)
+      // Whatever it failed of, the database knows.
+      this.#checkpoint().catch(() => undefined);
   }
 
-  waitForRoom(): Promise<void> {
-    if (this.#pause) return this.#pause;
-    const { log } = this.#extent();
-    if (this.#ended || log < this.#pauseAt) return Promise.resolve();
-    // Whatever the result, the next pause comes only after as much again.
-    this.#pauseAt = log + this.#maxPages;
-    this.#pause = this.#catchUp().finally(() => (this.#pause = undefined));
-    return this.#pause;
+  async waitForRoom(): Promise<void> {
+    const { log } = await this.#extent();
+    if (!this.#ended && !this.#pause && log >= this.#pauseAt) {
+      // Whatever the result, the next pause comes only after as much again.
+      this.#pauseAt = log + this.#maxPages;
+      this.#pause = this.#catchUp().finally(() => (this.#pause = undefined));
+    }
+    await this.#pause;
   }
 
   async copyAll(): Promise<void> {
-    const { log, checkpointed } = this.#extent();
+    const { log, checkpointed } = await this.#extent();
     if (!this.#ended && checkpointed < log) await this.#catchUp();
   }
 
@@ -85,7 +87,7 @@ export class Journal implements Checkpoints {
   async #catchUp(): Promise<void> {
     for (let passes = 0; passes < maxPasses; passes++) {
       if (!(await this.#checkpoint())) return;
-      const { log, checkpointed } = this.#extent();
+      const { log, checkpointed } = await this.#extent();
       if (checkpointed >= log) return;
     }
   }
@@ -95,13 +97,13 @@ export class Journal implements Checkpoints {
     this.#pass ??= this.#runCheckpoint().finally(() => {
       this.#pass = undefined;
       // Commits during the checkpoint may have filled the journal again, and no other may follow.
-      this.committed();
+      this.#database.retryWhileLocked(() => this.committed()).catch(() => undefined);
     });
     return this.#pass;
   }
 
   async #runCheckpoint(): Promise<boolean> {
-    const before = this.#extent();
+    const before = await this.#extent();
     try {
       const fault = await this.#thread.checkpoint();
       if (fault?.code !== undefined) this.#database.reportError(new SqliteError(fault.message, fault.code));
@@ -110,7 +112,7 @@ export class Journal implements Checkpoints {
       return false;
     }
     if (this.#ended) return false;
-    const after = this.#extent();
+    const after = await this.#extent();
     const isAnew = after.log < before.log;
     const helped = isAnew || after.checkpointed > before.checkpointed;
     this.#restUntil = helped ? 0 : after.log + due;
@@ -124,8 +126,13 @@ export class Journal implements Checkpoints {
     this.#database.sqlite.pragma(`wal_autocheckpoint = ${due}`);
   }
 
-  #extent(): Extent {
-    const extent = this.#readExtent.get(none) ?? { log: 0, checkpointed: 0 };
+  /** Waits until nobody else has the connection. */
+  #extent(): Promise<Extent> {
+    return this.#database.retryWhileLocked(() => this.#readExtent());
+  }
+
+  #readExtent(): Extent {
+    const extent = this.#checkNothing.get(none) ?? { log: 0, checkpointed: 0 };
     // After a restart of the journal, the next pause is far away.
     this.#pauseAt = Math.min(this.#pauseAt, extent.log + this.#maxPages);
     this.#restUntil = Math.min(this.#restUntil, extent.log + due);

@@ -14,7 +14,7 @@ import { sizeInWords } from '../../domain/size.ts';
 import { connectMemory, type Sqlite } from './driver.ts';
 import { freeBytes } from './file-systems.ts';
 import { isBusy } from './sqlite-errors.ts';
-import { statement, type None } from './statement.ts';
+import { fileStatement, type None } from './statement.ts';
 
 export interface Migration {
   readonly number: number;
@@ -137,7 +137,7 @@ export function migrate(
 /** Records which version applied each, once the table has a column for it. */
 function noteProgram(sqlite: Sqlite, applied: readonly Migration[]): void {
   if (!hasProgram(sqlite)) return;
-  const note = statement<Pick<Migration, 'number' | 'program'>>(
+  const note = fileStatement<Pick<Migration, 'number' | 'program'>>(
     sqlite,
     (at) => sql`UPDATE migrations SET applied_by = ${at('program')} WHERE number = ${at('number')}`,
   );
@@ -169,7 +169,7 @@ function run(sqlite: Sqlite, name: string, script: string): void {
 }
 
 function record(sqlite: Sqlite, migration: Migration, now: number): void {
-  statement<Applied & { at: string }>(
+  fileStatement<Applied & { at: string }>(
     sqlite,
     (at) => sql`
       INSERT INTO migrations (number, name, checksum, applied_at)
@@ -179,7 +179,7 @@ function record(sqlite: Sqlite, migration: Migration, now: number): void {
 
 /** Records the migration instead of the steps that it replaces. */
 function adopt(sqlite: Sqlite, migration: Migration, steps: readonly Applied[], now: number): void {
-  const remove = statement<Pick<Applied, 'number'>>(
+  const remove = fileStatement<Pick<Applied, 'number'>>(
     sqlite,
     (at) => sql`DELETE FROM migrations WHERE number = ${at('number')}`,
   );
@@ -200,7 +200,7 @@ function reportProgress(sqlite: Sqlite, { name }: Migration, onMigration: OnMigr
 function assertSpace(sqlite: Sqlite, migration: Migration): void {
   const { space } = migration;
   if (space === undefined || sqlite.memory) return;
-  const needed = statement<None, { bytes: number }>(sqlite, () => sql.raw(space)).get({})?.bytes ?? 0;
+  const needed = fileStatement<None, { bytes: number }>(sqlite, () => sql.raw(space)).get({})?.bytes ?? 0;
   const free = freeBytes(dirname(sqlite.name));
   if (free < needed)
     throw new MirrorError(
@@ -253,7 +253,7 @@ function unknownStep(sqlite: Sqlite, { number, name }: Applied, migrations: read
 function newerText(sqlite: Sqlite, name: string): string {
   const message = `${sqlite.name} holds migration ${name}, which this version does not know.`;
   if (!hasProgram(sqlite)) return message;
-  const last = statement<None, { applied_by: string | null }>(
+  const last = fileStatement<None, { applied_by: string | null }>(
     sqlite,
     () => sql`SELECT applied_by FROM migrations ORDER BY number DESC LIMIT 1`,
   ).get({});
@@ -263,13 +263,13 @@ function newerText(sqlite: Sqlite, name: string): string {
 type Applied = Pick<Migration, 'number' | 'name' | 'checksum'>;
 
 function appliedMigrations(sqlite: Sqlite): Applied[] {
-  const schema = statement<None, { name: string }>(
+  const schema = fileStatement<None, { name: string }>(
     sqlite,
     () => sql`SELECT name FROM sqlite_schema WHERE type = 'table'`,
   );
   const tables = schema.all({}).map(({ name }) => name);
   if (isOurs(sqlite))
-    return statement<None, Applied>(
+    return fileStatement<None, Applied>(
       sqlite,
       () => sql`SELECT number, name, checksum FROM migrations ORDER BY number`,
     ).all({});
@@ -284,7 +284,7 @@ function isOurs(sqlite: Sqlite): boolean {
 }
 
 function columnsOf(sqlite: Sqlite): string[] {
-  const columns = statement<None, { name: string }>(
+  const columns = fileStatement<None, { name: string }>(
     sqlite,
     () => sql`SELECT name FROM pragma_table_info('migrations')`,
   );
@@ -326,5 +326,5 @@ export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): 
 const keyOf = ({ type, name }: Entry): string => `${type} ${name}`;
 
 function entriesOf(sqlite: Sqlite): Entry[] {
-  return statement<None, Entry>(sqlite, () => sql`SELECT type, name, sql FROM sqlite_schema`).all({});
+  return fileStatement<None, Entry>(sqlite, () => sql`SELECT type, name, sql FROM sqlite_schema`).all({});
 }

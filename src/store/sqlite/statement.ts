@@ -20,7 +20,18 @@ import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
 import type { MirrorTables, SecretTables, VendorKey } from './schema.ts';
 
+/** A statement of an operation, which runs inside a transaction. */
 export interface Statement<Args, Row = unknown> {
+  /** Runs it. Nobody needs its result before the transaction ends; what fails, fails the transaction. */
+  send(args: Args): void;
+  /** Runs it and returns the number of rows it changed. */
+  run(args: Args): Promise<number>;
+  get(args: Args): Promise<Row | undefined>;
+  all(args: Args): Promise<Row[]>;
+}
+
+/** A statement about the file itself and its connection, which only SQLite has. */
+export interface FileStatement<Args, Row = unknown> {
   /** Runs it and returns the number of rows it changed. */
   run(args: Args): number;
   get(args: Args): Row | undefined;
@@ -39,7 +50,7 @@ export type None = Readonly<Record<string, never>>;
 export type Snapshot = Sqlite;
 
 /** Runs a report on one consistent state. */
-export type Query = <T>(report: (snapshot: Snapshot) => T) => Promise<T>;
+export type Query = <T>(report: (snapshot: Snapshot) => T | Promise<T>) => Promise<T>;
 
 /** Constants of the source code: they cannot end a string in SQL. */
 const plainWords = /^[\w %.-]*$/;
@@ -98,8 +109,22 @@ export function statement<Args extends object, Row = unknown>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,
 ): Statement<Args, Row> {
-  let known: Statement<Args, Row> | undefined;
-  const prepared = (): Statement<Args, Row> => (known ??= prepare(sqlite, build));
+  const prepared = fileStatement(sqlite, build);
+  return {
+    send: (args) => void prepared.run(args),
+    run: (args) => Promise.resolve(prepared.run(args)),
+    get: (args) => Promise.resolve(prepared.get(args)),
+    all: (args) => Promise.resolve(prepared.all(args)),
+  };
+}
+
+/** As `statement`, without waiting. */
+export function fileStatement<Args extends object, Row = unknown>(
+  sqlite: Sqlite,
+  build: (at: At<Args>) => Description<Row>,
+): FileStatement<Args, Row> {
+  let known: FileStatement<Args, Row> | undefined;
+  const prepared = (): FileStatement<Args, Row> => (known ??= prepare(sqlite, build));
   return {
     run: (args) => prepared().run(args),
     get: (args) => prepared().get(args),
@@ -120,7 +145,7 @@ export function ofConnection<T>(make: (sqlite: Sqlite) => T): (sqlite: Sqlite) =
 function prepare<Args extends object, Row>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,
-): Statement<Args, Row> {
+): FileStatement<Args, Row> {
   const { text, names } = compiled(build);
   const prepared = sqlite.prepare<unknown[], Row>(text);
   const bind = (args: Args): unknown[] => names.map((name) => args[name]);
@@ -153,7 +178,12 @@ export function columns<Args, Name extends keyof Args & string>(
 }
 
 /** Runs a query once, with all values bound; blobs in text columns are shown as SQLite writes them. */
-export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
+export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Promise<Row[]> {
+  return Promise.resolve(runFileQuery(sqlite, query));
+}
+
+/** As `runQuery`, without waiting. */
+export function runFileQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
   const { sql, parameters } = query.compile();
   return sqlite
     .prepare<unknown[], Row>(sql)
@@ -163,7 +193,7 @@ export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
 
 /** Another after every write to the file, by this connection or another: what was read under the same version need not be read again. */
 export function fileVersion(sqlite: Sqlite): string {
-  const [own] = runQuery<{ changes: number }>(
+  const [own] = runFileQuery<{ changes: number }>(
     sqlite,
     mirrorSql.selectNoFrom(sql<number>`total_changes()`.as('changes')),
   );

@@ -5,7 +5,6 @@
  */
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
-import { withoutSync } from '../../../src/store/sqlite/driver.ts';
 import { textFields } from '../../../src/domain/vendor.ts';
 import { eachPage, type WireVendor } from './bare-get.ts';
 import { bareMirror, timed } from './bare-mirror.ts';
@@ -40,7 +39,12 @@ async function pull(place: Place): Promise<void> {
   };
   await eachPage(
     place,
-    () => withoutSync(sqlite, () => takeNumber.immediate()),
+    () => {
+      sqlite.exec('PRAGMA synchronous = NORMAL');
+      const taken = takeNumber.immediate();
+      sqlite.exec('PRAGMA synchronous = FULL');
+      return taken;
+    },
     ({ response }, readSeq) => {
       if (waiting.length === 0) setImmediate(takeWaiting);
       waiting.push({ vendors: response.result.bill_vendors, readSeq });

@@ -25,8 +25,8 @@ async function statusOf(at: Testbed<'daemon'>, accountId: string): Promise<Statu
   return accounts.find((candidate) => candidate.account === accountId);
 }
 
-const advised = (at: Testbed<'daemon'>): string => {
-  const state = accountStates(readMirror(at.settings.database, at.clock).sqlite, at.clock)(account);
+const advised = async (at: Testbed<'daemon'>): Promise<string> => {
+  const state = await accountStates(readMirror(at.settings.database, at.clock).sqlite, at.clock)(account);
   return advice(judge(facts([{ ...newAccount(account), ...state }]), at.clock.now())).join('\n');
 };
 

@@ -2,9 +2,8 @@
  * Watches every transaction of every connection in this process, from outside of the program: where a process dies between
  * two statements, where the disk is full, and where somebody else holds the lock.
  */
-import type BetterSqlite3 from 'better-sqlite3';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
+import { Transactions, type Sqlite } from '../../../src/store/sqlite/driver.ts';
 
 /** What a simulation does at the transactions of one folder's files. */
 export interface Tap {
@@ -42,8 +41,8 @@ function tapOf(sqlite: Sqlite): Tap | undefined {
 }
 
 /* The driver's methods are replaced once for the whole process; files of no simulated process pass through unchanged. */
-const prototype = Driver.prototype as Pick<Sqlite, 'transaction' | 'pragma' | 'exec'>;
-const { transaction, pragma, exec } = prototype;
+const prototype = Driver.prototype as Pick<Sqlite, 'pragma' | 'exec'>;
+const { pragma, exec } = prototype;
 
 prototype.pragma = function (this: Sqlite, source, options) {
   // A lock is waited for in virtual time only.
@@ -58,40 +57,19 @@ prototype.exec = function (this: Sqlite, source) {
   return easing.has(source) && tapOf(this) ? this : exec.call(this, source);
 };
 
-prototype.transaction = function (this: Sqlite, work: (...values: unknown[]) => unknown) {
-  const tap = tapOf(this);
-  if (!tap) return transaction.call(this, work);
-  const carryOut =
-    (how: 'immediate' | 'deferred') =>
-    (...values: unknown[]): unknown => {
-      const writes = how === 'immediate';
-      tap.before(this, writes);
-      const result = within(this, how, () => work(...values));
-      tap.after(this, writes);
-      return result;
-    };
-  return { immediate: carryOut('immediate'), deferred: carryOut('deferred') };
-} as typeof transaction;
+const run = Reflect.get(Transactions.prototype, 'run');
 
-type Edges = Readonly<Record<'immediate' | 'deferred' | 'commit' | 'rollback', BetterSqlite3.Statement>>;
-const edges = new WeakMap<Sqlite, Edges>();
-
-/** What the driver's own transactions do. */
-function within(sqlite: Sqlite, how: 'immediate' | 'deferred', work: () => unknown): unknown {
-  const known = edges.get(sqlite) ?? {
-    immediate: sqlite.prepare('BEGIN IMMEDIATE'),
-    deferred: sqlite.prepare('BEGIN DEFERRED'),
-    commit: sqlite.prepare('COMMIT'),
-    rollback: sqlite.prepare('ROLLBACK'),
-  };
-  edges.set(sqlite, known);
-  known[how].run();
-  try {
-    const result = work();
-    known.commit.run();
-    return result;
-  } catch (error) {
-    if (sqlite.inTransaction) known.rollback.run();
-    throw error;
-  }
-}
+Transactions.prototype.run = async function (beginning, body) {
+  const { sqlite } = this;
+  const tap = tapOf(sqlite);
+  if (!tap) return run.call(this, beginning, body) as never;
+  const writes = beginning === 'immediate';
+  tap.before(sqlite, writes);
+  const passed = { turns: 0 };
+  const turn = setImmediate(() => (passed.turns += 1));
+  const result = await run.call(this, beginning, body);
+  clearImmediate(turn);
+  if (passed.turns > 0) throw new Error('A transaction waited for something else than its statements.');
+  tap.after(sqlite, writes);
+  return result as never;
+};

@@ -28,7 +28,7 @@ export function foundBy(promise: string, broken: readonly string[]): boolean {
 
 /** Works in a transaction of its own, if the file is still open then. */
 function afterwards(work: () => void): void {
-  queueMicrotask(() => {
+  setImmediate(() => {
     try {
       work();
     } catch (error) {
@@ -46,7 +46,11 @@ const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
 });
 
 /** The age of copies hides what readings do in the wrong order. */
-const noLaggingCopies = replacing('store/lagging-copies.ts', 'LaggingCopies.judge', () => () => undefined);
+const noLaggingCopies = replacing(
+  'store/lagging-copies.ts',
+  'LaggingCopies.judge',
+  () => () => Promise.resolve(undefined),
+);
 
 /** Requests are still numbered, and take no place in the rate that processes share. */
 const noSharedRate = replacing('store/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
@@ -292,8 +296,8 @@ export const plantedFaults: readonly SimulatedFault[] = [
       replacing('store/reading-counter.ts', 'ReadingCounter.advance', (advance) => {
         let processes = 0;
         const last = new WeakMap<object, number>();
-        return function () {
-          const { stamp, ...others } = advance.call(this);
+        return async function () {
+          const { stamp, ...others } = await advance.call(this);
           const own = (last.get(this) ?? -1_000 * processes++) + 1;
           last.set(this, own);
           return { ...others, stamp: { ...stamp, readSeq: own } };
@@ -344,7 +348,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
         const { mirror, accountId } = account;
         const evidence = { kind: 'not_found', begun: found.stamp.begun, ended: -Infinity } as const;
         await mirror.vendors.markSuspects(accountId, [vendorid], { evidence, readSeq: found.stamp.readSeq, lag: 0 });
-        const absence = { vendorid, evidence: { ...evidence, ended: mirror.moment() }, stamp: found.stamp };
+        const absence = { vendorid, evidence: { ...evidence, ended: await mirror.moment() }, stamp: found.stamp };
         const allowance = { bound: Infinity, since: 0, approved: 0 };
         await mirror.readings.applyAbsences([absence], allowance, options.context as SweepContext);
         return found;

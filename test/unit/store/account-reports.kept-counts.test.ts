@@ -85,8 +85,8 @@ it('K24 use indexes for everything about an account, however many deliveries are
       return prepare(sql);
     },
   });
-  accountStates(recording, clock)(account_id);
-  receivedDeliveriesOf(recording)(account_id);
+  await accountStates(recording, clock)(account_id);
+  await receivedDeliveriesOf(recording)(account_id);
   expect(asked.length).toBeGreaterThan(8);
   const bare = (sql: string): string => sql.replace(/:\w+/g, '?');
   const steps = asked.flatMap((sql) => plan(sqlite, bare(sql)));

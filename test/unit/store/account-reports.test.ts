@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { inOrder } from '../../../src/domain/concurrency.ts';
 import { accountSummaries, unknownState } from '../../../src/store/account-reports.ts';
 import { owedReport } from '../../../src/store/reports/owed.ts';
 import { accountIds } from '../../../src/store/reports/known-accounts.ts';
@@ -15,7 +16,7 @@ async function reportsOn(rows: Rows) {
   await writeMirror(path, clock, { _accounts: [account], ...rows });
   const { sqlite } = readMirror(path, clock);
   const [summary, totals] = [accountSummaries(sqlite, 2), owedReport(sqlite)];
-  return accountIds(sqlite).map((id) => ({ ...summary(id)!, totals: totals(id) }));
+  return inOrder(await accountIds(sqlite), async (id) => ({ ...(await summary(id)), totals: await totals(id) }));
 }
 
 describe('reports on accounts', () => {
@@ -89,7 +90,7 @@ describe('reports on accounts', () => {
         { ...finding, run_id: 3, kind: 'balance_only' },
       ],
     });
-    expect(report?.runs.map(({ id }) => id)).toEqual([3, 2]);
+    expect(report?.runs?.map(({ id }) => id)).toEqual([3, 2]);
     expect(report?.findings).toEqual([
       { kind: 'balance_only', count: 1 },
       { kind: 'missed_update', count: 2 },

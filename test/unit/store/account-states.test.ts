@@ -21,11 +21,11 @@ async function opened() {
   let [reads, queriesInTurn, most] = [0, 0, 0];
   const watched = {
     sqlite: database.sqlite,
-    read: <T>(queries: () => T): Promise<T> => {
+    read: <T>(queries: () => T | Promise<T>): Promise<T> => {
       most = Math.max(most, (queriesInTurn += 1));
       return database.read(queries);
     },
-    retryWhileLocked: <T>(work: () => T): Promise<T> => database.retryWhileLocked(work),
+    retryWhileLocked: <T>(work: () => T | Promise<T>): Promise<T> => database.retryWhileLocked(work),
   };
   const states = new AccountStates(watched, {
     clock: {
@@ -43,15 +43,15 @@ async function opened() {
     const known = await states.of(ids);
     return { known, reads };
   };
-  const anew = (): Map<string, AccountState> => {
+  const anew = async (): Promise<Map<string, AccountState>> => {
     const state = accountStates(other, clock);
     const names = carriersOf(other, runsShown);
-    return new Map(
-      ids.flatMap((id) => {
-        const found = state(id, new Map(names(id).map((name) => [name, living.has(name)])));
-        return found ? [[id, found] as const] : [];
-      }),
-    );
+    const found = new Map<string, AccountState>();
+    for (const id of ids) {
+      const known = await state(id, new Map((await names(id)).map((name) => [name, living.has(name)])));
+      if (known) found.set(id, known);
+    }
+    return found;
   };
   return { clock, sqlite: database.sqlite, other, living, look, anew, inTurn: () => most };
 }
@@ -135,9 +135,9 @@ describe('states of accounts', () => {
             else if (what === 'elsewhere') other.exec(write(account, n));
             else if (what === 'written') sqlite.exec(write(account, n));
             else if (what === 'undone') sqlite.exec(`BEGIN; ${write(account, n)}; ROLLBACK`);
-            if (what === 'look' || what === 'written') expect((await look()).known).toEqual(anew());
+            if (what === 'look' || what === 'written') expect((await look()).known).toEqual(await anew());
           }
-          expect((await look()).known).toEqual(anew());
+          expect((await look()).known).toEqual(await anew());
         }),
         { numRuns: 60 },
       );
@@ -180,8 +180,8 @@ describe('states of accounts', () => {
     } as unknown as Sqlite;
     sqlite.exec(`INSERT INTO _accounts (account_id, added_at) VALUES ('${one}', '2026-11-20')`);
     for (const write of writes.filter((_, at) => at !== 1)) sqlite.exec(write(one, 2));
-    carriersOf(noted, runsShown)(one);
-    accountStates(noted, { now: () => 0 })(one, new Map());
+    await carriersOf(noted, runsShown)(one);
+    await accountStates(noted, { now: () => 0 })(one, new Map());
     const byRoot = new Map(
       sqlite
         .prepare<[], { rootpage: number; tbl_name: string }>(

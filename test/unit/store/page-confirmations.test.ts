@@ -124,7 +124,7 @@ it('K24 what pages confirmed is removed once there are 10,000 later readings, fo
   const kept = (): unknown[] => sqlite.prepare('SELECT read_seq FROM _page_confirmations').pluck().all();
   for (const readSeq of [1, 400, 10_400, 11_399]) confirmations.add('one', readSeq, [7]);
   expect(kept()).toEqual([400, 10_400, 11_399]);
-  expect(confirmations.hasLater({ account_id: 'one', vendorid: 7 }, 10_400)).toBe(true);
+  expect(await confirmations.hasLater({ account_id: 'one', vendorid: 7 }, 10_400)).toBe(true);
   confirmations.add('one', 11_400, [8]);
   expect(kept()).toEqual([10_400, 11_399, 11_400]);
 });

@@ -120,7 +120,7 @@ describe('the queue of an account', () => {
     expect(await due()).toEqual([3, 1, 2]);
     expect([await queue.countMarks(account), await queue.countMarks('two')]).toEqual([4, 2]);
     // The next but those that are overdue; overdue ones are due now.
-    expect([await queue.untilNextMark(account), await queue.untilNextMark(account, at.mirror.moment())]).toEqual([
+    expect([await queue.untilNextMark(account), await queue.untilNextMark(account, await at.mirror.moment())]).toEqual([
       0, 6_000,
     ]);
   });
@@ -178,7 +178,7 @@ describe('the queue of an account', () => {
     expect(at.query('SELECT due_at, due_ms, reason, attempts, last_error FROM dirty_vendors')).toEqual([
       {
         due_at: moment(at, 5_000.5),
-        due_ms: at.mirror.moment() + 5_001,
+        due_ms: (await at.mirror.moment()) + 5_001,
         reason: 'retry',
         attempts: 3,
         last_error: 'It fails.',

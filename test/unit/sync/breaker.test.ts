@@ -95,8 +95,8 @@ describe('the breaker of a run', () => {
     const { at, breaker } = await opened(approved);
     at.clocks.running += later;
     expect(await breaker.room()).toBe(room);
-    const since = at.mirror.moment() - 86_400_000;
-    expect(breaker.allowance()).toEqual({ bound: 4, since, approved });
+    const since = (await at.mirror.moment()) - 86_400_000;
+    expect(await breaker.allowance()).toEqual({ bound: 4, since, approved });
   });
 
   it.each([

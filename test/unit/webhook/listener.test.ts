@@ -10,8 +10,8 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 const post = (place: Testbed<'listener'>, init: RequestInit, to = place.address) => fetch(to, init);
 
 /** What the journal holds, the newest first, through a reader's connection. */
-function journal({ mirror }: Testbed<'listener'>) {
-  return listDeliveries(readMirror(mirror.path, virtualClock()).sqlite, {}).deliveries;
+async function journal({ mirror }: Testbed<'listener'>) {
+  return (await listDeliveries(readMirror(mirror.path, virtualClock()).sqlite, {})).deliveries;
 }
 
 const marks = async ({ mirror }: Testbed<'listener'>) =>
@@ -22,7 +22,7 @@ describe('a genuine delivery', () => {
     const place = await testbed({ level: 'listener' });
     const answer = await post(place, signed(delivery));
     expect([answer.status, await answer.text()]).toEqual([200, '']);
-    expect(journal(place)).toMatchObject([
+    expect(await journal(place)).toMatchObject([
       {
         account_id: account,
         name: 'bill_vendor.update',
@@ -51,8 +51,8 @@ describe('a genuine delivery', () => {
   ])('%s is journalled, ignored, and answered with 200', async (_, change, objectId) => {
     const place = await testbed({ level: 'listener' });
     expect((await post(place, signed({ ...delivery, ...change }))).status).toBe(200);
-    expect(journal(place)).toMatchObject([{ outcome: 'ignored', object_id: objectId }]);
-    expect(journal(place)[0]?.settled_at).not.toBeNull();
+    expect(await journal(place)).toMatchObject([{ outcome: 'ignored', object_id: objectId }]);
+    expect((await journal(place))[0]?.settled_at).not.toBeNull();
     expect([await marks(place), place.called.deliveries, place.outcomes]).toEqual([[], 0, ['ignored']]);
   });
 
@@ -69,7 +69,7 @@ describe('a genuine delivery', () => {
     const { object_id, ...rest } = { ...delivery, ...change };
     const sent = signed(object_id === undefined ? rest : { ...rest, object_id });
     expect((await post(place, sent)).status).toBe(200);
-    expect(journal(place)).toMatchObject([{ outcome: 'ignored', object_id: null }]);
+    expect(await journal(place)).toMatchObject([{ outcome: 'ignored', object_id: null }]);
     expect(await place.mirror.sweepRequests.sweepRequest(account)).toMatchObject({ generation: 1 });
     expect(await place.mirror.sweepRequests.callbackIds(account)).toBeUndefined();
     expect([await marks(place), place.called.deliveries, place.outcomes]).toEqual([[], 1, ['accepted']]);
@@ -185,7 +185,7 @@ describe('a refused request has its own status and leaves nothing', () => {
     const answer = await post(place, init);
     expect([answer.status, await answer.text(), place.outcomes]).toEqual([status, '', [outcome]]);
     expect(answer.headers.get('allow')).toBe(status === 405 ? 'POST' : null);
-    expect([journal(place), await marks(place)]).toEqual([[], []]);
+    expect([await journal(place), await marks(place)]).toEqual([[], []]);
     expect(place.called).toEqual({ deliveries: 0, codes: 0, silences: 0 });
   });
 

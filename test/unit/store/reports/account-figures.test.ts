@@ -140,7 +140,7 @@ describe('the figures of an account', () => {
       ],
     });
     const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
-    expect(figures.read('6BApk').changes).toMatchObject([
+    expect((await figures.read('6BApk')).changes).toMatchObject([
       {
         kind: 'updated',
         source: 'delivery',
@@ -151,7 +151,10 @@ describe('the figures of an account', () => {
       { kind: 'created', vendorid: 1, changes: [] },
     ]);
     otherConnection(path).exec(`UPDATE vendors SET vendor_name = 'New name' WHERE vendorid = 1`);
-    expect(figures.read('6BApk').changes[0]).toMatchObject({ vendor: 'New name', changes: [{ field: 'city' }] });
+    expect((await figures.read('6BApk')).changes[0]).toMatchObject({
+      vendor: 'New name',
+      changes: [{ field: 'city' }],
+    });
   });
 
   it('add up active vendors only, again after each commit of another connection', async () => {
@@ -161,16 +164,16 @@ describe('the figures of an account', () => {
     });
     const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
     const other = otherConnection(path);
-    const owedAfter = (change: string): OwedAmount | undefined => {
+    const owedAfter = async (change: string): Promise<OwedAmount | undefined> => {
       other.exec(`UPDATE _balance_spans SET ${change}`);
-      return figures.read('6BApk').money[0]?.outstanding;
+      return (await figures.read('6BApk')).money[0]?.outstanding;
     };
-    expect(figures.read('6BApk').money[0]?.outstanding).toEqual(eur(5_100));
+    expect((await figures.read('6BApk')).money[0]?.outstanding).toEqual(eur(5_100));
     for (const state of ["'archived'", "'deleted'", "'unknown'", 'NULL']) {
-      expect(owedAfter(`state = ${state} WHERE vendorid = 2`)).toEqual(eur(100));
-      expect(owedAfter("state = 'active' WHERE vendorid = 2")).toEqual(eur(5_100));
+      expect(await owedAfter(`state = ${state} WHERE vendorid = 2`)).toEqual(eur(100));
+      expect(await owedAfter("state = 'active' WHERE vendorid = 2")).toEqual(eur(5_100));
     }
-    expect(owedAfter('outstanding_units = 200 WHERE vendorid = 1')).toEqual(eur(5_200));
+    expect(await owedAfter('outstanding_units = 200 WHERE vendorid = 1')).toEqual(eur(5_200));
   });
 
   it('count a vendor that is no longer active for the time it was', async () => {
@@ -232,9 +235,9 @@ describe('the figures of an account', () => {
       ],
     });
     const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
-    expect(figures.read('6BApk').today).toEqual({ day: '2026-11-20', created: 1, changed: 1 });
+    expect((await figures.read('6BApk')).today).toEqual({ day: '2026-11-20', created: 1, changed: 1 });
     await writeMirror(path, clock, { vendor_versions: [version(2, ['city']), version(3, ['phone'])] });
-    expect(figures.read('6BApk').today).toEqual({ day: '2026-11-20', created: 1, changed: 3 });
+    expect((await figures.read('6BApk')).today).toEqual({ day: '2026-11-20', created: 1, changed: 3 });
   });
 });
 

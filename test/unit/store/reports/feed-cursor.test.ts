@@ -13,6 +13,7 @@ import {
 } from '../../../../src/store/reports/feed-cursor.ts';
 import type { Database } from '../../../../src/store/sqlite/database.ts';
 import { newPath, openDatabase } from '../../../support/mirror-file.ts';
+import { inOrder } from '../../../../src/domain/concurrency.ts';
 
 const [first, second, third] = ['11'.repeat(8), '22'.repeat(8), '33'.repeat(8)] as const;
 
@@ -80,14 +81,14 @@ describe('the cursor after a change', () => {
       [second, 2],
       [third, 2],
     ]);
-    expect([0, 1, 2, 3, 5].map((seq) => cursorOf(sqlite, seq))).toEqual([
+    expect(await inOrder([0, 1, 2, 3, 5], (seq) => cursorOf(sqlite, seq))).toEqual([
       `${first}:0`,
       `${first}:1`,
       `${first}:2`,
       `${third}:3`,
       `${third}:5`,
     ]);
-    expect([lastSeq(sqlite), latestCursor(sqlite)]).toEqual([5, `${third}:5`]);
+    expect([await lastSeq(sqlite), await latestCursor(sqlite)]).toEqual([5, `${third}:5`]);
   });
 
   it('names the first epoch that is known where its own was removed', async () => {
@@ -95,14 +96,18 @@ describe('the cursor after a change', () => {
       [second, 2],
       [third, 3],
     ]);
-    expect(cursors(sqlite)(1)).toBe(`${second}:1`);
+    expect(await cursors(sqlite)(1)).toBe(`${second}:1`);
   });
 
   it('is that of no change before the first', async () => {
     const { sqlite } = await history(0, [[first, 0]]);
-    expect([lastSeq(sqlite), latestCursor(sqlite), resolveCursor(sqlite, `${first}:0`)]).toEqual([0, `${first}:0`, 0]);
+    expect([await lastSeq(sqlite), await latestCursor(sqlite), await resolveCursor(sqlite, `${first}:0`)]).toEqual([
+      0,
+      `${first}:0`,
+      0,
+    ]);
     sqlite.exec('DELETE FROM _feed_epochs');
-    expect(latestCursor(sqlite)).toBe(':0');
+    expect(await latestCursor(sqlite)).toBe(':0');
   });
 });
 
@@ -136,7 +141,7 @@ describe('a cursor in a history', () => {
       [third, 4],
     ]);
     sqlite.prepare('DELETE FROM _vendor_versions WHERE seq <= ?').run(removed);
-    expect(resolveCursor(sqlite, cursor)).toEqual(expected);
+    expect(await resolveCursor(sqlite, cursor)).toEqual(expected);
   });
 });
 
@@ -147,24 +152,24 @@ describe('an epoch', () => {
     const [one, other] = [feedEpochs(sqlite), feedEpochs(sqlite)];
     const epochs = (): unknown[] => sqlite.prepare('SELECT epoch, after_seq FROM _feed_epochs ORDER BY position').all();
     await database
-      .write(() => {
-        one();
+      .write(async () => {
+        await one();
         throw new Error('The change failed.');
       })
       .catch(() => undefined);
     expect(epochs()).toHaveLength(1);
-    one();
+    await one();
     write(database);
-    one();
+    await one();
     write(database);
     const random: unknown = expect.stringMatching(/^[0-9a-f]{16}$/);
     expect(epochs()).toEqual([
       { epoch: first, after_seq: 0 },
       { epoch: random, after_seq: 2 },
     ]);
-    other();
+    await other();
     write(database);
-    one();
+    await one();
     expect(epochs().slice(2)).toEqual([{ epoch: random, after_seq: 4 }]);
     expect(new Set(epochs().map((row) => (row as { epoch: string }).epoch)).size).toBe(3);
   });
@@ -175,11 +180,11 @@ describe('an epoch', () => {
       INSERT INTO _feed_epochs (position, epoch, after_seq) SELECT i, printf('%016x', i), 0 FROM n`);
     const begin = feedEpochs(sqlite);
     const kept = (): unknown => sqlite.prepare('SELECT min(position), max(position) FROM _feed_epochs').raw().get();
-    begin();
+    await begin();
     expect(kept()).toEqual([2, 10_001]);
     sqlite.exec("INSERT INTO _feed_epochs VALUES (10002, 'another', 0)");
     // An epoch that has begun removes none.
-    begin();
+    await begin();
     expect(kept()).toEqual([2, 10_002]);
   });
 });
@@ -187,9 +192,9 @@ describe('an epoch', () => {
 it('the end of the feed is asked again and again: its statements are prepared once', async () => {
   const database = await history(1, [[first, 0]]);
   const prepare = vi.spyOn(database.sqlite, 'prepare');
-  expect(latestCursor(database.sqlite)).toBe(`${first}:1`);
+  expect(await latestCursor(database.sqlite)).toBe(`${first}:1`);
   const prepared = prepare.mock.calls.length;
   write(database);
-  expect(latestCursor(database.sqlite)).toBe(`${first}:2`);
+  expect(await latestCursor(database.sqlite)).toBe(`${first}:2`);
   expect(prepare.mock.calls.length).toBe(prepared);
 });

@@ -69,16 +69,26 @@ vi.mock('../../../../src/store/sqlite/statement.ts', async (original) => {
   /** A connection that records what it is to prepare. */
   const recording = (sqlite: Sqlite): Sqlite =>
     ({ prepare: (text: string) => (record(sqlite, text), { run: () => ({ changes: 0 }) }) }) as unknown as Sqlite;
+  type Made = 'statement' | 'fileStatement';
+  const making =
+    (name: Made) =>
+    (sqlite: Sqlite, build: Parameters<typeof real.statement>[1]): unknown => {
+      void real.fileStatement(recording(sqlite), build).run({});
+      return real[name](sqlite, build);
+    };
+  type Run = 'runQuery' | 'runFileQuery';
+  const running =
+    (name: Run) =>
+    (sqlite: Sqlite, query: Parameters<typeof real.runQuery>[1]): unknown => {
+      record(sqlite, query.compile().sql);
+      return real[name](sqlite, query);
+    };
   return {
     ...real,
-    statement: (sqlite: Sqlite, build: Parameters<typeof real.statement>[1]) => {
-      real.statement(recording(sqlite), build).run({});
-      return real.statement(sqlite, build);
-    },
-    runQuery: (sqlite: Sqlite, query: Parameters<typeof real.runQuery>[1]) => {
-      record(sqlite, query.compile().sql);
-      return real.runQuery(sqlite, query);
-    },
+    statement: making('statement'),
+    fileStatement: making('fileStatement'),
+    runQuery: running('runQuery'),
+    runFileQuery: running('runFileQuery'),
   };
 });
 
@@ -96,10 +106,15 @@ function readColumns(): Map<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const visit = (node: ts.Node): void => {
     ts.forEachChild(node, visit);
-    if (!ts.isCallExpression(node) || !['statement', 'runQuery'].includes(node.expression.getText())) return;
+    if (
+      !ts.isCallExpression(node) ||
+      !/^(statement|fileStatement|runQuery|runFileQuery)$/.test(node.expression.getText())
+    )
+      return;
     const file = node.getSourceFile();
     const { line } = file.getLineAndCharacterOfPosition(node.expression.getStart());
-    const row = checker.getTypeArguments(checker.getTypeAtLocation(node) as ts.TypeReference).at(-1);
+    const made = checker.getTypeAtLocation(node);
+    const row = checker.getTypeArguments((checker.getAwaitedType(made) ?? made) as ts.TypeReference).at(-1);
     const names = row ? checker.getPropertiesOfType(row).map(({ name }) => name) : [];
     // Results of Kysely's builders that return no row.
     const columns = names.filter((name) => !/^num[A-Z]\w+Rows$|^insertId$/.test(name));
@@ -138,37 +153,37 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await vendorPage(mirror.query, clock, { limit: 1 });
   await freshnessRows(mirror.query, clock);
   await mirrorToCompare(mirror.query, 'postgres://…', []);
-  await mirror.query((sqlite) => {
-    heldDerivation(sqlite);
-    vendorRows(sqlite, [{ account_id, vendorid: 1 }]);
-    vendorKeysAfter(sqlite, { account_id, vendorid: 0 }, 1);
-    changedAfter(sqlite, [{ account_id, vendorid: 1 }], 0);
-    accountsWithUnsteadyFields(sqlite);
-    keptChanges(sqlite, { after: 0, until: 1, limit: 1 });
-    accountIds(sqlite);
-    accountsNotServed(sqlite, { accounts: [], settingsFile: '' });
-    keptAccounts(sqlite);
-    connectionFailures(sqlite);
-    listDeliveries(sqlite, {});
-    listGateways(sqlite, undefined);
-    unlistedGateways(sqlite, undefined);
-    publicationReports(sqlite);
+  await mirror.query(async (sqlite) => {
+    await heldDerivation(sqlite);
+    await vendorRows(sqlite, [{ account_id, vendorid: 1 }]);
+    await vendorKeysAfter(sqlite, { account_id, vendorid: 0 }, 1);
+    await changedAfter(sqlite, [{ account_id, vendorid: 1 }], 0);
+    await accountsWithUnsteadyFields(sqlite);
+    await keptChanges(sqlite, { after: 0, until: 1, limit: 1 });
+    await accountIds(sqlite);
+    await accountsNotServed(sqlite, { accounts: [], settingsFile: '' });
+    await keptAccounts(sqlite);
+    await connectionFailures(sqlite);
+    await listDeliveries(sqlite, {});
+    await listGateways(sqlite, undefined);
+    await unlistedGateways(sqlite, undefined);
+    await publicationReports(sqlite);
     rowQuery({ sqlite, path }, { view: 'vendors' });
-    readTimeline(sqlite, { account_id, vendorid: 1 }, { before: undefined, limit: 1 });
-    fieldChanges(sqlite, { account_id, vendorid: 1, from: 0, to: 1 });
-    targetReports(sqlite);
-    parkedVendors(sqlite, 1);
-    accountsThatForgot(sqlite, 1);
-    accountsWith(sqlite, 1);
-    vendorDetails(sqlite, 1, undefined);
-    listVendors(sqlite, { limit: 1 });
-    vendorTotals(sqlite, {});
-    storedFields(sqlite, ['note']);
+    await readTimeline(sqlite, { account_id, vendorid: 1 }, { before: undefined, limit: 1 });
+    await fieldChanges(sqlite, { account_id, vendorid: 1, from: 0, to: 1 });
+    await targetReports(sqlite);
+    await parkedVendors(sqlite, 1);
+    await accountsThatForgot(sqlite, 1);
+    await accountsWith(sqlite, 1);
+    await vendorDetails(sqlite, 1, undefined);
+    await listVendors(sqlite, { limit: 1 });
+    await vendorTotals(sqlite, {});
+    await storedFields(sqlite, ['note']);
     new AccountFigures(sqlite, clock);
     owedByAccount(sqlite);
     serviceOf(sqlite);
   });
-  knownConnection(path, account_id);
+  await knownConnection(path, account_id);
   isMirrorAt(path, mirrorId);
   isUnused(path);
   await mirror.forgetDaemonFiles();

@@ -16,7 +16,7 @@ function deliveries(): Sqlite {
 }
 
 describe('a statement', () => {
-  it('binds its arguments, and has constant text for constant values', () => {
+  it('binds its arguments, and has constant text for constant values', async () => {
     const sqlite = deliveries();
     const prepare = vi.spyOn(sqlite, 'prepare');
     const open = statement<{ account_id: string }, { id: number }>(sqlite, (at) =>
@@ -27,19 +27,19 @@ describe('a statement', () => {
         .where('outcome', 'in', ['pending', 'parked'])
         .limit(5),
     );
-    expect(open.all({ account_id: 'a' })).toEqual([{ id: 1 }]);
-    expect(open.all({ account_id: "o'b" })).toEqual([{ id: 3 }]);
+    expect(await open.all({ account_id: 'a' })).toEqual([{ id: 1 }]);
+    expect(await open.all({ account_id: "o'b" })).toEqual([{ id: 3 }]);
     expect(prepare.mock.calls).toEqual([
       [`select "id" from "deliveries" where "account_id" = ? and "outcome" in ('pending', 'parked') limit 5`],
     ]);
   });
 
-  it("H9 contains no text that may be somebody's", () => {
-    const named = (name: string): unknown =>
+  it("H9 contains no text that may be somebody's", async () => {
+    const named = (name: string): Promise<unknown> =>
       statement<object>(deliveries(), () =>
         mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name),
       ).all({});
-    expect(named('bill_vendor.%')).toEqual([]);
+    expect(await named('bill_vendor.%')).toEqual([]);
     for (const name of ["o'b", '"', 'a;b', 'ä', '\n']) expect(() => named(name)).toThrow('not a constant');
   });
 
@@ -51,10 +51,10 @@ describe('a statement', () => {
 });
 
 describe('a search', () => {
-  it('H9 binds whatever is searched for', () => {
-    const named = (name: string): unknown[] =>
+  it('H9 binds whatever is searched for', async () => {
+    const named = (name: string): Promise<unknown[]> =>
       runQuery(deliveries(), mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name));
-    expect(named("o'b")).toEqual([{ id: 3 }]);
-    expect(named("' OR '1' = '1")).toEqual([]);
+    expect(await named("o'b")).toEqual([{ id: 3 }]);
+    expect(await named("' OR '1' = '1")).toEqual([]);
   });
 });
