@@ -179,6 +179,15 @@ describe('the layout', () => {
     expect(touching).toEqual(['src/store/runs.ts']);
   });
 
+  it('names the columns that it reads, and quotes names with capital letters', () => {
+    // A whole view is copied there, and what PostgreSQL makes of lists.
+    const others = ['src/store/export/export-rows.ts', 'src/store/postgres/tables.ts', 'src/store/postgres/sink.ts'];
+    const unnamed = /\bselectAll\(|\bSELECT (\w+\.)?\*|, \w+\.\*|\bAS [a-z]+[A-Z]/;
+    const found = files.filter(({ path }) => areaOf(path) === 'store' && unnamed.test(readFileSync(path, 'utf8')));
+    expect(found.map(({ path }) => path).filter((path) => !others.includes(path))).toEqual([]);
+    expect(found.map(({ path }) => path)).toEqual(expect.arrayContaining(others));
+  });
+
   it('uses no database connection above the store: reports get a snapshot of the mirror', () => {
     const connections = ['src/store/sqlite/database.ts', 'src/store/sqlite/driver.ts'];
     expect(imports((from, to) => areaOf(from) !== 'store' && connections.includes(to))).toEqual([]);

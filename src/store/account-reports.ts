@@ -17,14 +17,15 @@ import { refusalsOf, type ReportedRefusals } from './refusals.ts';
 import { failuresOfRuns, latestRuns, type Carriers, type FailedSince, type LatestRuns } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type {
-  CallbackTable,
-  FreshnessView,
-  RegistrationRefusalTable,
-  VendorTable,
-  WebhookHealthView,
-  UndecidedTable,
-  UnknownCallbackTable,
+import {
+  freshnessColumns,
+  type CallbackTable,
+  type FreshnessView,
+  type RegistrationRefusalTable,
+  type VendorTable,
+  type WebhookHealthView,
+  type UndecidedTable,
+  type UnknownCallbackTable,
 } from './sqlite/schema.ts';
 import { mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
@@ -101,7 +102,8 @@ export function accountSummaries(
 ): (accountId: string, carriers?: Carriers) => Promise<AccountSummary | undefined> {
   const freshness = statement<OfAccount, FreshnessView>(
     sqlite,
-    (at) => sql`SELECT * FROM freshness WHERE account_id = ${at('accountId')}`,
+    (at) =>
+      sql`SELECT ${sql.join(freshnessColumns.map((name) => sql.ref(name)))} FROM freshness WHERE account_id = ${at('accountId')}`,
   );
   const clock = statement<None, { clock_ahead_ms: number | null }>(sqlite, () =>
     mirrorSql.selectFrom('_reading_counter').select('clock_ahead_ms'),
@@ -145,7 +147,7 @@ export function accountSummaries(
   const absences = statement<OfAccount, Pick<AccountSummary, 'withheldAbsences' | 'unprovenAbsences'>>(
     sqlite,
     (at) => sql`
-      SELECT withheld_absences AS withheldAbsences, unproven_absences AS unprovenAbsences FROM _accounts
+      SELECT withheld_absences AS "withheldAbsences", unproven_absences AS "unprovenAbsences" FROM _accounts
       WHERE account_id = ${at('accountId')}`,
   );
   return async (accountId, carriers = new Map()) => {
@@ -385,7 +387,8 @@ function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => Promis
   const days = statement<{ accountId: string; after: string }, WebhookHealthView>(
     sqlite,
     (at) => sql`
-      SELECT * FROM webhook_health WHERE account_id = ${at('accountId')} AND day > ${at('after')} ORDER BY day`,
+      SELECT account_id, day, deliveries, duplicates, unannounced_changes, announced_changes, late_deliveries, latest_seconds, loss_rate
+      FROM webhook_health WHERE account_id = ${at('accountId')} AND day > ${at('after')} ORDER BY day`,
   );
   return (accountId, now) => days.all({ accountId, after: timestamp(now - latest * day).slice(0, 10) });
 }

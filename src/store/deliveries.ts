@@ -99,7 +99,7 @@ export class Deliveries {
     this.#givenUp = statement(
       sqlite,
       (at) => sql`
-    SELECT object_id AS vendorid, max(id) AS upTo FROM deliveries INDEXED BY deliveries_unsettled
+    SELECT object_id AS vendorid, max(id) AS "upTo" FROM deliveries INDEXED BY deliveries_unsettled
     WHERE account_id = ${at('account_id')} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
     GROUP BY object_id`,
     );

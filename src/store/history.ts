@@ -8,7 +8,7 @@ import { feedEpochs } from './reports/feed-cursor.ts';
 import { expiringBy } from './retention.ts';
 import type { Sqlite } from './sqlite/driver.ts';
 import type { BalanceSpanTable, VendorKey, VendorTable, VersionRowTable } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
 
 /** The source and time of a change. */
 interface Cause {
@@ -27,6 +27,24 @@ export interface NextVersion {
   readonly changed: readonly string[];
   readonly vendor: Vendor;
 }
+
+/** The columns of a span that is open. */
+const spanColumns = [
+  'account_id',
+  'vendorid',
+  'code',
+  'valid_from',
+  'outstanding',
+  'outstanding_minor',
+  'overdue',
+  'overdue_minor',
+  'outstanding_amount',
+  'overdue_amount',
+  'outstanding_units',
+  'overdue_units',
+  'minor_digits',
+  'state',
+] as const satisfies (keyof BalanceSpanTable)[];
 
 export class History {
   readonly #addVersion: Statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>;
@@ -62,26 +80,14 @@ export class History {
       ).where('valid_to', 'is', null),
     );
     this.#addSpan = statement(sqlite, (at) =>
-      mirrorSql.insertInto('_balance_spans').values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        code: at('code'),
-        valid_from: at('valid_from'),
-        valid_to: null,
-        outstanding: at('outstanding'),
-        outstanding_minor: at('outstanding_minor'),
-        overdue: at('overdue'),
-        overdue_minor: at('overdue_minor'),
-        outstanding_amount: at('outstanding_amount'),
-        overdue_amount: at('overdue_amount'),
-        outstanding_units: at('outstanding_units'),
-        overdue_units: at('overdue_units'),
-        minor_digits: at('minor_digits'),
-        state: at('state'),
-      }),
+      mirrorSql.insertInto('_balance_spans').values({ ...columns(at, spanColumns), valid_to: null }),
     );
     this.#openSpans = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.selectFrom('_balance_spans').selectAll(), at).where('valid_to', 'is', null),
+      ofVendor(mirrorSql.selectFrom('_balance_spans').select([...spanColumns, 'valid_to']), at).where(
+        'valid_to',
+        'is',
+        null,
+      ),
     );
     this.#endSpan = statement(sqlite, (at) =>
       ofVendor(mirrorSql.updateTable('_balance_spans').set({ valid_to: at('at') }), at)

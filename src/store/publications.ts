@@ -25,6 +25,8 @@ export interface PublishedState {
 
 export type PublicationRow = Selectable<PublicationTable>;
 
+const publicationColumns = sql`path, place, definition, file_ms, written_at, failing_since, failed_at, failures, code, error, remedy`;
+
 type Failure = Pick<MirrorError, 'code' | 'message'> & { readonly remedy?: string | null | undefined };
 
 export class PublicationRows {
@@ -39,7 +41,10 @@ export class PublicationRows {
     const { sqlite } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#find = statement(sqlite, (at) => sql`SELECT * FROM _publications WHERE path = ${at('path')}`);
+    this.#find = statement(
+      sqlite,
+      (at) => sql`SELECT ${publicationColumns} FROM _publications WHERE path = ${at('path')}`,
+    );
     this.#register = statement(
       sqlite,
       (at) => sql`INSERT INTO _publications (path) VALUES (${at('path')}) ON CONFLICT DO NOTHING`,
@@ -105,7 +110,10 @@ export interface PublicationReport extends Pick<
 
 /** What the mirror knows of its copies, whether the settings name them or not. */
 export async function publicationReports(sqlite: Sqlite): Promise<PublicationReport[]> {
-  const all = statement<None, PublicationRow>(sqlite, () => sql`SELECT * FROM _publications ORDER BY path`);
+  const all = statement<None, PublicationRow>(
+    sqlite,
+    () => sql`SELECT ${publicationColumns} FROM _publications ORDER BY path`,
+  );
   const after = statement<{ seq: number }, { at: string }>(
     sqlite,
     (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,

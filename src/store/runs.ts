@@ -445,7 +445,7 @@ export function failuresOfRuns(sqlite: Sqlite): Statement<OfAccount, FailedSince
   return statement<OfAccount, FailedSince>(
     sqlite,
     (at) => sql`
-      SELECT ${firstFailure(at('accountId'), moment)} AS failedSince, ${firstRefusal(at('accountId'), moment)} AS refusedSince`,
+      SELECT ${firstFailure(at('accountId'), moment)} AS "failedSince", ${firstRefusal(at('accountId'), moment)} AS "refusedSince"`,
   );
 }
 

@@ -121,7 +121,7 @@ export class SweepRequests {
     this.#unmarked = statement(
       sqlite,
       (at) => sql`
-    SELECT vendorid, max(id) AS upTo FROM (
+    SELECT vendorid, max(id) AS "upTo" FROM (
       SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
       WHERE d.account_id = ${at('account_id')} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
         AND d.id <= ${at('lastDelivery')} AND d.received_at <= ${at('upTo')}

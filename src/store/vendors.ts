@@ -9,7 +9,6 @@ import { nextPresence, type AbsenceEvidence, type PresenceState } from '../domai
 import type { VendorRow } from '../domain/reading.ts';
 import {
   balanceFields,
-  columnFields,
   kept,
   textFields,
   Unreadable,
@@ -24,7 +23,16 @@ import {
 import type { Marks } from './marks.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import type { BalanceTable, TaxDefaultTable, VendorKey, VendorTable } from './sqlite/schema.ts';
+import {
+  balanceColumns,
+  changingColumns,
+  taxColumns,
+  vendorColumns,
+  type BalanceTable,
+  type TaxDefaultTable,
+  type VendorKey,
+  type VendorTable,
+} from './sqlite/schema.ts';
 import { columns, mirrorSql, ofVendor, statement, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 /** What is needed to decide about an unlisted vendor. */
@@ -243,24 +251,6 @@ type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 /** Also whether the vendor is present with exactly the text of a row: 1 or 0. */
 type LookedUp = StoredState & { readonly same: 0 | 1 };
 
-/** The columns that a reading or a conclusion may change. */
-const changing = [
-  ...columnFields,
-  'vis_state_source',
-  'presence',
-  'presence_ms',
-  'changed_at',
-  'source',
-  'read_seq',
-  'held_since_ms',
-  'unknown_fields',
-  'unreadable_fields',
-  'raw',
-] as const satisfies (keyof VendorTable)[];
-
-/** All others. */
-const initial = ['account_id', 'vendorid', 'first_seen_at', 'detail_seq', 'details_at'] as const;
-
 export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
   readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
@@ -271,7 +261,7 @@ export class VendorRows {
   readonly #confirm: Statement<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>;
 
   constructor(sqlite: Sqlite) {
-    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
+    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').select(vendorColumns), at));
     this.#lookUp = statement(sqlite, (at) =>
       ofVendor(
         mirrorSql
@@ -282,10 +272,10 @@ export class VendorRows {
       ),
     );
     this.among = idsAmong(sqlite, 'vendors');
-    this.#insert = statement(sqlite, (at) =>
-      mirrorSql.insertInto('vendors').values(columns(at, [...initial, ...changing])),
+    this.#insert = statement(sqlite, (at) => mirrorSql.insertInto('vendors').values(columns(at, vendorColumns)));
+    this.#update = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changingColumns)), at),
     );
-    this.#update = statement(sqlite, (at) => ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at));
     this.#confirm = statement(sqlite, (at) =>
       ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['read_seq', 'presence', 'presence_ms'])), at).where(
         'read_seq',
@@ -335,36 +325,18 @@ export class ChildRows {
 
   constructor(sqlite: Sqlite) {
     this.#balances = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendor_balances').selectAll(), at).orderBy('code'),
+      ofVendor(mirrorSql.selectFrom('vendor_balances').select(balanceColumns), at).orderBy('code'),
     );
     this.#taxes = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').selectAll(), at).orderBy('taxid'),
+      ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').select(taxColumns), at).orderBy('taxid'),
     );
     this.#dropBalances = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
     this.#dropTaxes = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
     this.#addBalance = statement(sqlite, (at) =>
-      mirrorSql.insertInto('vendor_balances').values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        kind: at('kind'),
-        amount: at('amount'),
-        amount_minor: at('amount_minor'),
-        code: at('code'),
-      }),
+      mirrorSql.insertInto('vendor_balances').values(columns(at, balanceColumns)),
     );
     this.#addTax = statement(sqlite, (at) =>
-      mirrorSql.insertInto('vendor_tax_defaults').values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        taxid: at('taxid'),
-        system_taxid: at('system_taxid'),
-        enabled: at('enabled'),
-        name: at('name'),
-        amount: at('amount'),
-        tax_authorityid: at('tax_authorityid'),
-        created_at: at('created_at'),
-        updated_at: at('updated_at'),
-      }),
+      mirrorSql.insertInto('vendor_tax_defaults').values(columns(at, taxColumns)),
     );
   }
 

@@ -253,7 +253,7 @@ export interface LeftRecord {
  * @returns what it found there.
  */
 export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): LeftRecord {
-  const before = runFileQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll());
+  const before = runFileQuery(sqlite, mirrorSql.selectFrom('_daemon_files').select(['file', 'inode']));
   const inode = inodeOf(paths.database);
   const put = fileStatement<DaemonFileTable>(sqlite, (at) =>
     mirrorSql
@@ -301,7 +301,7 @@ function rowsOf(path: string): DaemonFileTable[] {
   try {
     sqlite = connectReader(path);
     const known = fileStatement(sqlite, () => sql`SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'`).get({});
-    return known ? runFileQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
+    return known ? runFileQuery(sqlite, mirrorSql.selectFrom('_daemon_files').select(['file', 'inode'])) : [];
   } catch (error) {
     throw catalogued(error, path);
   } finally {

@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { FeedChange } from '../reports/change-feed.ts';
-import type { VendorKey } from '../sqlite/schema.ts';
+import { balanceColumns, freshnessColumns, taxColumns, vendorColumns, type VendorKey } from '../sqlite/schema.ts';
 import { statement, type Query, type Snapshot } from '../sqlite/statement.ts';
 import type { SinkRow } from './tables.ts';
 
@@ -24,22 +24,26 @@ function keysIn(keys: readonly VendorKey[]): string {
 /** These vendors as they are now; those that the mirror does not hold are left out. */
 export async function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): Promise<VendorRows> {
   const named = { keys: keysIn(keys) };
-  const rowsOf = (table: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<SinkRow[]> =>
+  const rowsOf = (
+    table: RawBuilder<unknown>,
+    names: readonly string[],
+    order: RawBuilder<unknown>,
+  ): Promise<SinkRow[]> =>
     statement<Keys, SinkRow>(
       sqlite,
       (at) => sql`
-        SELECT t.* FROM json_each(${at('keys')}) k JOIN ${table} t
+        SELECT ${sql.join(names.map((name) => sql.ref(`t.${name}`)))} FROM json_each(${at('keys')}) k JOIN ${table} t
           ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
         ORDER BY t.account_id, t.vendorid, ${order}`,
     ).all(named);
   return {
     // Nothing is concluded of a suspect.
-    vendors: (await rowsOf(sql`vendors`, sql`1`)).map((row) => ({
+    vendors: (await rowsOf(sql`vendors`, vendorColumns, sql`1`)).map((row) => ({
       ...row,
       presence: row['presence'] === 'suspect' ? 'present' : row['presence'],
     })),
-    balances: (await rowsOf(sql`vendor_balances`, sql`kind, code`)).map(withAmountText),
-    taxDefaults: (await rowsOf(sql`vendor_tax_defaults`, sql`taxid`)).map(withAmountText),
+    balances: (await rowsOf(sql`vendor_balances`, balanceColumns, sql`kind, code`)).map(withAmountText),
+    taxDefaults: (await rowsOf(sql`vendor_tax_defaults`, taxColumns, sql`taxid`)).map(withAmountText),
   };
 }
 
@@ -102,7 +106,9 @@ export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): 
       statement<{ after: string }, FreshnessRow>(
         sqlite,
         (at) =>
-          sql`SELECT * FROM freshness WHERE account_id > ${at('after')} ORDER BY account_id LIMIT ${accountsAtOnce}`,
+          sql`
+            SELECT ${sql.join(freshnessColumns.map((name) => sql.ref(name)))} FROM freshness WHERE account_id > ${at('after')}
+            ORDER BY account_id LIMIT ${accountsAtOnce}`,
       ).all({ after }),
     );
     rows.push(...some);

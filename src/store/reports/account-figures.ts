@@ -78,7 +78,7 @@ export class AccountFigures {
       sqlite,
       (at) => sql`
       SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
-        max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS latestSeconds
+        max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS "latestSeconds"
       FROM findings
       WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
         AND found_at >= ${at('since')} GROUP BY 1`,
@@ -98,7 +98,7 @@ export class AccountFigures {
     this.#found = statement(
       sqlite,
       (at) => sql`
-      SELECT f.run_id AS runId, f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
+      SELECT f.run_id AS "runId", f.found_at AS "at", f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
       FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
       WHERE f.account_id = ${at('accountId')} AND f.kind <> 'balance_only'
         AND f.id > (SELECT max(id) FROM findings) - +${at('searched')}
@@ -119,7 +119,7 @@ export class AccountFigures {
     this.#contacts = statement(
       sqlite,
       (at) => sql`
-      SELECT seq, "at", learned_by AS source, user_id AS user, vendorid, vendor_name AS vendor, field, "old", "new"
+      SELECT seq, "at", learned_by AS source, user_id AS "user", vendorid, vendor_name AS vendor, field, "old", "new"
       FROM contact_changes WHERE account_id = ${at('accountId')} AND seq > ${at('after')} ORDER BY seq DESC LIMIT +${at('shown')}`,
     );
     this.#gateways = statement(

@@ -112,7 +112,7 @@ export function largestPayables(sqlite: Sqlite): (accountId: string) => Promise<
       sqlite,
       (at) => sql`
         SELECT vendorid, vendor, state, currency, ${amounts} FROM (
-          SELECT *, vendor_name AS vendor, count(*) OVER (PARTITION BY currency) AS vendors,
+          SELECT vendorid, vendor_name AS vendor, state, currency, outstanding, overdue, outstanding_minor, overdue_minor, count(*) OVER (PARTITION BY currency) AS vendors,
             row_number() OVER (PARTITION BY currency ORDER BY ${amount} DESC, vendorid) AS place
           FROM payables WHERE account_id = ${at('accountId')} AND ${amount} > 0 AND ${states})
         WHERE place <= ${at('ofCurrency')} ORDER BY vendors DESC, currency, place LIMIT +${at('shown')}`,

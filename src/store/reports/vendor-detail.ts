@@ -4,7 +4,14 @@ import { inOrder } from '../../domain/concurrency.ts';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
-import type { BalanceTable, FreshnessView, TaxDefaultTable, VendorKey, VendorTable } from '../sqlite/schema.ts';
+import {
+  vendorColumns,
+  type BalanceTable,
+  type FreshnessView,
+  type TaxDefaultTable,
+  type VendorKey,
+  type VendorTable,
+} from '../sqlite/schema.ts';
 import { statement, type At } from '../sqlite/statement.ts';
 import { fieldChanges, readChanges, type Change, type FieldChange } from './change-feed.ts';
 
@@ -70,7 +77,9 @@ export async function storedDetails(
     account === undefined ? sql`` : sql`AND account_id = ${at('account')}`;
   const vendors = statement<{ vendorid: number; account: string }, VendorTable>(
     sqlite,
-    (at) => sql`SELECT * FROM vendors WHERE vendorid = ${at('vendorid')} ${isOfAccount(at)} ORDER BY account_id`,
+    (at) => sql`
+      SELECT ${sql.join(vendorColumns.map((name) => sql.ref(name)))} FROM vendors
+      WHERE vendorid = ${at('vendorid')} ${isOfAccount(at)} ORDER BY account_id`,
   );
   const isOfVendor = (at: At<VendorKey>): RawBuilder<unknown> =>
     sql`account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`;

@@ -150,7 +150,9 @@ interface Owner {
  * @throws MirrorError `secrets_taken` while another mirror is the owner.
  */
 function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => Promise<void> {
-  const find = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
+  const find = statement<object, SecretTables['owner']>(sqlite, () =>
+    secretSql.selectFrom('owner').select(['id', 'mirror_id', 'mirror_path', 'daemon_epoch']),
+  );
   const write = statement<SecretTables['owner']>(sqlite, (at) =>
     secretSql.replaceInto('owner').values(columns(at, ['id', 'mirror_id', 'mirror_path', 'daemon_epoch'])),
   );

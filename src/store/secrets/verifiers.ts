@@ -272,15 +272,17 @@ function secretOf({ verifier }: VerifierTable): Secret {
 
 /** The rows of codes. An account has few. */
 function codeRows(sqlite: Sqlite) {
+  const codeColumns = sql`account_id, verifier, callbackid, state, received_at, expires_at, came_again`;
   return {
     /** The newest first. */
     ofAccount: statement<{ account_id: string }, VerifierTable>(
       sqlite,
-      (at) => sql`SELECT * FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC, rowid DESC`,
+      (at) =>
+        sql`SELECT ${codeColumns} FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC, rowid DESC`,
     ),
     expired: statement<{ now: string }, VerifierTable>(
       sqlite,
-      (at) => sql`SELECT * FROM verifiers WHERE expires_at <= ${at('now')}`,
+      (at) => sql`SELECT ${codeColumns} FROM verifiers WHERE expires_at <= ${at('now')}`,
     ),
     put: statement<VerifierTable>(sqlite, (at) => {
       const values = columns(at, ['callbackid', 'state', 'received_at', 'expires_at', 'came_again']);

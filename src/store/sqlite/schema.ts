@@ -5,7 +5,15 @@ import type { RateWindow, Source } from '../../domain/reading.ts';
 import type { MarkReason } from '../../domain/retry.ts';
 import type { RunKind, RunOutcome } from '../../domain/run.ts';
 import type { CodeState } from '../../domain/verifier.ts';
-import type { FlagField, StateField, StateWord, TaxDefault, TextField, VisState } from '../../domain/vendor.ts';
+import {
+  columnFields,
+  type FlagField,
+  type StateField,
+  type StateWord,
+  type TaxDefault,
+  type TextField,
+  type VisState,
+} from '../../domain/vendor.ts';
 
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 /** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
@@ -145,6 +153,21 @@ export interface FreshnessView {
   undecided: number;
   details_as_of: string | null;
 }
+
+export const freshnessColumns = [
+  'account_id',
+  'last_complete_sweep',
+  'oldest_unsettled_delivery',
+  'open_suspects',
+  'parked_vendors',
+  'callback_verified',
+  'safe_as_of',
+  'listed_as_of',
+  'not_served_since',
+  'paused_since',
+  'undecided',
+  'details_as_of',
+] as const satisfies (keyof FreshnessView)[];
 
 export interface WebhookHealthView {
   account_id: string;
@@ -319,6 +342,27 @@ export interface VendorTable extends VendorKey, FieldColumns {
   raw: string;
 }
 
+/** The columns that a reading or a conclusion may change. */
+export const changingColumns = [
+  ...columnFields,
+  'vis_state_source',
+  'presence',
+  'presence_ms',
+  'changed_at',
+  'source',
+  'read_seq',
+  'held_since_ms',
+  'unknown_fields',
+  'unreadable_fields',
+  'raw',
+] as const satisfies (keyof VendorTable)[];
+
+/** All columns of a vendor. */
+export const vendorColumns = [
+  ...(['account_id', 'vendorid', 'first_seen_at', 'detail_seq', 'details_at'] as const),
+  ...changingColumns,
+] as const satisfies (keyof VendorTable)[];
+
 export interface BalanceTable extends VendorKey {
   kind: 'outstanding' | 'overdue';
   amount: string;
@@ -326,9 +370,31 @@ export interface BalanceTable extends VendorKey {
   code: string;
 }
 
+export const balanceColumns = [
+  'account_id',
+  'vendorid',
+  'kind',
+  'amount',
+  'amount_minor',
+  'code',
+] as const satisfies (keyof BalanceTable)[];
+
 export interface TaxDefaultTable extends VendorKey, Omit<TaxDefault, 'enabled'> {
   enabled: number | null;
 }
+
+export const taxColumns = [
+  'account_id',
+  'vendorid',
+  'taxid',
+  'system_taxid',
+  'enabled',
+  'name',
+  'amount',
+  'tax_authorityid',
+  'created_at',
+  'updated_at',
+] as const satisfies (keyof TaxDefaultTable)[];
 
 /** The view `vendor_versions`. */
 export interface VersionTable extends VendorKey {
