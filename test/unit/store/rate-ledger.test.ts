@@ -45,6 +45,19 @@ it('K30 two processes together never send more requests within a period than the
   expect((await takeAll(one, { window: 'callbacks' })).reservations).toHaveLength(5);
 });
 
+it('K30 requests that ask together leave in the order of their numbers, whoever else uses the file', async () => {
+  const mirror = await openAs(newPath(), virtualClock({ auto: true }), 'one');
+  const left: number[] = [];
+  await Promise.all(
+    Array.from({ length: 30 }, async (_, index) => {
+      if (index % 3 === 0) await mirror.identity();
+      const reserved = await reserve(mirror, { requests: 100 });
+      if ('stamp' in reserved) left.push(reserved.stamp.readSeq);
+    }),
+  );
+  expect(left).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+});
+
 it('K30 a restart keeps the used part of the rate, and nothing is stored for longer than it counts', async () => {
   const [path, clock] = [newPath(), virtualClock({ auto: true })];
   const first = await openAs(path, clock, 'first');

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
 import { mirrorClaim, nextEpoch } from '../../../../src/store/files/identity.ts';
-import { compareVersions } from '../../../../src/store/sqlite/driver.ts';
+import { compareVersions, savepoint } from '../../../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../../../src/store/reader.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
 import {
@@ -168,6 +168,77 @@ describe('an opened file', () => {
     expect(count()).toBe(1);
     reader.exec('COMMIT');
     expect(count()).toBe(0);
+  });
+});
+
+describe('a connection that several pieces of work use', () => {
+  async function open() {
+    const database = await openDatabase(newPath());
+    onTestFinished(() => database.close());
+    const { sqlite } = database;
+    sqlite.exec('CREATE TABLE steps (step TEXT)');
+    const add = (step: string): void => void sqlite.prepare('INSERT INTO steps VALUES (?)').run(step);
+    const steps = (): unknown[] => sqlite.prepare('SELECT step FROM steps').pluck().all();
+    /** Two statements with a wait for each, as the operations of the store are. */
+    const both = async (name: string): Promise<void> => {
+      add(`${name} begins`);
+      await Promise.resolve();
+      add(`${name} ends`);
+    };
+    return { database, sqlite, add, steps, both };
+  }
+
+  it.each(['write', 'writeWithoutSync'] as const)(
+    'has one transaction by %s at a time, in the order of the calls',
+    async (way) => {
+      const { database, steps, both } = await open();
+      const seen = await Promise.all([
+        database[way](() => both('one')),
+        database.read(steps),
+        database[way](() => both('two')),
+        database.checkpoint(),
+        database.retryWhileLocked(() => both('three')),
+      ]);
+      expect(seen[1]).toEqual(['one begins', 'one ends']);
+      expect(await database.read(steps)).toEqual(
+        ['one', 'two', 'three'].flatMap((name) => [`${name} begins`, `${name} ends`]),
+      );
+    },
+  );
+
+  it('keeps nothing of a transaction that fails, and goes on with the next', async () => {
+    const { database, steps, both } = await open();
+    const fails = database.write(async () => {
+      await both('one');
+      throw new Error('no');
+    });
+    const next = database.write(() => both('two'));
+    await expect(fails).rejects.toThrow('no');
+    await next;
+    expect(await database.read(steps)).toEqual(['two begins', 'two ends']);
+  });
+
+  it('keeps nothing of a part that fails, and the rest of its transaction', async () => {
+    const { database, sqlite, add, steps, both } = await open();
+    await database.write(async () => {
+      add('before');
+      const part = savepoint(sqlite, async () => {
+        await both('part');
+        throw new Error('no');
+      });
+      await expect(part).rejects.toThrow('no');
+      await savepoint(sqlite, () => both('after'));
+    });
+    expect(await database.read(steps)).toEqual(['before', 'after begins', 'after ends']);
+  });
+
+  it('is closed after what was begun, and refuses what comes later', async () => {
+    const { database, steps, both } = await open();
+    const begun = database.write(() => both('one'));
+    await Promise.all([begun, database.close()]);
+    await expect(database.read(steps)).rejects.toMatchObject({ code: 'interrupted' });
+    const found = otherConnection(database.path).prepare('SELECT step FROM steps').pluck().all();
+    expect(found).toEqual(['one begins', 'one ends']);
   });
 });
 
