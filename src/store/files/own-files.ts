@@ -71,12 +71,15 @@ export function resolvedPath(path: string, links = 0): string {
 const maxLinks = 40;
 
 /**
- * Where a file of that name is, or would be written. Links are followed that this user or root made: others would choose which file is replaced.
+ * Where a file of that name is, or would be written. Links are followed that this user or root made, in the place of the file or of a folder
+ * above it: others would choose which file is replaced.
  * @throws MirrorError `usage`.
  */
 export function placeToWrite(target: string, links = 0): string {
   const whole = resolve(target);
-  const place = join(resolvedPath(dirname(whole)), basename(whole));
+  const above = dirname(whole);
+  if (above === whole) return whole;
+  const place = join(placeToWrite(above, links), basename(whole));
   const found = entryAt(place);
   if (!found?.isSymbolicLink() || links === maxLinks) return place;
   if (isOfOthers(found))

@@ -238,7 +238,8 @@ function isOnlyForUs(folder: string): boolean {
 }
 
 function swapIn(draft: Draft, place: string): void {
-  if (!isInPlace(draft))
+  // Also where a link has come in the place of the folder.
+  if (placeToWrite(dirname(place)) !== dirname(place) || !isInPlace(draft))
     throw new MirrorError(
       'file_unwritable',
       `${place} cannot be written: another user put something else in the place of ${draft.path}.`,

@@ -93,11 +93,18 @@ const steps = [
 
 /** Calls `onStep` before each step since there is a draft, but not for steps of its own. */
 function watchSteps(onStep: (name: string) => void): void {
+  watchEvery((name) => {
+    if (draftNames().length > 0) onStep(name);
+  });
+}
+
+/** Calls `onStep` before each step, but not for steps of its own. */
+function watchEvery(onStep: (name: string) => void): void {
   let isInside = false;
   const step = (name: string): void => {
     if (isInside) return;
     isInside = true;
-    if (draftNames().length > 0) onStep(name);
+    onStep(name);
     isInside = false;
   };
   for (const name of steps)
@@ -191,6 +198,50 @@ describe.each(kinds)('L51 in a folder of others, a %s', (kind) => {
     expect(readlinkSync(target)).toBe(`other-${kind}`);
     expect(stateOf(join(open, `other-${kind}`))).not.toEqual(there);
   });
+
+  it.skipIf(isMissing(refused)).each(['its folder', 'one above'])(
+    'follows no link that another made for %s',
+    async (which) => {
+      const elsewhere = temporaryFolder();
+      mkdirSync(join(elsewhere, 'within'));
+      const link = join(open, 'link');
+      symlinkSync(which === 'its folder' ? join(elsewhere, 'within') : elsewhere, link);
+      const target = which === 'its folder' ? join(link, kind) : join(link, 'within', kind);
+      await write(target);
+      const there = stateOf(join(elsewhere, 'within', kind));
+      fs.lchownSync(link, stranger, stranger);
+      await expect(write(target)).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining(`${link} is a link that uid ${stranger} made`) as string,
+      });
+      expect(stateOf(join(elsewhere, 'within', kind))).toEqual(there);
+      expect(readdirSync(join(elsewhere, 'within'))).toEqual([kind]);
+    },
+  );
+
+  it.skipIf(isMissing(refused))(
+    'changes nothing elsewhere, at whatever moment a link is put in the place of its folder',
+    async () => {
+      const [elsewhere, folder] = [temporaryFolder(), join(open, 'folder')];
+      writeFileSync(join(elsewhere, kind), 'of this user alone', { mode: 0o600 });
+      const there = stateOf(join(elsewhere, kind));
+      let [count, nth] = [0, -1];
+      watchEvery(() => {
+        if (count++ !== nth) return;
+        renameSync(folder, join(open, 'aside'));
+        symlinkSync(elsewhere, folder);
+        fs.lchownSync(folder, stranger, stranger);
+      });
+      do {
+        for (const name of readdirSync(open)) rmSync(join(open, name), { recursive: true });
+        mkdirSync(folder);
+        [count, nth] = [0, nth + 1];
+        await write(join(folder, kind)).catch(() => undefined);
+        expect(stateOf(join(elsewhere, kind)), `step ${nth}`).toEqual(there);
+      } while (count > nth);
+      expect(nth).toBeGreaterThan(8);
+    },
+  );
 
   it.skipIf(isMissing(refused))('leaves what another left there under the name of a draft', async () => {
     const names = ['0123456789ab', 'ba9876543210'].map((draft) => join(open, `.${kind}.${draft}`));
