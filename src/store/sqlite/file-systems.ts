@@ -16,6 +16,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   realpathSync,
   statfsSync,
   statSync,
@@ -226,6 +227,12 @@ export function prepareFile(path: string, mode: number): string {
         'database_unusable',
         `${path} has a second name (a hard link), under which its journal would be missed.`,
       );
+    if (mountPoints().has(real))
+      throw new MirrorError(
+        'database_unusable',
+        `${path} is mounted by itself, so its journal would be missed under its other name, or lost with this place.`,
+        { remedy: 'Mount the folder of the file instead of the file.' },
+      );
     refuseShared(path, real);
     return real;
   } catch (error) {
@@ -234,4 +241,18 @@ export function prepareFile(path: string, mode: number): string {
       cause: error,
     });
   }
+}
+
+/** The places where something is mounted, as Linux tells them; none on other systems. */
+function mountPoints(): ReadonlySet<string> {
+  let known: string;
+  try {
+    known = readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return new Set();
+  }
+  // The fifth word of a line, in which blanks and backslashes are octal numbers.
+  const written = (place: string): string =>
+    place.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
+  return new Set(known.split('\n').map((line) => written(line.split(' ')[4] ?? '')));
 }
