@@ -6,10 +6,10 @@
  * that is filled in for the first time is none: the service did not change anything, and the record was in the history all along.
  */
 import { sql } from 'kysely';
-import { timestamp, type Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { balanceFields, columnFields, kept, mergeReading, type Vendor, type VendorField } from '../domain/vendor.ts';
-import { History } from './history.ts';
+import { changedAt, History } from './history.ts';
 import type { Database } from './sqlite/database.ts';
 import type { VendorKey, VendorTable } from './sqlite/schema.ts';
 import { keyOf, mirrorSql, statement, type None, type Snapshot, type Statement } from './sqlite/statement.ts';
@@ -110,7 +110,7 @@ export class Derivation {
     const columns = columnsOf(vendor, row.raw);
     const news = changed.filter((field) => isNews(before, vendor, field));
     if (news.length === 0 && changed.length === 0 && isSame(row, columns)) return;
-    const at = timestamp(this.#clock.now());
+    const at = changedAt(this.#clock.now(), row.changed_at);
     this.#rows.update({ ...row, ...columns, ...(news.length > 0 && { changed_at: at }) });
     this.#childRows.replace(row, vendor, false);
     if (news.length === 0) return;

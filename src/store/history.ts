@@ -1,5 +1,6 @@
 /** History: a version for each content change, and the time spans of balances, of which `owed` and `owed_by_day` are the sums. */
 import { sql } from 'kysely';
+import { timestamp } from '../domain/clock.ts';
 import { currencyDigits, decimalAmount, minorUnits } from '../domain/amounts.ts';
 import type { ReadStamp, Source } from '../domain/reading.ts';
 import { isAbsent } from '../domain/presence.ts';
@@ -197,6 +198,12 @@ function noAmounts({ code }: Balance, { outstanding_balance, overdue_balance }: 
     overdue_units: overdue,
     minor_digits: currencyDigits(code),
   };
+}
+
+/** When a change is made: no earlier than the one before (`changed_at`), though the clock was set back since. */
+export function changedAt(now: number, before: string): string {
+  const at = timestamp(now);
+  return at > before ? at : before;
 }
 
 /** Source and time of changes; `moment` is mirror time. */

@@ -23,7 +23,7 @@ import {
 } from './acceptance.ts';
 import { DetailRows } from './details.ts';
 import type { Finding } from './findings.ts';
-import { changeColumns, History, type ChangeContext } from './history.ts';
+import { changeColumns, changedAt, History, type ChangeContext } from './history.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
 import { contestedIds, PageConfirmations } from './page-confirmations.ts';
@@ -252,7 +252,7 @@ export class ReadingWriter {
     const difference: Difference = { before: stored, after: { ...state, updated_at: stored.updated_at }, changed };
     const acceptance = await this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
-    const changeContext = await this.#changeContextOf(context);
+    const changeContext = await this.#changeContextOf(context, stored);
     this.#rows.update({ ...stored, ...state, ...changeColumns(changeContext, stamp) });
     await this.#history.continue(
       keyOf(stored),
@@ -264,9 +264,9 @@ export class ReadingWriter {
   }
 
   /** The source and time of all changes by one reading. */
-  async #changeContextOf(context: ReadingContext): Promise<ChangeContext> {
+  async #changeContextOf(context: ReadingContext, stored?: Pick<VendorTable, 'changed_at'>): Promise<ChangeContext> {
     return {
-      at: timestamp(this.#clock.now()),
+      at: changedAt(this.#clock.now(), stored?.changed_at ?? ''),
       moment: await this.#counter.moment(),
       source: context.source,
       runId: context.runId,
@@ -345,7 +345,7 @@ export class ReadingWriter {
       return { kind: 'guarded', copyAge: copy.age, ...difference };
     }
 
-    const changeContext = await this.#changeContextOf(context);
+    const changeContext = await this.#changeContextOf(context, stored);
     const raw = mergedRaw(stored.raw, row.raw, row.excluded);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;

@@ -32,6 +32,11 @@ const brokenHistories = `
     GROUP BY v.account_id, v.vendorid HAVING count(o.seq) <> 1 OR max(o.raw) IS NOT v.raw OR max(o.vis_state) IS NOT v.vis_state
       OR (v.presence <> 'suspect' AND max(o.presence) IS NOT v.presence)
   UNION ALL
+  SELECT vendorid, 'a version or a balance of it ends before it begins' FROM (
+    SELECT account_id, vendorid, valid_from, valid_to FROM vendor_versions
+    UNION ALL SELECT account_id, vendorid, valid_from, valid_to FROM _balance_spans)
+    WHERE account_id = ? AND valid_to < valid_from
+  UNION ALL
   SELECT o.vendorid, 'its history is of nobody' FROM vendor_versions o
     WHERE o.account_id = ? AND NOT EXISTS (SELECT 1 FROM vendors v WHERE v.account_id = o.account_id AND v.vendorid = o.vendorid)`;
 
@@ -52,7 +57,7 @@ export type Known = Map<string, RecordText>;
 /** What is inconsistent, in words. */
 export function inconsistencies(reader: Reader, account: string, known: Known): string[] {
   const found = reader
-    .rows<{ vendorid: number; what: string }>(brokenHistories, account, account)
+    .rows<{ vendorid: number; what: string }>(brokenHistories, account, account, account)
     .map(({ vendorid, what }) => `vendor ${vendorid}: ${what}`);
   const balances = grouped(
     reader,

@@ -45,6 +45,37 @@ describe('pages that are applied together', () => {
   });
 });
 
+describe('changes of a vendor', () => {
+  it('L109 are told in the order in which they were made, though the clock was set back between them', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 6 }), async (steps) => {
+        const at = await testbed({ level: 'store' });
+        const owing = (amount: number): ReturnType<typeof row> => {
+          const said = row(1, `owing ${amount}`);
+          const vendor = { ...said.vendor(), outstanding_balance: [{ amount: `${amount}.00`, code: 'USD' }] };
+          return { ...said, vendor: () => vendor };
+        };
+        await at.page(await at.ask(), owing(0));
+        for (const [index, step] of steps.entries()) {
+          age(at);
+          at.clocks.wall += step;
+          expect(await at.page(await at.ask(), owing(index + 1))).toEqual(['updated']);
+        }
+        const begun = (table: string): unknown[] =>
+          at
+            .query<{ valid_from: string }>(`SELECT valid_from FROM ${table} ORDER BY rowid`)
+            .map((one) => one.valid_from);
+        for (const table of ['_vendor_versions', '_balance_spans']) {
+          expect(begun(table)).toEqual([...begun(table)].sort());
+          expect(at.query(`SELECT 1 FROM ${table} WHERE valid_to < valid_from`)).toEqual([]);
+        }
+        expect(at.query('SELECT changed_at AS at FROM vendors')).toEqual([{ at: begun('_vendor_versions').at(-1) }]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
 describe('a page with a record that cannot be stored', () => {
   it('K3 stores nothing of it, and the first stored record begins an epoch of the change feed', async () => {
     const at = await testbed({ level: 'store' });
