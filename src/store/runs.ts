@@ -18,6 +18,7 @@ import {
   statement,
   type None,
   type OfAccount,
+  type At,
   type Statement,
 } from './sqlite/statement.ts';
 
@@ -106,6 +107,11 @@ interface RunParts {
   readonly setBacks: Pick<ClockSetBackLog, 'wasSince'>;
 }
 
+/** When a run ended: no earlier than it began, though the clock was set back since. */
+function ended(at: At<Pick<RunTable, 'finished_at'>>): RawBuilder<string> {
+  return sql`CASE WHEN started_at > ${at('finished_at')} THEN started_at ELSE ${at('finished_at')} END`;
+}
+
 export class Runs {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -188,7 +194,7 @@ export class Runs {
         .updateTable('runs')
         .set({
           outcome: nextOutcome('running', 'left'),
-          finished_at: at('finished_at'),
+          finished_at: ended(at),
           error: leftError,
         })
         .where('id', '=', at('id')),
@@ -199,7 +205,7 @@ export class Runs {
     this.#finish = statement(sqlite, (at) =>
       mirrorSql
         .updateTable('runs')
-        .set({ ...columns(at, counted), ...columns(at, ends) })
+        .set({ ...columns(at, counted), ...columns(at, ends), finished_at: ended(at) })
         .where('id', '=', at('id'))
         .where('outcome', '=', sql.lit('running')),
     );

@@ -37,6 +37,8 @@ const brokenHistories = `
     UNION ALL SELECT account_id, vendorid, valid_from, valid_to FROM _balance_spans)
     WHERE account_id = ? AND valid_to < valid_from
   UNION ALL
+  SELECT NULL, 'run ' || id || ' ended before it began' FROM runs WHERE account_id = ? AND finished_at < started_at
+  UNION ALL
   SELECT o.vendorid, 'its history is of nobody' FROM vendor_versions o
     WHERE o.account_id = ? AND NOT EXISTS (SELECT 1 FROM vendors v WHERE v.account_id = o.account_id AND v.vendorid = o.vendorid)`;
 
@@ -57,8 +59,8 @@ export type Known = Map<string, RecordText>;
 /** What is inconsistent, in words. */
 export function inconsistencies(reader: Reader, account: string, known: Known): string[] {
   const found = reader
-    .rows<{ vendorid: number; what: string }>(brokenHistories, account, account, account)
-    .map(({ vendorid, what }) => `vendor ${vendorid}: ${what}`);
+    .rows<{ vendorid: number | null; what: string }>(brokenHistories, account, account, account, account)
+    .map(({ vendorid, what }) => (vendorid === null ? what : `vendor ${vendorid}: ${what}`));
   const balances = grouped(
     reader,
     'SELECT vendorid, kind || code || amount AS text FROM vendor_balances WHERE account_id = ? ORDER BY 1, 2',
