@@ -27,7 +27,7 @@ import {
   type UndecidedTable,
   type UnknownCallbackTable,
 } from './sqlite/schema.ts';
-import { mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
+import { columnList, mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -102,8 +102,7 @@ export function accountSummaries(
 ): (accountId: string, carriers?: Carriers) => Promise<AccountSummary | undefined> {
   const freshness = statement<OfAccount, FreshnessView>(
     sqlite,
-    (at) =>
-      sql`SELECT ${sql.join(freshnessColumns.map((name) => sql.ref(name)))} FROM freshness WHERE account_id = ${at('accountId')}`,
+    (at) => sql`SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id = ${at('accountId')}`,
   );
   const clock = statement<None, { clock_ahead_ms: number | null }>(sqlite, () =>
     mirrorSql.selectFrom('_reading_counter').select('clock_ahead_ms'),

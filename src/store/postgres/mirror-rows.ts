@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { FeedChange } from '../reports/change-feed.ts';
 import { balanceColumns, freshnessColumns, taxColumns, vendorColumns, type VendorKey } from '../sqlite/schema.ts';
-import { statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import { columnList, statement, type Query, type Snapshot } from '../sqlite/statement.ts';
 import type { SinkRow } from './tables.ts';
 
 export interface VendorRows {
@@ -32,7 +32,7 @@ export async function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): 
     statement<Keys, SinkRow>(
       sqlite,
       (at) => sql`
-        SELECT ${sql.join(names.map((name) => sql.ref(`t.${name}`)))} FROM json_each(${at('keys')}) k JOIN ${table} t
+        SELECT ${columnList(names, 't')} FROM json_each(${at('keys')}) k JOIN ${table} t
           ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
         ORDER BY t.account_id, t.vendorid, ${order}`,
     ).all(named);
@@ -107,7 +107,7 @@ export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): 
         sqlite,
         (at) =>
           sql`
-            SELECT ${sql.join(freshnessColumns.map((name) => sql.ref(name)))} FROM freshness WHERE account_id > ${at('after')}
+            SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id > ${at('after')}
             ORDER BY account_id LIMIT ${accountsAtOnce}`,
       ).all({ after }),
     );

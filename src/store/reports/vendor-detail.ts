@@ -12,7 +12,7 @@ import {
   type VendorKey,
   type VendorTable,
 } from '../sqlite/schema.ts';
-import { statement, type At } from '../sqlite/statement.ts';
+import { columnList, statement, type At } from '../sqlite/statement.ts';
 import { fieldChanges, readChanges, type Change, type FieldChange } from './change-feed.ts';
 
 /** A vendor without its history. */
@@ -78,7 +78,7 @@ export async function storedDetails(
   const vendors = statement<{ vendorid: number; account: string }, VendorTable>(
     sqlite,
     (at) => sql`
-      SELECT ${sql.join(vendorColumns.map((name) => sql.ref(name)))} FROM vendors
+      SELECT ${columnList(vendorColumns)} FROM vendors
       WHERE vendorid = ${at('vendorid')} ${isOfAccount(at)} ORDER BY account_id`,
   );
   const isOfVendor = (at: At<VendorKey>): RawBuilder<unknown> =>

@@ -169,6 +169,11 @@ function compiled<Args extends object>(
   return { text, names: (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args & string) };
 }
 
+/** The names of columns as SQL, of the table of that name where several are read. */
+export function columnList(names: readonly string[], table = ''): RawBuilder<unknown> {
+  return sql.join(names.map((name) => sql.ref(table === '' ? name : `${table}.${name}`)));
+}
+
 /** Arguments for columns of the same names. */
 export function columns<Args, Name extends keyof Args & string>(
   at: At<Args>,

@@ -8,6 +8,7 @@ import {
   packageRoot,
   temporaryFolder,
 } from '../../../support/mirror-file.ts';
+import { isMissing } from '../../../support/needed.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import type * as fs from 'node:fs';
@@ -139,17 +140,20 @@ it('a folder that cannot be made is refused, and not tried for ever', () => {
   expect(() => prepareFile('/proc/vendor-mirror/below/vendors.db', 0o600)).toThrow();
 });
 
-const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;
+const missing = spawnSync('unshare', ['-m', 'true']).status === 0 ? undefined : 'nothing can be mounted';
 
-it.skipIf(!canMount)('L108 a file that is mounted by itself is refused: its journal would lie elsewhere', () => {
-  const folder = temporaryFolder();
-  for (const name of ['here.db', 'there is.db']) writeFileSync(join(folder, name), '');
-  const code = `
+it.skipIf(isMissing(missing))(
+  'L108 a file that is mounted by itself is refused: its journal would lie elsewhere',
+  () => {
+    const folder = temporaryFolder();
+    for (const name of ['here.db', 'there is.db']) writeFileSync(join(folder, name), '');
+    const code = `
     import { prepareFile } from '${join(packageRoot, 'src/store/sqlite/file-systems.ts')}';
     try { console.log(prepareFile('there is.db', 0o600)); } catch (error) { console.log(error.code, error.message); }`;
-  writeFileSync(join(folder, 'prepare.mjs'), code);
-  const script = 'mount --bind here.db "there is.db" && "$0" --import "$1" prepare.mjs';
-  const loader = join(packageRoot, '.config/typescript-loader.js');
-  const { stdout } = spawnSync('unshare', ['-m', 'sh', '-c', script, process.execPath, loader], { cwd: folder });
-  expect(String(stdout)).toMatch(/^database_unusable there is.db is mounted by itself/);
-});
+    writeFileSync(join(folder, 'prepare.mjs'), code);
+    const script = 'mount --bind here.db "there is.db" && "$0" --import "$1" prepare.mjs';
+    const loader = join(packageRoot, '.config/typescript-loader.js');
+    const { stdout } = spawnSync('unshare', ['-m', 'sh', '-c', script, process.execPath, loader], { cwd: folder });
+    expect(String(stdout)).toMatch(/^database_unusable there is.db is mounted by itself/);
+  },
+);
