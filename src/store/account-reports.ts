@@ -284,7 +284,7 @@ function learnedFieldsOf(sqlite: Sqlite): Statement<OfAccount, LearnedField> {
   return statement<OfAccount, LearnedField>(
     sqlite,
     (at) => sql`
-    SELECT field, iif(is_shown = 1, 'shown_otherwise', 'left_out') AS how FROM _detail_fields
+    SELECT field, CASE is_shown WHEN 1 THEN 'shown_otherwise' ELSE 'left_out' END AS how FROM _detail_fields
     WHERE account_id = ${at('accountId')} AND learned_at IS NOT NULL
     UNION SELECT field, 'different' FROM _unsteady_fields WHERE account_id = ${at('accountId')} AND is_found = 1
     ORDER BY how, field`,

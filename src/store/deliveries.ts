@@ -256,7 +256,7 @@ export class SweepRequestWriter {
           asked_ms: at('now'),
           last_ms: at('now'),
           callback_ids: at('callback_ids'),
-          callback_id_at: sql`iif(${at('callback_ids')} > 0, ${at('asked_at')}, NULL)`,
+          callback_id_at: sql`CASE WHEN ${at('callback_ids')} > 0 THEN ${at('asked_at')} END`,
         })
         .onConflict((conflict) =>
           conflict.column('account_id').doUpdateSet({

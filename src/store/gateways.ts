@@ -39,7 +39,7 @@ export class Gateways {
             })
             // A page that shows nothing new is not written.
             .where(
-              sql<boolean>`gateways.connectionid IS NOT excluded.connectionid OR gateways.gateway_name IS NOT excluded.gateway_name
+              sql<boolean>`gateways.connectionid IS DISTINCT FROM excluded.connectionid OR gateways.gateway_name IS DISTINCT FROM excluded.gateway_name
                 OR gateways.removed_at IS NOT NULL`,
             ),
         ),

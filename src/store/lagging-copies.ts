@@ -76,7 +76,7 @@ export class LaggingCopies {
         .values({ account_id: at('account_id'), behind_ms: at('behind_ms'), seen_ms: at('seen_ms') })
         .onConflict((conflict) =>
           conflict.column('account_id').doUpdateSet({
-            behind_ms: sql`iif(seen_ms < ${at('since')}, excluded.behind_ms, max(behind_ms, excluded.behind_ms))`,
+            behind_ms: sql`CASE WHEN seen_ms < ${at('since')} OR behind_ms < excluded.behind_ms THEN excluded.behind_ms ELSE behind_ms END`,
             seen_ms: sql`excluded.seen_ms`,
           }),
         ),

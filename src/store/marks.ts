@@ -14,7 +14,7 @@ const rest = sql<number>`CASE ${sql.join(
   ),
   sql` `,
 )} END`;
-const restOfMark = sql<number>`iif(excluded.reason = 'delivery', ${rest}, 0)`;
+const restOfMark = sql<number>`CASE excluded.reason WHEN 'delivery' THEN ${rest} ELSE 0 END`;
 
 /** The earlier due time counts; a parked vendor (null) becomes due. A guard postpones: reading before its end does not help. */
 const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${restOfMark}`;
@@ -58,10 +58,11 @@ export class Marks {
           conflict.columns(['account_id', 'vendorid']).doUpdateSet({
             generation: at('generation'),
             last_ms: sql`excluded.last_ms`,
-            due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds'))`,
-            due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${restOfMark})`,
-            attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
-            reason: sql`iif(excluded.reason = 'delivery' OR due_ms IS NULL, excluded.reason, reason)`,
+            due_at: sql`CASE WHEN ${isSooner} THEN due_at
+              ELSE strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds') END`,
+            due_ms: sql`CASE WHEN ${isSooner} THEN due_ms ELSE excluded.due_ms + ${restOfMark} END`,
+            attempts: sql`CASE excluded.reason WHEN 'delivery' THEN attempts ELSE 0 END`,
+            reason: sql`CASE WHEN excluded.reason = 'delivery' OR due_ms IS NULL THEN excluded.reason ELSE reason END`,
           }),
         ),
     );

@@ -50,7 +50,7 @@ export class Undecided {
             code: sql`excluded.code`,
             error: sql`excluded.error`,
             // What was read is known up to then.
-            as_of: sql`iif(excluded.code = 'list_refuted', excluded.as_of, undecided_vendors.as_of)`,
+            as_of: sql`CASE excluded.code WHEN 'list_refuted' THEN excluded.as_of ELSE undecided_vendors.as_of END`,
           }),
         ),
     );

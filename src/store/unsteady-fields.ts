@@ -77,7 +77,7 @@ export class UnsteadyFields {
       sqlite,
       (at) => sql`
       SELECT field FROM _unsteady_fields WHERE account_id = ${at('account_id')} GROUP BY field
-      HAVING max(iif(vendorid = ${at('vendorid')}, changes, 0)) >= ${enough}
+      HAVING max(changes) FILTER (WHERE vendorid = ${at('vendorid')}) >= ${enough}
         OR (total(changes >= ${enough}) >= ${enoughVendors} AND 2 * total(changes >= ${enough}) > count(*))
       ORDER BY field`,
     );

@@ -182,7 +182,7 @@ function amounts(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql<string>
 
 /** A column as text that is valid in JSON. */
 function asText(value: ReturnType<typeof sql>): ReturnType<typeof sql<string>> {
-  return sql<string>`iif(typeof(${value}) = 'blob', concat('x''', lower(hex(${value})), ''''), ${value})`;
+  return sql<string>`CASE typeof(${value}) WHEN 'blob' THEN concat('x''', lower(hex(${value})), '''') ELSE ${value} END`;
 }
 
 const searched = sql`concat_ws(char(10), v.vendor_name, v.primary_contact_first_name, v.primary_contact_last_name,
