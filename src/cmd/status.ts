@@ -23,7 +23,14 @@ import { refusalWords } from '../health/refusals.ts';
 import { learnedText, statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
 import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
-import { owedElsewhere, owedReport, type OwedReport } from '../store/reports/owed.ts';
+import {
+  owedByAccount,
+  owedElsewhere,
+  owedInAll,
+  owedReport,
+  type CurrencyOwed,
+  type OwedReport,
+} from '../store/reports/owed.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import type { Snapshot } from '../store/sqlite/statement.ts';
 import { loadSettings } from './load-settings.ts';
@@ -36,8 +43,11 @@ import { table } from './terminal/table.ts';
 import { facts as factLines, heading, paragraph, visible } from './terminal/text.ts';
 import { verdictLine } from './terminal/verdict-line.ts';
 
-/** What is owed in the accounts of the mirror. */
-type Totals = ReadonlyMap<string, OwedReport>;
+/** What is owed: in each account of the mirror, or in all where they are many. */
+interface Totals {
+  readonly ofEach: ReadonlyMap<string, OwedReport>;
+  readonly ofAll: readonly CurrencyOwed[];
+}
 
 export const status: CommandHandler<{ readonly all?: boolean }> = async (call) => {
   const { context, options } = call;
@@ -68,13 +78,13 @@ export const status: CommandHandler<{ readonly all?: boolean }> = async (call) =
   return exitStatus.done;
 };
 
-/** Of none where there are too many to show each. */
 async function totalsOf(snapshot: Snapshot, { accounts }: Health): Promise<Totals> {
-  if (accounts.length > manyAccounts) return new Map();
+  if (accounts.length > manyAccounts) return { ofEach: new Map(), ofAll: owedInAll(await owedByAccount(snapshot)()) };
   const known = new Set(await accountIds(snapshot));
   const totals = owedReport(snapshot);
   const shown = accounts.map(({ facts: { account } }) => account).filter((account) => known.has(account));
-  return new Map(await inOrder(shown, async (account) => [account, await totals(account)] as const));
+  const ofEach = new Map(await inOrder(shown, async (account) => [account, await totals(account)] as const));
+  return { ofEach, ofAll: [] };
 }
 
 /** @param totals of the accounts that the mirror knows */
@@ -88,9 +98,9 @@ export async function printText(context: ProcessContext, health: Health, totals:
   ];
   const reports =
     accounts.length > manyAccounts
-      ? [sumsText(context, health, isAll)]
+      ? [sumsText(context, health, totals.ofAll, isAll)]
       : accounts.flatMap(({ facts: report }) => {
-          const owed = totals.get(report.account);
+          const owed = totals.ofEach.get(report.account);
           return owed ? [reportText(context, report, owed)] : [];
         });
   print(
@@ -132,7 +142,12 @@ function said(context: ProcessContext, text: string): string {
 }
 
 /** All accounts together, where there are too many to show each. */
-async function sumsText(context: ProcessContext, { accounts }: Health, isAll: boolean): Promise<string> {
+async function sumsText(
+  context: ProcessContext,
+  { accounts }: Health,
+  owed: readonly CurrencyOwed[],
+  isAll: boolean,
+): Promise<string> {
   const ago: Ago = (moment) => age(context.clock, moment);
   const served = accounts.filter(({ isServed }) => isServed);
   const counts = vendorCounts(accounts.flatMap(({ facts }) => facts.counts));
@@ -159,10 +174,24 @@ async function sumsText(context: ProcessContext, { accounts }: Health, isAll: bo
   const more = `${lists}\`vendor-mirror status --account ID\` shows one of them.`;
   return [
     heading(context, counted(accounts.length, 'account')),
+    ...(owed.length === 0 ? [] : [await sumsTable(context, owed), '']),
     await factLines(context, entries),
     '',
     await paragraph(context, '', withSettings(context, more)),
   ].join('\n');
+}
+
+/** What is owed to the active vendors of all accounts. */
+function sumsTable(context: ProcessContext, owed: readonly CurrencyOwed[]): Promise<string> {
+  return table(
+    context,
+    [
+      { title: 'currency', dropOrder: 1, cell: ({ code }) => code },
+      { title: 'outstanding', right: true, cell: ({ code, outstanding }) => text(outstanding, code) },
+      { title: 'overdue', right: true, cell: ({ code, overdue }) => text(overdue, code) },
+    ],
+    owed,
+  );
 }
 
 /** A line for each account, those in most need of a person first. */

@@ -1,10 +1,10 @@
 /** The first page where there are several accounts: which are in trouble, and what is owed in all of them. Each leads to its own page. */
-import { owedText, type OwedAmount } from '../../domain/amounts.ts';
+import { owedText } from '../../domain/amounts.ts';
 import { counted } from '../../domain/size.ts';
 import { byTrouble, causeTexts, stateOf, toneOrder } from '../../health/causes.ts';
 import type { AccountHealth, Health, Tone } from '../../health/judge.ts';
 import { vendorCounts } from '../../health/status-document.ts';
-import type { AccountOwed, Owed } from '../../store/reports/owed.ts';
+import { owedInAll, type AccountOwed } from '../../store/reports/owed.ts';
 import { owedTable, vendorTiles } from './contents-section.ts';
 import { ago, clockTime, count, html, page, sentence, type Html, type Page } from './html.ts';
 import { footer, nextReconciliation } from './overview.ts';
@@ -97,17 +97,7 @@ function upTo(served: readonly AccountHealth[], now: number): Html | null {
 }
 
 function total(accounts: readonly AccountHealth[], owed: readonly AccountOwed[] | null): Html {
-  const sums = new Map<string, Owed>();
-  for (const one of owed ?? []) {
-    const before = sums.get(one.currency);
-    sums.set(
-      one.currency,
-      before
-        ? { outstanding: plus(before.outstanding, one.outstanding), overdue: plus(before.overdue, one.overdue) }
-        : one,
-    );
-  }
-  const currencies = [...sums].map(([code, sum]) => ({ code, ...sum })).sort((a, b) => (a.code < b.code ? -1 : 1));
+  const currencies = owedInAll(owed ?? []);
   return html`<section id="contents" aria-labelledby="contents-title">
     <h2 id="contents-title">Owed in all accounts</h2>
     <div class="pair">
@@ -126,10 +116,6 @@ function total(accounts: readonly AccountHealth[], owed: readonly AccountOwed[] 
       )}
     </div>
   </section>`;
-}
-
-function plus(a: OwedAmount, b: OwedAmount): OwedAmount {
-  return { value: a.value + b.value, minor: a.minor === null || b.minor === null ? null : a.minor + b.minor };
 }
 
 function row(health: AccountHealth, sums: readonly string[], now: number): Html {

@@ -86,6 +86,31 @@ export function owedByAccount(sqlite: Sqlite): () => Promise<AccountOwed[]> {
     (await all.all({})).map((row) => ({ account: row.account, currency: row.currency, ...amountsOf(row) }));
 }
 
+/** What is owed to active vendors in one currency. */
+export interface CurrencyOwed extends Owed {
+  readonly code: string;
+}
+
+/** The sums over all accounts, by currency. */
+export function owedInAll(owed: readonly AccountOwed[]): CurrencyOwed[] {
+  const sums = new Map<string, CurrencyOwed>();
+  for (const { currency: code, outstanding, overdue } of owed) {
+    const before = sums.get(code) ?? { outstanding: nothing, overdue: nothing };
+    sums.set(code, {
+      code,
+      outstanding: plus(before.outstanding, outstanding),
+      overdue: plus(before.overdue, overdue),
+    });
+  }
+  return [...sums.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+}
+
+const nothing: OwedAmount = { value: 0, minor: 0n };
+
+function plus(a: OwedAmount, b: OwedAmount): OwedAmount {
+  return { value: a.value + b.value, minor: a.minor === null || b.minor === null ? null : a.minor + b.minor };
+}
+
 /** What is owed to one vendor in one currency. */
 export interface Payable extends Owed {
   readonly vendorid: number;

@@ -31,7 +31,7 @@ const mirrorOf = (count: number, troubled = 0, change: Partial<AccountFacts> = d
 async function statusOf(given: HealthFacts): Promise<string[]> {
   const { stream, text } = collector();
   const context = { stdout: stream, env: {}, clock: virtualClock({ start: noon }) } as unknown as ProcessContext;
-  await printText(context, judge(given, noon), new Map());
+  await printText(context, judge(given, noon), { ofEach: new Map(), ofAll: [] });
   return text().trimEnd().split('\n');
 }
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { screenOf } from '../../support/screen/screen.ts';
 import { testbed } from '../../support/testbed.ts';
-import { run, vendor } from '../../support/mirror-file.ts';
+import { run, span, vendor } from '../../support/mirror-file.ts';
 
 const ids = Array.from({ length: 300 }, (_, index) => `ac${String(index).padStart(3, '0')}`);
 
@@ -20,12 +20,14 @@ it.each([40, 80, 120])(
         .filter((id) => id !== 'ac217')
         .map((account_id, index) => run(index + 1, { account_id, safe_as_of: '2026-11-20 11:58:00.000' })),
       vendors: ids.flatMap((account_id) => [1, 2, 3, 4].map((id) => vendor(id, { account_id }))),
+      _balance_spans: ids.map((account_id) => span(1, 'EUR', 100_001n, { account_id })),
     });
     const sums = screenOf((await line.run('status')).stdout);
     expect(Math.max(...sums.map((text) => text.length))).toBeLessThanOrEqual(columns);
     expect(sums.length).toBeLessThan(60);
     expect(sums.join(' ').replace(/\s+/g, ' ')).toContain('vendor-mirror status --all');
     expect(sums.join(' ').replace(/\s+/g, ' ')).toContain('vendors 1,200 active, 0 archived, 0 deleted');
+    expect(sums.join(' ')).toMatch(/300,003\.00 EUR +0\.00 EUR/);
     const all = screenOf((await line.run('status', '--all')).stdout);
     expect(all.join(' ')).not.toContain('status --all');
     expect(Math.max(...all.map((text) => text.length))).toBeLessThanOrEqual(columns);

@@ -489,8 +489,8 @@ const plain = (text: string): string => text.replaceAll('`', '').replaceAll(/\s+
 async function statusOf(given: HealthFacts): Promise<string> {
   const { stream, text } = collector();
   const context = { stdout: stream, env: {}, clock: virtualClock({ start: noon }) } as unknown as ProcessContext;
-  const totals = new Map(given.accounts.map((one) => [one.account, { rows: [], unknown: 0 }]));
-  await printText(context, judge(given, noon), totals);
+  const ofEach = new Map(given.accounts.map((one) => [one.account, { rows: [], unknown: 0 }]));
+  await printText(context, judge(given, noon), { ofEach, ofAll: [] });
   return text();
 }
 
