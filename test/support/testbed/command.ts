@@ -7,6 +7,7 @@ import type { ProcessContext, Input, Output } from '../../../src/cmd/process/pro
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
 import { runProgram } from '../../../src/cmd/program.ts';
 import { packageRoot, placeMirror, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
+import { freePort } from '../network/free-port.ts';
 import { virtualClock } from '../virtual-clock.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
 
@@ -64,7 +65,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
   const interruption = new AbortController();
   writeFileSync(
     settings,
-    `${options.settings?.includes('accounts: ') ? '' : 'accounts: [6BApk, other]\n'}database: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${serviceSettings(options.settings, service)}\n`,
+    `${options.settings?.includes('accounts: ') ? '' : 'accounts: [6BApk, other]\n'}database: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${serviceSettings(options.settings, service)}\n${await ports(options.settings)}`,
   );
   const runBare = async (...argv: string[]): Promise<Outcome> => {
     if (options.hasMirror !== false && makesMirror.has(argv[0] ?? '')) await placeMirror(database);
@@ -113,6 +114,12 @@ function serviceSettings(
   return `service: { baseUrl: "${service.baseUrl}", auth: { accessToken: ${service.token} }, rateLimit: { all: 5400/60s }, ${paging} }
 sync: { lag: 0s, breaker: { vendors: 5, percent: 1 } }
 ${settings ?? ''}`;
+}
+
+/** Ports that nobody uses, for settings that name none: a daemon of this machine may have those of the defaults. */
+async function ports(settings = ''): Promise<string> {
+  const unnamed = ['listener', 'admin'].filter((server) => !settings.includes(`${server}:`));
+  return (await Promise.all(unnamed.map(async (server) => `${server}: { port: ${await freePort()} }\n`))).join('');
 }
 
 /** A stream that keeps what is written to it. */
