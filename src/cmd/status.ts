@@ -20,7 +20,13 @@ import {
   type TargetStatus,
 } from '../health/judge.ts';
 import { refusalWords } from '../health/refusals.ts';
-import { learnedText, statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
+import {
+  learnedText,
+  notHonouredText,
+  statusDocument,
+  vendorCounts,
+  type VendorCounts,
+} from '../health/status-document.ts';
 import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
 import {
@@ -237,12 +243,20 @@ async function reportText(context: ProcessContext, report: AccountFacts, owed: O
 }
 
 function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
-  const { counts, freshness, findings, callbacks, refusals, failing, learnedFields } = status;
+  const { counts, freshness, findings, callbacks, refusals, failing, learnedFields, notHonoured } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
     ['vendors', vendorsText(vendorCounts(counts))],
     ['freshness', freshnessText(freshness, ago)],
     ...(learnedFields.length === 0 ? [] : [['fields', learnedText(learnedFields)] satisfies [string, string]]),
+    ...(notHonoured.length === 0
+      ? []
+      : [
+          ['not honoured', notHonouredText(notHonoured, (since) => `${since.slice(0, 16)} UTC`)] satisfies [
+            string,
+            string,
+          ],
+        ]),
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
     ...acceptedText(status),

@@ -22,7 +22,7 @@ export const insteadOf: Readonly<Record<OptionalRequest, string>> = {
   per_page: 'pages are as large as the service makes them',
   window_size: 'a list that changes is read again until it is proven complete',
   'search[vis_state]': 'vendors that lists hide are read by id',
-  gateways: 'no gateways are mirrored',
+  gateways: 'gateways stay as they were, or are not mirrored',
 };
 
 /** Where it is remembered, by account. */

@@ -4,7 +4,9 @@
  */
 import { timestamp } from '../domain/clock.ts';
 import { limits } from '../domain/limits.ts';
+import { insteadOf } from '../domain/optional-requests.ts';
 import type { LearnedField, VendorCount } from '../store/account-reports.ts';
+import type { DeclinedRequest } from '../store/not-honoured.ts';
 import type { Presence } from '../domain/presence.ts';
 import { advice, causesOf } from './causes.ts';
 import {
@@ -144,6 +146,8 @@ function accountDocument(health: AccountHealth, isWhole: boolean) {
     unreadable_values: facts.unreadable,
     /** Fields that lists leave out or show otherwise, or that are different in each answer. */
     learned_fields: facts.learnedFields,
+    /** Optional requests that the service does not honour. */
+    not_honoured: facts.notHonoured,
     findings: facts.findings,
   };
 }
@@ -172,6 +176,11 @@ function moment(ms: number | undefined): string | null {
 }
 
 /** What was learned of fields, in words, such as “left out of lists: note”. */
+/** Optional requests that the service does not honour, and what is done without each; `shown` words a moment. */
+export function notHonouredText(declined: readonly DeclinedRequest[], shown: (since: string) => string): string {
+  return declined.map(({ request, since }) => `${request} since ${shown(since)}, so ${insteadOf[request]}`).join('; ');
+}
+
 export function learnedText(fields: readonly LearnedField[]): string {
   const said = {
     left_out: 'left out of lists',

@@ -13,6 +13,7 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, type FindingCount } from './findings.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
+import { declinedRequests, type DeclinedRequest } from './not-honoured.ts';
 import { refusalsOf, type ReportedRefusals } from './refusals.ts';
 import { failuresOfRuns, latestRuns, type Carriers, type FailedSince, type LatestRuns } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
@@ -222,6 +223,7 @@ export interface AccountState extends AccountSummary, ReceivedDeliveries {
   /** Fields with values that could not be read, and of how many vendors. */
   readonly unreadable: readonly UnreadableCount[];
   readonly learnedFields: readonly LearnedField[];
+  readonly notHonoured: readonly DeclinedRequest[];
   readonly days: WebhookDays;
   /** Requests to its callback address that were refused, by outcome. */
   readonly refused: readonly ReportedRefusals[];
@@ -269,6 +271,7 @@ export function unknownState(account: string): AccountState {
     undecided: [],
     unreadable: [],
     learnedFields: [],
+    notHonoured: [],
     days: [],
     refused: [],
   };
@@ -305,6 +308,7 @@ export function accountStates(
   const undecided = undecidedVendors(sqlite);
   const unreadable = unreadableCounts(sqlite);
   const learned = learnedFieldsOf(sqlite);
+  const declined = declinedRequests(sqlite);
   const days = webhookDays(sqlite);
   const refused = refusalsOf(sqlite);
   return async (accountId, carriers) => {
@@ -317,6 +321,7 @@ export function accountStates(
       undecided: found.freshness.undecided === 0 ? [] : await undecided(accountId),
       unreadable: await unreadable.all({ accountId }),
       learnedFields: await learned.all({ accountId }),
+      notHonoured: (await declined.all({ accountId })).map(withoutBlobs),
       days: await days(accountId, clock.now()),
       refused: (await refused.all({ accountId })).map(withoutBlobs),
     };

@@ -18,6 +18,7 @@ import type { Sqlite } from './sqlite/driver.ts';
 export const tablesOfStates: readonly string[] = [
   '_accounts',
   '_detail_fields',
+  '_not_honoured',
   '_refusals',
   '_registration_refusals',
   '_request_failures',

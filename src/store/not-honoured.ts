@@ -8,7 +8,7 @@ import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sqlite/database.ts';
 import type { Sqlite } from './sqlite/driver.ts';
-import { statement, type Statement } from './sqlite/statement.ts';
+import { statement, type OfAccount, type Statement } from './sqlite/statement.ts';
 
 interface OfRequest {
   account_id: string;
@@ -120,6 +120,22 @@ export class NotHonoured implements OptionalMemory {
   async #find(account_id: string, request: OptionalRequest): Promise<Declined | undefined> {
     return (await this.#ofAccount.all({ account_id })).find((row) => row.request === request);
   }
+}
+
+/** An optional request that the service does not honour, since when, and what it said. */
+export interface DeclinedRequest {
+  readonly request: OptionalRequest;
+  readonly since: string;
+  readonly message: string;
+}
+
+/** Those of an account. */
+export function declinedRequests(sqlite: Sqlite): Statement<OfAccount, DeclinedRequest> {
+  return statement<OfAccount, DeclinedRequest>(
+    sqlite,
+    (at) => sql`
+      SELECT request, since, message FROM _not_honoured WHERE account_id = ${at('accountId')} ORDER BY request`,
+  );
 }
 
 /** Since when the gateways of an account could not be listed, and why. */

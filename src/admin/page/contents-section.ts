@@ -2,7 +2,7 @@
 import { currencyDigits, owedText, type OwedAmount } from '../../domain/amounts.ts';
 import { counted } from '../../domain/size.ts';
 import type { AccountFacts } from '../../health/judge.ts';
-import { learnedText, vendorCounts } from '../../health/status-document.ts';
+import { learnedText, notHonouredText, vendorCounts } from '../../health/status-document.ts';
 import type { VendorCount } from '../../store/account-reports.ts';
 import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
 import { owedElsewhere, type Owed, type OwedReport } from '../../store/reports/owed.ts';
@@ -28,6 +28,13 @@ export function contentsSection(facts: AccountFacts, figures: Figures | null): H
       }
     </div>
     ${facts.learnedFields.length === 0 ? null : html`<p class="soft">Fields ${learnedText(facts.learnedFields)}.</p>`}
+    ${
+      facts.notHonoured.length === 0
+        ? null
+        : html`<p class="soft">
+            The service does not honour ${notHonouredText(facts.notHonoured, (since) => `${since.slice(0, 16)} UTC`)}.
+          </p>`
+    }
   </section>`;
 }
 

@@ -145,6 +145,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     undecided: [],
     unreadable: [],
     learnedFields: [],
+    notHonoured: [],
     refused: [],
     isLeft: false,
     awaitsDeliveries: true,

@@ -580,6 +580,27 @@ describe('status', () => {
     expect((await line.run('status')).stdout).toContain(' 180,000,000,000,000.00 EUR ');
   });
 
+  it('L4 names the requests that the service does not honour, and what is done without them', async () => {
+    const declined = { account_id: '6BApk', failures: 2, code: 'access_denied', message: 'Not for this token.' };
+    const moments = {
+      tried_at: '2026-11-20 11:30:00.000',
+      again_at: '2026-11-20 12:30:00.000',
+      since_ms: 0,
+      again_ms: 1,
+    };
+    const row = { ...declined, ...moments, request: 'gateways', since: '2026-11-20 11:00:00.000' };
+    await line.fill({ ...rows, _not_honoured: [row] });
+    expect((await line.run('status', '--account', '6BApk')).stdout.replace(/\s+/g, ' ')).toContain(
+      'not honoured gateways since 2026-11-20 11:00 UTC, so gateways stay as they were',
+    );
+    const { accounts } = JSON.parse((await line.run('status', '--json')).stdout) as {
+      accounts: { not_honoured: unknown[] }[];
+    };
+    expect(accounts[0]?.not_honoured).toEqual([
+      { request: 'gateways', since: '2026-11-20 11:00:00.000', message: 'Not for this token.' },
+    ]);
+  });
+
   it('L14 L19 names the fields that lists leave out or show otherwise, and those that are different in each answer', async () => {
     const detail = { account_id: '6BApk', vendorids: '[11,12]', learned_at: '2026-11-20 11:00:00.000' };
     const unsteady = { account_id: '6BApk', vendorid: 11, changes: 4, run_id: 1 };
