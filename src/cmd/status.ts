@@ -169,9 +169,9 @@ async function sumsText(
   const entries: [string, string][] = [
     ['vendors', vendorsText(counts)],
     ['freshness', leastFreshText(served, ago)],
-    ['queue', waiting + parked === 0 ? 'empty' : `${waiting} waiting, ${parked} parked`],
+    ['queue', waiting + parked === 0 ? 'empty' : `${grouped(waiting)} waiting, ${grouped(parked)} parked`],
     ['deliveries', last === undefined ? 'none ever arrived' : `the last arrived ${ago(last)}`],
-    ['callbacks', callbacks === 0 ? 'none' : `${callbacks}, of which ${verified} are verified`],
+    ['callbacks', callbacks === 0 ? 'none' : `${grouped(callbacks)}, of which ${grouped(verified)} are verified`],
     ...(served.length === accounts.length
       ? []
       : [['not served', counted(accounts.length - served.length, 'account')] satisfies [string, string]]),
@@ -186,6 +186,8 @@ async function sumsText(
     await paragraph(context, '', withSettings(context, more)),
   ].join('\n');
 }
+
+const grouped = (count: number): string => count.toLocaleString('en');
 
 /** What is owed to the active vendors of all accounts. */
 function sumsTable(context: ProcessContext, owed: readonly CurrencyOwed[]): Promise<string> {
@@ -277,7 +279,7 @@ function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
 function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: VendorCounts): string {
   const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
   return [...Object.entries({ active, archived, deleted }), ...others]
-    .map(([name, count]) => `${count.toLocaleString('en')} ${name}`)
+    .map(([name, count]) => `${grouped(count)} ${name}`)
     .join(', ');
 }
 
@@ -313,7 +315,7 @@ function queueText({ queue, oldestMark, parkedFor }: AccountFacts, ago: Ago): st
   if (queue.waiting + queue.parked === 0) return 'empty';
   const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no cause was recorded'}`).join('; ');
   const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
-  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(oldestMark)}`;
+  return `${grouped(queue.waiting)} waiting, ${parked}; the oldest since ${ago(oldestMark)}`;
 }
 
 function undecidedText({ freshness, undecided }: AccountFacts, ago: Ago): string {

@@ -50,7 +50,7 @@ it('K17 an account that hangs from the first start is reported within a minute',
   expect(await statusOf(at, otherAccount)).toMatchObject({ reasons: [], request_failures: null });
   expect((await at.look('/')).body).toContain('slow or hangs');
   // `status` asks the file, which another process may have written.
-  expect(advised(at)).toMatch(/The last .* failed, .* slow or hangs/);
+  expect(await advised(at)).toMatch(/The last .* failed, .* slow or hangs/);
 
   hangs = false;
   await at.clock.until('it is whole', () =>
@@ -65,7 +65,9 @@ it('failures that another process left behind are forgotten with the first answe
   const at = await testbed({ level: 'daemon', started: false });
   const lost = { code: 'service_unreachable', message: 'The service cannot be reached.' } as const;
   await at.beside(({ mirror }) => mirror.requestFailures.add(account, 7, lost));
-  expect(advised(at)).toMatch(/The last 7 requests failed, .*: The service cannot be reached\. Check service\.baseUrl/);
+  expect(await advised(at)).toMatch(
+    /The last 7 requests failed, .*: The service cannot be reached\. Check service\.baseUrl/,
+  );
   await at.start();
   await at.untilRuns();
   expect(await statusOf(at, account)).toMatchObject({ reasons: [], request_failures: null });

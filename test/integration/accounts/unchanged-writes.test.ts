@@ -15,10 +15,10 @@ it('K24 an unchanged reconciliation of one page waits for the disk three times, 
   const durable: string[] = [];
   const write = Reflect.get(Database.prototype, 'write');
   const spy = vi.spyOn(Database.prototype, 'write').mockImplementation(function (this: Database, work: () => unknown) {
-    const counted = (): unknown => {
+    const counted = async (): Promise<unknown> => {
       const changes = (): unknown => this.sqlite.prepare('SELECT total_changes()').pluck().get();
       const before = changes();
-      const result = work();
+      const result = await work();
       if (changes() !== before) durable.push(this.path);
       return result;
     };
