@@ -227,6 +227,12 @@ describe('the layout', () => {
     expect(files.filter(({ path }) => areaOf(path) === 'store').flatMap((file) => collect(file, inside))).toEqual([]);
   });
 
+  it('sends what needs no result, and lets no statement run unawaited', () => {
+    const left = /\bvoid [\w.#]+\.(run|get|all)\(/;
+    const operations = files.filter(({ path }) => areaOf(path) === 'store' && !path.includes('/sqlite/'));
+    expect(operations.filter(({ path }) => left.test(readFileSync(path, 'utf8')))).toEqual([]);
+  });
+
   it('names no file or folder utils, helpers, common, types and the like', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|models?|lib|interfaces|misc)(\.|\/|$)/;
     const named = [...files, ...tests].map(({ path }) => path);

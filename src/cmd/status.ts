@@ -7,6 +7,7 @@ import { agoInWords, inWords } from '../domain/duration.ts';
 import { exitStatus } from '../domain/errors.ts';
 import { counted } from '../domain/size.ts';
 import { jsonText } from '../domain/steering.ts';
+import { insteadOf } from '../domain/optional-requests.ts';
 import { advice, byTrouble, causeTexts, manyAccounts, stateOf } from '../health/causes.ts';
 import {
   judge,
@@ -20,13 +21,7 @@ import {
   type TargetStatus,
 } from '../health/judge.ts';
 import { refusalWords } from '../health/refusals.ts';
-import {
-  learnedText,
-  notHonouredText,
-  statusDocument,
-  vendorCounts,
-  type VendorCounts,
-} from '../health/status-document.ts';
+import { learnedText, statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
 import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
 import { accountIds } from '../store/reports/known-accounts.ts';
 import {
@@ -253,12 +248,7 @@ function factsOf(status: AccountFacts, ago: Ago): [string, string][] {
     ...(learnedFields.length === 0 ? [] : [['fields', learnedText(learnedFields)] satisfies [string, string]]),
     ...(notHonoured.length === 0
       ? []
-      : [
-          ['not honoured', notHonouredText(notHonoured, (since) => `${since.slice(0, 16)} UTC`)] satisfies [
-            string,
-            string,
-          ],
-        ]),
+      : [['not honoured', notHonouredText(notHonoured, ago)] satisfies [string, string]]),
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
     ...acceptedText(status),
@@ -309,6 +299,10 @@ function acceptedText({ acceptedUnreadable: accepted }: AccountFacts): [string, 
   if (accepted === 0) return [];
   const vendors = counted(accepted, 'vendor');
   return [['accepted', `${vendors} that the service counts and does not show`]];
+}
+
+function notHonouredText(declined: AccountFacts['notHonoured'], ago: Ago): string {
+  return declined.map(({ request, since }) => `${request} since ${ago(since)}, so ${insteadOf[request]}`).join('; ');
 }
 
 function queueText({ queue, oldestMark, parkedFor }: AccountFacts, ago: Ago): string {

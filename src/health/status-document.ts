@@ -4,9 +4,7 @@
  */
 import { timestamp } from '../domain/clock.ts';
 import { limits } from '../domain/limits.ts';
-import { insteadOf } from '../domain/optional-requests.ts';
 import type { LearnedField, VendorCount } from '../store/account-reports.ts';
-import type { DeclinedRequest } from '../store/not-honoured.ts';
 import type { Presence } from '../domain/presence.ts';
 import { advice, causesOf } from './causes.ts';
 import {
@@ -176,11 +174,6 @@ function moment(ms: number | undefined): string | null {
 }
 
 /** What was learned of fields, in words, such as “left out of lists: note”. */
-/** Optional requests that the service does not honour, and what is done without each; `shown` words a moment. */
-export function notHonouredText(declined: readonly DeclinedRequest[], shown: (since: string) => string): string {
-  return declined.map(({ request, since }) => `${request} since ${shown(since)}, so ${insteadOf[request]}`).join('; ');
-}
-
 export function learnedText(fields: readonly LearnedField[]): string {
   const said = {
     left_out: 'left out of lists',

@@ -160,7 +160,7 @@ export class Callbacks {
 
   /** One of them was deleted. */
   forgetUnknown(account_id: string, callbackid: number): Promise<void> {
-    return this.#database.write(() => void this.#dismiss.run({ account_id, callbackid }));
+    return this.#database.write(() => this.#dismiss.send({ account_id, callbackid }));
   }
 
   /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */
@@ -187,11 +187,11 @@ export class Callbacks {
 
   /** A callback for vendors has just been verified: what the service sends arrives. */
   proven(account_id: string): Promise<void> {
-    return this.#database.write(() => void this.#prove.run({ account_id, at: timestamp(this.#clock.now()) }));
+    return this.#database.write(() => this.#prove.send({ account_id, at: timestamp(this.#clock.now()) }));
   }
 
   /** What was refused is tried again with the next check. */
   endWaits(account_id: string): Promise<void> {
-    return this.#database.write(() => void this.#endWaits.run({ account_id }));
+    return this.#database.write(() => this.#endWaits.send({ account_id }));
   }
 }

@@ -72,7 +72,7 @@ export class Derivation {
     const held = await this.#database.read(async () => (await this.#held.get({}))?.derivation ?? 0);
     if (held === derivation) return;
     if (held < derivation) await this.#renewAll(deriveVendor);
-    await this.#database.write(() => this.#hold.run({ derivation }));
+    await this.#database.write(() => this.#hold.send({ derivation }));
     await this.#database.checkpoint();
   }
 

@@ -417,13 +417,13 @@ export class Details {
   }
 
   addProbed(accountId: string, probed: number): Promise<void> {
-    return this.#database.writeWithoutSync(() => void this.#addProbed.run({ account_id: accountId, probed }));
+    return this.#database.writeWithoutSync(() => this.#addProbed.send({ account_id: accountId, probed }));
   }
 
   /** So many were read that one that shows something is proof. */
   learnSuspected(accountId: string): Promise<void> {
     const learned_at = timestamp(this.#clock.now());
-    return this.#database.write(() => void this.#learnSuspected.run({ account_id: accountId, learned_at }));
+    return this.#database.write(() => this.#learnSuspected.send({ account_id: accountId, learned_at }));
   }
 
   /** Vendors that no read by id showed wait for their next turn: others come first. */
@@ -438,6 +438,6 @@ export class Details {
   async release(accountId: string): Promise<void> {
     const account = { account_id: accountId };
     if (await this.#database.read(() => this.#placed.get(account)))
-      await this.#database.write(() => void this.#release.run(account));
+      await this.#database.write(() => this.#release.send(account));
   }
 }

@@ -146,7 +146,7 @@ export class Listings {
   async filtersShow(account_id: string, shownNow: boolean): Promise<boolean> {
     const isKnown =
       (await this.#database.read(async () => (await this.#filtersShow.get({ account_id }))?.filters_show)) === 1;
-    if (shownNow && !isKnown) await this.#database.write(() => void this.#noteFilters.run({ account_id }));
+    if (shownNow && !isKnown) await this.#database.write(() => this.#noteFilters.send({ account_id }));
     return shownNow || isKnown;
   }
 

@@ -97,7 +97,7 @@ export class NotHonoured implements OptionalMemory {
 
   async noteHonoured(account_id: string, request: OptionalRequest): Promise<void> {
     if (!(await this.#database.read(() => this.#find(account_id, request)))) return;
-    await this.#database.write(() => void this.#remove.run({ account_id, request }));
+    await this.#database.write(() => this.#remove.send({ account_id, request }));
   }
 
   /** Adds a finding about each request that was not honoured when none knew it yet. Runs inside a transaction. @returns notes for the run report. */
@@ -139,11 +139,7 @@ export function declinedRequests(sqlite: Sqlite): Statement<OfAccount, DeclinedR
 }
 
 /** Since when the gateways of an account could not be listed, and why. */
-export interface UnlistedGateways {
-  readonly account_id: string;
-  readonly since: string;
-  readonly message: string;
-}
+type UnlistedGateways = Omit<DeclinedRequest, 'request'> & { readonly account_id: string };
 
 /** Accounts whose gateways the service does not list now; all of them where none is given. */
 export function unlistedGateways(sqlite: Sqlite, account: string | undefined): Promise<UnlistedGateways[]> {

@@ -169,9 +169,7 @@ export class Outbox {
 
   /** Records that the receiver fails. */
   recordFailure(target: string, error: string): Promise<void> {
-    return this.#database.writeWithoutSync(
-      () => void this.#statements.failing.run({ target, error, now: this.#now() }),
-    );
+    return this.#database.writeWithoutSync(() => this.#statements.failing.send({ target, error, now: this.#now() }));
   }
 
   /** Disables a target, because its receiver answered 410. */

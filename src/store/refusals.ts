@@ -53,7 +53,7 @@ export class Refusals {
 
   /** Forgets what may have come of strangers: the address that they know is replaced. */
   forgetStrangers(account_id: string): Promise<void> {
-    return this.#database.write(() => void this.#forget.run({ account_id }));
+    return this.#database.write(() => this.#forget.send({ account_id }));
   }
 
   /** Adds these. A power cut may undo that. */

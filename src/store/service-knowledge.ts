@@ -65,14 +65,16 @@ export class ServiceKnowledge {
 
   async learnFirstPage(firstPage: 0 | 1 | undefined): Promise<void> {
     const asked_at = timestamp(this.#clock.now());
-    await this.#database.write(() => this.#ask.run({ first_page: firstPage ?? null, asked_at }));
+    await this.#database.write(() => this.#ask.send({ first_page: firstPage ?? null, asked_at }));
   }
 
   /** Keeps what differs from what is known. */
   async learn({ largestPage, countsLists }: Pick<PageFacts, 'largestPage' | 'countsLists'>): Promise<void> {
     const known = await this.read();
     if (largestPage <= known.largestPage && countsLists === known.countsLists) return;
-    await this.#database.write(() => this.#learn.run({ largest_page: largestPage, counts_lists: Number(countsLists) }));
+    await this.#database.write(() =>
+      this.#learn.send({ largest_page: largestPage, counts_lists: Number(countsLists) }),
+    );
   }
 
   async #facts(): Promise<PageFacts> {

@@ -222,7 +222,7 @@ export class SweepRequests {
 
   /** Postpones the next requested sweep to that moment of mirror time. */
   postponeSweepRequest(account_id: string, restUntilMs: number): Promise<void> {
-    return this.#database.write(() => void this.#rest.run({ account_id, rest_until_ms: restUntilMs }));
+    return this.#database.write(() => this.#rest.send({ account_id, rest_until_ms: restUntilMs }));
   }
 }
 

@@ -1,17 +1,18 @@
 /** What is in the mirror: vendors by state, and what is owed in each currency, today and over time. */
 import { currencyDigits, owedText, type OwedAmount } from '../../domain/amounts.ts';
+import { insteadOf } from '../../domain/optional-requests.ts';
 import { counted } from '../../domain/size.ts';
 import type { AccountFacts } from '../../health/judge.ts';
-import { learnedText, notHonouredText, vendorCounts } from '../../health/status-document.ts';
+import { learnedText, vendorCounts } from '../../health/status-document.ts';
 import type { VendorCount } from '../../store/account-reports.ts';
 import type { CurrencyFigures, Figures } from '../../store/reports/figures.ts';
 import { owedElsewhere, type Owed, type OwedReport } from '../../store/reports/owed.ts';
-import { chart, count, date, html, type Html } from './html.ts';
+import { ago, chart, count, date, html, type Html } from './html.ts';
 
 /** So many currencies are drawn, those of most vendors; all are listed. */
 const maxDrawn = 4;
 
-export function contentsSection(facts: AccountFacts, figures: Figures | null): Html {
+export function contentsSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
   return html`<section id="contents" aria-labelledby="contents-title">
     <h2 id="contents-title">What is owed</h2>
     <div class="pair">
@@ -32,7 +33,11 @@ export function contentsSection(facts: AccountFacts, figures: Figures | null): H
       facts.notHonoured.length === 0
         ? null
         : html`<p class="soft">
-            The service does not honour ${notHonouredText(facts.notHonoured, (since) => `${since.slice(0, 16)} UTC`)}.
+            The service does not honour
+            ${facts.notHonoured.map(
+              ({ request, since }, index) =>
+                html`${index > 0 ? '; ' : ''}<code>${request}</code> since ${ago(now, since)}, so ${insteadOf[request]}`,
+            )}.
           </p>`
     }
   </section>`;

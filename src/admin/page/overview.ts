@@ -72,7 +72,7 @@ export function overview(health: Health, options: OverviewOptions): Page {
   const isFirst = isFirstDay(chosen.facts);
   const content = html`<main id="main">
       ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
-      ${isFirst ? firstDaySection(chosen.facts, now) : null} ${contentsSection(chosen.facts, figures)}
+      ${isFirst ? firstDaySection(chosen.facts, now) : null} ${contentsSection(chosen.facts, figures, now)}
       ${
         isFirst || figures === null
           ? null

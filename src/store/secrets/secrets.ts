@@ -194,6 +194,6 @@ export class NotifiedPositions {
 
   /** Saves a cursor; on disk when this resolves. */
   save(target: string, position: string): Promise<void> {
-    return this.#database.write(() => void this.#save.run({ target, place: position }));
+    return this.#database.write(() => this.#save.send({ target, place: position }));
   }
 }

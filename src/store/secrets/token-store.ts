@@ -120,7 +120,7 @@ export class TokenStore {
     try {
       return await work(await this.load(), (pair) => this.#save(pair));
     } finally {
-      await this.#database.write(() => this.#release.run({ client: this.#client, owner: this.#owner }));
+      await this.#database.write(() => this.#release.send({ client: this.#client, owner: this.#owner }));
     }
   }
 
@@ -162,7 +162,7 @@ export class TokenStore {
   }
 
   #write(row: TokenRow): Promise<void> {
-    return this.#database.write(() => void this.#store.run({ client: this.#client, ...row }));
+    return this.#database.write(() => this.#store.send({ client: this.#client, ...row }));
   }
 }
 
