@@ -159,6 +159,21 @@ export const catalogue = {
     'Check the path and its permissions, and run commands as the user of the service.',
   ),
   secrets_export_unusable: entry(file, false, 'Use another copy of the file, or export the secrets again.'),
+  secrets_key_unusable: entry(
+    settings,
+    false,
+    'Name a file in `secretsKeyFile` that holds a key, such as `openssl rand -hex 32` prints; while it is replaced, the new one and below it the old one.',
+  ),
+  secrets_key_unknown: entry(
+    settings,
+    false,
+    'Put the key with this id back into the file of `secretsKeyFile`, as its second line.',
+  ),
+  secrets_altered: entry(
+    file,
+    false,
+    'Restore the schema of the secrets from a backup. Without one, drop it: callbacks are registered anew, and `vendor-mirror login` gets new tokens.',
+  ),
 
   driver_unusable: entry(
     file,
