@@ -49,7 +49,7 @@ function endOfEpoch(sqlite: Sqlite): Statement<{ epoch: string }, Seq> {
     (at) => sql`
       SELECT coalesce(
         (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
-        (SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0) AS seq
+        (SELECT seq FROM _last_version), 0) AS seq
       FROM _feed_epochs e WHERE e.epoch = ${at('epoch')}`,
   );
 }
@@ -84,9 +84,7 @@ interface Seq {
   readonly seq: number;
 }
 
-const lastChange = ofConnection((sqlite) =>
-  statement<None, Seq>(sqlite, () => sql`SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'`),
-);
+const lastChange = ofConnection((sqlite) => statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _last_version`));
 
 /** The `seq` of the last change that was ever written; 0 before the first. */
 export async function lastSeq(sqlite: Sqlite): Promise<number> {
@@ -138,7 +136,7 @@ export function feedEpochs(sqlite: Sqlite): () => Promise<void> {
     sqlite,
     (at) => sql`
       INSERT INTO _feed_epochs (epoch, after_seq)
-     SELECT ${at('epoch')}, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0)
+     SELECT ${at('epoch')}, coalesce((SELECT seq FROM _last_version), 0)
      WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = ${at('epoch')})`,
   );
   const forget = statement<{ kept: number }>(
