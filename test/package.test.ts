@@ -141,6 +141,8 @@ describe('H12 the compiled program', () => {
         'config/sandbox.yaml',
         'config/systemd/vendor-mirror.service',
         'migrations/mirror/0001_mirror.sql',
+        'migrations/postgres/0001_mirror.sql',
+        'migrations/postgres-sink/0001_sink.sql',
         'migrations/secrets/0001_secrets.sql',
       ]),
     );
