@@ -24,7 +24,7 @@ const alone = [
   'test/integration/people/every-trouble.unable.test.ts',
   'test/unit/cmd/doctor.faults.test.ts',
   'test/unit/store/sqlite/file-systems.test.ts',
-  'test/unit/store/sqlite/statement.columns.test.ts',
+  'test/unit/store/sql/statement.columns.test.ts',
 ];
 
 /** The proofs that take longest, the longest first. */

@@ -200,7 +200,7 @@ describe('the layout', () => {
   });
 
   it('writes SQL in one way, or says at the top of the file why not', () => {
-    const way = 'src/store/sqlite/statement.ts';
+    const way = 'src/store/sql/statement.ts';
     const prepares = (file: (typeof files)[number]): boolean =>
       collect(file, (node) => (isCallOf(node, ['prepare']) ? node.getText() : undefined)).length > 0;
     const preparing = files.filter(prepares);

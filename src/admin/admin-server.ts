@@ -13,7 +13,7 @@ import { isLoopback, type Settings } from '../settings/parse.ts';
 import type { Figures } from '../store/reports/figures.ts';
 import type { AccountOwed } from '../store/reports/owed.ts';
 import type { VendorFilter, VendorList } from '../store/reports/vendor-list.ts';
-import type { Query } from '../store/sqlite/statement.ts';
+import type { Query } from '../store/sql/statement.ts';
 import { actionRoutes, type Actions } from './api/actions-api.ts';
 import { jsonAnswer, type ApiHandle } from './api/answers.ts';
 import { changesApi, ChangeStreams } from './api/changes-api.ts';

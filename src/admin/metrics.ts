@@ -7,7 +7,7 @@ import { parseInstant } from '../domain/clock.ts';
 import type { AccountHealth, Health, PublicationStatus, TargetStatus } from '../health/judge.ts';
 import { isPaused } from '../health/status-document.ts';
 import type { RunKind } from '../domain/run.ts';
-import type { FindingKind } from '../store/sqlite/schema.ts';
+import type { FindingKind } from '../store/sql/schema.ts';
 
 interface RunFacts {
   readonly kind: RunKind;

@@ -3,7 +3,7 @@ import { age, parseInstant } from '../domain/clock.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { listDeliveries, type DeliveryList } from '../store/deliveries.ts';
-import type { DeliveryOutcome } from '../store/sqlite/schema.ts';
+import type { DeliveryOutcome } from '../store/sql/schema.ts';
 import { loadSettings } from './load-settings.ts';
 import { changeExisting, queryMirror } from './open-mirror.ts';
 import { withSettings, type CommandHandler } from './process/command.ts';

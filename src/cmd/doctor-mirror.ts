@@ -23,7 +23,7 @@ import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
 import { lookAtSink, mirrorToCompare } from '../store/postgres/sink.ts';
 import { sinkMigrations } from '../store/postgres/tables.ts';
-import { keyText } from '../store/sqlite/statement.ts';
+import { keyText } from '../store/sql/statement.ts';
 import {
   doubtfulFileSystem,
   freeBytes,

@@ -55,8 +55,8 @@ export async function mirrorFacts(
       failures: await connectionFailures(snapshot),
       targets: await targetReports(snapshot),
       publications: await publicationReports(snapshot),
-      moved: listenerMovedAt(snapshot),
-      service: serviceOf(snapshot),
+      moved: await listenerMovedAt(snapshot),
+      service: await serviceOf(snapshot),
     };
   });
   const { accounts = [], failures = [], targets = [], publications = [], moved = null, service = null } = found ?? {};

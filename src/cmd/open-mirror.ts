@@ -4,7 +4,7 @@ import type { Settings } from '../settings/parse.ts';
 import { lockProcess } from '../store/files/locks.ts';
 import type { Store } from '../store/mirror.ts';
 import { mirrorOptions, Reader } from '../store/reader.ts';
-import type { Snapshot } from '../store/sqlite/statement.ts';
+import type { Snapshot } from '../store/sql/statement.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
 

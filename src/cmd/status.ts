@@ -33,7 +33,7 @@ import {
   type OwedReport,
 } from '../store/reports/owed.ts';
 import type { ReportedRun } from '../store/runs.ts';
-import type { Snapshot } from '../store/sqlite/statement.ts';
+import type { Snapshot } from '../store/sql/statement.ts';
 import { loadSettings } from './load-settings.ts';
 import { mirrorFacts } from './mirror-facts.ts';
 import { noticeNothingMirrored, openMirror } from './open-mirror.ts';

@@ -7,7 +7,7 @@ import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { counted } from '../domain/size.ts';
 import { manyAccounts, together, whoseText } from '../health/causes.ts';
 import type { Settings } from '../settings/parse.ts';
-import type { FindingKind } from '../store/sqlite/schema.ts';
+import type { FindingKind } from '../store/sql/schema.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
 import { highestExit, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';

@@ -22,7 +22,7 @@ import { queuePause, retryDelay } from '../domain/retry.ts';
 import { AddressRefused, Poster, type Post } from '../http/post.ts';
 import { isLoopback, type NotifyTarget, type Settings } from '../settings/parse.ts';
 import type { DueVendor, Outbox } from '../store/outbox.ts';
-import { keyText } from '../store/sqlite/statement.ts';
+import { keyText } from '../store/sql/statement.ts';
 import { changeMessage, Feed, type FeedDependencies, type Message } from './feed.ts';
 
 /** Concurrent messages to one target. */

@@ -14,8 +14,8 @@ import { readTimeline, changePage, withValues } from '../store/reports/change-fe
 import { userQuery } from '../store/sqlite/user-query.ts';
 import { storedDetails, vendorDocument } from '../store/reports/vendor-detail.ts';
 import { inState, vendorPage } from '../store/reports/vendor-list.ts';
-import type { VendorKey } from '../store/sqlite/schema.ts';
-import type { Query, Snapshot } from '../store/sqlite/statement.ts';
+import type { VendorKey } from '../store/sql/schema.ts';
+import type { Query, Snapshot } from '../store/sql/statement.ts';
 import { asReaderError, ReaderError } from './reader-error.ts';
 import type {
   ChangeFilter,

@@ -1,7 +1,7 @@
 /** Decides, without SQL, whether a reading that differs from the stored vendor is applied, and what comes of it. */
 import type { Source } from '../domain/reading.ts';
 import type { Vendor, VisState } from '../domain/vendor.ts';
-import type { VendorTable } from './sqlite/schema.ts';
+import type { VendorTable } from './sql/schema.ts';
 
 /**
  * `guarded`: not applied now, because the stored version is too young to be contradicted; the service may have answered from an old copy.

@@ -17,7 +17,7 @@ import { declinedRequests, type DeclinedRequest } from './not-honoured.ts';
 import { refusalsOf, type ReportedRefusals } from './refusals.ts';
 import { failuresOfRuns, latestRuns, type Carriers, type FailedSince, type LatestRuns } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
-import type { Sqlite } from './sqlite/driver.ts';
+import type { Connection } from './sql/statement.ts';
 import {
   freshnessColumns,
   type CallbackTable,
@@ -27,8 +27,8 @@ import {
   type WebhookHealthView,
   type UndecidedTable,
   type UnknownCallbackTable,
-} from './sqlite/schema.ts';
-import { columnList, mirrorSql, statement, type None, type OfAccount, type Statement } from './sqlite/statement.ts';
+} from './sql/schema.ts';
+import { columnList, mirrorSql, statement, type None, type OfAccount, type Statement } from './sql/statement.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -98,54 +98,54 @@ const noAccount = { connection: 'default', accepted_unreadable: 0 };
 
 /** Prepares summaries of accounts with their `latest` runs; a summary is undefined for an unknown account. */
 export function accountSummaries(
-  sqlite: Sqlite,
+  db: Connection,
   latest: number,
 ): (accountId: string, carriers?: Carriers) => Promise<AccountSummary | undefined> {
   const freshness = statement<OfAccount, FreshnessView>(
-    sqlite,
+    db,
     (at) => sql`SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id = ${at('accountId')}`,
   );
-  const clock = statement<None, { clock_ahead_ms: number | null }>(sqlite, () =>
+  const clock = statement<None, { clock_ahead_ms: number | null }>(db, () =>
     mirrorSql.selectFrom('_reading_counter').select('clock_ahead_ms'),
   );
   const registered = statement<OfAccount, { connection: string; accepted_unreadable: number }>(
-    sqlite,
+    db,
     (at) => sql`SELECT connection, accepted_unreadable FROM _accounts WHERE account_id = ${at('accountId')}`,
   );
-  const counts = countVendors(sqlite);
-  const queue = measureQueue(sqlite);
+  const counts = countVendors(db);
+  const queue = measureQueue(db);
   const sweepRequest = statement<OfAccount, SweepRequestReport>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = ${at('accountId')}`,
   );
   const failing = statement<OfAccount, RequestFailureReport>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT requests, first_at, last_at, code, message, remedy FROM _request_failures WHERE account_id = ${at('accountId')}`,
   );
-  const runs = latestRuns(sqlite);
-  const failures = failuresOfRuns(sqlite);
-  const findings = findingCounts(sqlite);
+  const runs = latestRuns(db);
+  const failures = failuresOfRuns(db);
+  const findings = findingCounts(db);
   const callbacks = statement<OfAccount, ReportedCallback>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT callbackid, event, uri, verified, checked_at FROM callbacks
       WHERE account_id = ${at('accountId')} ORDER BY callbackid`,
   );
   const unknownCallbacks = statement<OfAccount, ReportedUnknownCallback>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT callbackid, found_at FROM _unknown_callbacks WHERE account_id = ${at('accountId')} ORDER BY callbackid`,
   );
   const refusals = statement<OfAccount, ReportedRefusal>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
       WHERE account_id = ${at('accountId')} ORDER BY event`,
   );
   const absences = statement<OfAccount, Pick<AccountSummary, 'withheldAbsences' | 'unprovenAbsences'>>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT withheld_absences AS "withheldAbsences", unproven_absences AS "unprovenAbsences" FROM _accounts
       WHERE account_id = ${at('accountId')}`,
@@ -183,9 +183,9 @@ export function accountSummaries(
 }
 
 /** Connections that give no access, by name, including those that the settings no longer name. */
-export async function connectionFailures(sqlite: Sqlite): Promise<ConnectionFailure[]> {
+export async function connectionFailures(db: Connection): Promise<ConnectionFailure[]> {
   const all = statement<None, ConnectionFailure>(
-    sqlite,
+    db,
     () => sql`
       SELECT connection, requests, first_at, last_at, code, message, remedy FROM _connection_failures ORDER BY connection`,
   );
@@ -193,9 +193,9 @@ export async function connectionFailures(sqlite: Sqlite): Promise<ConnectionFail
 }
 
 /** Counted in an index: 11 ms for 200,000 vendors. */
-function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
+function countVendors(db: Connection): Statement<OfAccount, VendorCount> {
   return statement<OfAccount, VendorCount>(
-    sqlite,
+    db,
     (at) => sql`
   SELECT vis_state, presence, count(*) AS vendors
   FROM vendors
@@ -205,9 +205,9 @@ function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
   );
 }
 
-function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {
+function measureQueue(db: Connection): Statement<OfAccount, QueueReport> {
   return statement<OfAccount, QueueReport>(
-    sqlite,
+    db,
     (at) => sql`
   SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
   FROM dirty_vendors
@@ -283,9 +283,9 @@ export interface LearnedField {
   readonly how: 'left_out' | 'shown_otherwise' | 'different';
 }
 
-function learnedFieldsOf(sqlite: Sqlite): Statement<OfAccount, LearnedField> {
+function learnedFieldsOf(db: Connection): Statement<OfAccount, LearnedField> {
   return statement<OfAccount, LearnedField>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT field, CASE is_shown WHEN 1 THEN 'shown_otherwise' ELSE 'left_out' END AS how FROM _detail_fields
     WHERE account_id = ${at('accountId')} AND learned_at IS NOT NULL
@@ -299,18 +299,18 @@ export const runsShown = 8;
 
 /** Prepares the states of accounts; undefined for an unknown account. */
 export function accountStates(
-  sqlite: Sqlite,
+  db: Connection,
   clock: Pick<Clock, 'now'>,
 ): (accountId: string, carriers?: Carriers) => Promise<AccountState | undefined> {
-  const summary = accountSummaries(sqlite, runsShown);
-  const received = receivedDeliveriesOf(sqlite);
-  const parkedFor = parkedReasons(sqlite);
-  const undecided = undecidedVendors(sqlite);
-  const unreadable = unreadableCounts(sqlite);
-  const learned = learnedFieldsOf(sqlite);
-  const declined = declinedRequests(sqlite);
-  const days = webhookDays(sqlite);
-  const refused = refusalsOf(sqlite);
+  const summary = accountSummaries(db, runsShown);
+  const received = receivedDeliveriesOf(db);
+  const parkedFor = parkedReasons(db);
+  const undecided = undecidedVendors(db);
+  const unreadable = unreadableCounts(db);
+  const learned = learnedFieldsOf(db);
+  const declined = declinedRequests(db);
+  const days = webhookDays(db);
+  const refused = refusalsOf(db);
   return async (accountId, carriers) => {
     const found = await summary(accountId, carriers);
     if (!found) return undefined;
@@ -348,21 +348,21 @@ interface Moment {
 }
 
 /** Prepares lookups by index. */
-export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => Promise<ReceivedDeliveries> {
+export function receivedDeliveriesOf(db: Connection): (accountId: string) => Promise<ReceivedDeliveries> {
   const oldest = statement<OfAccount, Moment>(
-    sqlite,
+    db,
     (at) => sql`SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ${at('accountId')}`,
   );
   const last = statement<OfAccount, Moment>(
-    sqlite,
+    db,
     (at) => sql`SELECT max(received_at) AS at FROM deliveries WHERE account_id = ${at('accountId')}`,
   );
   const proven = statement<OfAccount, Moment>(
-    sqlite,
+    db,
     (at) => sql`SELECT callback_proven_at AS at FROM _accounts WHERE account_id = ${at('accountId')}`,
   );
   const missed = statement<OfAccount & { after: string; most: number }, { count: number }>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT count(*) AS count FROM (
       SELECT 1 FROM findings
@@ -387,9 +387,9 @@ const day = 86_400_000;
 const latest = 14;
 
 /** Prepares the days with any activity in the two weeks before `now` (milliseconds since 1970), by account. */
-function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => Promise<WebhookDays> {
+function webhookDays(db: Connection): (accountId: string, now: number) => Promise<WebhookDays> {
   const days = statement<{ accountId: string; after: string }, WebhookHealthView>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT account_id, day, deliveries, duplicates, unannounced_changes, announced_changes, late_deliveries, latest_seconds, loss_rate
       FROM webhook_health WHERE account_id = ${at('accountId')} AND day > ${at('after')} ORDER BY day`,
@@ -405,9 +405,9 @@ export interface ParkedReason {
 }
 
 /** Prepares the reasons of an account's parked vendors, the most frequent first. */
-function parkedReasons(sqlite: Sqlite): (accountId: string) => Promise<ParkedReason[]> {
+function parkedReasons(db: Connection): (accountId: string) => Promise<ParkedReason[]> {
   const reasons = statement<{ accountId: string }, ParkedReason>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT last_error AS error, count(*) AS vendors FROM dirty_vendors
     WHERE account_id = ${at('accountId')} AND due_at IS NULL
@@ -423,9 +423,9 @@ export type UndecidedVendor = Pick<UndecidedTable, 'vendorid' | 'since' | 'code'
 /** How many undecided vendors are named. */
 const undecidedShown = 20;
 
-function undecidedVendors(sqlite: Sqlite): (accountId: string) => Promise<UndecidedVendor[]> {
+function undecidedVendors(db: Connection): (accountId: string) => Promise<UndecidedVendor[]> {
   const vendors = statement<OfAccount & { most: number }, UndecidedVendor>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT vendorid, since, code, error FROM undecided_vendors
     WHERE account_id = ${at('accountId')} ORDER BY since, vendorid LIMIT +${at('most')}`,

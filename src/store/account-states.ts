@@ -11,8 +11,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import { accountStates, runsShown, type AccountState } from './account-reports.ts';
 import type { ProcessLock } from './files/locks.ts';
 import { carriersOf } from './runs.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
+import type { Database } from './sql/database.ts';
 
 /** Each has a column `account_id`. */
 export const tablesOfStates: readonly string[] = [
@@ -45,7 +44,7 @@ interface Reports {
   readonly carriers: ReturnType<typeof carriersOf>;
 }
 
-type States = Pick<Database, 'read' | 'retryWhileLocked' | 'sqlite'>;
+type States = Pick<Database, 'read' | 'readOne' | 'version' | 'connection'>;
 
 export class AccountStates {
   readonly #database: States;
@@ -71,11 +70,11 @@ export class AccountStates {
   /** By account, in that order; those that the mirror does not know are left out. */
   async of(accounts: readonly string[]): Promise<Map<string, AccountState>> {
     const reports = (this.#reports ??= await this.#prepare());
-    const asOf = await this.#database.read(() => this.#asOf());
+    const asOf = await this.#asOf();
     const states = new Map<string, AccountState>();
     for (const id of accounts) {
       const known = this.#known.get(id);
-      const isCurrent = known?.asOf === asOf && !this.#written.has(id);
+      const isCurrent = asOf !== undefined && known?.asOf === asOf && !this.#written.has(id);
       const state = isCurrent ? known.state : await this.#read(id, asOf, reports);
       if (state) states.set(id, state);
       // Deliveries come first: only one account is read in each turn of the event loop. In one turn, 1,000 accounts take 0.11 s.
@@ -84,50 +83,37 @@ export class AccountStates {
     return states;
   }
 
-  async #read(id: string, asOf: string, { state: stateOf, carriers }: Reports): Promise<AccountState | undefined> {
+  async #read(
+    id: string,
+    asOf: string | undefined,
+    { state: stateOf, carriers }: Reports,
+  ): Promise<AccountState | undefined> {
     const names = await this.#database.read(() => carriers(id));
     const areAlive = new Map(names.map((name) => [name, this.#process.isAlive(name)]));
     return this.#database.read(async () => {
       const state = await stateOf(id, areAlive);
       this.#written.delete(id);
-      if (state?.runs.every(({ outcome }) => outcome !== 'running')) this.#known.set(id, { asOf, state });
+      if (asOf !== undefined && state?.runs.every(({ outcome }) => outcome !== 'running'))
+        this.#known.set(id, { asOf, state });
       else this.#known.delete(id);
       return state;
     });
   }
 
-  #asOf(): string {
-    const version = String(this.#database.sqlite.pragma('data_version', { simple: true }));
-    return `${version} ${timestamp(this.#clock.now()).slice(0, 10)}`;
+  /** What a state that is known must be of to be current; undefined where nothing tells what others write. */
+  async #asOf(): Promise<string | undefined> {
+    const version = await this.#database.version();
+    return version === undefined ? undefined : `${version} ${timestamp(this.#clock.now()).slice(0, 10)}`;
   }
 
   async #prepare(): Promise<Reports> {
-    const { sqlite } = this.#database;
-    await this.#database.retryWhileLocked(() => {
-      noteWrites(sqlite, (account) => {
+    const { connection: db } = this.#database;
+    await this.#database.readOne(() =>
+      db.noteWrites?.(tablesOfStates, (account) => {
         if (account === null) this.#known.clear();
         else this.#written.add(account);
-      });
-    });
-    return { state: accountStates(sqlite, this.#clock), carriers: carriersOf(sqlite, runsShown) };
+      }),
+    );
+    return { state: accountStates(db, this.#clock), carriers: carriersOf(db, runsShown) };
   }
-}
-
-/** Calls `onWrite` with the account of each row that this connection writes, also where the transaction is undone; null for what all have in common. */
-function noteWrites(sqlite: Sqlite, onWrite: (account: string | null) => void): void {
-  sqlite.function('_account_written', (account) => {
-    onWrite(account as string | null);
-    return null;
-  });
-  const rows = { INSERT: 'new', UPDATE: 'new', DELETE: 'old' };
-  for (const table of tablesOfStates)
-    for (const [event, row] of Object.entries(rows)) {
-      const trigger = `
-        CREATE TEMP TRIGGER IF NOT EXISTS "_${event}_${table}" AFTER ${event} ON main."${table}"
-        BEGIN SELECT _account_written(${row}.account_id); END`;
-      sqlite.exec(trigger);
-    }
-  sqlite.exec(`
-    CREATE TEMP TRIGGER IF NOT EXISTS _UPDATE__reading_counter AFTER UPDATE OF clock_ahead_ms ON main._reading_counter
-    WHEN new.clock_ahead_ms IS NOT old.clock_ahead_ms BEGIN SELECT _account_written(NULL); END;`);
 }

@@ -13,10 +13,10 @@ import { sql, type Selectable } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { KeptAccounts } from '../settings/parse.ts';
 import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/known-accounts.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { MirrorTables } from './sqlite/schema.ts';
-import { statement, type OfAccount, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { MirrorTables } from './sql/schema.ts';
+import { statement, type OfAccount, type Statement } from './sql/statement.ts';
 
 /** Accounts that commands added to those of the settings, and accounts that commands paused. */
 export class AccountRegister {
@@ -31,50 +31,50 @@ export class AccountRegister {
   readonly #accept: Statement<OfAccount & { accepted: number; acceptedAt: string | null }>;
   readonly #miscount: Statement<OfAccount & { miscounted: number }>;
   /** The last state, and its `PRAGMA data_version`, which changes when another connection commits. */
-  #seen: { readonly version: unknown; readonly kept: KeptAccounts } | undefined;
+  #seen: { readonly version: string | undefined; readonly kept: KeptAccounts } | undefined;
 
   constructor(database: Database, clock: Clock) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
     this.#add = statement(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _added_accounts (account_id, connection, added_at)
       VALUES (${at('accountId')}, ${at('connection')}, ${at('addedAt')})
        ON CONFLICT DO NOTHING`,
     );
-    this.#remove = statement(sqlite, (at) => sql`DELETE FROM _added_accounts WHERE account_id = ${at('accountId')}`);
+    this.#remove = statement(db, (at) => sql`DELETE FROM _added_accounts WHERE account_id = ${at('accountId')}`);
     this.#know = statement(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _accounts (account_id, added_at)
       VALUES (${at('accountId')}, ${at('addedAt')}) ON CONFLICT DO NOTHING`,
     );
     this.#pause = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _accounts SET paused_since = ${at('pausedSince')}
       WHERE account_id = ${at('accountId')} AND paused_since IS NULL`,
     );
     this.#resume = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _accounts SET paused_since = NULL WHERE account_id = ${at('accountId')} AND paused_since IS NOT NULL`,
     );
     this.#counts = statement<OfAccount, { accepted: number; miscounted: number }>(
-      sqlite,
+      db,
       (at) => sql`
       SELECT accepted_unreadable AS accepted, miscounted FROM _accounts WHERE account_id = ${at('accountId')}`,
     );
     this.#accept = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _accounts SET accepted_unreadable = ${at('accepted')}, accepted_at = ${at('acceptedAt')}
       WHERE account_id = ${at('accountId')}`,
     );
     this.#miscount = statement(
-      sqlite,
+      db,
       (at) => sql`UPDATE _accounts SET miscounted = ${at('miscounted')} WHERE account_id = ${at('accountId')}`,
     );
   }
@@ -134,10 +134,10 @@ export class AccountRegister {
 
   /** The current state. The same object as before where no other process wrote since, which only costs reading shared memory. */
   async kept(): Promise<KeptAccounts> {
-    const { sqlite } = this.#database;
-    const version = await this.#database.retryWhileLocked(() => sqlite.pragma('data_version', { simple: true }));
-    if (this.#seen && this.#seen.version === version) return this.#seen.kept;
-    const kept = await this.#database.read(() => keptAccounts(sqlite));
+    const { connection: db } = this.#database;
+    const version = await this.#database.version();
+    if (this.#seen && version !== undefined && this.#seen.version === version) return this.#seen.kept;
+    const kept = await this.#database.read(() => keptAccounts(db));
     this.#seen = { version, kept };
     return kept;
   }
@@ -161,19 +161,19 @@ export class AccountRows {
   readonly #accounts: Statement<object, AccountRow>;
   readonly #setServed: Statement<AccountRow>;
 
-  constructor(sqlite: Sqlite) {
+  constructor(db: Connection) {
     this.#insert = statement(
-      sqlite,
+      db,
       (at) => sql`
         INSERT INTO _accounts (account_id, added_at) VALUES (${at('account_id')}, ${at('added_at')})
         ON CONFLICT DO NOTHING`,
     );
     this.#accounts = statement(
-      sqlite,
+      db,
       () => sql`SELECT account_id, not_served_since, settings_file, connection FROM _accounts ORDER BY account_id`,
     );
     this.#setServed = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE _accounts SET not_served_since = ${at('not_served_since')}, settings_file = ${at('settings_file')},
           connection = ${at('connection')}

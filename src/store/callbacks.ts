@@ -5,9 +5,9 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Callback } from '../domain/vendor.ts';
-import type { Database } from './sqlite/database.ts';
-import type { CallbackTable, RegistrationRefusalTable, UnknownCallbackTable } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { CallbackTable, RegistrationRefusalTable, UnknownCallbackTable } from './sql/schema.ts';
+import { columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
 
 /** A refused registration: its event, the error that refused it, how often since when, and when it is tried again. */
 export type RegistrationRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
@@ -53,65 +53,65 @@ export class Callbacks {
   constructor(database: Database, clock: Clock) {
     this.#database = database;
     this.#clock = clock;
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#known = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT callbackid, event, uri, verified, checked_at FROM callbacks
         WHERE account_id = ${at('account_id')} ORDER BY callbackid`,
     );
-    this.#clear = statement(sqlite, (at) => sql`DELETE FROM callbacks WHERE account_id = ${at('account_id')}`);
-    this.#insert = statement(sqlite, (at) =>
+    this.#clear = statement(db, (at) => sql`DELETE FROM callbacks WHERE account_id = ${at('account_id')}`);
+    this.#insert = statement(db, (at) =>
       mirrorSql
         .insertInto('callbacks')
         .values(columns(at, ['account_id', 'callbackid', 'event', 'uri', 'verified', 'checked_at'])),
     );
     this.#leftBehind = statement(
-      sqlite,
+      db,
       () => sql`
         SELECT account_id, callbackid FROM callbacks JOIN _accounts USING (account_id)
         WHERE not_served_since IS NOT NULL ORDER BY account_id, callbackid`,
     );
     this.#unverify = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE callbacks SET verified = 0
         WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
     );
     this.#refused = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
         WHERE account_id = ${at('account_id')} ORDER BY event`,
     );
     this.#forgive = statement(
-      sqlite,
+      db,
       (at) => sql`
         DELETE FROM _registration_refusals WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
     );
-    this.#refuse = statement(sqlite, (at) =>
+    this.#refuse = statement(db, (at) =>
       mirrorSql
         .insertInto('_registration_refusals')
         .values({ ...columns(at, ['account_id', 'event']), ...columns(at, ofRefusal) })
         .onConflict((conflict) => conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ofRefusal))),
     );
     this.#prove = statement(
-      sqlite,
+      db,
       (at) => sql`UPDATE _accounts SET callback_proven_at = ${at('at')} WHERE account_id = ${at('account_id')}`,
     );
     this.#endWaits = statement(
-      sqlite,
+      db,
       (at) => sql`UPDATE _registration_refusals SET retry_at = NULL WHERE account_id = ${at('account_id')}`,
     );
     this.#unknown = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT callbackid FROM _unknown_callbacks WHERE account_id = ${at('account_id')}`,
     );
-    this.#notice = statement(sqlite, (at) =>
+    this.#notice = statement(db, (at) =>
       mirrorSql.insertInto('_unknown_callbacks').values(columns(at, ['account_id', 'callbackid', 'found_at'])),
     );
     this.#dismiss = statement(
-      sqlite,
+      db,
       (at) => sql`
         DELETE FROM _unknown_callbacks
         WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,

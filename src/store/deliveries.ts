@@ -6,9 +6,9 @@ import { timestamp } from '../domain/clock.ts';
 import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { expiringBy } from './retention.ts';
-import { shortLockWait, type Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sqlite/schema.ts';
+import { shortLockWait, type Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sql/schema.ts';
 import {
   columns,
   keyText,
@@ -18,7 +18,7 @@ import {
   statement,
   type At,
   type Statement,
-} from './sqlite/statement.ts';
+} from './sql/statement.ts';
 
 /** A correctly signed delivery, to be journalled. */
 export interface NewDelivery {
@@ -69,41 +69,41 @@ export class Deliveries {
   #accepted = 0;
 
   constructor(database: Database, marks: Marks, sweeps: SweepRequestWriter) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#marks = marks;
     this.#sweeps = sweeps;
-    this.#insert = statement(sqlite, (at) => mirrorSql.insertInto('deliveries').values(columns(at, journalled)));
-    this.#roomFor = roomCheck(sqlite);
+    this.#insert = statement(db, (at) => mirrorSql.insertInto('deliveries').values(columns(at, journalled)));
+    this.#roomFor = roomCheck(db);
     const isAbout = (at: At<VendorKey>): RawBuilder<unknown> =>
       sql`account_id = ${at('account_id')} AND object_id = ${at('vendorid')}`;
     this.#open = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT id, received_at FROM deliveries
         WHERE ${isAbout(at)} AND outcome IN ('pending', 'parked') ORDER BY id`,
     );
     this.#lastUnanswered = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT max(received_at) AS received_at FROM deliveries
         WHERE ${isAbout(at)} AND outcome NOT IN ('ignored', 'applied')`,
     );
     this.#settle = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE deliveries SET outcome = ${at('outcome')}, settled_at = ${at('settled_at')}
         WHERE ${isAbout(at)} AND id <= ${at('upTo')} AND outcome IN ('pending', 'parked')`,
     );
     // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
     this.#givenUp = statement(
-      sqlite,
+      db,
       (at) => sql`
     SELECT object_id AS vendorid, max(id) AS "upTo" FROM deliveries INDEXED BY deliveries_unsettled
     WHERE account_id = ${at('account_id')} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
     GROUP BY object_id`,
     );
-    this.#parked = parkedVendors(sqlite);
+    this.#parked = parkedVendors(db);
   }
 
   /** How many deliveries this process has received. */
@@ -193,14 +193,14 @@ export class Deliveries {
  * Returns a function that starts a check of the room in the queue. The check returns true for a vendor that is already marked or still
  * fits, and counts it. The marks of an account are counted once for each check.
  */
-function roomCheck(sqlite: Sqlite): () => RoomCheck {
+function roomCheck(db: Connection): () => RoomCheck {
   const waiting = statement<{ account_id: string }, { marks: number }>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT count(*) AS marks FROM (
         SELECT 1 FROM dirty_vendors WHERE account_id = ${at('account_id')} LIMIT ${roomForMarks})`,
   );
-  const isMarked = statement<VendorKey, { vendorid: number }>(sqlite, (at) =>
+  const isMarked = statement<VendorKey, { vendorid: number }>(db, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
   );
   return () => {
@@ -220,9 +220,9 @@ function roomCheck(sqlite: Sqlite): () => RoomCheck {
 }
 
 /** Parked vendors, by their mark or by a delivery. */
-function parkedVendors(sqlite: Sqlite): Statement<{ account: string | null; vendorid: number | null }, VendorKey> {
+function parkedVendors(db: Connection): Statement<{ account: string | null; vendorid: number | null }, VendorKey> {
   return statement<{ account: string | null; vendorid: number | null }, VendorKey>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT account_id, vendorid FROM (
         SELECT account_id, vendorid FROM dirty_vendors WHERE due_at IS NULL
@@ -241,12 +241,12 @@ export class SweepRequestWriter {
   readonly #callbacks: Statement<{ account_id: string }, { callbackid: number }>;
   readonly #ask: Statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>;
 
-  constructor(sqlite: Sqlite, counter: ReadingCounter) {
+  constructor(db: Connection, counter: ReadingCounter) {
     this.#counter = counter;
-    this.#callbacks = statement(sqlite, (at) =>
+    this.#callbacks = statement(db, (at) =>
       mirrorSql.selectFrom('callbacks').select('callbackid').where('account_id', '=', at('account_id')),
     );
-    this.#ask = statement(sqlite, (at) =>
+    this.#ask = statement(db, (at) =>
       mirrorSql
         .insertInto('_sweep_requests')
         .values({
@@ -310,18 +310,18 @@ export interface DeliveryList {
 }
 
 /** The deliveries that match the filter. */
-export async function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Promise<DeliveryList> {
+export async function listDeliveries(db: Connection, filter: DeliveryFilter): Promise<DeliveryList> {
   const [total] = await runQuery(
-    sqlite,
+    db,
     wanted(filter).select((row) => row.fn.countAll<number>().as('count')),
   );
-  return { total: total?.count ?? 0, deliveries: await latestDeliveries(sqlite, filter) };
+  return { total: total?.count ?? 0, deliveries: await latestDeliveries(db, filter) };
 }
 
 /** The same without the count. */
-export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Promise<ListedDelivery[]> {
+export function latestDeliveries(db: Connection, filter: DeliveryFilter): Promise<ListedDelivery[]> {
   return runQuery<ListedDelivery>(
-    sqlite,
+    db,
     wanted(filter)
       .select(['id', ...journalled])
       .orderBy('id', 'desc')

@@ -10,17 +10,17 @@ import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { balanceFields, columnFields, kept, mergeReading, type Vendor, type VendorField } from '../domain/vendor.ts';
 import { changedAt, History } from './history.ts';
-import type { Database } from './sqlite/database.ts';
-import type { VendorKey, VendorTable } from './sqlite/schema.ts';
-import { keyOf, mirrorSql, statement, type None, type Snapshot, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { VendorKey, VendorTable } from './sql/schema.ts';
+import { keyOf, mirrorSql, statement, type None, type Snapshot, type Statement } from './sql/statement.ts';
 import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
 
 /** Raised whenever a record is read otherwise than before: a new field, or another rule. */
 export const derivation = 1;
 
 /** The version of the rules by which all rows of the file are derived. */
-export async function heldDerivation(sqlite: Snapshot): Promise<number> {
-  const held = statement<None, { derivation: number }>(sqlite, () =>
+export async function heldDerivation(db: Snapshot): Promise<number> {
+  const held = statement<None, { derivation: number }>(db, () =>
     mirrorSql.selectFrom('mirror_identity').select('derivation'),
   );
   return (await held.get({}))?.derivation ?? 0;
@@ -43,17 +43,15 @@ export class Derivation {
   readonly #after: Statement<VendorKey, VendorKey>;
 
   constructor(database: Database, clock: Clock) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#rows = new VendorRows(sqlite);
-    this.#childRows = new ChildRows(sqlite);
-    this.#history = new History(sqlite);
-    this.#held = statement(sqlite, () => mirrorSql.selectFrom('mirror_identity').select('derivation'));
-    this.#hold = statement(sqlite, (at) =>
-      mirrorSql.updateTable('mirror_identity').set({ derivation: at('derivation') }),
-    );
-    this.#after = statement(sqlite, (at) =>
+    this.#rows = new VendorRows(db);
+    this.#childRows = new ChildRows(db);
+    this.#history = new History(db);
+    this.#held = statement(db, () => mirrorSql.selectFrom('mirror_identity').select('derivation'));
+    this.#hold = statement(db, (at) => mirrorSql.updateTable('mirror_identity').set({ derivation: at('derivation') }));
+    this.#after = statement(db, (at) =>
       mirrorSql
         .selectFrom('vendors')
         .select(['account_id', 'vendorid'])

@@ -16,10 +16,10 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { VendorKey, VendorTable } from './sqlite/schema.ts';
-import { ofVendor, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { VendorKey, VendorTable } from './sql/schema.ts';
+import { ofVendor, mirrorSql, statement, type Statement } from './sql/statement.ts';
 
 /** How many vendors must show that lists leave a field out, before many were asked. */
 const witnesses = 2;
@@ -52,19 +52,19 @@ export class DetailRows {
   readonly #due: Statement<VendorKey>;
   readonly #read: Statement<VendorKey & { read_seq: number; at: string }>;
 
-  constructor(sqlite: Sqlite) {
+  constructor(db: Connection) {
     this.#fields = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT field FROM _detail_fields
       WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL
         AND (SELECT reads_details FROM _accounts a WHERE a.account_id = ${at('account_id')}) = 1`,
     );
     this.#shown = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT field, vendorids FROM _detail_fields WHERE account_id = ${at('account_id')} AND is_shown = 1`,
     );
-    this.#held = statement(sqlite, (at) =>
+    this.#held = statement(db, (at) =>
       ofVendor(
         mirrorSql
           .selectFrom('vendors')
@@ -74,13 +74,13 @@ export class DetailRows {
       ),
     );
     this.#witnesses = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT vendorids FROM _detail_fields
       WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );
     this.#note = statement(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _detail_fields (account_id, field, vendorids, learned_at, is_shown)
       VALUES (${at('account_id')}, ${at('field')}, ${at('vendorids')}, ${at('learned_at')}, ${at('is_shown')})
@@ -88,19 +88,19 @@ export class DetailRows {
         is_shown = max(is_shown, excluded.is_shown)`,
     );
     this.#forget = statement(
-      sqlite,
+      db,
       (at) => sql`
       DELETE FROM _detail_fields
       WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );
     this.#stop = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _accounts SET reads_details = 0
       WHERE account_id = ${at('account_id')} AND NOT EXISTS (
         SELECT 1 FROM _detail_fields d WHERE d.account_id = _accounts.account_id AND d.learned_at IS NOT NULL)`,
     );
-    this.#due = statement(sqlite, (at) =>
+    this.#due = statement(db, (at) =>
       ofVendor(
         mirrorSql
           .updateTable('vendors')
@@ -108,7 +108,7 @@ export class DetailRows {
         at,
       ),
     );
-    this.#read = statement(sqlite, (at) =>
+    this.#read = statement(db, (at) =>
       ofVendor(mirrorSql.updateTable('vendors').set({ detail_seq: at('read_seq'), details_at: at('at') }), at).where(
         sql<boolean>`coalesce(detail_seq, 0) < ${at('read_seq')}`,
       ),
@@ -248,17 +248,17 @@ export class Details {
   readonly #forgetUnsteady: Statement<OfAccount & { field: string }>;
 
   constructor(database: Database, clock: Clock, findings: Findings) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
     this.#findings = findings;
-    this.#rows = new DetailRows(sqlite);
+    this.#rows = new DetailRows(db);
     this.#suspected = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${at('account_id')}`,
     );
     this.#next = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT vendorid, detail_seq FROM vendors
       WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL AND presence IN ('present', 'suspect')
@@ -266,71 +266,71 @@ export class Details {
       ORDER BY detail_seq LIMIT +${at('limit')}`,
     );
     this.#enrol = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT max(vendorid) AS last FROM (
         SELECT vendorid FROM vendors WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')}
         ORDER BY vendorid LIMIT ${chunk})`,
     );
     this.#enrolUpTo = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
       WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')} AND vendorid <= ${at('last')}`,
     );
     this.#enrolOthers = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
       WHERE account_id = ${at('account_id')} AND detail_seq IS NULL`,
     );
     this.#begin = statement(
-      sqlite,
+      db,
       (at) => sql`UPDATE _accounts SET reads_details = 1 WHERE account_id = ${at('account_id')}`,
     );
     this.#learned = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT field FROM _detail_fields WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL ORDER BY field`,
     );
     this.#placed = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT 1 FROM vendors WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL LIMIT 1`,
     );
     this.#release = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE vendors SET detail_seq = NULL, details_at = NULL
       WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL`,
     );
     this.#probed = statement<OfAccount, { probed: number }>(
-      sqlite,
+      db,
       (at) => sql`SELECT probed_vendors AS probed FROM _accounts WHERE account_id = ${at('account_id')}`,
     );
     this.#addProbed = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _accounts SET probed_vendors = probed_vendors + ${at('probed')} WHERE account_id = ${at('account_id')}`,
     );
     this.#learnSuspected = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _detail_fields SET learned_at = ${at('learned_at')}
       WHERE account_id = ${at('account_id')} AND learned_at IS NULL`,
     );
     this.#holding = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT count(*) AS vendors FROM vendors
       WHERE account_id = ${at('account_id')} AND vendorid IN (SELECT value FROM json_each(${at('vendorids')}))
         AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')`,
     );
     this.#forgetUnsteady = statement(
-      sqlite,
+      db,
       (at) => sql`DELETE FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );
     this.#readInVain = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE vendors SET detail_seq = max(detail_seq, ${at('read_seq')})
       WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND detail_seq IS NOT NULL`,

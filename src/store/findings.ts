@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { OpenDelivery } from './deliveries.ts';
 import type { Run } from './runs.ts';
-import { shortLockWait, type Database } from './sqlite/database.ts';
-import type { FindingKind, FindingTable, VendorKey } from './sqlite/schema.ts';
+import { shortLockWait, type Database } from './sql/database.ts';
+import type { FindingKind, FindingTable, VendorKey } from './sql/schema.ts';
 import { expiringBy } from './retention.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import type { Connection } from './sql/statement.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
 
 export interface Finding {
@@ -41,10 +41,10 @@ export class Findings {
   readonly #unreadable: Statement<{ accountId: string }, UnreadableCount>;
 
   constructor(database: Database, clock: Clock) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#insert = statement(sqlite, (at) =>
+    this.#insert = statement(db, (at) =>
       mirrorSql.insertInto('findings').values({
         run_id: at('run_id'),
         account_id: at('account_id'),
@@ -56,31 +56,31 @@ export class Findings {
         explanation: null,
       }),
     );
-    this.#known = statement(sqlite, (at) =>
+    this.#known = statement(db, (at) =>
       mirrorSql.selectFrom('_known_fields').select('field').where('account_id', '=', at('account_id')),
     );
-    this.#learn = statement(sqlite, (at) =>
+    this.#learn = statement(db, (at) =>
       mirrorSql
         .insertInto('_known_fields')
         .values({ account_id: at('account_id'), field: at('field'), first_seen_at: at('first_seen_at') })
         .onConflict((conflict) => conflict.doNothing()),
     );
-    this.#forget = statement(sqlite, (at) =>
+    this.#forget = statement(db, (at) =>
       mirrorSql.deleteFrom('_known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
     );
-    this.#open = statement(sqlite, (at) =>
+    this.#open = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('findings').select(['id', 'found_at']), at)
         .where('explained_at', 'is', null)
         .where('kind', 'in', ['missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'in_flight'])
         .orderBy('id'),
     );
-    this.#close = statement(sqlite, (at) =>
+    this.#close = statement(db, (at) =>
       mirrorSql
         .updateTable('findings')
         .set({ explained_at: at('explained_at'), explanation: at('explanation') })
         .where('id', '=', at('id')),
     );
-    this.#promote = statement(sqlite, (at) =>
+    this.#promote = statement(db, (at) =>
       mirrorSql
         .updateTable('findings')
         .set({ kind: sql`json_extract(fields, '$.kind')`, fields: sql`json_extract(fields, '$.changed')` })
@@ -89,7 +89,7 @@ export class Findings {
         .where('explained_at', 'is', null)
         .where('found_at', '<', at('found_at')),
     );
-    this.#openUnreadable = statement(sqlite, (at) =>
+    this.#openUnreadable = statement(db, (at) =>
       mirrorSql
         .selectFrom('findings')
         .select([
@@ -102,8 +102,8 @@ export class Findings {
         .where('explained_at', 'is', null)
         .where('kind', '=', 'unreadable_value'),
     );
-    this.#unreadable = unreadableCounts(sqlite);
-    this.#counts = findingCounts(sqlite);
+    this.#unreadable = unreadableCounts(db);
+    this.#counts = findingCounts(db);
   }
 
   addFindings(run: Run, findings: readonly Finding[]): Promise<void> {
@@ -192,9 +192,9 @@ export interface FindingCount {
 }
 
 /** The findings of a run by kind. */
-export function findingCounts(sqlite: Sqlite): Statement<{ run_id: number }, FindingCount> {
+export function findingCounts(db: Connection): Statement<{ run_id: number }, FindingCount> {
   return statement<{ run_id: number }, FindingCount>(
-    sqlite,
+    db,
     (at) =>
       sql`SELECT kind, count(*) AS count FROM findings WHERE run_id = ${at('run_id')} GROUP BY kind ORDER BY kind`,
   );

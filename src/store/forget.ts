@@ -19,19 +19,19 @@ import { takeSideLock, type SideLock } from './files/locks.ts';
 import { resolvedPath } from './files/own-files.ts';
 import { writeAllAgain } from './publications.ts';
 import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
-import { Database } from './sqlite/database.ts';
+import { SqliteDatabase } from './sqlite/database.ts';
 import { SqliteError, type Sqlite } from './sqlite/driver.ts';
 import { freeBytes } from './sqlite/file-systems.ts';
-import type { VendorKey, VendorTable } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement } from './sqlite/statement.ts';
+import type { VendorKey, VendorTable } from './sql/schema.ts';
+import { mirrorSql, ofVendor, statement, type Connection } from './sql/statement.ts';
 import { balanceKinds, ForgottenVendors, repairedRaw } from './vendors.ts';
 
 export class Forgetter {
-  readonly #database: Database;
+  readonly #database: SqliteDatabase;
   readonly #lock: SideLock;
   readonly #clock: Clock;
 
-  private constructor(database: Database, lock: SideLock, clock: Clock) {
+  private constructor(database: SqliteDatabase, lock: SideLock, clock: Clock) {
     this.#database = database;
     this.#lock = lock;
     this.#clock = clock;
@@ -44,7 +44,7 @@ export class Forgetter {
   static async open(file: MirrorFileOptions): Promise<Forgetter> {
     const lock = takeSideLock(file.path, file.clock.now());
     try {
-      const database = await Database.open(mirrorOptions(file));
+      const database = await SqliteDatabase.open(mirrorOptions(file));
       try {
         assertRoom(database);
         overwriteDeleted(database.sqlite);
@@ -65,8 +65,8 @@ export class Forgetter {
    */
   async fields(names: readonly string[], accountId?: string): Promise<ForgottenFields> {
     const forgotten = await this.#database.write(() => {
-      writeAllAgain(this.#database.sqlite);
-      return forgetFields(this.#database.sqlite, new Set(names), accountId);
+      writeAllAgain(this.#database.connection);
+      return forgetFields(this.#database.connection, new Set(names), accountId);
     });
     await rebuild(this.#database);
     return forgotten;
@@ -78,11 +78,11 @@ export class Forgetter {
    * @throws MirrorError as `fields`.
    */
   async vendor(account_id: string, vendorid: number): Promise<boolean> {
-    const { sqlite } = this.#database;
+    const { connection: db } = this.#database;
     const now = timestamp(this.#clock.now());
     const known = await this.#database.write(() => {
-      writeAllAgain(sqlite);
-      return forgetVendor(sqlite, { account_id, vendorid }, now);
+      writeAllAgain(db);
+      return forgetVendor(db, { account_id, vendorid }, now);
     });
     if (known) await rebuild(this.#database);
     return known;
@@ -110,25 +110,25 @@ const chunk = 1_000;
  * Removes the fields from vendors and their history; that and when they changed stays. Runs inside a transaction.
  * @param accountId all accounts by default
  */
-async function forgetFields(sqlite: Sqlite, names: ReadonlySet<string>, accountId?: string): Promise<ForgottenFields> {
-  const accounts = accountId === undefined ? await accountsIn(sqlite) : [accountId];
+async function forgetFields(db: Connection, names: ReadonlySet<string>, accountId?: string): Promise<ForgottenFields> {
+  const accounts = accountId === undefined ? await accountsIn(db) : [accountId];
   let [vendors, versions] = [0, 0];
   for (const account_id of accounts) {
-    vendors += await stripVendors(sqlite, account_id, names);
-    versions += await stripVersions(sqlite, account_id, names);
-    for (const field of columnFields) if (names.has(field)) clearColumn(sqlite, account_id, field);
-    for (const field of balanceFields) if (names.has(field)) dropBalances(sqlite, account_id, field);
+    vendors += await stripVendors(db, account_id, names);
+    versions += await stripVersions(db, account_id, names);
+    for (const field of columnFields) if (names.has(field)) clearColumn(db, account_id, field);
+    for (const field of balanceFields) if (names.has(field)) dropBalances(db, account_id, field);
     if (names.has('tax_defaults'))
-      statement<{ account_id: string }>(sqlite, (at) =>
+      statement<{ account_id: string }>(db, (at) =>
         mirrorSql.deleteFrom('vendor_tax_defaults').where('account_id', '=', at('account_id')),
       ).send({ account_id });
   }
   return { vendors, versions };
 }
 
-async function accountsIn(sqlite: Sqlite): Promise<string[]> {
+async function accountsIn(db: Connection): Promise<string[]> {
   return (
-    await statement<object, { account_id: string }>(sqlite, () =>
+    await statement<object, { account_id: string }>(db, () =>
       mirrorSql.selectFrom('_accounts').select('account_id'),
     ).all({})
   ).map(({ account_id }) => account_id);
@@ -136,8 +136,8 @@ async function accountsIn(sqlite: Sqlite): Promise<string[]> {
 
 type VendorJson = VendorKey & Pick<VendorTable, 'raw' | 'unknown_fields' | 'unreadable_fields'>;
 
-async function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): Promise<number> {
-  const some = statement<{ account_id: string; after: number }, VendorJson>(sqlite, (at) =>
+async function stripVendors(db: Connection, account_id: string, names: ReadonlySet<string>): Promise<number> {
+  const some = statement<{ account_id: string; after: number }, VendorJson>(db, (at) =>
     mirrorSql
       .selectFrom('vendors')
       .select(['account_id', 'vendorid', 'raw', 'unknown_fields', 'unreadable_fields'])
@@ -146,7 +146,7 @@ async function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlyS
       .orderBy('vendorid')
       .limit(chunk),
   );
-  const put = statement<VendorJson>(sqlite, (at) =>
+  const put = statement<VendorJson>(db, (at) =>
     ofVendor(
       mirrorSql.updateTable('vendors').set({
         raw: at('raw'),
@@ -194,8 +194,8 @@ interface VersionJson {
   readonly raw: string;
 }
 
-async function stripVersions(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): Promise<number> {
-  const some = statement<{ account_id: string; after: number }, VersionJson>(sqlite, (at) =>
+async function stripVersions(db: Connection, account_id: string, names: ReadonlySet<string>): Promise<number> {
+  const some = statement<{ account_id: string; after: number }, VersionJson>(db, (at) =>
     mirrorSql
       .selectFrom('_vendor_versions')
       .select(['seq', 'raw'])
@@ -206,7 +206,7 @@ async function stripVersions(sqlite: Sqlite, account_id: string, names: Readonly
       .limit(chunk)
       .$narrowType<{ raw: string }>(),
   );
-  const put = statement<VersionJson>(sqlite, (at) =>
+  const put = statement<VersionJson>(db, (at) =>
     mirrorSql
       .updateTable('_vendor_versions')
       .set({ raw: at('raw') })
@@ -228,8 +228,8 @@ function stripped(json: string, names: ReadonlySet<string>): string {
   return textWithoutMembers(repairedRaw(json), names);
 }
 
-function clearColumn(sqlite: Sqlite, account_id: string, field: ColumnField): void {
-  statement<{ account_id: string }>(sqlite, (at) =>
+function clearColumn(db: Connection, account_id: string, field: ColumnField): void {
+  statement<{ account_id: string }>(db, (at) =>
     mirrorSql
       .updateTable('vendors')
       .set({ [field]: null })
@@ -238,17 +238,17 @@ function clearColumn(sqlite: Sqlite, account_id: string, field: ColumnField): vo
   ).send({ account_id });
 }
 
-function dropBalances(sqlite: Sqlite, account_id: string, field: BalanceField): void {
+function dropBalances(db: Connection, account_id: string, field: BalanceField): void {
   const kind = balanceKinds[field];
-  statement<{ account_id: string }>(sqlite, (at) =>
+  statement<{ account_id: string }>(db, (at) =>
     mirrorSql.deleteFrom('vendor_balances').where('account_id', '=', at('account_id')).where('kind', '=', kind),
   ).send({ account_id });
   // Like a vendor without an amount.
   const nothing = { [kind]: null, [`${kind}_minor`]: null, [`${kind}_amount`]: 0, [`${kind}_units`]: 0 };
-  statement<{ account_id: string }>(sqlite, (at) =>
+  statement<{ account_id: string }>(db, (at) =>
     mirrorSql.updateTable('_balance_spans').set(nothing).where('account_id', '=', at('account_id')),
   ).send({ account_id });
-  statement<{ account_id: string }>(sqlite, (at) =>
+  statement<{ account_id: string }>(db, (at) =>
     mirrorSql
       .deleteFrom('_balance_spans')
       .where('account_id', '=', at('account_id'))
@@ -278,26 +278,26 @@ const ofVendors = [
  * @param at timestamp of ours
  * @returns whether it was stored, or forgotten before; otherwise nothing is done.
  */
-async function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): Promise<boolean> {
-  const stored = await statement<VendorKey, { vendor_name: string | null }>(sqlite, (place) =>
+async function forgetVendor(db: Connection, key: VendorKey, at: string): Promise<boolean> {
+  const stored = await statement<VendorKey, { vendor_name: string | null }>(db, (place) =>
     ofVendor(mirrorSql.selectFrom('vendors').select('vendor_name'), place),
   ).get(key);
-  const forgotten = new ForgottenVendors(sqlite);
+  const forgotten = new ForgottenVendors(db);
   if (!stored && !(await forgotten.has(key))) return false;
   if (stored?.vendor_name != null)
-    statement<{ account_id: string; vendor_name: string }>(sqlite, (place) =>
+    statement<{ account_id: string; vendor_name: string }>(db, (place) =>
       mirrorSql
         .deleteFrom('_creations')
         .where('account_id', '=', place('account_id'))
         .where('vendor_name', '=', place('vendor_name')),
     ).send({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
   for (const table of ofVendors)
-    statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).send(key);
+    statement<VendorKey>(db, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).send(key);
   statement<VendorKey>(
-    sqlite,
+    db,
     (at) => sql`DELETE FROM _notify_queue WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
   ).send(key);
-  statement<VendorKey>(sqlite, (place) =>
+  statement<VendorKey>(db, (place) =>
     mirrorSql
       .deleteFrom('deliveries')
       .where('account_id', '=', place('account_id'))
@@ -314,7 +314,7 @@ async function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): Promise
 const copies = 2;
 
 /** @throws MirrorError `disk_full` where there is no room to rebuild the file. */
-function assertRoom(database: Database): void {
+function assertRoom(database: SqliteDatabase): void {
   const needed = copies * (database.fileSizes()?.databaseBytes ?? 0);
   const free = freeBytes(dirname(database.path));
   if (free < needed)
@@ -334,7 +334,7 @@ function overwriteDeleted(sqlite: Sqlite): void {
  * replaces all pages, and truncates the journal.
  * @throws MirrorError `database_locked` where another program reads the file, and so keeps the journal.
  */
-async function rebuild(database: Database): Promise<void> {
+async function rebuild(database: SqliteDatabase): Promise<void> {
   const { sqlite, path } = database;
   await database.retryWhileLocked(() => sqlite.exec('VACUUM'));
   try {
@@ -362,9 +362,9 @@ export function olderCopies(database: string, published: readonly string[]): str
 }
 
 /** The names that occur in a stored record or an earlier version; searches all of them. */
-export async function storedFields(sqlite: Sqlite, names: readonly string[]): Promise<string[]> {
+export async function storedFields(db: Connection, names: readonly string[]): Promise<string[]> {
   const inRecords = statement<{ part: string }, { found: number }>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, ${at('part')})) OR
        EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, ${at('part')})) AS found`,

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Gateway } from '../domain/vendor.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { GatewayTable } from './sqlite/schema.ts';
-import { columns, mirrorSql, runQuery, statement, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { GatewayTable } from './sql/schema.ts';
+import { columns, mirrorSql, runQuery, statement, type Statement } from './sql/statement.ts';
 
 export class Gateways {
   readonly #database: Database;
@@ -15,14 +15,14 @@ export class Gateways {
   readonly #remove: Statement<{ account_id: string; sgid: number; removed_at: string }>;
 
   constructor(database: Database, clock: Clock) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
     this.#enabled = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT sgid FROM gateways WHERE account_id = ${at('account_id')} AND removed_at IS NULL`,
     );
-    this.#upsert = statement(sqlite, (at) =>
+    this.#upsert = statement(db, (at) =>
       mirrorSql
         .insertInto('gateways')
         .values({
@@ -45,7 +45,7 @@ export class Gateways {
         ),
     );
     this.#remove = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE gateways SET removed_at = ${at('removed_at')}
         WHERE account_id = ${at('account_id')} AND sgid = ${at('sgid')}`,
@@ -77,12 +77,12 @@ export class Gateways {
 export type ListedGateway = Omit<GatewayTable, 'id'>;
 
 /** The gateways by account and id; all accounts where none is given. */
-export function listGateways(sqlite: Sqlite, account: string | undefined): Promise<ListedGateway[]> {
+export function listGateways(db: Connection, account: string | undefined): Promise<ListedGateway[]> {
   const gateways = mirrorSql
     .selectFrom('gateways')
     .select(['account_id', 'sgid', 'connectionid', 'gateway_name', 'first_seen_at', 'removed_at'])
     .$if(account !== undefined, (query) => query.where('account_id', '=', account ?? ''))
     .orderBy('account_id')
     .orderBy('sgid');
-  return runQuery<ListedGateway>(sqlite, gateways);
+  return runQuery<ListedGateway>(db, gateways);
 }

@@ -7,9 +7,9 @@ import { isAbsent } from '../domain/presence.ts';
 import { balanceFields, kept, stateWord, Unreadable, type Balance, type Vendor } from '../domain/vendor.ts';
 import { feedEpochs } from './reports/feed-cursor.ts';
 import { expiringBy } from './retention.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { BalanceSpanTable, VendorKey, VendorTable, VersionRowTable } from './sqlite/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import type { Connection } from './sql/statement.ts';
+import type { BalanceSpanTable, VendorKey, VendorTable, VersionRowTable } from './sql/schema.ts';
+import { columns, mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
 
 /** The source and time of a change. */
 interface Cause {
@@ -57,8 +57,8 @@ export class History {
   /** The last cause; each transaction or savepoint has its own, and needs its epoch to be checked. */
   #cause: Cause | undefined;
 
-  constructor(sqlite: Sqlite) {
-    this.#addVersion = statement(sqlite, (at) =>
+  constructor(db: Connection) {
+    this.#addVersion = statement(db, (at) =>
       mirrorSql.insertInto('_vendor_versions').values({
         account_id: at('account_id'),
         vendorid: at('vendorid'),
@@ -74,28 +74,28 @@ export class History {
         raw: null,
       }),
     );
-    this.#endVersion = statement(sqlite, (at) =>
+    this.#endVersion = statement(db, (at) =>
       ofVendor(
         mirrorSql.updateTable('_vendor_versions').set({ valid_to: at('at'), raw: sql`coalesce(raw, ${at('raw')})` }),
         at,
       ).where('valid_to', 'is', null),
     );
-    this.#addSpan = statement(sqlite, (at) =>
+    this.#addSpan = statement(db, (at) =>
       mirrorSql.insertInto('_balance_spans').values({ ...columns(at, spanColumns), valid_to: null }),
     );
-    this.#openSpans = statement(sqlite, (at) =>
+    this.#openSpans = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('_balance_spans').select([...spanColumns, 'valid_to']), at).where(
         'valid_to',
         'is',
         null,
       ),
     );
-    this.#endSpan = statement(sqlite, (at) =>
+    this.#endSpan = statement(db, (at) =>
       ofVendor(mirrorSql.updateTable('_balance_spans').set({ valid_to: at('at') }), at)
         .where('code', '=', at('code'))
         .where('valid_to', 'is', null),
     );
-    this.#beginEpoch = feedEpochs(sqlite);
+    this.#beginEpoch = feedEpochs(db);
   }
 
   /** Adds the first version of a vendor. */

@@ -12,9 +12,9 @@ import { parseInstant, type Clock } from '../domain/clock.ts';
 import { limits } from '../domain/limits.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { VendorKey, VendorTable } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import type { Connection } from './sql/statement.ts';
+import type { VendorKey, VendorTable } from './sql/schema.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
 
 /** Sweeps reckon with copies of at most this age, in milliseconds. */
 const oldestCopy = 10 * 60_000;
@@ -32,24 +32,24 @@ export class LaggingCopies {
   readonly #raise: Statement<{ account_id: string; behind_ms: number; seen_ms: number; since: number }>;
   readonly #behind: Statement<{ account_id: string; since: number }, { behind_ms: number }>;
 
-  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>, counter: Pick<ReadingCounter, 'moment'>) {
+  constructor(db: Connection, clock: Pick<Clock, 'now'>, counter: Pick<ReadingCounter, 'moment'>) {
     this.#clock = clock;
     this.#counter = counter;
-    this.#ended = statement(sqlite, (at) =>
+    this.#ended = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('_vendor_versions').select(sql<string>`valid_to`.as('valid_to')), at)
         .where('valid_to', 'is not', null)
         .where(sql<boolean>`(raw = ${at('raw')} OR json_extract(raw, '$.updated_at') = ${at('earlier')})`)
         .orderBy('seq', 'desc')
         .limit(1),
     );
-    this.#first = statement(sqlite, (at) =>
+    this.#first = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('_lagging_copies').select(['begun_ms', 'wait_ms']), at).where(
         'updated_at',
         '=',
         at('updated_at'),
       ),
     );
-    this.#note = statement(sqlite, (at) =>
+    this.#note = statement(db, (at) =>
       mirrorSql.replaceInto('_lagging_copies').values({
         account_id: at('account_id'),
         vendorid: at('vendorid'),
@@ -59,18 +59,18 @@ export class LaggingCopies {
         age_ms: at('age_ms'),
       }),
     );
-    this.#age = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_lagging_copies').select('age_ms'), at));
-    this.#settle = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
-    this.#open = statement(sqlite, (at) =>
+    this.#age = statement(db, (at) => ofVendor(mirrorSql.selectFrom('_lagging_copies').select('age_ms'), at));
+    this.#settle = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
+    this.#open = statement(db, (at) =>
       mirrorSql.selectFrom('_lagging_copies').select('vendorid').where('account_id', '=', at('account_id')).limit(1),
     );
-    this.#settleOthers = statement(sqlite, (at) =>
+    this.#settleOthers = statement(db, (at) =>
       mirrorSql
         .deleteFrom('_lagging_copies')
         .where('account_id', '=', at('account_id'))
         .where(sql<boolean>`vendorid NOT IN (SELECT value FROM json_each(${at('lagging')}))`),
     );
-    this.#raise = statement(sqlite, (at) =>
+    this.#raise = statement(db, (at) =>
       mirrorSql
         .insertInto('_lagging_lists')
         .values({ account_id: at('account_id'), behind_ms: at('behind_ms'), seen_ms: at('seen_ms') })
@@ -81,7 +81,7 @@ export class LaggingCopies {
           }),
         ),
     );
-    this.#behind = statement(sqlite, (at) =>
+    this.#behind = statement(db, (at) =>
       mirrorSql
         .selectFrom('_lagging_lists')
         .select('behind_ms')

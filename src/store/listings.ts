@@ -4,9 +4,9 @@
  */
 import { sql } from 'kysely';
 import { nextPresence } from '../domain/presence.ts';
-import type { Database } from './sqlite/database.ts';
-import type { ShownStateTable } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { ShownStateTable } from './sql/schema.ts';
+import { columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
 
 /** A `vis_state`; null for vendors without one. */
 type State = number | null;
@@ -51,27 +51,27 @@ export class Listings {
   readonly #remember: Statement<{ account_id: string } & Remembered>;
 
   constructor(database: Database) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
-    this.#shown = statement(sqlite, (at) =>
+    this.#shown = statement(db, (at) =>
       mirrorSql
         .selectFrom('_shown_states')
         .select(['vis_state', 'shown_by'])
         .where('account_id', '=', at('account_id')),
     );
-    this.#learn = statement(sqlite, (at) =>
+    this.#learn = statement(db, (at) =>
       mirrorSql
         .insertInto('_shown_states')
         .values(columns(at, ['account_id', 'vis_state', 'shown_by']))
         .onConflict((conflict) => conflict.columns(['account_id', 'vis_state']).doUpdateSet(columns(at, ['shown_by']))),
     );
-    this.#unlearn = statement(sqlite, (at) =>
+    this.#unlearn = statement(db, (at) =>
       mirrorSql
         .deleteFrom('_shown_states')
         .where('account_id', '=', at('account_id'))
         .where('vis_state', '=', at('vis_state')),
     );
-    this.#clear = statement(sqlite, (at) =>
+    this.#clear = statement(db, (at) =>
       mirrorSql
         .updateTable('vendors')
         .set({ presence: withdrawn.presence, presence_ms: withdrawn.since })
@@ -79,7 +79,7 @@ export class Listings {
         .where('presence', '=', 'suspect')
         .where(sql<boolean>`coalesce(vis_state, ${noState}) = ${at('vis_state')}`),
     );
-    this.#states = statement(sqlite, (at) =>
+    this.#states = statement(db, (at) =>
       mirrorSql
         .selectFrom('vendors')
         .select((row) => ['vis_state', row.fn.countAll<number>().as('vendors')])
@@ -87,7 +87,7 @@ export class Listings {
         .where('presence', 'in', ['present', 'suspect'])
         .groupBy(['presence', 'vis_state']),
     );
-    this.#unproven = statement(sqlite, (at) =>
+    this.#unproven = statement(db, (at) =>
       mirrorSql
         .selectFrom('vendors')
         .select((row) => row.fn.countAll<number>().as('vendors'))
@@ -96,16 +96,16 @@ export class Listings {
         .where('presence_ms', 'is', null)
         .where(sql<boolean>`vis_state IS NOT 0`),
     );
-    this.#filtersShow = statement(sqlite, (at) =>
+    this.#filtersShow = statement(db, (at) =>
       mirrorSql.selectFrom('_accounts').select('filters_show').where('account_id', '=', at('account_id')),
     );
-    this.#noteFilters = statement(sqlite, (at) =>
+    this.#noteFilters = statement(db, (at) =>
       mirrorSql.updateTable('_accounts').set({ filters_show: 1 }).where('account_id', '=', at('account_id')),
     );
-    this.#memory = statement(sqlite, (at) =>
+    this.#memory = statement(db, (at) =>
       mirrorSql.selectFrom('_accounts').select(remembered).where('account_id', '=', at('account_id')),
     );
-    this.#remember = statement(sqlite, (at) =>
+    this.#remember = statement(db, (at) =>
       mirrorSql.updateTable('_accounts').set(columns(at, remembered)).where('account_id', '=', at('account_id')),
     );
   }

@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { repeatDelays, type MarkReason } from '../domain/retry.ts';
 import type { By, ReadingCounter } from './reading-counter.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import type { Connection } from './sql/statement.ts';
+import type { DirtyVendorTable, VendorKey } from './sql/schema.ts';
+import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
 
 /** The delay before another delivery causes a read, in milliseconds. */
 const rest = sql<number>`CASE ${sql.join(
@@ -28,17 +28,17 @@ export class Marks {
   readonly #putOff: Statement<VendorKey & { due_at: string; due_ms: number }>;
   readonly #announced: Statement<VendorKey, { vendorid: number }>;
 
-  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter) {
+  constructor(db: Connection, clock: Clock, counter: ReadingCounter) {
     this.#clock = clock;
     this.#counter = counter;
     // One sequence for all vendors: generations are never reused, so a late settle cannot remove a newer mark.
-    this.#takeGenerations = statement(sqlite, (at) =>
+    this.#takeGenerations = statement(db, (at) =>
       mirrorSql
         .updateTable('_reading_counter')
         .set({ generation: sql`generation + ${at('marks')}` })
         .returning('generation as last'),
     );
-    this.#upsert = statement(sqlite, (at) =>
+    this.#upsert = statement(db, (at) =>
       mirrorSql
         .insertInto('dirty_vendors')
         .values({
@@ -66,7 +66,7 @@ export class Marks {
           }),
         ),
     );
-    this.#count = statement(sqlite, (at) =>
+    this.#count = statement(db, (at) =>
       ofVendor(
         mirrorSql.updateTable('dirty_vendors').set({ attempts: at('attempts'), last_error: at('last_error') }),
         at,
@@ -74,7 +74,7 @@ export class Marks {
         .where('reason', '=', 'delivery')
         .where('attempts', '<=', at('attempts')),
     );
-    this.#putOff = statement(sqlite, (at) =>
+    this.#putOff = statement(db, (at) =>
       ofVendor(
         mirrorSql.updateTable('dirty_vendors').set({
           due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at('due_at')}, (${rest} / 1000.0) || ' seconds')`,
@@ -85,7 +85,7 @@ export class Marks {
         .where('reason', '=', 'delivery')
         .where('due_ms', '<', sql<number>`${at('due_ms')} + ${rest}`),
     );
-    this.#announced = statement(sqlite, (at) =>
+    this.#announced = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
         'delivery',
         'second_look',
@@ -127,9 +127,9 @@ export class Marks {
 }
 
 /** After the clock was set back: moves all marks with it. */
-export function moveMarks(sqlite: Sqlite): Statement<By> {
+export function moveMarks(db: Connection): Statement<By> {
   return statement<By>(
-    sqlite,
+    db,
     (at) => sql`
       UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, ${at('by')}),
         due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, ${at('by')})`,

@@ -48,8 +48,9 @@ import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
 import { dropFreshness, expiringRuns, Runs, type Run, type RunEnd } from './runs.ts';
 import { ServiceKnowledge } from './service-knowledge.ts';
-import { Database, shortLockWait } from './sqlite/database.ts';
-import type { Query } from './sqlite/statement.ts';
+import { shortLockWait } from './sql/database.ts';
+import { SqliteDatabase } from './sqlite/database.ts';
+import type { Query } from './sql/statement.ts';
 import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from './sqlite/file-systems.ts';
 import { CheckpointThread, Journal } from './sqlite/journal.ts';
 import { moveSweepRequests, SweepRequests } from './sweep-requests.ts';
@@ -76,7 +77,7 @@ export interface MirrorFile extends MirrorFileOptions {
 /** Opens the mirror to write. @throws MirrorError as `Database.open`, and `already_running` where it must be migrated under a daemon. */
 export async function openMirror(file: MirrorFile): Promise<Store> {
   const mayMigrate = (): void => refuseMigrationBesideDaemon(file.path);
-  const database = await Database.open({ ...mirrorOptions(file), mayMigrate });
+  const database = await SqliteDatabase.open({ ...mirrorOptions(file), mayMigrate });
   const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
   return new Store(database, process, file);
 }
@@ -119,7 +120,7 @@ export class Store {
   /** This process among those that use the mirror. */
   readonly process: ProcessLock;
   readonly path: string;
-  readonly #database: Database;
+  readonly #database: SqliteDatabase;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #counter: ReadingCounter;
@@ -129,21 +130,21 @@ export class Store {
   readonly #identity: IdentityRow;
   readonly #received: (accountId: string) => Promise<ReceivedDeliveries>;
   /** Runs a report on one consistent state. A field, because reports get `query` without the store. */
-  readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
+  readonly query: Query = (report) => this.#database.read(() => report(this.#database.connection));
 
-  constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
-    const { sqlite } = database;
-    const corrections = [moveMarks(sqlite), moveSweepRequests(sqlite), dropFreshness(sqlite), forgetWhenKnown(sqlite)];
-    const setBacks = new ClockSetBackLog(sqlite, clock, corrections);
-    const counter = new ReadingCounter(sqlite, clock, setBacks);
-    const marks = new Marks(sqlite, clock, counter);
+  constructor(database: SqliteDatabase, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
+    const { connection: db } = database;
+    const corrections = [moveMarks(db), moveSweepRequests(db), dropFreshness(db), forgetWhenKnown(db)];
+    const setBacks = new ClockSetBackLog(db, clock, corrections);
+    const counter = new ReadingCounter(db, clock, setBacks);
+    const marks = new Marks(db, clock, counter);
     const rateLedger = new RateLedger(database, { clock, counter, process });
     const runs = new Runs(database, { clock, counter, process, setBacks });
     const findings = new Findings(database, clock);
-    const deliveries = new Deliveries(database, marks, new SweepRequestWriter(sqlite, counter));
-    const unsteady = new UnsteadyFields(sqlite, findings);
-    const copies = new LaggingCopies(sqlite, clock, counter);
-    const writer = new ReadingWriter(sqlite, clock, counter, { marks, copies, unsteady });
+    const deliveries = new Deliveries(database, marks, new SweepRequestWriter(db, counter));
+    const unsteady = new UnsteadyFields(db, findings);
+    const copies = new LaggingCopies(db, clock, counter);
+    const writer = new ReadingWriter(db, clock, counter, { marks, copies, unsteady });
     this.queue = new Queue(database, { clock, counter, marks, deliveries, findings });
     const { queue } = this;
     this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries, queue });
@@ -177,9 +178,9 @@ export class Store {
     this.#random = random;
     this.#counter = counter;
     this.#unsteady = unsteady;
-    this.#accounts = new AccountRows(sqlite);
-    this.#identity = new IdentityRow(sqlite, clock);
-    this.#received = receivedDeliveriesOf(sqlite);
+    this.#accounts = new AccountRows(db);
+    this.#identity = new IdentityRow(db, clock);
+    this.#received = receivedDeliveriesOf(db);
   }
 
   takeStamp(): Promise<ReadStamp> {
@@ -277,7 +278,7 @@ export class Store {
   /** As `rememberListener`. */
   noteListener(place: ListenerPlace): Promise<boolean> {
     const now = timestamp(this.#clock.now());
-    return this.#database.write(() => rememberListener(this.#database.sqlite, place, now));
+    return this.#database.write(() => rememberListener(this.#database.connection, place, now));
   }
 
   /** As `Database.copyJournal`. */

@@ -6,9 +6,9 @@ import { insteadOf, untilTriedAgain, type OptionalMemory, type OptionalRequest }
 import type { Findings } from './findings.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import { statement, type OfAccount, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import { statement, type OfAccount, type Statement } from './sql/statement.ts';
 
 interface OfRequest {
   account_id: string;
@@ -40,18 +40,18 @@ export class NotHonoured implements OptionalMemory {
     database: Database,
     { clock, counter, findings }: { clock: Pick<Clock, 'now'>; counter: ReadingCounter; findings: Findings },
   ) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
     this.#counter = counter;
     this.#findings = findings;
     this.#ofAccount = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT request, again_at, since_ms, again_ms, failures, code, message, is_found FROM _not_honoured WHERE account_id = ${at('account_id')}`,
     );
     this.#put = statement(
-      sqlite,
+      db,
       (at) => sql`
         INSERT INTO _not_honoured (account_id, request, since, tried_at, again_at, since_ms, again_ms, failures, code, message)
         VALUES (${at('account_id')}, ${at('request')}, ${at('now')}, ${at('now')}, ${at('again_at')}, ${at('since_ms')},
@@ -60,11 +60,11 @@ export class NotHonoured implements OptionalMemory {
           failures = excluded.failures, code = excluded.code, message = excluded.message`,
     );
     this.#remove = statement(
-      sqlite,
+      db,
       (at) => sql`DELETE FROM _not_honoured WHERE account_id = ${at('account_id')} AND request = ${at('request')}`,
     );
     this.#found = statement(
-      sqlite,
+      db,
       (at) => sql`UPDATE _not_honoured SET is_found = 1 WHERE account_id = ${at('account_id')}`,
     );
   }
@@ -130,9 +130,9 @@ export interface DeclinedRequest {
 }
 
 /** Those of an account. */
-export function declinedRequests(sqlite: Sqlite): Statement<OfAccount, DeclinedRequest> {
+export function declinedRequests(db: Connection): Statement<OfAccount, DeclinedRequest> {
   return statement<OfAccount, DeclinedRequest>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT request, since, message FROM _not_honoured WHERE account_id = ${at('accountId')} ORDER BY request`,
   );
@@ -142,9 +142,9 @@ export function declinedRequests(sqlite: Sqlite): Statement<OfAccount, DeclinedR
 type UnlistedGateways = Omit<DeclinedRequest, 'request'> & { readonly account_id: string };
 
 /** Accounts whose gateways the service does not list now; all of them where none is given. */
-export function unlistedGateways(sqlite: Sqlite, account: string | undefined): Promise<UnlistedGateways[]> {
+export function unlistedGateways(db: Connection, account: string | undefined): Promise<UnlistedGateways[]> {
   return statement<{ account: string | null }, UnlistedGateways>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT account_id, since, message FROM _not_honoured
       WHERE request = 'gateways' AND account_id = coalesce(${at('account')}, account_id) ORDER BY account_id`,

@@ -19,9 +19,9 @@ import {
   resolveCursor,
   type HistoryGone,
 } from './reports/feed-cursor.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import { statement, type At } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import { statement, type At } from './sql/statement.ts';
 
 /** The most waiting vendors of a target; beyond that, its position stays where it is. */
 const maxWaiting = 1_000;
@@ -42,7 +42,7 @@ export class Outbox {
   constructor(database: Database, parts: OutboxParts) {
     this.#database = database;
     this.#parts = parts;
-    this.#statements = { ...targetStatements(database.sqlite), ...queueStatements(database.sqlite) };
+    this.#statements = { ...targetStatements(database.connection), ...queueStatements(database.connection) };
   }
 
   /**
@@ -56,10 +56,10 @@ export class Outbox {
     savedPosition: string | undefined,
     noticeOf: (gone: HistoryGone) => PendingNotice,
   ): Promise<string> {
-    const { sqlite } = this.#database;
+    const { connection: db } = this.#database;
     return this.#database.write(async () => {
       const now = timestamp(this.#parts.clock.now());
-      const saved = savedPosition === undefined ? 0 : await resolveCursor(sqlite, savedPosition);
+      const saved = savedPosition === undefined ? 0 : await resolveCursor(db, savedPosition);
       const known = await this.#statements.find.get({ target });
       if (typeof saved !== 'number' && saved.reason === 'other_history') {
         this.#statements.begin.send({ target, place: saved.latest, now });
@@ -68,7 +68,7 @@ export class Outbox {
         return saved.latest;
       }
       if (known) return known.place;
-      const place = await latestCursor(sqlite);
+      const place = await latestCursor(db);
       this.#statements.begin.send({ target, place, now });
       return place;
     });
@@ -79,16 +79,16 @@ export class Outbox {
    * invalid.
    */
   nextPosition(target: string): Promise<string | HistoryGone | undefined> {
-    const { sqlite } = this.#database;
+    const { connection: db } = this.#database;
     return this.#database.read(async () => {
       const found = await this.#statements.find.get({ target });
       if (found?.disabled_at !== null) return undefined;
-      const before = await resolveCursor(sqlite, found.place);
+      const before = await resolveCursor(db, found.place);
       if (typeof before !== 'number') return before;
-      if ((await lastSeq(sqlite)) <= before) return undefined;
+      if ((await lastSeq(db)) <= before) return undefined;
       const ahead = (await this.#statements.ahead.get({ before, most: maxEnqueued }))?.last ?? null;
       const waiting = (await this.#statements.countWaiting.get({ target }))?.vendors ?? 0;
-      return ahead === null || waiting >= maxWaiting ? undefined : await cursorOf(sqlite, ahead);
+      return ahead === null || waiting >= maxWaiting ? undefined : await cursorOf(db, ahead);
     });
   }
 
@@ -127,11 +127,11 @@ export class Outbox {
 
   /** The first change of a vendor that a target has not received; undefined where there is none. */
   nextChange({ target, account_id, vendorid, after_seq }: DueVendor): Promise<FeedChange | undefined> {
-    const { sqlite } = this.#database;
+    const { connection: db } = this.#database;
     return this.#database.read(async () => {
       const until = seqOf((await this.#statements.find.get({ target }))?.place);
-      const [change] = await readChanges(sqlite, { account: account_id, vendorid, since: after_seq, until, limit: 1 });
-      return change && (await withValues(sqlite, [change]))[0];
+      const [change] = await readChanges(db, { account: account_id, vendorid, since: after_seq, until, limit: 1 });
+      return change && (await withValues(db, [change]))[0];
     });
   }
 
@@ -266,50 +266,50 @@ interface TargetRow {
   readonly disabled_at: string | null;
 }
 
-function targetStatements(sqlite: Sqlite) {
+function targetStatements(db: Connection) {
   return {
     find: statement<OfTarget, TargetRow>(
-      sqlite,
+      db,
       (at) => sql`SELECT place, notice, disabled_at FROM _notify_targets WHERE target = ${at('target')}`,
     ),
     begin: statement<OfTarget & { place: string; now: string }>(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _notify_targets (target, place, began_at)
       VALUES (${at('target')}, ${at('place')}, ${at('now')}) ON CONFLICT DO NOTHING`,
     ),
     /** Moves the target's position, and stores a notice if one is given. */
     moveTo: statement<OfTarget & { place: string; notice: string | null }>(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _notify_targets SET place = ${at('place')}, notice = coalesce(${at('notice')}, notice)
       WHERE target = ${at('target')}`,
     ),
     endNotice: statement<OfTarget>(
-      sqlite,
+      db,
       (at) => sql`UPDATE _notify_targets SET notice = NULL WHERE target = ${at('target')}`,
     ),
     accepted: statement<OfTarget & { now: string }>(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _notify_targets SET delivered_at = ${at('now')}, failing_since = NULL, last_error = NULL
       WHERE target = ${at('target')}`,
     ),
     failing: statement<OfTarget & { error: string; now: string }>(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _notify_targets SET failing_since = coalesce(failing_since, ${at('now')}), last_error = ${at('error')}
       WHERE target = ${at('target')}`,
     ),
     disable: statement<OfTarget & { now: string }>(
-      sqlite,
+      db,
       (at) => sql`UPDATE _notify_targets SET disabled_at = ${at('now')} WHERE target = ${at('target')}`,
     ),
     enable: statement<OfTarget>(
-      sqlite,
+      db,
       (at) => sql`UPDATE _notify_targets SET disabled_at = NULL WHERE target = ${at('target')}`,
     ),
-    forget: statement<OfTarget>(sqlite, (at) => sql`DELETE FROM _notify_targets WHERE target = ${at('target')}`),
+    forget: statement<OfTarget>(db, (at) => sql`DELETE FROM _notify_targets WHERE target = ${at('target')}`),
   };
 }
 
@@ -318,22 +318,22 @@ const ofVendor = (at: At<NotifiedVendor>): RawBuilder<unknown> =>
 const versionsOfVendor = (at: At<NotifiedVendor>): RawBuilder<unknown> =>
   sql`_vendor_versions v WHERE v.account_id = ${at('account_id')} AND v.vendorid = ${at('vendorid')}`;
 
-function queueStatements(sqlite: Sqlite) {
+function queueStatements(db: Connection) {
   return {
     /** The last of the next changes. */
     ahead: statement<{ before: number; most: number }, { last: number | null }>(
-      sqlite,
+      db,
       (at) => sql`
       SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions
       WHERE seq > ${at('before')} ORDER BY seq LIMIT +${at('most')})`,
     ),
     countWaiting: statement<OfTarget, { vendors: number }>(
-      sqlite,
+      db,
       (at) => sql`SELECT count(*) AS vendors FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
     ),
     /** Adds changed vendors, and makes parked ones among them due again. */
     enqueue: statement<OfTarget & Due & { before: number; upTo: number }>(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, due_at, due_ms, attempts)
       SELECT ${at('target')}, account_id, vendorid, min(seq) - 1, min(valid_from), ${at('due_at')}, ${at('due_ms')}, 0
@@ -343,25 +343,25 @@ function queueStatements(sqlite: Sqlite) {
     ),
     /** Due vendors, those without failures first. */
     due: statement<OfTarget & { moment: number; limit: number }, DueVendor>(
-      sqlite,
+      db,
       (at) => sql`
       SELECT target, account_id, vendorid, after_seq, attempts FROM _notify_queue
       WHERE target = ${at('target')} AND due_ms <= ${at('moment')}
       ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT +${at('limit')}`,
     ),
     nextDue: statement<OfTarget, { next: number | null }>(
-      sqlite,
+      db,
       (at) => sql`SELECT min(due_ms) AS next FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
     ),
     /** Removes a vendor that has no change after `seq`. */
     settle: statement<NotifiedVendor & { seq: number; upTo: number }>(
-      sqlite,
+      db,
       (at) => sql`
       DELETE FROM _notify_queue WHERE ${ofVendor(at)}
         AND NOT EXISTS (SELECT 1 FROM ${versionsOfVendor(at)} AND v.seq > ${at('seq')} AND v.seq <= ${at('upTo')})`,
     ),
     advance: statement<NotifiedVendor & Due & { seq: number }>(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _notify_queue
       SET after_seq = ${at('seq')}, due_at = ${at('due_at')}, due_ms = ${at('due_ms')}, attempts = 0, last_error = NULL,
@@ -370,18 +370,18 @@ function queueStatements(sqlite: Sqlite) {
       WHERE ${ofVendor(at)}`,
     ),
     putOff: statement<NotifiedVendor & Due & { attempts: number; error: string }>(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _notify_queue
       SET attempts = ${at('attempts')}, last_error = ${at('error')}, due_at = ${at('due_at')}, due_ms = ${at('due_ms')}
       WHERE ${ofVendor(at)}`,
     ),
     wake: statement<OfTarget & Due>(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _notify_queue SET due_at = ${at('due_at')}, due_ms = ${at('due_ms')}, attempts = 0
       WHERE target = ${at('target')} AND due_ms IS NULL`,
     ),
-    emptyQueue: statement<OfTarget>(sqlite, (at) => sql`DELETE FROM _notify_queue WHERE target = ${at('target')}`),
+    emptyQueue: statement<OfTarget>(db, (at) => sql`DELETE FROM _notify_queue WHERE target = ${at('target')}`),
   };
 }

@@ -9,9 +9,9 @@
 import { sql } from 'kysely';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { VendorKey } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import type { Connection } from './sql/statement.ts';
+import type { VendorKey } from './sql/schema.ts';
+import { columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
 import type { ForgottenVendors, VendorRows } from './vendors.ts';
 
 /** The result of a confirmation. */
@@ -36,18 +36,18 @@ export class PageConfirmations {
   /** The number of the reading at which they were last removed. */
   #prunedAt = -Infinity;
 
-  constructor(sqlite: Sqlite, rows: VendorRows, forgotten: ForgottenVendors) {
+  constructor(db: Connection, rows: VendorRows, forgotten: ForgottenVendors) {
     this.#rows = rows;
     this.#forgotten = forgotten;
-    this.#insert = statement(sqlite, (at) =>
+    this.#insert = statement(db, (at) =>
       mirrorSql
         .insertInto('_page_confirmations')
         .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
         .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
     );
-    this.#prune = statement(sqlite, (at) => sql`DELETE FROM _page_confirmations WHERE read_seq < ${at('read_seq')}`);
+    this.#prune = statement(db, (at) => sql`DELETE FROM _page_confirmations WHERE read_seq < ${at('read_seq')}`);
     this.#later = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT read_seq FROM _page_confirmations
         WHERE account_id = ${at('account_id')} AND read_seq > ${at('read_seq')}

@@ -7,11 +7,11 @@ import { sql, type Selectable } from 'kysely';
 import { inOrder } from '../domain/concurrency.ts';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
 import { cursorParts, latestCursor } from './reports/feed-cursor.ts';
-import type { PublicationTable } from './sqlite/schema.ts';
-import { statement, type None, type Statement } from './sqlite/statement.ts';
+import type { PublicationTable } from './sql/schema.ts';
+import { statement, type None, type Statement } from './sql/statement.ts';
 
 /** What a file holds. */
 export interface PublishedState {
@@ -38,19 +38,16 @@ export class PublicationRows {
   readonly #failed: Statement<{ path: string; now: string; code: string; error: string; remedy: string | null }>;
 
   constructor(database: Database, clock: Pick<Clock, 'now'>) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#find = statement(
-      sqlite,
-      (at) => sql`SELECT ${publicationColumns} FROM _publications WHERE path = ${at('path')}`,
-    );
+    this.#find = statement(db, (at) => sql`SELECT ${publicationColumns} FROM _publications WHERE path = ${at('path')}`);
     this.#register = statement(
-      sqlite,
+      db,
       (at) => sql`INSERT INTO _publications (path) VALUES (${at('path')}) ON CONFLICT DO NOTHING`,
     );
     this.#wrote = statement(
-      sqlite,
+      db,
       (at) => sql`
         INSERT INTO _publications (path, place, definition, file_ms, written_at)
         VALUES (${at('path')}, ${at('place')}, ${at('definition')}, ${at('file_ms')}, ${at('now')})
@@ -58,7 +55,7 @@ export class PublicationRows {
           written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL, remedy = NULL`,
     );
     this.#failed = statement(
-      sqlite,
+      db,
       (at) => sql`
         INSERT INTO _publications (path, failing_since, failed_at, failures, code, error, remedy)
         VALUES (${at('path')}, ${at('now')}, ${at('now')}, 1, ${at('code')}, ${at('error')}, ${at('remedy')})
@@ -70,7 +67,7 @@ export class PublicationRows {
 
   /** The end of the change feed: a copy that is begun now holds everything up to there. */
   place(): Promise<string> {
-    return this.#database.read(() => latestCursor(this.#database.sqlite));
+    return this.#database.read(() => latestCursor(this.#database.connection));
   }
 
   find(path: string): Promise<PublicationRow | undefined> {
@@ -109,13 +106,13 @@ export interface PublicationReport extends Pick<
 }
 
 /** What the mirror knows of its copies, whether the settings name them or not. */
-export async function publicationReports(sqlite: Sqlite): Promise<PublicationReport[]> {
+export async function publicationReports(db: Connection): Promise<PublicationReport[]> {
   const all = statement<None, PublicationRow>(
-    sqlite,
+    db,
     () => sql`SELECT ${publicationColumns} FROM _publications ORDER BY path`,
   );
   const after = statement<{ seq: number }, { at: string }>(
-    sqlite,
+    db,
     (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
   );
   return inOrder(
@@ -129,6 +126,6 @@ export async function publicationReports(sqlite: Sqlite): Promise<PublicationRep
 }
 
 /** Takes what is there for something else than what was written, so that each is written again. Runs inside a transaction. */
-export function writeAllAgain(sqlite: Sqlite): void {
-  statement<None>(sqlite, () => sql`UPDATE _publications SET file_ms = min(coalesce(file_ms, 0), 0) - 1`).send({});
+export function writeAllAgain(db: Connection): void {
+  statement<None>(db, () => sql`UPDATE _publications SET file_ms = min(coalesce(file_ms, 0), 0) - 1`).send({});
 }

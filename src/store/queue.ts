@@ -9,9 +9,9 @@ import type { OpenDelivery, ParkedDeliveries, SettledOutcome, Deliveries } from 
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import { noticeable, type ReadingCounter } from './reading-counter.ts';
-import type { Database } from './sqlite/database.ts';
-import type { DirtyVendorTable, VendorKey } from './sqlite/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type At, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { DirtyVendorTable, VendorKey } from './sql/schema.ts';
+import { columns, mirrorSql, ofVendor, statement, type At, type Statement } from './sql/statement.ts';
 
 /** A mark: a vendor that must be read again. */
 export type Mark = Pick<
@@ -62,53 +62,53 @@ export class Queue {
     this.#marks = marks;
     this.#deliveries = deliveries;
     this.#findings = findings;
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#due = statement(
-      sqlite,
+      db,
       // A vendor that was tried in vain lets all others go first.
       (at) => sql`
         SELECT ${shown} FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms <= ${at('moment')}
         ORDER BY attempts > 0, due_ms LIMIT +${at('limit')}`,
     );
     this.#parked = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT ${shown} FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms IS NULL`,
     );
     this.#open = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT count(*) AS marks FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms IS NOT NULL`,
     );
     this.#next = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT min(due_ms) AS next FROM dirty_vendors
         WHERE account_id = ${at('account_id')} AND due_ms > ${at('after')}`,
     );
     this.#older = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT vendorid, last_error IS NOT NULL AS failed FROM dirty_vendors
         WHERE account_id = ${at('account_id')} AND marked_ms <= ${at('upTo')}`,
     );
     this.#untried = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT vendorid FROM dirty_vendors WHERE account_id = ${at('account_id')} AND attempts = 0`,
     );
     this.#aged = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT ${shown}, marked_ms, last_ms FROM dirty_vendors
         WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
     );
     this.#rejuvenate = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE dirty_vendors SET marked_at = ${at('marked_at')}, marked_ms = ${at('marked_ms')}
         WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
     );
-    this.#remove = statement(sqlite, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
-    this.#change = statement(sqlite, (at) =>
+    this.#remove = statement(db, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
+    this.#change = statement(db, (at) =>
       asMarked(mirrorSql.updateTable('dirty_vendors').set(columns(at, changed)), at),
     );
   }

@@ -19,10 +19,10 @@ import type {
 } from '../domain/reading.ts';
 import type { ProcessLock } from './files/locks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
-import { shortLockWait, type Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { RequestTable } from './sqlite/schema.ts';
-import { columns, mirrorSql, statement, type At } from './sqlite/statement.ts';
+import { shortLockWait, type Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { RequestTable } from './sql/schema.ts';
+import { columns, mirrorSql, statement, type At } from './sql/statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const maxWait = 5_000;
@@ -66,7 +66,7 @@ export class RateLedger {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#rows = requestRows(database.sqlite);
+    this.#rows = requestRows(database.connection);
   }
 
   /** Reserves a place for a request, or returns the milliseconds after which to try again. */
@@ -194,39 +194,39 @@ interface RateUsage {
 }
 
 /** The rows of `_requests`: requests that still count for their rate limit. Everything runs inside a transaction. */
-function requestRows(sqlite: Sqlite) {
+function requestRows(db: Connection) {
   type ScopeNow = RequestScope & { now: number };
   const isOf = (at: At<RequestScope>): RawBuilder<unknown> =>
     sql`connection = ${at('connection')} AND "window" = ${at('window')}`;
   return {
-    add: statement<RequestTable>(sqlite, (at) =>
+    add: statement<RequestTable>(db, (at) =>
       mirrorSql
         .insertInto('_requests')
         .values(columns(at, ['connection', 'window', 'read_seq', 'counts_until_ms', 'process'])),
     ),
     /** Those that ended and no longer count. */
     removeOver: statement<ScopeNow>(
-      sqlite,
+      db,
       (at) => sql`DELETE FROM _requests WHERE ${isOf(at)} AND counts_until_ms <= ${at('now')} AND process IS NULL`,
     ),
     usage: statement<ScopeNow, RateUsage>(
-      sqlite,
+      db,
       (at) => sql`
         SELECT count(*) AS used, min(counts_until_ms) FILTER (WHERE counts_until_ms > ${at('now')}) AS next
         FROM _requests WHERE ${isOf(at)}`,
     ),
     /** Those that should have ended by now. */
     overdue: statement<ScopeNow, Pick<RequestTable, 'read_seq' | 'process'>>(
-      sqlite,
+      db,
       (at) => sql`SELECT read_seq, process FROM _requests WHERE ${isOf(at)} AND counts_until_ms <= ${at('now')}`,
     ),
     remove: statement<RequestKey>(
-      sqlite,
+      db,
       (at) => sql`DELETE FROM _requests WHERE ${isOf(at)} AND read_seq = ${at('read_seq')}`,
     ),
     /** The request counts until then and is no longer under way. */
     end: statement<RequestEnd>(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE _requests SET counts_until_ms = ${at('counts_until_ms')}, process = NULL
         WHERE ${isOf(at)} AND read_seq = ${at('read_seq')}`,

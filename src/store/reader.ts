@@ -4,26 +4,26 @@ import type { Writable } from 'node:stream';
 import type { Exported } from './export/export-process.ts';
 import type { Export, ProcessOptions, StreamOptions } from './export/write-export.ts';
 import { noteDamage, resolvedPath } from './files/own-files.ts';
-import { Database, type DatabaseOptions } from './sqlite/database.ts';
+import { SqliteDatabase, type DatabaseOptions } from './sqlite/database.ts';
 import { readMigrations, type Migration } from './sqlite/migrate.ts';
 import { faultsOf, isCausedByDamage } from './sqlite/sqlite-errors.ts';
-import type { Query } from './sqlite/statement.ts';
+import type { Query } from './sql/statement.ts';
 
 export class Reader {
-  readonly #database: Database;
+  readonly #database: SqliteDatabase;
 
-  private constructor(database: Database) {
+  private constructor(database: SqliteDatabase) {
     this.#database = database;
   }
 
   /** @returns undefined where there is no mirror yet. @throws MirrorError as `Database.openToRead`. */
   static open(options: DatabaseOptions): Reader | undefined {
-    const database = Database.openToRead(options);
+    const database = SqliteDatabase.openToRead(options);
     return database && new Reader(database);
   }
 
   /** Runs a report on one consistent state. */
-  readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
+  readonly query: Query = (report) => this.#database.read(() => report(this.#database.connection));
 
   /** Sizes in bytes. */
   get sizes(): { databaseBytes: number; walBytes: number } {

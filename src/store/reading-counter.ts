@@ -10,9 +10,9 @@
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ReadStamp } from '../domain/reading.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { CounterTable } from './sqlite/schema.ts';
-import { mirrorSql, statement, type Statement } from './sqlite/statement.ts';
+import type { Connection } from './sql/statement.ts';
+import type { CounterTable } from './sql/schema.ts';
+import { mirrorSql, statement, type Statement } from './sql/statement.ts';
 
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 type Row = Pick<CounterTable, (typeof columns)[number]>;
@@ -28,10 +28,10 @@ export class ReadingCounter {
   readonly #current: Statement<object, Row>;
   readonly #noteClock: Statement<{ clock_ahead_ms: number | null }>;
 
-  constructor(sqlite: Sqlite, clock: Clock, setBacks: ClockSetBackLog) {
+  constructor(db: Connection, clock: Clock, setBacks: ClockSetBackLog) {
     this.#clock = clock;
     this.#setBacks = setBacks;
-    this.#advance = statement(sqlite, (at) =>
+    this.#advance = statement(db, (at) =>
       mirrorSql
         .updateTable('_reading_counter')
         .set({
@@ -42,11 +42,11 @@ export class ReadingCounter {
         .returning(columns),
     );
     this.#takeRun = statement(
-      sqlite,
+      db,
       (at) => sql`UPDATE _reading_counter SET run_id = max(run_id, ${at('newest')}) + 1 RETURNING run_id`,
     );
-    this.#current = statement(sqlite, () => mirrorSql.selectFrom('_reading_counter').select(columns));
-    this.#noteClock = statement(sqlite, (at) =>
+    this.#current = statement(db, () => mirrorSql.selectFrom('_reading_counter').select(columns));
+    this.#noteClock = statement(db, (at) =>
       mirrorSql.updateTable('_reading_counter').set({ clock_ahead_ms: at('clock_ahead_ms') }),
     );
   }
@@ -125,15 +125,15 @@ export class ClockSetBackLog {
   readonly #corrections: readonly Pick<Statement<By>, 'send'>[];
 
   /** `corrections`: what each table does about it. */
-  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>, corrections: readonly Pick<Statement<By>, 'send'>[]) {
+  constructor(db: Connection, clock: Pick<Clock, 'now'>, corrections: readonly Pick<Statement<By>, 'send'>[]) {
     this.#clock = clock;
-    this.#add = statement(sqlite, (at) =>
+    this.#add = statement(db, (at) =>
       mirrorSql
         .insertInto('_clock_set_back')
         .values({ read_seq: at('read_seq'), noticed_at: at('noticed_at') })
         .onConflict((conflict) => conflict.doNothing()),
     );
-    this.#since = statement(sqlite, (at) =>
+    this.#since = statement(db, (at) =>
       mirrorSql.selectFrom('_clock_set_back').select('read_seq').where('read_seq', '>', at('read_seq')).limit(1),
     );
     this.#corrections = corrections;

@@ -29,10 +29,10 @@ import type { Marks } from './marks.ts';
 import { contestedIds, PageConfirmations } from './page-confirmations.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
-import { savepoint, type Sqlite } from './sqlite/driver.ts';
-import type { VendorKey, VendorTable } from './sqlite/schema.ts';
+
+import type { VendorKey, VendorTable } from './sql/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
-import { keyOf } from './sqlite/statement.ts';
+import { keyOf, type Connection } from './sql/statement.ts';
 import type { UnsteadyFields } from './unsteady-fields.ts';
 import {
   ChildRows,
@@ -47,7 +47,7 @@ import {
 } from './vendors.ts';
 
 export class ReadingWriter {
-  readonly #sqlite: Sqlite;
+  readonly #db: Connection;
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #rows: VendorRows;
@@ -62,7 +62,7 @@ export class ReadingWriter {
   readonly #unsteady: UnsteadyFields;
 
   constructor(
-    sqlite: Sqlite,
+    db: Connection,
     clock: Clock,
     counter: ReadingCounter,
     { marks, copies, unsteady }: { marks: Marks; copies: LaggingCopies; unsteady: UnsteadyFields },
@@ -70,15 +70,15 @@ export class ReadingWriter {
     this.#copies = copies;
     this.#unsteady = unsteady;
     this.#marks = marks;
-    this.#sqlite = sqlite;
+    this.#db = db;
     this.#clock = clock;
     this.#counter = counter;
-    this.#rows = new VendorRows(sqlite);
-    this.#childRows = new ChildRows(sqlite);
-    this.#history = new History(sqlite);
-    this.#forgotten = new ForgottenVendors(sqlite);
-    this.pages = new PageConfirmations(sqlite, this.#rows, this.#forgotten);
-    this.#details = new DetailRows(sqlite);
+    this.#rows = new VendorRows(db);
+    this.#childRows = new ChildRows(db);
+    this.#history = new History(db);
+    this.#forgotten = new ForgottenVendors(db);
+    this.pages = new PageConfirmations(db, this.#rows, this.#forgotten);
+    this.#details = new DetailRows(db);
   }
 
   /**
@@ -404,7 +404,7 @@ export class ReadingWriter {
 
   async #byItself(row: VendorRow, apply: (row: VendorRow) => Promise<Verdict>): Promise<Verdict> {
     try {
-      return await savepoint(this.#sqlite, () => apply(row));
+      return await this.#db.savepoint(() => apply(row));
     } catch (error) {
       if (!isRecordError(error)) throw error;
       return rejectedVerdict(row.vendorid, error);

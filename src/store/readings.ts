@@ -12,8 +12,8 @@ import { contestedIds } from './page-confirmations.ts';
 import type { Queue } from './queue.ts';
 import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
 import type { RunCounts, Runs } from './runs.ts';
-import type { Database } from './sqlite/database.ts';
-import type { VendorKey } from './sqlite/schema.ts';
+import type { Database } from './sql/database.ts';
+import type { VendorKey } from './sql/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { countAbsences } from './vendors.ts';
 
@@ -77,7 +77,7 @@ export class Readings {
     this.#findings = findings;
     this.#marks = marks;
     this.#deliveries = deliveries;
-    this.#absences = countAbsences(database.sqlite);
+    this.#absences = countAbsences(database.connection);
     this.#queue = queue;
   }
 
@@ -149,7 +149,7 @@ export class Readings {
   async #letDeliveriesPass(): Promise<void> {
     await this.#clock.yield();
     await this.#clock.yield();
-    await this.#database.waitForJournalRoom();
+    await this.#database.waitForRoom();
   }
 
   /** A sweep showed all vendors of the account but these as they are, or as no version before. */

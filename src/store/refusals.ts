@@ -4,10 +4,10 @@
  */
 import { sql, type Selectable } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { RefusalTable } from './sqlite/schema.ts';
-import { statement, type OfAccount, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { RefusalTable } from './sql/schema.ts';
+import { statement, type OfAccount, type Statement } from './sql/statement.ts';
 
 /** Refused requests of one account with one outcome. */
 export interface Refused {
@@ -34,7 +34,7 @@ export class Refusals {
     this.#database = database;
     const isAnew = sql`last_at <= (SELECT max(received_at) FROM deliveries d WHERE d.account_id = _refusals.account_id)`;
     this.#add = statement(
-      database.sqlite,
+      database.connection,
       (at) => sql`
         INSERT INTO _refusals (account_id, outcome, refused, first_at, last_at, recent, recent_at, detail)
         VALUES (${at('account_id')}, ${at('outcome')}, ${at('count')}, ${at('first_at')}, ${at('last_at')}, ${at('count')}, ${at('first_at')}, ${at('detail')})
@@ -44,7 +44,7 @@ export class Refusals {
           recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE recent_at END`,
     );
     this.#forget = statement(
-      database.sqlite,
+      database.connection,
       (at) => sql`
         DELETE FROM _refusals
         WHERE account_id = ${at('account_id')} AND outcome IN ('wrong_code', 'unexpected_code', 'wrong_signature')`,
@@ -73,9 +73,9 @@ export class Refusals {
 }
 
 /** Prepares what was ever refused of an account, by outcome. */
-export function refusalsOf(sqlite: Sqlite): Statement<OfAccount, ReportedRefusals> {
+export function refusalsOf(db: Connection): Statement<OfAccount, ReportedRefusals> {
   return statement<OfAccount, ReportedRefusals>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT outcome, refused, first_at, last_at, recent, recent_at, detail FROM _refusals
       WHERE account_id = ${at('accountId')} ORDER BY last_at DESC, outcome`,

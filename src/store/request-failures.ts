@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
-import type { Database } from './sqlite/database.ts';
-import { statement, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import { statement, type Statement } from './sql/statement.ts';
 
 /** The table, and its column that says whose requests fail. */
 const tables = {
@@ -31,11 +31,11 @@ export class RequestFailures {
     const { table, column } = tables[kept];
     this.#database = database;
     this.#clock = clock;
-    const { sqlite } = database;
-    this.#any = statement(sqlite, (at) => sql`SELECT 1 FROM ${table} WHERE ${column} = ${at('of')}`);
-    this.#forget = statement(sqlite, (at) => sql`DELETE FROM ${table} WHERE ${column} = ${at('of')}`);
+    const { connection: db } = database;
+    this.#any = statement(db, (at) => sql`SELECT 1 FROM ${table} WHERE ${column} = ${at('of')}`);
+    this.#forget = statement(db, (at) => sql`DELETE FROM ${table} WHERE ${column} = ${at('of')}`);
     this.#add = statement(
-      sqlite,
+      db,
       (at) => sql`
         INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message, remedy)
         VALUES (${at('of')}, ${at('requests')}, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')}, ${at('remedy')})

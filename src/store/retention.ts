@@ -4,8 +4,8 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
-import type { Database } from './sqlite/database.ts';
-import { statement, type At } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import { statement, type At } from './sql/statement.ts';
 
 /** Rows that one transaction reads: few enough to go unnoticed. */
 export const batchSize = 250;
@@ -65,9 +65,9 @@ export async function* removeExpired(
   { next, remove }: Expiring,
   before: number,
 ): AsyncGenerator<number, void, void> {
-  const { sqlite } = database;
-  const select = statement<Place, OldRow>(sqlite, next);
-  const drop = statement<Ids>(sqlite, remove);
+  const { connection: db } = database;
+  const select = statement<Place, OldRow>(db, next);
+  const drop = statement<Ids>(db, remove);
   let place: Place | undefined = { at: '', id: 0, since: timestamp(before) };
   while (place) {
     const from: Place = place;

@@ -8,19 +8,20 @@ import type { ProcessLock } from './files/locks.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { among, batchSize, type Expiring } from './retention.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
-import type { Database } from './sqlite/database.ts';
+import type { Database } from './sql/database.ts';
 import { connectReader, type Sqlite } from './sqlite/driver.ts';
-import type { ProofKind, RunTable, RunTrigger } from './sqlite/schema.ts';
+import type { ProofKind, RunTable, RunTrigger } from './sql/schema.ts';
 import {
   columns,
-  fileStatement,
   mirrorSql,
   statement,
   type None,
   type OfAccount,
   type At,
   type Statement,
-} from './sqlite/statement.ts';
+  type Connection,
+} from './sql/statement.ts';
+import { fileStatement } from './sqlite/connection.ts';
 
 interface RunStart {
   readonly accountId: string;
@@ -134,34 +135,34 @@ export class Runs {
   readonly #finish: Statement<RunCounts & { id: number } & Pick<RunTable, (typeof ends)[number]>>;
 
   constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
-    this.#moves = listMoves(sqlite);
-    this.#starts = new RunStarts(sqlite, setBacks);
+    this.#moves = listMoves(db);
+    this.#starts = new RunStarts(db, setBacks);
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#newest = statement(sqlite, () => sql`SELECT max(id) AS id FROM runs`);
-    this.#insert = statement(sqlite, (at) =>
+    this.#newest = statement(db, () => sql`SELECT max(id) AS id FROM runs`);
+    this.#insert = statement(db, (at) =>
       mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd }),
     );
     this.#running = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT id, process FROM runs WHERE account_id = ${at('account_id')} AND outcome = 'running'`,
     );
     this.#unfinished = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT process, outcome FROM runs
         WHERE account_id = ${at('account_id')} AND outcome IN ('abandoned', 'running') AND started_at > ${at('since')}`,
     );
     this.#complete = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT started_at FROM runs
         WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
     );
-    this.#firstComplete = statement(sqlite, (at) =>
+    this.#firstComplete = statement(db, (at) =>
       mirrorSql
         .selectFrom('runs')
         .select('finished_at')
@@ -172,24 +173,24 @@ export class Runs {
         .limit(1),
     );
     this.#claimed = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT safe_as_of FROM runs
         WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
     );
     this.#everyComplete = statement(
-      sqlite,
+      db,
       () => sql`
     SELECT a.account_id, r.started_at FROM _accounts a JOIN runs r ON r.id = (
       SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
     );
     this.#latest = statement<{ account_id: string }, Sweeping>(
-      sqlite,
+      db,
       (at) => sql`
         SELECT id, kind, "trigger" FROM runs
         WHERE account_id = ${at('account_id')} AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
     );
-    this.#abandon = statement(sqlite, (at) =>
+    this.#abandon = statement(db, (at) =>
       mirrorSql
         .updateTable('runs')
         .set({
@@ -199,10 +200,10 @@ export class Runs {
         })
         .where('id', '=', at('id')),
     );
-    this.#progress = statement(sqlite, (at) =>
+    this.#progress = statement(db, (at) =>
       mirrorSql.updateTable('runs').set(columns(at, counted)).where('id', '=', at('id')),
     );
-    this.#finish = statement(sqlite, (at) =>
+    this.#finish = statement(db, (at) =>
       mirrorSql
         .updateTable('runs')
         .set({ ...columns(at, counted), ...columns(at, ends), finished_at: ended(at) })
@@ -331,9 +332,9 @@ class RunStarts {
   readonly #setBacks: Pick<ClockSetBackLog, 'wasSince'>;
   readonly #before: Statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>;
 
-  constructor(sqlite: Sqlite, setBacks: Pick<ClockSetBackLog, 'wasSince'>) {
+  constructor(db: Connection, setBacks: Pick<ClockSetBackLog, 'wasSince'>) {
     this.#setBacks = setBacks;
-    this.#before = statement(sqlite, (at) =>
+    this.#before = statement(db, (at) =>
       mirrorSql
         .selectFrom('_accounts')
         .leftJoin('runs', (join) =>
@@ -371,9 +372,9 @@ class RunStarts {
 const movesCounted = 5;
 
 /** Whether the list of an account changed during its latest complete runs. */
-function listMoves(sqlite: Sqlite): (accountId: string) => Promise<ListMoves> {
+function listMoves(db: Connection): (accountId: string) => Promise<ListMoves> {
   const latest = statement<{ account_id: string }, ListMoves>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT coalesce(sum(list_moved), 0) AS moved, count(*) AS walked FROM (
         SELECT list_moved FROM runs
@@ -400,9 +401,9 @@ export interface LatestRuns {
 export type Carriers = ReadonlyMap<string, boolean | undefined>;
 
 /** Prepares lists of the processes that are to carry out the `latest` runs of an account. */
-export function carriersOf(sqlite: Sqlite, latest: number): (accountId: string) => Promise<string[]> {
+export function carriersOf(db: Connection, latest: number): (accountId: string) => Promise<string[]> {
   const named = statement<OfAccount & { latest: number }, { process: string }>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT DISTINCT process FROM (
         SELECT outcome, process FROM runs WHERE account_id = ${at('accountId')} ORDER BY id DESC LIMIT +${at('latest')})
@@ -412,10 +413,10 @@ export function carriersOf(sqlite: Sqlite, latest: number): (accountId: string) 
 }
 
 export function latestRuns(
-  sqlite: Sqlite,
+  db: Connection,
 ): (accountId: string, latest: number, carriers: Carriers) => Promise<LatestRuns> {
   const recorded = statement<OfAccount & { latest: number }, ReportedRun & Pick<RunTable, 'process'>>(
-    sqlite,
+    db,
     (at) => sql`
   SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
     suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code, remedy, process
@@ -446,10 +447,10 @@ export interface FailedSince {
   readonly refusedSince: string | null;
 }
 
-export function failuresOfRuns(sqlite: Sqlite): Statement<OfAccount, FailedSince> {
+export function failuresOfRuns(db: Connection): Statement<OfAccount, FailedSince> {
   const moment = sql`coalesce(f.finished_at, f.started_at)`;
   return statement<OfAccount, FailedSince>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT ${firstFailure(at('accountId'), moment)} AS "failedSince", ${firstRefusal(at('accountId'), moment)} AS "refusedSince"`,
   );
@@ -486,10 +487,10 @@ function firstAfter(
 
 /** The last complete sweep of an account before a run; before any where that is null. */
 export function lastCompleteBefore(
-  sqlite: Sqlite,
+  db: Connection,
 ): Statement<{ account_id: string; before: number | null }, { id: number }> {
   return statement(
-    sqlite,
+    db,
     (at) => sql`
       SELECT id FROM runs
       WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify'
@@ -499,9 +500,9 @@ export function lastCompleteBefore(
 }
 
 /** After the clock was set back: clears the freshness of the last complete sweep of each account. */
-export function dropFreshness(sqlite: Sqlite): Statement<object> {
+export function dropFreshness(db: Connection): Statement<object> {
   return statement<object>(
-    sqlite,
+    db,
     () => sql`
       UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
         SELECT (SELECT max(c.id) FROM runs c

@@ -1,9 +1,9 @@
 /** What was learned of a service, whatever account it was learned from (`_service_knowledge`). It is learned again where the row is gone. */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
-import type { Database } from './sqlite/database.ts';
-import type { MirrorTables } from './sqlite/schema.ts';
-import { statement, type None, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { MirrorTables } from './sql/schema.ts';
+import { statement, type None, type Statement } from './sql/statement.ts';
 
 type KnowledgeRow = Omit<MirrorTables['_service_knowledge'], 'service'>;
 
@@ -33,24 +33,24 @@ export class ServiceKnowledge {
   readonly #learn: Statement<Pick<KnowledgeRow, 'largest_page' | 'counts_lists'>>;
 
   constructor(database: Database, clock: Clock) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
     const service = sql`coalesce((SELECT service FROM mirror_identity), '')`;
     this.#get = statement<None, KnowledgeRow>(
-      sqlite,
+      db,
       () => sql`
       SELECT first_page, asked_at, largest_page, counts_lists FROM _service_knowledge WHERE service = ${service}`,
     );
     this.#ask = statement(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _service_knowledge (service, first_page, asked_at)
       VALUES (${service}, ${at('first_page')}, ${at('asked_at')})
       ON CONFLICT DO UPDATE SET first_page = excluded.first_page, asked_at = excluded.asked_at`,
     );
     this.#learn = statement(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _service_knowledge (service, largest_page, counts_lists)
       VALUES (${service}, ${at('largest_page')}, ${at('counts_lists')})

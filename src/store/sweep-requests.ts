@@ -8,9 +8,9 @@ import type { SettledOutcome, Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { By } from './reading-counter.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import { statement, type None, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import { statement, type None, type Statement } from './sql/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
@@ -103,23 +103,23 @@ export class SweepRequests {
     this.#marks = marks;
     this.#deliveries = deliveries;
     this.#findings = findings;
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#open = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
         WHERE account_id = ${at('account_id')} AND asked_ms IS NOT NULL`,
     );
-    this.#lastDelivery = statement(sqlite, () => sql`SELECT max(id) AS id FROM deliveries`);
+    this.#lastDelivery = statement(db, () => sql`SELECT max(id) AS id FROM deliveries`);
     this.#named = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT callback_ids AS deliveries, callback_id_at AS last FROM _sweep_requests
         WHERE account_id = ${at('account_id')}`,
     );
     // The index contains the unsettled deliveries in order of arrival.
     this.#unmarked = statement(
-      sqlite,
+      db,
       (at) => sql`
     SELECT vendorid, max(id) AS "upTo" FROM (
       SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
@@ -130,20 +130,20 @@ export class SweepRequests {
     GROUP BY vendorid`,
     );
     this.#advance = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE _sweep_requests SET asked_at = max(asked_at, ${at('asked_at')}),
           asked_ms = max(asked_ms, ${at('asked_ms')}), rest_until_ms = ${at('rest_until_ms')}
         WHERE account_id = ${at('account_id')}`,
     );
     this.#clear = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE _sweep_requests SET asked_at = NULL, asked_ms = NULL
         WHERE account_id = ${at('account_id')} AND generation = ${at('generation')} AND last_ms <= ${at('upToMs')}`,
     );
     this.#rest = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE _sweep_requests SET rest_until_ms = ${at('rest_until_ms')} WHERE account_id = ${at('account_id')}`,
     );
@@ -227,9 +227,9 @@ export class SweepRequests {
 }
 
 /** After the clock was set back: moves all open requests with it. */
-export function moveSweepRequests(sqlite: Sqlite): Statement<By> {
+export function moveSweepRequests(db: Connection): Statement<By> {
   return statement<By>(
-    sqlite,
+    db,
     (at) => sql`
       UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, ${at('by')})
       WHERE asked_at IS NOT NULL`,

@@ -8,10 +8,10 @@ import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ErrorCode, MirrorError } from '../domain/errors.ts';
 import type { Run } from './runs.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { UndecidedTable, VendorKey } from './sqlite/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { UndecidedTable, VendorKey } from './sql/schema.ts';
+import { columns, mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
 
 const leftOut: ErrorCode = 'list_refuted';
 const isLeftOut = 'The list leaves it out, though a read by id shows it.';
@@ -29,19 +29,19 @@ export class Undecided {
   readonly #remove: Statement<VendorKey>;
 
   constructor(database: Database, clock: Pick<Clock, 'now'>) {
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#all = statement(sqlite, (at) =>
+    this.#all = statement(db, (at) =>
       mirrorSql
         .selectFrom('undecided_vendors')
         .select(['vendorid', 'as_of', 'code'])
         .where('account_id', '=', at('account_id')),
     );
-    this.#claimed = statement(sqlite, (at) =>
+    this.#claimed = statement(db, (at) =>
       mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at('account_id')),
     );
-    this.#add = statement(sqlite, (at) =>
+    this.#add = statement(db, (at) =>
       mirrorSql
         .insertInto('undecided_vendors')
         .values(columns(at, ['account_id', 'vendorid', 'since', 'as_of', 'code', 'error']))
@@ -54,7 +54,7 @@ export class Undecided {
           }),
         ),
     );
-    this.#remove = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('undecided_vendors'), at));
+    this.#remove = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('undecided_vendors'), at));
   }
 
   /** The undecided vendors of an account. */
@@ -101,6 +101,6 @@ export class Undecided {
 }
 
 /** After the clock was set back, nobody knows up to when they are known. */
-export function forgetWhenKnown(sqlite: Sqlite): Statement<object> {
-  return statement<object>(sqlite, () => mirrorSql.updateTable('undecided_vendors').set({ as_of: null }));
+export function forgetWhenKnown(db: Connection): Statement<object> {
+  return statement<object>(db, () => mirrorSql.updateTable('undecided_vendors').set({ as_of: null }));
 }

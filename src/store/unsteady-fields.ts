@@ -18,9 +18,9 @@ import { neededFields, type VendorField } from '../domain/vendor.ts';
 import { changedValues, isEdited, type Difference } from './acceptance.ts';
 import type { Findings } from './findings.ts';
 import { lastCompleteBefore, type Run } from './runs.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { VendorKey } from './sqlite/schema.ts';
-import { statement, type None, type Snapshot, type Statement } from './sqlite/statement.ts';
+import type { Connection } from './sql/statement.ts';
+import type { VendorKey } from './sql/schema.ts';
+import { statement, type None, type Snapshot, type Statement } from './sql/statement.ts';
 
 /** So many differences in succession. */
 const enough = 4;
@@ -47,9 +47,9 @@ interface OfField {
 }
 
 /** Accounts of which the stored vendors change without a change that anybody is told of. */
-export async function accountsWithUnsteadyFields(sqlite: Snapshot): Promise<Set<string>> {
+export async function accountsWithUnsteadyFields(db: Snapshot): Promise<Set<string>> {
   const accounts = statement<None, { account_id: string }>(
-    sqlite,
+    db,
     () => sql`SELECT DISTINCT account_id FROM _unsteady_fields WHERE changes >= ${enough}`,
   );
   return new Set((await accounts.all({})).map(({ account_id }) => account_id));
@@ -65,31 +65,31 @@ export class UnsteadyFields {
   readonly #note: Statement<OfField & VendorKey & { run_id: number }>;
   readonly #found: Statement<OfField>;
 
-  constructor(sqlite: Sqlite, findings: Pick<Findings, 'add'>) {
+  constructor(db: Connection, findings: Pick<Findings, 'add'>) {
     this.#findings = findings;
     this.#fields = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT field, max(is_found) AS is_found FROM _unsteady_fields
       WHERE account_id = ${at('account_id')} AND changes >= ${enough} GROUP BY field ORDER BY field`,
     );
     this.#ofVendor = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT field FROM _unsteady_fields WHERE account_id = ${at('account_id')} GROUP BY field
       HAVING max(changes) FILTER (WHERE vendorid = ${at('vendorid')}) >= ${enough}
         OR (total(changes >= ${enough}) >= ${enoughVendors} AND 2 * total(changes >= ${enough}) > count(*))
       ORDER BY field`,
     );
-    this.#last = lastCompleteBefore(sqlite);
+    this.#last = lastCompleteBefore(db);
     this.#drop = statement(
-      sqlite,
+      db,
       (at) => sql`
       DELETE FROM _unsteady_fields
       WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND changes < ${enough} AND run_id < ${at('last')}`,
     );
     this.#note = statement(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO _unsteady_fields (account_id, field, vendorid, changes, run_id)
       SELECT ${at('account_id')}, ${at('field')}, ${at('vendorid')}, 1, ${at('run_id')}
@@ -98,7 +98,7 @@ export class UnsteadyFields {
       ON CONFLICT DO UPDATE SET changes = changes + 1, run_id = max(run_id, excluded.run_id)`,
     );
     this.#found = statement(
-      sqlite,
+      db,
       (at) => sql`
       UPDATE _unsteady_fields SET is_found = 1 WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
     );

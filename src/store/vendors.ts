@@ -21,8 +21,8 @@ import {
   type Vendor,
 } from '../domain/vendor.ts';
 import type { Marks } from './marks.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
 import {
   balanceColumns,
   changingColumns,
@@ -32,8 +32,8 @@ import {
   type TaxDefaultTable,
   type VendorKey,
   type VendorTable,
-} from './sqlite/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type OfAccount, type Statement } from './sqlite/statement.ts';
+} from './sql/schema.ts';
+import { columns, mirrorSql, ofVendor, statement, type OfAccount, type Statement } from './sql/statement.ts';
 
 /** What is needed to decide about an unlisted vendor. */
 const scanned = [
@@ -72,9 +72,9 @@ export class Vendors {
   constructor(database: Database, marks: Marks) {
     this.#database = database;
     this.#marks = marks;
-    this.#forgotten = new ForgottenVendors(database.sqlite);
-    const { sqlite } = database;
-    this.#after = statement(sqlite, (at) =>
+    this.#forgotten = new ForgottenVendors(database.connection);
+    const { connection: db } = database;
+    this.#after = statement(db, (at) =>
       mirrorSql
         .selectFrom('vendors')
         .select(scanned)
@@ -83,14 +83,14 @@ export class Vendors {
         .orderBy('vendorid')
         .limit(chunk),
     );
-    this.#count = statement(sqlite, (at) =>
+    this.#count = statement(db, (at) =>
       mirrorSql
         .selectFrom('vendors')
         .select((row) => row.fn.countAll<number>().as('vendors'))
         .where('account_id', '=', at('account_id')),
     );
     const active = (order: 'asc' | 'desc'): Statement<{ account_id: string }, { vendorid: number }> =>
-      statement(sqlite, (at) =>
+      statement(db, (at) =>
         mirrorSql
           .selectFrom('vendors')
           .select('vendorid')
@@ -102,7 +102,7 @@ export class Vendors {
       );
     this.#active = active('desc');
     this.#oldest = active('asc');
-    this.#unreadable = statement(sqlite, (at) =>
+    this.#unreadable = statement(db, (at) =>
       mirrorSql
         .selectFrom('vendors')
         .select(['vendorid', sql<string>`unreadable_fields`.as('fields')])
@@ -110,14 +110,14 @@ export class Vendors {
         .where('unreadable_fields', 'is not', null)
         .where('presence', 'in', ['present', 'suspect']),
     );
-    this.#presenceOf = statement(sqlite, (at) =>
+    this.#presenceOf = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('vendors').select(['presence', 'presence_ms', 'read_seq']), at),
     );
-    this.#suspect = statement(sqlite, (at) =>
+    this.#suspect = statement(db, (at) =>
       ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['presence', 'presence_ms'])), at),
     );
-    this.#absences = countAbsences(sqlite);
-    this.#traits = statement(sqlite, (at) =>
+    this.#absences = countAbsences(db);
+    this.#traits = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at', 'read_seq']), at),
     );
   }
@@ -217,9 +217,9 @@ export interface UnreadableCount {
 }
 
 /** Prepares the counts of an account, the most frequent first: an index holds these vendors alone. */
-export function unreadableCounts(sqlite: Sqlite): Statement<OfAccount, UnreadableCount> {
+export function unreadableCounts(db: Connection): Statement<OfAccount, UnreadableCount> {
   return statement<OfAccount, UnreadableCount>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT f.value AS field, count(*) AS vendors FROM vendors v, json_each(v.unreadable_fields) f
     WHERE v.account_id = ${at('accountId')} AND v.unreadable_fields IS NOT NULL AND v.presence IN ('present', 'suspect')
@@ -229,8 +229,8 @@ export function unreadableCounts(sqlite: Sqlite): Statement<OfAccount, Unreadabl
 }
 
 /** Prepares the count of vendors that became absent after a moment of mirror time, without those that a person approved. */
-export function countAbsences(sqlite: Sqlite): Statement<{ account_id: string; since: number }, { absences: number }> {
-  return statement(sqlite, (at) =>
+export function countAbsences(db: Connection): Statement<{ account_id: string; since: number }, { absences: number }> {
+  return statement(db, (at) =>
     mirrorSql
       .selectFrom('vendors')
       .select((row) => row.fn.countAll<number>().as('absences'))
@@ -260,9 +260,9 @@ export class VendorRows {
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<VendorKey & Pick<VendorTable, 'read_seq' | 'presence' | 'presence_ms'>>;
 
-  constructor(sqlite: Sqlite) {
-    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').select(vendorColumns), at));
-    this.#lookUp = statement(sqlite, (at) =>
+  constructor(db: Connection) {
+    this.#find = statement(db, (at) => ofVendor(mirrorSql.selectFrom('vendors').select(vendorColumns), at));
+    this.#lookUp = statement(db, (at) =>
       ofVendor(
         mirrorSql
           .selectFrom('vendors')
@@ -271,12 +271,12 @@ export class VendorRows {
         at,
       ),
     );
-    this.among = idsAmong(sqlite, 'vendors');
-    this.#insert = statement(sqlite, (at) => mirrorSql.insertInto('vendors').values(columns(at, vendorColumns)));
-    this.#update = statement(sqlite, (at) =>
+    this.among = idsAmong(db, 'vendors');
+    this.#insert = statement(db, (at) => mirrorSql.insertInto('vendors').values(columns(at, vendorColumns)));
+    this.#update = statement(db, (at) =>
       ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changingColumns)), at),
     );
-    this.#confirm = statement(sqlite, (at) =>
+    this.#confirm = statement(db, (at) =>
       ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['read_seq', 'presence', 'presence_ms'])), at).where(
         'read_seq',
         '<',
@@ -323,21 +323,19 @@ export class ChildRows {
   readonly #addBalance: Statement<BalanceTable>;
   readonly #addTax: Statement<TaxDefaultTable>;
 
-  constructor(sqlite: Sqlite) {
-    this.#balances = statement(sqlite, (at) =>
+  constructor(db: Connection) {
+    this.#balances = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('vendor_balances').select(balanceColumns), at).orderBy('code'),
     );
-    this.#taxes = statement(sqlite, (at) =>
+    this.#taxes = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').select(taxColumns), at).orderBy('taxid'),
     );
-    this.#dropBalances = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
-    this.#dropTaxes = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
-    this.#addBalance = statement(sqlite, (at) =>
+    this.#dropBalances = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
+    this.#dropTaxes = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
+    this.#addBalance = statement(db, (at) =>
       mirrorSql.insertInto('vendor_balances').values(columns(at, balanceColumns)),
     );
-    this.#addTax = statement(sqlite, (at) =>
-      mirrorSql.insertInto('vendor_tax_defaults').values(columns(at, taxColumns)),
-    );
+    this.#addTax = statement(db, (at) => mirrorSql.insertInto('vendor_tax_defaults').values(columns(at, taxColumns)));
   }
 
   /** The vendor in its rows. Fields that were never reported are null. */
@@ -495,8 +493,8 @@ function parsedObject(json: string): Record<string, unknown> | undefined {
 type IdsAmong = (account_id: string, vendorids: readonly number[]) => Promise<ReadonlySet<number>>;
 
 /** A query for those of some vendors of an account that have a row in a table. One query costs much less than one for each. */
-function idsAmong(sqlite: Sqlite, table: 'vendors' | '_forgotten_vendors'): IdsAmong {
-  const find = statement<{ account_id: string; vendorids: string }, { found: string }>(sqlite, (at) =>
+function idsAmong(db: Connection, table: 'vendors' | '_forgotten_vendors'): IdsAmong {
+  const find = statement<{ account_id: string; vendorids: string }, { found: string }>(db, (at) =>
     mirrorSql
       .selectFrom(table)
       .select(sql<string>`json_group_array(vendorid)`.as('found'))
@@ -517,16 +515,16 @@ export class ForgottenVendors {
   readonly #add: Statement<VendorKey & { forgotten_at: string }>;
   readonly #delete: Statement<VendorKey>;
 
-  constructor(sqlite: Sqlite) {
-    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
-    this.among = idsAmong(sqlite, '_forgotten_vendors');
-    this.#add = statement(sqlite, (at) =>
+  constructor(db: Connection) {
+    this.#find = statement(db, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
+    this.among = idsAmong(db, '_forgotten_vendors');
+    this.#add = statement(db, (at) =>
       mirrorSql
         .insertInto('_forgotten_vendors')
         .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
         .onConflict((conflict) => conflict.doNothing()),
     );
-    this.#delete = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
+    this.#delete = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
   }
 
   async has({ account_id, vendorid }: VendorKey): Promise<boolean> {

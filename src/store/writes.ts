@@ -6,10 +6,10 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Vendor } from '../domain/vendor.ts';
 import type { ProcessLock } from './files/locks.ts';
 import type { Marks } from './marks.ts';
-import type { Database } from './sqlite/database.ts';
-import type { Sqlite } from './sqlite/driver.ts';
-import type { CreationTable, EditTable, VendorKey } from './sqlite/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type At, type None, type Statement } from './sqlite/statement.ts';
+import type { Database } from './sql/database.ts';
+import type { Connection } from './sql/statement.ts';
+import type { CreationTable, EditTable, VendorKey } from './sql/schema.ts';
+import { columns, mirrorSql, ofVendor, statement, type At, type None, type Statement } from './sql/statement.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 
 interface NewEdit {
@@ -76,12 +76,12 @@ export class Writes {
   constructor(database: Database, { clock, marks, process }: WriteParts) {
     this.#database = database;
     this.#clock = clock;
-    const { sqlite } = database;
-    this.#edits = new OpenEdits(sqlite, { clock, marks, process });
-    this.#rows = new VendorRows(sqlite);
-    this.#childRows = new ChildRows(sqlite);
+    const { connection: db } = database;
+    this.#edits = new OpenEdits(db, { clock, marks, process });
+    this.#rows = new VendorRows(db);
+    this.#childRows = new ChildRows(db);
     this.#newSince = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT DISTINCT vendorid FROM _vendor_versions fresh WHERE account_id = ${at('account_id')} AND seq > ${at('version')}
           AND vendorid NOT IN (SELECT value FROM json_each(${at('known')}))
@@ -89,8 +89,8 @@ export class Writes {
             WHERE old.account_id = fresh.account_id AND old.vendorid = fresh.vendorid AND old.seq <= ${at('version')})
         ORDER BY vendorid`,
     );
-    this.#latest = statement(sqlite, () => sql`SELECT max(seq) AS version FROM _vendor_versions`);
-    this.#begin = statement(sqlite, (at) =>
+    this.#latest = statement(db, () => sql`SELECT max(seq) AS version FROM _vendor_versions`);
+    this.#begin = statement(db, (at) =>
       mirrorSql
         .replaceInto('_creations')
         .values(columns(at, ['account_id', 'vendor_name', 'sent_at', 'known', 'sent_by', 'version'])),
@@ -98,10 +98,10 @@ export class Writes {
     const isNamed = (at: At<Named>): RawBuilder<unknown> =>
       sql`account_id = ${at('account_id')} AND vendor_name = ${at('vendor_name')}`;
     this.#open = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT sent_at, known, sent_by, version FROM _creations WHERE ${isNamed(at)}`,
     );
-    this.#end = statement(sqlite, (at) => sql`DELETE FROM _creations WHERE ${isNamed(at)}`);
+    this.#end = statement(db, (at) => sql`DELETE FROM _creations WHERE ${isNamed(at)}`);
   }
 
   /** A stored vendor; undefined where it was never seen. */
@@ -185,32 +185,32 @@ class OpenEdits {
   readonly #generationOf: Statement<VendorKey, { generation: number }>;
   readonly #unmark: Statement<VendorKey & { generation: number }>;
 
-  constructor(sqlite: Sqlite, { clock, marks, process }: WriteParts) {
+  constructor(db: Connection, { clock, marks, process }: WriteParts) {
     this.#clock = clock;
     this.#marks = marks;
     this.#process = process;
-    this.#add = statement(sqlite, (at) => mirrorSql.insertInto('_edits').values(columns(at, edited)).returning('id'));
-    this.#open = statement(sqlite, (at) =>
+    this.#add = statement(db, (at) => mirrorSql.insertInto('_edits').values(columns(at, edited)).returning('id'));
+    this.#open = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('_edits').select(['id', 'fields', 'sent_at', 'sent_by', 'version']), at).orderBy(
         'id',
       ),
     );
     this.#byId = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT account_id, vendorid, process, generation FROM _edits WHERE id = ${at('id')}`,
     );
-    this.#remove = statement(sqlite, (at) => sql`DELETE FROM _edits WHERE id = ${at('id')}`);
-    this.#latestVersion = statement(sqlite, (at) =>
+    this.#remove = statement(db, (at) => sql`DELETE FROM _edits WHERE id = ${at('id')}`);
+    this.#latestVersion = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
     );
-    this.#versionsSince = statement(sqlite, (at) =>
+    this.#versionsSince = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
     );
-    this.#generationOf = statement(sqlite, (at) =>
+    this.#generationOf = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
     );
     // A mark that was changed meanwhile stays.
-    this.#unmark = statement(sqlite, (at) =>
+    this.#unmark = statement(db, (at) =>
       ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
         .where('generation', '=', at('generation'))
         .where('reason', '=', 'asked')

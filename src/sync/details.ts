@@ -18,7 +18,7 @@ import { readRetryLimits } from '../domain/retry.ts';
 import { movingFields } from '../domain/vendor.ts';
 import { changedUnedited, type Verdict } from '../store/acceptance.ts';
 import type { Run } from '../store/runs.ts';
-import type { RunTrigger } from '../store/sqlite/schema.ts';
+import type { RunTrigger } from '../store/sql/schema.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
 import type { Observation } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';

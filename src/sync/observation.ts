@@ -16,7 +16,7 @@ import { changedUnedited, changedValues, isNews, type Verdict } from '../store/a
 import type { Finding, ObservedFields } from '../store/findings.ts';
 import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
-import type { FindingKind, RunTrigger } from '../store/sqlite/schema.ts';
+import type { FindingKind, RunTrigger } from '../store/sql/schema.ts';
 import type { SameAccount } from './same-account.ts';
 import { IdSet } from './sweep/id-set.ts';
 import { sweep, sweepOfState, type SweepPlan, type SweepResult } from './sweep/sweep.ts';

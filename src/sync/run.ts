@@ -11,7 +11,7 @@ import type { VendorPage } from '../domain/reading.ts';
 import { endingOf, nextOutcome, type EndedOutcome, type SweepProgress } from '../domain/run.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
-import type { ProofKind, RunTrigger } from '../store/sqlite/schema.ts';
+import type { ProofKind, RunTrigger } from '../store/sql/schema.ts';
 import { allSeen, lacksLists, learnShown, ShownStates, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
 import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';

@@ -6,7 +6,7 @@ import type { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { Forgetter } from '../../src/store/forget.ts';
 import { lookAtSink, mirrorToCompare, Sink } from '../../src/store/postgres/sink.ts';
 import { sinkMigrations } from '../../src/store/postgres/tables.ts';
-import type { Query } from '../../src/store/sqlite/statement.ts';
+import type { Query } from '../../src/store/sql/statement.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
@@ -506,7 +506,7 @@ describe.skipIf(isMissing(missingPostgres))('tables in PostgreSQL', () => {
       return checks.find(({ check }) => check === 'rows in PostgreSQL');
     };
     const database = readMirror(line.database, line.clock);
-    const query: Query = (report) => database.read(() => report(database.sqlite));
+    const query: Query = (report) => database.read(() => report(database.connection));
     const mirror = await mirrorToCompare(query, `${to}#vendors`, sinkMigrations(migrations));
     const { update } = sinkOf({ mirror: { query }, query: (text) => ask(line.database, text) }, to, mirror);
     await update();

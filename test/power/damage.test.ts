@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { driverFolder } from '../../src/store/sqlite/driver-package.ts';
 import { systemRandom } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
-import { Database } from '../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../src/store/sqlite/database.ts';
 import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { mirrorMigrations, mirrorOptions } from '../../src/store/reader.ts';
 import { quarantineIfDamaged } from '../../src/store/files/damage.ts';
@@ -77,7 +77,7 @@ describe('F7 a damaged mirror', () => {
     expect(said?.faults).not.toEqual([]);
     expect(readFileSync(said!.to).subarray(pageSize)).toEqual(damaged.subarray(pageSize));
     expect(existsSync(path)).toBe(false);
-    const database = await Database.open(options(path));
+    const database = await SqliteDatabase.open(options(path));
     expect(database.sqlite.prepare('SELECT count(*) FROM vendors').pluck().get()).toBe(0);
     await database.close();
   });
@@ -169,7 +169,7 @@ describe('a file that can no longer be trusted', () => {
   ])('%s reports it once after %s, and accepts nothing more', async (_, __, sqliteCode, code) => {
     const told: MirrorError[] = [];
     const path = await filled();
-    const database = await Database.open({ ...options(path), onDistrust: (error) => told.push(error) });
+    const database = await SqliteDatabase.open({ ...options(path), onDistrust: (error) => told.push(error) });
     const fail = (): never => {
       throw new SqliteError('something', sqliteCode);
     };
@@ -182,7 +182,7 @@ describe('a file that can no longer be trusted', () => {
 
   it('F3 is not one whose transaction failed because the disk was full', async () => {
     const told: MirrorError[] = [];
-    const database = await Database.open({ ...options(await filled()), onDistrust: (error) => told.push(error) });
+    const database = await SqliteDatabase.open({ ...options(await filled()), onDistrust: (error) => told.push(error) });
     await expect(
       database.write(() => {
         throw new SqliteError('full', 'SQLITE_FULL');
@@ -196,10 +196,10 @@ describe('a file that can no longer be trusted', () => {
 describe('F9 a file that was replaced while it was open', () => {
   it('is closed without touching the journal of the one in its place', async () => {
     const path = await filled();
-    const database = await Database.open(options(path));
+    const database = await SqliteDatabase.open(options(path));
     await database.write(() => undefined);
     renameSync(path, `${path}.old`);
-    const successor = await Database.open(options(path));
+    const successor = await SqliteDatabase.open(options(path));
     await successor.write(() =>
       successor.sqlite.exec("INSERT INTO _accounts (account_id, added_at) VALUES ('later', '2026-11-21')"),
     );

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
-import { Database } from '../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../src/store/sqlite/database.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../src/store/reader.ts';
 import { readMigrations } from '../../src/store/sqlite/migrate.ts';
@@ -39,12 +39,12 @@ export async function inspect(
 }
 
 async function opened(
-  options: Parameters<(typeof Database)['open']>[0],
+  options: Parameters<(typeof SqliteDatabase)['open']>[0],
   look: (sqlite: Sqlite) => Fault[],
 ): Promise<Fault[]> {
-  let database: Database;
+  let database: SqliteDatabase;
   try {
-    database = await Database.open(options);
+    database = await SqliteDatabase.open(options);
   } catch (error) {
     return [{ kind: 'does not open', what: String(error) }];
   }

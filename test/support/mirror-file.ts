@@ -6,7 +6,7 @@ import { Driver } from '../../src/store/sqlite/driver-package.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../src/domain/clock.ts';
-import { Database, type DatabaseOptions } from '../../src/store/sqlite/database.ts';
+import { SqliteDatabase, type DatabaseOptions } from '../../src/store/sqlite/database.ts';
 import { mirrorMode, mirrorOptions } from '../../src/store/reader.ts';
 import type { MirrorFile } from '../../src/store/mirror.ts';
 import { memory } from './memory.ts';
@@ -51,7 +51,7 @@ async function migratedFile(): Promise<Buffer> {
   const folder = mkdtempSync(join(memory, folderPrefix));
   try {
     const path = join(folder, 'vendors.db');
-    await (await Database.open(optionsOf(path, fileClock))).close();
+    await (await SqliteDatabase.open(optionsOf(path, fileClock))).close();
     return readFileSync(path);
   } finally {
     rmSync(folder, { recursive: true });
@@ -65,13 +65,13 @@ export async function placeMirror(path: string): Promise<void> {
 }
 
 /** Opens a mirror; closed with the test. Where none is, it is a new one, by the migrations in a folder. */
-export async function openDatabase(path: string, from = migrations): Promise<Database> {
+export async function openDatabase(path: string, from = migrations): Promise<SqliteDatabase> {
   if (from === migrations) await placeMirror(path);
   return openAsProgram(path, from);
 }
 
-async function openAsProgram(path: string, from: string): Promise<Database> {
-  const database = await Database.open(optionsOf(path, fileClock, from));
+async function openAsProgram(path: string, from: string): Promise<SqliteDatabase> {
+  const database = await SqliteDatabase.open(optionsOf(path, fileClock, from));
   onTestFinished(() => database.close());
   return database;
 }
@@ -99,7 +99,7 @@ export function schemaNames(path: string): unknown[] {
 /** Makes a mirror at `path`, or adds to the one that is there. */
 export async function writeMirror(path: string, clock: Clock, rows: Rows): Promise<void> {
   await placeMirror(path);
-  const database = await Database.open(optionsOf(path, clock));
+  const database = await SqliteDatabase.open(optionsOf(path, clock));
   await database.write(() => {
     for (const [table, list] of Object.entries(rows))
       for (const row of list) {
@@ -115,8 +115,8 @@ export async function writeMirror(path: string, clock: Clock, rows: Rows): Promi
 }
 
 /** Opens what `writeMirror` made, to read it; closed with the test. */
-export function readMirror(path: string, clock: Clock): Database {
-  const database = Database.openToRead(optionsOf(path, clock));
+export function readMirror(path: string, clock: Clock): SqliteDatabase {
+  const database = SqliteDatabase.openToRead(optionsOf(path, clock));
   if (!database) throw new Error(`There is no mirror at ${path}.`);
   onTestFinished(() => database.close());
   return database;

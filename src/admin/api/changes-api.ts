@@ -12,7 +12,7 @@ import { limits } from '../../domain/limits.ts';
 import type { HttpAnswer, HttpRequest, HttpTakeover } from '../../http/server.ts';
 import { changePage, currentCursor, type ChangePageFilter } from '../../store/reports/change-feed.ts';
 import { cursorForm, isCursor, lastSeq, whyGone, type HistoryGone } from '../../store/reports/feed-cursor.ts';
-import type { Query } from '../../store/sqlite/statement.ts';
+import type { Query } from '../../store/sql/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, Parameters, type ApiHandle } from './answers.ts';
 
 /**

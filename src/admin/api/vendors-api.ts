@@ -11,8 +11,8 @@ import { withValues, readTimeline } from '../../store/reports/change-feed.ts';
 import { latestDeliveries } from '../../store/deliveries.ts';
 import { storedDetails, vendorDocument } from '../../store/reports/vendor-detail.ts';
 import { inState, vendorPage } from '../../store/reports/vendor-list.ts';
-import type { VendorKey } from '../../store/sqlite/schema.ts';
-import type { Query } from '../../store/sqlite/statement.ts';
+import type { VendorKey } from '../../store/sql/schema.ts';
+import type { Query } from '../../store/sql/statement.ts';
 import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle, Parameters } from './answers.ts';
 
 /** Of a vendor's deliveries the latest are shown. */

@@ -7,7 +7,7 @@ import { age, parseInstant, timestamp } from '../../domain/clock.ts';
 import { momentInWords } from '../../domain/duration.ts';
 import type { Balance } from '../../domain/vendor.ts';
 import type { Change, FieldChange } from '../../store/reports/change-feed.ts';
-import type { FindingKind } from '../../store/sqlite/schema.ts';
+import type { FindingKind } from '../../store/sql/schema.ts';
 
 /** Text that is HTML already. */
 export class Html {

@@ -8,7 +8,7 @@ import type { Figures } from '../../store/reports/figures.ts';
 import type { AccountOwed } from '../../store/reports/owed.ts';
 import { accountIds } from '../../store/reports/known-accounts.ts';
 import { isVendorId, type VendorFilter, type VendorList } from '../../store/reports/vendor-list.ts';
-import type { Query } from '../../store/sqlite/statement.ts';
+import type { Query } from '../../store/sql/statement.ts';
 import type { ApiHandle } from '../api/answers.ts';
 import { accountsPage } from './accounts-page.ts';
 import { FiguresCache, shared } from './figures-cache.ts';

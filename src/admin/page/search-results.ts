@@ -7,8 +7,8 @@ import { counted } from '../../domain/size.ts';
 import { accountIds } from '../../store/reports/known-accounts.ts';
 import { accountsWith, storedDetails } from '../../store/reports/vendor-detail.ts';
 import { isVendorId, vendorsFrom } from '../../store/reports/vendor-list.ts';
-import type { VendorKey } from '../../store/sqlite/schema.ts';
-import type { Query } from '../../store/sqlite/statement.ts';
+import type { VendorKey } from '../../store/sql/schema.ts';
+import type { Query } from '../../store/sql/statement.ts';
 import { amountText, html, type Html } from './html.ts';
 
 /** One that was found. */

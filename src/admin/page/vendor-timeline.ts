@@ -9,7 +9,7 @@ import {
   type FieldChange,
 } from '../../store/reports/change-feed.ts';
 import { storedDetails, type StoredDetail } from '../../store/reports/vendor-detail.ts';
-import type { Query } from '../../store/sqlite/statement.ts';
+import type { Query } from '../../store/sql/statement.ts';
 import {
   changeWords,
   changedFields,

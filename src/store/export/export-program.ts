@@ -8,12 +8,12 @@ import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack } from '../files/replace-file.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { connectReader, SqliteError } from '../sqlite/driver.ts';
-import { defaultLockWait } from '../sqlite/database.ts';
+import { defaultLockWait } from '../sql/database.ts';
 import { readOnlyStatement } from '../sqlite/user-query.ts';
 import { parentGuard, type Exported, type ExportJob, type JobAnswer, type JobFault } from './export-process.ts';
 import type { Cell } from './export-rows.ts';
 import { parquetOf } from './formats.ts';
-import { fileStatement } from '../sqlite/statement.ts';
+import { fileStatement } from '../sqlite/connection.ts';
 
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   const sqlite = connectReader(path, defaultLockWait);

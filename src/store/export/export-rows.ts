@@ -3,13 +3,14 @@ import { sql } from 'kysely';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat, type Publication } from '../../settings/export-format.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { SqliteDatabase } from '../sqlite/database.ts';
 import { driverFolder } from '../sqlite/driver-package.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { queryRefused, readOnlyStatement, refuseSameNames } from '../sqlite/user-query.ts';
 import { childEnvironment, parentGuard } from './export-process.ts';
-import { fileStatement } from '../sqlite/statement.ts';
+import type { Connection } from '../sql/statement.ts';
+import { fileOf, fileStatement } from '../sqlite/connection.ts';
 
 /** A view or table of the mirror, or a query; `vendor_overview` by default. */
 export interface RowSource {
@@ -44,7 +45,7 @@ export interface ExportedRows {
 
 /** @throws MirrorError `usage` where there is no such view, it has no accounts, or the query is not read-only. */
 export function rowQuery(
-  { sqlite, path }: Pick<Database, 'sqlite' | 'path'>,
+  { sqlite, path }: Pick<SqliteDatabase, 'sqlite' | 'path'>,
   { view, query, account }: RowSource,
 ): RowQuery {
   if (query !== undefined && account !== undefined)
@@ -84,7 +85,8 @@ export function exportedRows({ path, text, columns }: RowQuery, signal?: AbortSi
 }
 
 /** @throws MirrorError `usage` as `rowQuery` and `refuseLostColumns`, without reading any. */
-export function assertPublishable(sqlite: Sqlite, { path, format, view, query }: Publication): void {
+export function assertPublishable(db: Connection, { path, format, view, query }: Publication): void {
+  const sqlite = fileOf(db);
   if (view !== undefined) knownView(sqlite, view);
   if (query !== undefined) refuseLostColumns(columnsOf(sqlite, query), format ?? formatByEnding(path));
 }

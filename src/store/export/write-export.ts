@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { MirrorError, errorSentence } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat } from '../../settings/export-format.ts';
 import { replaceDatabase, replaceFile, replacementFor, writerTo, type CopyOptions } from '../files/replace-file.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { SqliteDatabase } from '../sqlite/database.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 import { ExportProcess, type Exported } from './export-process.ts';
 import {
@@ -50,7 +50,7 @@ interface RowStream {
 
 /** @throws MirrorError as `rowQuery`. */
 function streamOf(
-  mirror: Database,
+  mirror: SqliteDatabase,
   what: Export & { readonly format: Exclude<ExportFormat, 'db'> },
   { program, signal }: Pick<ProcessOptions, 'program' | 'signal'>,
 ): RowStream {
@@ -79,7 +79,7 @@ function streamOf(
  * @throws MirrorError as `copyMirror` and `exportedRows`; `usage` for an unknown extension, and for rows as a `.db`.
  */
 export async function exportToFile(
-  mirror: Database,
+  mirror: SqliteDatabase,
   file: string,
   what: Export,
   options: ProcessOptions,
@@ -118,7 +118,7 @@ export interface StreamOptions extends Pick<ProcessOptions, 'program'> {
  * @throws MirrorError as `exportedRows`, `usage` for a `.db`.
  */
 export async function exportToStream(
-  mirror: Database,
+  mirror: SqliteDatabase,
   stream: Writable | NodeJS.WritableStream,
   what: Export,
   options: StreamOptions,
@@ -162,7 +162,7 @@ export interface ProcessOptions extends CopyOptions {
  * @throws MirrorError `file_unwritable`, `disk_full`; `database_locked` where another program holds the mirror, or uses the copy that
  * is at `target`; `usage` where `target` cannot be replaced; `interrupted` by the signal.
  */
-export async function copyMirror(mirror: Database, target: string, options: ProcessOptions): Promise<void> {
+export async function copyMirror(mirror: SqliteDatabase, target: string, options: ProcessOptions): Promise<void> {
   const { program, signal } = options;
   await replaceDatabase(target, replacementFor(mirror, target, options), async (draft) => {
     try {

@@ -19,17 +19,18 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Claim } from '../sqlite/database.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import type { DaemonFileTable, IdentityTable, SecretTables } from '../sqlite/schema.ts';
+import type { DaemonFileTable, IdentityTable, SecretTables } from '../sql/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import {
-  fileStatement,
   mirrorSql,
-  runFileQuery,
   secretSql,
   statement,
   type None,
   type Statement,
-} from '../sqlite/statement.ts';
+  runQuery,
+  type Connection,
+} from '../sql/statement.ts';
+import { fileStatement, runFileQuery } from '../sqlite/connection.ts';
 import { isDaemonAt } from './locks.ts';
 
 /** The identity of a mirror, and the service it belongs to. */
@@ -38,10 +39,10 @@ export class IdentityRow {
   readonly #find: Statement<None, Pick<IdentityTable, 'mirror_id' | 'service'>>;
   readonly #change: Statement<{ service: string; now: string }>;
 
-  constructor(sqlite: Sqlite, clock: Clock) {
+  constructor(db: Connection, clock: Clock) {
     this.#clock = clock;
-    this.#find = statement(sqlite, () => mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'service']));
-    this.#change = statement(sqlite, (at) =>
+    this.#find = statement(db, () => mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'service']));
+    this.#change = statement(db, (at) =>
       mirrorSql.updateTable('mirror_identity').set({ service: at('service'), service_since: at('now') }),
     );
   }
@@ -66,8 +67,9 @@ export class IdentityRow {
 }
 
 /** The service that the mirror belongs to; null until one has answered. */
-export function serviceOf(sqlite: Sqlite): string | null {
-  return runFileQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('service'))[0]?.service ?? null;
+export async function serviceOf(db: Connection): Promise<string | null> {
+  const [row] = await runQuery(db, mirrorSql.selectFrom('mirror_identity').select('service'));
+  return row?.service ?? null;
 }
 
 /** Whether the mirror with this identity is at `path`; a locked file counts as yes. */
@@ -135,10 +137,14 @@ export interface ListenerPlace {
  * Records where the daemon listens. Runs inside a transaction of the mirror.
  * @returns whether the daemon before listened on all interfaces, and this one does not only because that is the default.
  */
-export function rememberListener(sqlite: Sqlite, { host, isClosedByDefault }: ListenerPlace, now: string): boolean {
-  const before = listenerMovedAt(sqlite);
-  fileStatement<{ host: string; closed: number; now: string }>(
-    sqlite,
+export async function rememberListener(
+  db: Connection,
+  { host, isClosedByDefault }: ListenerPlace,
+  now: string,
+): Promise<boolean> {
+  const before = await listenerMovedAt(db);
+  statement<{ host: string; closed: number; now: string }>(
+    db,
     (at) => sql`
       UPDATE mirror_identity SET
         listener_moved_at = CASE
@@ -146,13 +152,13 @@ export function rememberListener(sqlite: Sqlite, { host, isClosedByDefault }: Li
           WHEN listener_host IN ('0.0.0.0', '::') THEN ${at('now')}
           ELSE listener_moved_at END,
         listener_host = ${at('host')}`,
-  ).run({ host, closed: Number(isClosedByDefault), now });
-  return (listenerMovedAt(sqlite) ?? before) !== before;
+  ).send({ host, closed: Number(isClosedByDefault), now });
+  return ((await listenerMovedAt(db)) ?? before) !== before;
 }
 
 /** When a daemon first listened on this machine alone, by default, after one that listened on all interfaces; null if that did not happen. */
-export function listenerMovedAt(sqlite: Sqlite): string | null {
-  const [row] = runFileQuery(sqlite, mirrorSql.selectFrom('mirror_identity').select('listener_moved_at'));
+export async function listenerMovedAt(db: Connection): Promise<string | null> {
+  const [row] = await runQuery(db, mirrorSql.selectFrom('mirror_identity').select('listener_moved_at'));
   return row?.listener_moved_at ?? null;
 }
 

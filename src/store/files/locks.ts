@@ -26,7 +26,7 @@ import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
-import { fileStatement } from '../sqlite/statement.ts';
+import { fileStatement } from '../sqlite/connection.ts';
 
 export interface SideLock {
   /** The moment of the start by a clock that was set since, milliseconds since 1970. */

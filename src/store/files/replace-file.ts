@@ -37,7 +37,7 @@ import { promisify } from 'node:util';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, errorSentence, MirrorError, withFullStop, withMessage } from '../../domain/errors.ts';
 import { replaceableByOthers } from '../../settings/permissions.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { SqliteDatabase } from '../sqlite/database.ts';
 import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { forbiddenText, giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, coarseFaultsOf, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
@@ -299,7 +299,7 @@ export interface CopyOptions {
 
 /** How a copy of the mirror, or an export of it, replaces a file: never one of our own, another database, or anything but a regular file. */
 export function replacementFor(
-  { path: database }: Pick<Database, 'path'>,
+  { path: database }: Pick<SqliteDatabase, 'path'>,
   target: string,
   { random, own, signal }: CopyOptions,
 ): Replacement {

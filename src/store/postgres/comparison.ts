@@ -9,8 +9,8 @@
 import type { Clock } from '../../domain/clock.ts';
 import { changePage, type FeedChange } from '../reports/change-feed.ts';
 import { cursorParts, removedThrough } from '../reports/feed-cursor.ts';
-import type { VendorKey } from '../sqlite/schema.ts';
-import { keyOf, keyText, type Query } from '../sqlite/statement.ts';
+import type { VendorKey } from '../sql/schema.ts';
+import { keyOf, keyText, type Query } from '../sql/statement.ts';
 import { accountsWithUnsteadyFields } from '../unsteady-fields.ts';
 import { changedAfter, changeRow, vendorKeysAfter, vendorRows, type VendorRows } from './mirror-rows.ts';
 import type { PostgresSession } from './session.ts';
@@ -68,15 +68,15 @@ export class Comparison {
    * @returns those that differ, as the mirror has them, and where the next page begins; undefined for the last.
    */
   async vendors(after: VendorKey, seq: number): Promise<VendorsCompared> {
-    const { keys, later, rows, unsteady } = await this.#query(async (sqlite) => {
-      const keys = await vendorKeysAfter(sqlite, after, pageSize);
-      const later = await changedAfter(sqlite, keys, seq);
+    const { keys, later, rows, unsteady } = await this.#query(async (db) => {
+      const keys = await vendorKeysAfter(db, after, pageSize);
+      const later = await changedAfter(db, keys, seq);
       const left = new Set(later.map(keyText));
       const rows = await vendorRows(
-        sqlite,
+        db,
         keys.filter((key) => !left.has(keyText(key))),
       );
-      return { keys, later, rows, unsteady: await accountsWithUnsteadyFields(sqlite) };
+      return { keys, later, rows, unsteady: await accountsWithUnsteadyFields(db) };
     });
     const next = keys.length < pageSize ? undefined : keys.at(-1);
     const stretch = {
@@ -115,9 +115,9 @@ export class Comparison {
     const page = await changePage(this.#query, this.#clock, { since, limit: pageSize }, signal);
     // Changes are being removed: the next comparison sees what is left.
     if ('reason' in page) return { differing: [], surplus: [], next: undefined };
-    const { removed, unsteady } = await this.#query(async (sqlite) => ({
-      removed: await removedThrough(sqlite),
-      unsteady: await accountsWithUnsteadyFields(sqlite),
+    const { removed, unsteady } = await this.#query(async (db) => ({
+      removed: await removedThrough(db),
+      unsteady: await accountsWithUnsteadyFields(db),
     }));
     const end = cursorParts(page.cursor)?.seq ?? seq;
     const isLast = !page.more || end >= seq;

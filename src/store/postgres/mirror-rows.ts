@@ -2,8 +2,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { FeedChange } from '../reports/change-feed.ts';
-import { balanceColumns, freshnessColumns, taxColumns, vendorColumns, type VendorKey } from '../sqlite/schema.ts';
-import { columnList, statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import { balanceColumns, freshnessColumns, taxColumns, vendorColumns, type VendorKey } from '../sql/schema.ts';
+import { columnList, statement, type Query, type Snapshot } from '../sql/statement.ts';
 import type { SinkRow } from './tables.ts';
 
 export interface VendorRows {
@@ -22,7 +22,7 @@ function keysIn(keys: readonly VendorKey[]): string {
 }
 
 /** These vendors as they are now; those that the mirror does not hold are left out. */
-export async function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): Promise<VendorRows> {
+export async function vendorRows(db: Snapshot, keys: readonly VendorKey[]): Promise<VendorRows> {
   const named = { keys: keysIn(keys) };
   const rowsOf = (
     table: RawBuilder<unknown>,
@@ -30,7 +30,7 @@ export async function vendorRows(sqlite: Snapshot, keys: readonly VendorKey[]): 
     order: RawBuilder<unknown>,
   ): Promise<SinkRow[]> =>
     statement<Keys, SinkRow>(
-      sqlite,
+      db,
       (at) => sql`
         SELECT ${columnList(names, 't')} FROM json_each(${at('keys')}) k JOIN ${table} t
           ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
@@ -52,9 +52,9 @@ function withAmountText(row: SinkRow): SinkRow {
 }
 
 /** The next vendors in the order of their keys. */
-export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: number): Promise<VendorKey[]> {
+export function vendorKeysAfter(db: Snapshot, after: VendorKey, limit: number): Promise<VendorKey[]> {
   return statement<VendorKey & { limit: number }, VendorKey>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})
       ORDER BY account_id, vendorid LIMIT +${at('limit')}`,
@@ -62,9 +62,9 @@ export function vendorKeysAfter(sqlite: Snapshot, after: VendorKey, limit: numbe
 }
 
 /** Those of the vendors that have changed after a place in the feed. */
-export function changedAfter(sqlite: Snapshot, keys: readonly VendorKey[], seq: number): Promise<VendorKey[]> {
+export function changedAfter(db: Snapshot, keys: readonly VendorKey[], seq: number): Promise<VendorKey[]> {
   return statement<Keys & { seq: number }, VendorKey>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT json_extract(k.value, '$[0]') AS account_id, json_extract(k.value, '$[1]') AS vendorid FROM json_each(${at('keys')}) k
       WHERE EXISTS (
@@ -81,10 +81,10 @@ interface ChangeRange {
 }
 
 /** The numbers of the first changes in a range that the mirror still holds. */
-export async function keptChanges(sqlite: Snapshot, range: ChangeRange): Promise<number[]> {
+export async function keptChanges(db: Snapshot, range: ChangeRange): Promise<number[]> {
   return (
     await statement<ChangeRange, { seq: number }>(
-      sqlite,
+      db,
       (at) => sql`
       SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT +${at('limit')}`,
     ).all(range)
@@ -102,9 +102,9 @@ export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): 
   const rows: FreshnessRow[] = [];
   for (;;) {
     const after = rows.at(-1)?.account_id ?? '';
-    const some = await query((sqlite) =>
+    const some = await query((db) =>
       statement<{ after: string }, FreshnessRow>(
-        sqlite,
+        db,
         (at) =>
           sql`
             SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id > ${at('after')}

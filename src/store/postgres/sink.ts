@@ -28,8 +28,8 @@ import { heldDerivation } from '../derivation.ts';
 import { changePage } from '../reports/change-feed.ts';
 import { cursorParts, latestCursor, removedThrough, resolveCursor } from '../reports/feed-cursor.ts';
 import type { Migration } from '../sqlite/migrate.ts';
-import type { VendorKey } from '../sqlite/schema.ts';
-import { keyOf, keyText, statement, type Query, type Snapshot } from '../sqlite/statement.ts';
+import type { VendorKey } from '../sql/schema.ts';
+import { keyOf, keyText, statement, type Query, type Snapshot } from '../sql/statement.ts';
 import { Comparison, pageSize, type Differences } from './comparison.ts';
 import {
   changeRow,
@@ -157,7 +157,7 @@ export class Sink {
     const { query, clock } = this.#options;
     const { walk, cursor } = state;
     if (walk) {
-      const isValid = typeof (await query((sqlite) => resolveCursor(sqlite, walk.cursor))) === 'number';
+      const isValid = typeof (await query((db) => resolveCursor(db, walk.cursor))) === 'number';
       if (!isValid || walk.definition !== round.definition) return this.#begin(session, round, state);
       return walk.changes
         ? this.#walkChanges(session, round, state, walk)
@@ -168,7 +168,7 @@ export class Sink {
     if ('reason' in page) return this.#begin(session, round, state);
     if (page.changes.length === 0) return undefined;
     const keys = new Map(page.changes.map((change) => [keyText(change), keyOf(change)]));
-    const rows = await query((sqlite) => vendorRows(sqlite, [...keys.values()]));
+    const rows = await query((db) => vendorRows(db, [...keys.values()]));
     return this.#write(session, round, { ...state, cursor: page.cursor }, async () => {
       await this.#replaceVendors(session, [...keys.values()], rows);
       await putRows(session, sinkTables.changes, this.#options.mirrorId, page.changes.map(changeRow));
@@ -183,9 +183,7 @@ export class Sink {
 
   async #walkVendors(session: PostgresSession, round: Round, state: State, walk: Walk): Promise<State> {
     const after = walk.vendor ?? firstVendor;
-    const rows = await this.#options.query(async (sqlite) =>
-      vendorRows(sqlite, await vendorKeysAfter(sqlite, after, pageSize)),
-    );
+    const rows = await this.#options.query(async (db) => vendorRows(db, await vendorKeysAfter(db, after, pageSize)));
     const keys = rows.vendors as unknown as readonly VendorKey[];
     const isLast = keys.length < pageSize;
     const end = keys.at(-1) ?? after;
@@ -298,7 +296,7 @@ export class Sink {
     const { query, mirrorId } = this.#options;
     for (let after = 0; after < removed;) {
       const from = after;
-      const kept = await query((sqlite) => keptChanges(sqlite, { after: from, until: removed, limit: prunedAtOnce }));
+      const kept = await query((db) => keptChanges(db, { after: from, until: removed, limit: prunedAtOnce }));
       const until = kept.length < prunedAtOnce ? removed : (kept.at(-1) ?? removed);
       await this.#write(session, round, state, async () => {
         const [far] = await session.run<{ seq: number }>(
@@ -465,7 +463,7 @@ async function compareAll(
       );
       const { cursor = null, snapshot } = row ?? {};
       if (cursor === null || snapshot !== null || row?.definition !== definition) return undefined;
-      const seq = await query((sqlite) => resolveCursor(sqlite, cursor));
+      const seq = await query((db) => resolveCursor(db, cursor));
       return typeof seq === 'number' ? compare(seq) : undefined;
     });
   for (let after: VendorKey | undefined = firstVendor; after;) {
@@ -486,25 +484,25 @@ async function compareAll(
 
 /** The mirror of a file, for `lookAtSink`. @param path of the publication */
 export function mirrorToCompare(query: Query, path: string, migrations: readonly Migration[]): Promise<Compared> {
-  return query(async (sqlite) => {
+  return query(async (db) => {
     const row = await statement<{ path: string }, { mirror_id: string; generation: number }>(
-      sqlite,
+      db,
       (at) => sql`
         SELECT mirror_id, coalesce((SELECT file_ms FROM _publications WHERE path = ${at('path')}), 0) AS generation
         FROM mirror_identity`,
     ).get({ path });
-    const definition = await sinkDefinition(sqlite, migrations, row?.generation ?? 0);
+    const definition = await sinkDefinition(db, migrations, row?.generation ?? 0);
     return { query, mirrorId: row?.mirror_id ?? '', definition };
   });
 }
 
 /** What is wanted in a sink: another one is copied anew. @param generation begins anew whenever something is forgotten */
 export async function sinkDefinition(
-  sqlite: Snapshot,
+  db: Snapshot,
   migrations: readonly Migration[],
   generation: number,
 ): Promise<string> {
-  return JSON.stringify([migrations.at(-1)?.number, await heldDerivation(sqlite), generation]);
+  return JSON.stringify([migrations.at(-1)?.number, await heldDerivation(db), generation]);
 }
 
 interface MirrorRow {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { inOrder } from '../../domain/concurrency.ts';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
+import type { Connection } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import { fieldChanges, readChanges, type FieldChange } from './change-feed.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
   TodayFigures,
 } from './figures.ts';
 import { largestPayables, OwedHistory, owedReport, type OwedReport, type Payables } from './owed.ts';
-import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
+import { statement, type None, type OfAccount, type Statement } from '../sql/statement.ts';
 
 const hourMs = 3_600_000;
 /** Two days and the current hour. */
@@ -53,29 +53,29 @@ export class AccountFigures {
   readonly #found: Statement<OfAccount & { searched: number; latest: number }, FoundRow>;
   readonly #balances: Statement<Since, { found: number }>;
   readonly #applied: Statement<OfAccount & { vendorid: number; runId: number }, { seq: number }>;
-  readonly #sqlite: Sqlite;
+  readonly #db: Connection;
   readonly #latest: LatestChanges;
   readonly #fields = new ValueCache<readonly FieldChange[]>();
   readonly #contacts: Statement<OfAccount & { after: number; shown: number }, Contact>;
   readonly #gateways: Statement<OfAccount, GatewayFigure>;
   readonly #counted = new Map<string, Counted>();
 
-  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>) {
+  constructor(db: Connection, clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
-    this.#sqlite = sqlite;
-    this.#history = new OwedHistory(sqlite);
-    this.#report = owedReport(sqlite);
-    this.#payables = largestPayables(sqlite);
-    this.#dataVersion = statement(sqlite, () => sql`PRAGMA data_version`);
-    this.#latest = new LatestChanges(sqlite);
+    this.#db = db;
+    this.#history = new OwedHistory(db);
+    this.#report = owedReport(db);
+    this.#payables = largestPayables(db);
+    this.#dataVersion = statement(db, () => sql`PRAGMA data_version`);
+    this.#latest = new LatestChanges(db);
     this.#received = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT substr(received_at, 1, 13) AS hour, count(*) AS deliveries FROM deliveries
       WHERE account_id = ${at('accountId')} AND received_at >= ${at('since')} AND outcome <> 'ignored' GROUP BY 1`,
     );
     this.#missed = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
         max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS "latestSeconds"
@@ -84,19 +84,19 @@ export class AccountFigures {
         AND found_at >= ${at('since')} GROUP BY 1`,
     );
     this.#versions = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
         SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
         WHERE account_id = ${at('accountId')} AND seq > ${at('after')} AND valid_from >= ${at('since')})`,
     );
     this.#version = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT seq, valid_from FROM _vendor_versions WHERE seq >= ${at('from')} ORDER BY seq LIMIT 1`,
     );
-    this.#lastVersion = statement(sqlite, () => sql`SELECT max(seq) AS seq FROM _vendor_versions`);
+    this.#lastVersion = statement(db, () => sql`SELECT max(seq) AS seq FROM _vendor_versions`);
     this.#found = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT f.run_id AS "runId", f.found_at AS "at", f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
       FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
@@ -105,25 +105,25 @@ export class AccountFigures {
       ORDER BY f.id DESC LIMIT +${at('latest')}`,
     );
     this.#balances = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT count(*) AS found FROM findings
       WHERE account_id = ${at('accountId')} AND kind = 'balance_only' AND found_at >= ${at('since')}`,
     );
     this.#applied = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT seq FROM _vendor_versions
       WHERE account_id = ${at('accountId')} AND vendorid = ${at('vendorid')} AND run_id = ${at('runId')} ORDER BY seq LIMIT 1`,
     );
     this.#contacts = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT seq, "at", learned_by AS source, user_id AS "user", vendorid, vendor_name AS vendor, field, "old", "new"
       FROM contact_changes WHERE account_id = ${at('accountId')} AND seq > ${at('after')} ORDER BY seq DESC LIMIT +${at('shown')}`,
     );
     this.#gateways = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
       FROM gateways WHERE account_id = ${at('accountId')} ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`,
@@ -223,7 +223,7 @@ export class AccountFigures {
     const vendorOf = new Map(rows.map(({ finding, seq }) => [seq, finding.vendorid ?? 0]));
     const numbers = rows.flatMap(({ seq }) => seq ?? []);
     const changes = await this.#fields.of(accountId, numbers, (seq) =>
-      fieldChanges(this.#sqlite, { account_id: accountId, vendorid: vendorOf.get(seq) ?? 0, from: seq, to: seq }),
+      fieldChanges(this.#db, { account_id: accountId, vendorid: vendorOf.get(seq) ?? 0, from: seq, to: seq }),
     );
     return rows.map(({ finding, seq }) => ({ ...finding, changes: changes.get(seq ?? 0) ?? [] }));
   }
@@ -276,14 +276,14 @@ interface Latest {
 
 /** The latest changes of an account, each from what to what. */
 class LatestChanges {
-  readonly #sqlite: Sqlite;
+  readonly #db: Connection;
   readonly #latest: Statement<Wanted, Latest>;
   readonly #cache = new ValueCache<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined>();
 
-  constructor(sqlite: Sqlite) {
-    this.#sqlite = sqlite;
+  constructor(db: Connection) {
+    this.#db = db;
     this.#latest = statement(
-      sqlite,
+      db,
       (at) => sql`
       SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
         SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
@@ -306,10 +306,10 @@ class LatestChanges {
   }
 
   async #read(accountId: string, seq: number): Promise<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined> {
-    const [change] = await readChanges(this.#sqlite, { account: accountId, since: seq - 1, until: seq, limit: 1 });
+    const [change] = await readChanges(this.#db, { account: accountId, since: seq - 1, until: seq, limit: 1 });
     if (!change) return undefined;
     const { at, kind, source, vendorid } = change;
-    const changes = await fieldChanges(this.#sqlite, { account_id: accountId, vendorid, from: seq, to: seq });
+    const changes = await fieldChanges(this.#db, { account_id: accountId, vendorid, from: seq, to: seq });
     return { at, kind, source, changes };
   }
 }

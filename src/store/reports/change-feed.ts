@@ -11,10 +11,10 @@ import { inOrder } from '../../domain/concurrency.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
 import { isAbsent } from '../../domain/presence.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
+import type { Connection } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
-import type { VendorKey, VersionTable } from '../sqlite/schema.ts';
-import { mirrorSql, runQuery, statement, type Query } from '../sqlite/statement.ts';
+import type { VendorKey, VersionTable } from '../sql/schema.ts';
+import { mirrorSql, runQuery, statement, type Query } from '../sql/statement.ts';
 import {
   cursorOf,
   cursorParts,
@@ -61,7 +61,7 @@ type ChangeRow = Pick<VersionTable, 'account_id' | 'vendorid' | 'vis_state' | 'p
 };
 
 /** The changes that match the filter, oldest first. */
-export async function readChanges(sqlite: Sqlite, filter: ChangeFilter): Promise<Change[]> {
+export async function readChanges(db: Connection, filter: ChangeFilter): Promise<Change[]> {
   const query = changesWithPredecessors()
     .where('v.seq', '>', filter.since)
     .$if(filter.until !== undefined, (q) => q.where('v.seq', '<=', filter.until ?? 0))
@@ -69,7 +69,7 @@ export async function readChanges(sqlite: Sqlite, filter: ChangeFilter): Promise
     .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
     .orderBy('v.seq')
     .limit(filter.limit);
-  return (await runQuery<ChangeRow>(sqlite, query)).map(change);
+  return (await runQuery<ChangeRow>(db, query)).map(change);
 }
 
 /** A vendor's changes, the latest first. */
@@ -81,7 +81,7 @@ export interface Timeline {
 
 /** The changes of one vendor, at most `limit`, before `before` where given. */
 export async function readTimeline(
-  sqlite: Sqlite,
+  db: Connection,
   { account_id, vendorid }: VendorKey,
   { before, limit }: { readonly before: number | undefined; readonly limit: number },
 ): Promise<Timeline> {
@@ -91,7 +91,7 @@ export async function readTimeline(
     .$if(before !== undefined, (q) => q.where('v.seq', '<', before ?? 0))
     .orderBy('v.seq', 'desc')
     .limit(limit + 1);
-  const found = (await runQuery<ChangeRow>(sqlite, query)).map(change);
+  const found = (await runQuery<ChangeRow>(db, query)).map(change);
   const timeline = found.slice(0, limit);
   return { timeline, older: found.length > limit ? (timeline.at(-1)?.seq ?? null) : null };
 }
@@ -194,7 +194,7 @@ export async function changePage(
     signal?.throwIfAborted();
     const since = cursor;
     const limit = Math.min(returnedAtOnce, filter.limit - changes.length);
-    const found = await query((sqlite) => slice(sqlite, { ...filter, since, limit }));
+    const found = await query((db) => slice(db, { ...filter, since, limit }));
     if ('reason' in found) return found;
     changes.push(...found.changes);
     cursor = found.cursor;
@@ -210,24 +210,24 @@ export function currentCursor(query: Query): Promise<string> {
 }
 
 /** The part of a page that one turn reads. */
-async function slice(sqlite: Sqlite, filter: ChangePageFilter): Promise<ChangePage | HistoryGone> {
+async function slice(db: Connection, filter: ChangePageFilter): Promise<ChangePage | HistoryGone> {
   const { since, account, vendorid, limit } = filter;
-  const place = since === undefined ? 0 : await resolveCursor(sqlite, since);
+  const place = since === undefined ? 0 : await resolveCursor(db, since);
   if (typeof place !== 'number') return place;
-  const known = since === undefined ? await removedThrough(sqlite) : (cursorParts(since)?.known ?? 0);
+  const known = since === undefined ? await removedThrough(db) : (cursorParts(since)?.known ?? 0);
   const ahead = await statement<{ place: number; most: number }, { seqs: number; last: number | null }>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT count(*) AS seqs, max(seq) AS last
      FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT +${at('most')})`,
   ).get({ place, most: readAtOnce });
   const end = ahead?.last ?? place;
-  const found = await readChanges(sqlite, { account, vendorid, since: place, until: end, limit });
+  const found = await readChanges(db, { account, vendorid, since: place, until: end, limit });
   const isFull = found.length === limit;
   const last = isFull ? (found.at(-1)?.seq ?? end) : end;
   return {
-    changes: await withValues(sqlite, found, known),
-    cursor: await cursorOf(sqlite, last, known),
+    changes: await withValues(db, found, known),
+    cursor: await cursorOf(db, last, known),
     more: last < end || ahead?.seqs === readAtOnce,
   };
 }
@@ -238,13 +238,13 @@ interface ValueRow extends ChangedValue {
 }
 
 /** Changes with the values that changed. @param known as of `cursors` */
-export async function withValues(sqlite: Sqlite, changes: readonly Change[], known = 0): Promise<FeedChange[]> {
+export async function withValues(db: Connection, changes: readonly Change[], known = 0): Promise<FeedChange[]> {
   const rows = await statement<{ seqs: string }, ValueRow>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT seq, field, "old", "new" FROM vendor_changes WHERE seq IN (SELECT value FROM json_each(${at('seqs')}))`,
   ).all({ seqs: JSON.stringify(changes.map(({ seq }) => seq)) });
-  const cursorAfter = cursors(sqlite, known);
+  const cursorAfter = cursors(db, known);
   return inOrder(changes, async (change) => ({
     ...change,
     cursor: await cursorAfter(change.seq),
@@ -272,11 +272,11 @@ export interface FieldChange {
 
 /** The changed values of one vendor from one version to another, both included. */
 export async function fieldChanges(
-  sqlite: Sqlite,
+  db: Connection,
   which: { readonly account_id: string; readonly vendorid: number; readonly from: number; readonly to: number },
 ): Promise<FieldChange[]> {
   const changes = statement<typeof which, FieldChange>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT seq, field, "old", "new" FROM vendor_changes
     WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND seq BETWEEN ${at('from')} AND ${at('to')}`,

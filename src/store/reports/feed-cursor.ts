@@ -6,8 +6,8 @@
  * know, belongs to another history and is refused. Cursors of the part that both copies share stay valid.
  */
 import { sql } from 'kysely';
-import type { Sqlite } from '../sqlite/driver.ts';
-import { ofConnection, statement, type None, type Statement } from '../sqlite/statement.ts';
+import type { Connection } from '../sql/statement.ts';
+import { ofConnection, statement, type None, type Statement } from '../sql/statement.ts';
 
 /**
  * Cursors of the change feed: `epoch:seq`. A cursor is invalid if it is from another file, from a history that was lost when a copy was
@@ -32,20 +32,20 @@ export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
 }
 
 /** The `seq` after which a cursor continues; or, where it is invalid, why. */
-export async function resolveCursor(sqlite: Sqlite, place: string): Promise<number | HistoryGone> {
+export async function resolveCursor(db: Connection, place: string): Promise<number | HistoryGone> {
   // What is no cursor is of no history: the epoch of no text is none.
   const { epoch, seq, known } = cursorParts(place) ?? { epoch: '', seq: 0, known: 0 };
-  const end = await endOfEpoch(sqlite).get({ epoch });
-  const removed = await removedThrough(sqlite);
+  const end = await endOfEpoch(db).get({ epoch });
+  const removed = await removedThrough(db);
   const nowhere = !end || seq > end.seq ? 'other_history' : known < removed ? 'removed' : undefined;
   if (nowhere === undefined) return seq;
-  return { reason: nowhere, oldest: await cursorOf(sqlite, removed), latest: await latestCursor(sqlite) };
+  return { reason: nowhere, oldest: await cursorOf(db, removed), latest: await latestCursor(db) };
 }
 
 /** The last change of an epoch: the last before the next epoch, or the last of all. */
-function endOfEpoch(sqlite: Sqlite): Statement<{ epoch: string }, Seq> {
+function endOfEpoch(db: Connection): Statement<{ epoch: string }, Seq> {
   return statement(
-    sqlite,
+    db,
     (at) => sql`
       SELECT coalesce(
         (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
@@ -55,9 +55,9 @@ function endOfEpoch(sqlite: Sqlite): Statement<{ epoch: string }, Seq> {
 }
 
 /** The epoch of a change, or the first known one for older changes. */
-const epochOf = ofConnection((sqlite) =>
+const epochOf = ofConnection((db) =>
   statement<Seq, { epoch: string | null }>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT coalesce(
         (SELECT epoch FROM _feed_epochs WHERE after_seq < ${at('seq')} ORDER BY after_seq DESC, position DESC LIMIT 1),
@@ -66,36 +66,36 @@ const epochOf = ofConnection((sqlite) =>
 );
 
 /** The cursors that continue after a change. @param known up to which removed changes their holder has missed none */
-export function cursors(sqlite: Sqlite, known = 0): (seq: number) => Promise<string> {
-  const find = epochOf(sqlite);
+export function cursors(db: Connection, known = 0): (seq: number) => Promise<string> {
+  const find = epochOf(db);
   return async (seq) => `${(await find.get({ seq }))?.epoch ?? ''}:${seq}${seq < known ? `~${known}` : ''}`;
 }
 
-export function cursorOf(sqlite: Sqlite, seq: number, known = 0): Promise<string> {
-  return cursors(sqlite, known)(seq);
+export function cursorOf(db: Connection, seq: number, known = 0): Promise<string> {
+  return cursors(db, known)(seq);
 }
 
 /** The cursor at the end of the feed. */
-export async function latestCursor(sqlite: Sqlite): Promise<string> {
-  return cursorOf(sqlite, await lastSeq(sqlite));
+export async function latestCursor(db: Connection): Promise<string> {
+  return cursorOf(db, await lastSeq(db));
 }
 
 interface Seq {
   readonly seq: number;
 }
 
-const lastChange = ofConnection((sqlite) => statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _last_version`));
+const lastChange = ofConnection((db) => statement<None, Seq>(db, () => sql`SELECT seq FROM _last_version`));
 
 /** The `seq` of the last change that was ever written; 0 before the first. */
-export async function lastSeq(sqlite: Sqlite): Promise<number> {
-  return (await lastChange(sqlite).get({}))?.seq ?? 0;
+export async function lastSeq(db: Connection): Promise<number> {
+  return (await lastChange(db).get({}))?.seq ?? 0;
 }
 
-const lastRemoved = ofConnection((sqlite) => statement<None, Seq>(sqlite, () => sql`SELECT seq FROM _feed_removed`));
+const lastRemoved = ofConnection((db) => statement<None, Seq>(db, () => sql`SELECT seq FROM _feed_removed`));
 
 /** The `seq` of the last removed change; 0 where none was removed. */
-export async function removedThrough(sqlite: Sqlite): Promise<number> {
-  return (await lastRemoved(sqlite).get({}))?.seq ?? 0;
+export async function removedThrough(db: Connection): Promise<number> {
+  return (await lastRemoved(db).get({}))?.seq ?? 0;
 }
 
 const cursor = /^([0-9a-f]{16}):(\d{1,15})(?:~(\d{1,15}))?$/;
@@ -129,18 +129,18 @@ const maxEpochs = 10_000;
  * Returns a function to call before each version that this connection writes, inside its transaction. The first call begins an epoch of the
  * connection. The table is checked each time, because a failed transaction removes the epoch again.
  */
-export function feedEpochs(sqlite: Sqlite): () => Promise<void> {
+export function feedEpochs(db: Connection): () => Promise<void> {
   let epoch: string | undefined;
-  const draw = statement<None, { epoch: string }>(sqlite, () => sql`SELECT lower(hex(randomblob(8))) AS epoch`);
+  const draw = statement<None, { epoch: string }>(db, () => sql`SELECT lower(hex(randomblob(8))) AS epoch`);
   const begin = statement<{ epoch: string }>(
-    sqlite,
+    db,
     (at) => sql`
       INSERT INTO _feed_epochs (epoch, after_seq)
      SELECT ${at('epoch')}, coalesce((SELECT seq FROM _last_version), 0)
      WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = ${at('epoch')})`,
   );
   const forget = statement<{ kept: number }>(
-    sqlite,
+    db,
     (at) => sql`DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - ${at('kept')}`,
   );
   return async () => {

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../domain/clock.ts';
 import { connectReader, Transactions } from '../sqlite/driver.ts';
-import { fileVersion } from '../sqlite/statement.ts';
+import { fileVersion, SqliteConnection } from '../sqlite/connection.ts';
 import { AccountFigures } from './account-figures.ts';
 import type { Figures, FiguresAnswer, FiguresQuestion } from './figures.ts';
 import { owedByAccount, type AccountOwed } from './owed.ts';
@@ -12,8 +12,9 @@ type Read = (asked: FiguresQuestion['asked']) => Promise<Figures | VendorList | 
 
 function open(): Read {
   const sqlite = connectReader((workerData as { path: string }).path);
-  const figures = new AccountFigures(sqlite, systemClock);
-  const owed = owedByAccount(sqlite);
+  const connection = new SqliteConnection(sqlite);
+  const figures = new AccountFigures(connection, systemClock);
+  const owed = owedByAccount(connection);
   let known: { readonly version: string; readonly owed: readonly AccountOwed[] } | undefined;
   const transactions = new Transactions(sqlite);
   const read: Read = async (asked) => {
@@ -22,7 +23,7 @@ function open(): Read {
       if (known?.version !== version) known = { version, owed: await owed() };
       return known.owed;
     }
-    return typeof asked === 'string' ? await figures.read(asked) : await listVendors(sqlite, asked);
+    return typeof asked === 'string' ? await figures.read(asked) : await listVendors(connection, asked);
   };
   return (asked) => transactions.run('deferred', () => read(asked));
 }

@@ -3,7 +3,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Service } from '../../domain/lifecycle.ts';
-import type { FindingKind } from '../sqlite/schema.ts';
+import type { FindingKind } from '../sql/schema.ts';
 import type { Change, FieldChange } from './change-feed.ts';
 import type { AccountOwed, Owed, OwedReport, Payables } from './owed.ts';
 import type { VendorFilter, VendorList } from './vendor-list.ts';

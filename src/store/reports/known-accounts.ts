@@ -5,22 +5,23 @@
  * last; only that file can end it. So a cron job cannot drop an account that a daemon serves, and a renamed file takes over its accounts
  * when it is first used.
  */
+import { SqliteConnection } from '../sqlite/connection.ts';
 import { sql } from 'kysely';
 import { existsSync } from 'node:fs';
 import type { KeptAccounts } from '../../settings/parse.ts';
 import type { AccountOfConnection } from '../../settings/shape.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import type { AccountTable } from '../sqlite/schema.ts';
+import type { AccountTable } from '../sql/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
-import { statement } from '../sqlite/statement.ts';
+import { statement, type Connection } from '../sql/statement.ts';
 
 /** Accounts that no settings file names any more, as far as the file that names `accounts` can decide. */
 export async function accountsNotServed(
-  sqlite: Sqlite,
+  db: Connection,
   { accounts, settingsFile }: Omit<ServedAccounts, 'connectionOf'>,
 ): Promise<Set<string>> {
   const all = statement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
-    sqlite,
+    db,
     () => sql`SELECT account_id, not_served_since, settings_file FROM _accounts`,
   );
   const named = new Set(accounts);
@@ -33,30 +34,30 @@ export async function accountsNotServed(
 }
 
 /** All accounts of the mirror, by id. */
-export async function accountIds(sqlite: Sqlite): Promise<string[]> {
+export async function accountIds(db: Connection): Promise<string[]> {
   const all = statement<object, Pick<AccountTable, 'account_id'>>(
-    sqlite,
+    db,
     () => sql`SELECT account_id FROM _accounts ORDER BY account_id`,
   );
   return (await all.all({})).map(({ account_id }) => account_id);
 }
 
 /** Accounts that commands added or paused. */
-export async function keptAccounts(sqlite: Sqlite): Promise<KeptAccounts> {
-  return { added: await addedAccounts(sqlite), paused: await pausedAccounts(sqlite) };
+export async function keptAccounts(db: Connection): Promise<KeptAccounts> {
+  return { added: await addedAccounts(db), paused: await pausedAccounts(db) };
 }
 
-function addedAccounts(sqlite: Sqlite): Promise<AccountOfConnection[]> {
+function addedAccounts(db: Connection): Promise<AccountOfConnection[]> {
   const all = statement<object, AccountOfConnection>(
-    sqlite,
+    db,
     () => sql`SELECT account_id AS id, connection FROM _added_accounts ORDER BY account_id`,
   );
   return all.all({});
 }
 
-async function pausedAccounts(sqlite: Sqlite): Promise<Set<string>> {
+async function pausedAccounts(db: Connection): Promise<Set<string>> {
   const all = statement<object, { account_id: string }>(
-    sqlite,
+    db,
     () => sql`SELECT account_id FROM _accounts WHERE paused_since IS NOT NULL`,
   );
   return new Set((await all.all({})).map(({ account_id }) => account_id));
@@ -78,9 +79,9 @@ export async function keptAccountsAt(path: string): Promise<KeptAccounts> {
  * cannot be read.
  */
 export function knownConnection(path: string, accountId: string): Promise<string | undefined> {
-  return readMirrorAt(path, async (sqlite) => {
+  return readMirrorAt(path, async (db) => {
     const known = statement<{ accountId: string }, { connection: string }>(
-      sqlite,
+      db,
       (at) => sql`SELECT connection FROM _accounts WHERE account_id = ${at('accountId')}`,
     );
     return (await known.get({ accountId }))?.connection;
@@ -88,12 +89,12 @@ export function knownConnection(path: string, accountId: string): Promise<string
 }
 
 /** Reads a mirror before it is opened; undefined where it cannot be read, which opening it will report. */
-async function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => Promise<T>): Promise<T | undefined> {
+async function readMirrorAt<T>(path: string, read: (db: Connection) => Promise<T>): Promise<T | undefined> {
   if (!existsSync(path)) return undefined;
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path, beforeOpening);
-    return await read(sqlite);
+    return await read(new SqliteConnection(sqlite));
   } catch (error) {
     if (isBusy(error)) throw catalogued(error, path);
     return undefined;

@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import { inOrder } from '../../domain/concurrency.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
+import type { Connection } from '../sql/statement.ts';
 import { cursorParts, lastSeq } from './feed-cursor.ts';
-import { statement, type None } from '../sqlite/statement.ts';
+import { statement, type None } from '../sql/statement.ts';
 
 export interface TargetReport {
   readonly target: string;
@@ -39,9 +39,9 @@ export interface ParkedVendor {
 }
 
 /** All targets that the mirror knows, even if the settings no longer name them. */
-export async function targetReports(sqlite: Sqlite): Promise<TargetReport[]> {
+export async function targetReports(db: Connection): Promise<TargetReport[]> {
   const all = statement<None, Omit<TargetReport, 'behind'> & { place: string }>(
-    sqlite,
+    db,
     () => sql`
     SELECT t.target, t.place, t.began_at, t.delivered_at, t.failing_since, t.last_error, t.disabled_at,
       (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS waiting,
@@ -52,12 +52,12 @@ export async function targetReports(sqlite: Sqlite): Promise<TargetReport[]> {
     FROM _notify_targets t ORDER BY t.target`,
   );
   const after = statement<{ seq: number }, { at: string }>(
-    sqlite,
+    db,
     (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
   );
   // Nothing is put into the queue of a target that answered 410, or has a thousand vendors in it.
   const notQueued = statement<{ target: string; seq: number }, { vendors: number }>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT count(*) AS vendors FROM (
       SELECT DISTINCT account_id, vendorid
@@ -66,7 +66,7 @@ export async function targetReports(sqlite: Sqlite): Promise<TargetReport[]> {
       SELECT 1 FROM _notify_queue q
       WHERE q.target = ${at('target')} AND q.account_id = v.account_id AND q.vendorid = v.vendorid)`,
   );
-  const last = await lastSeq(sqlite);
+  const last = await lastSeq(db);
   return inOrder(await all.all({}), async ({ place, ...report }) => {
     const seq = cursorParts(place)?.seq ?? 0;
     return {
@@ -84,9 +84,9 @@ export function lagOf({ oldest_waiting: oldest }: Pick<TargetReport, 'oldest_wai
 }
 
 /** Parked vendors, the oldest first. */
-export function parkedVendors(sqlite: Sqlite, limit: number): Promise<ParkedVendor[]> {
+export function parkedVendors(db: Connection, limit: number): Promise<ParkedVendor[]> {
   return statement<{ limit: number }, ParkedVendor>(
-    sqlite,
+    db,
     (at) => sql`
     SELECT target, account_id, vendorid, since, attempts, last_error FROM _notify_queue
     WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT +${at('limit')}`,

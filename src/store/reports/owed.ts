@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { owedText, type OwedAmount } from '../../domain/amounts.ts';
 import { timestamp } from '../../domain/clock.ts';
 import type { StateWord } from '../../domain/vendor.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
+import type { Connection } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
-import type { OwedView } from '../sqlite/schema.ts';
-import { statement, type None, type OfAccount, type Statement } from '../sqlite/statement.ts';
+import type { OwedView } from '../sql/schema.ts';
+import { statement, type None, type OfAccount, type Statement } from '../sql/statement.ts';
 
 const dayMs = 86_400_000;
 /** A year and today. */
@@ -48,9 +48,9 @@ const amounts = sql`outstanding, overdue, CAST(outstanding_minor AS TEXT) AS out
 type OwedColumns = AmountColumns & Pick<OwedView, 'state' | 'currency' | 'vendors' | 'unreadable'>;
 
 /** What is owed in an account, by state and currency. Adds up all open balances: 100 ms for 200,000 vendors. */
-export function owedReport(sqlite: Sqlite): (accountId: string) => Promise<OwedReport> {
+export function owedReport(db: Connection): (accountId: string) => Promise<OwedReport> {
   const all = statement<OfAccount, OwedColumns>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT state, currency, vendors, unreadable, ${amounts} FROM owed
       WHERE account_id = ${at('accountId')} ORDER BY state, currency`,
@@ -74,10 +74,10 @@ export interface AccountOwed extends Owed {
 }
 
 /** What is owed in every account. Adds up all open balances. */
-export function owedByAccount(sqlite: Sqlite): () => Promise<AccountOwed[]> {
+export function owedByAccount(db: Connection): () => Promise<AccountOwed[]> {
   type Row = AmountColumns & { readonly account: string; readonly currency: string };
   const all = statement<None, Row>(
-    sqlite,
+    db,
     () => sql`
       SELECT account_id AS account, currency, ${amounts} FROM owed
       WHERE state = 'active' AND currency IS NOT NULL ORDER BY account_id, currency`,
@@ -130,11 +130,11 @@ export interface Payables {
 const [largestOfCurrency, largestShown] = [3, 12];
 
 /** The largest payables of an account. Sorts all of them. */
-export function largestPayables(sqlite: Sqlite): (accountId: string) => Promise<Payables> {
+export function largestPayables(db: Connection): (accountId: string) => Promise<Payables> {
   type Row = AmountColumns & Pick<Payable, 'vendorid' | 'vendor' | 'state' | 'currency'>;
   const largest = (amount: typeof amounts, states: typeof amounts) => {
     const rows = statement<OfAccount & { ofCurrency: number; shown: number }, Row>(
-      sqlite,
+      db,
       (at) => sql`
         SELECT vendorid, vendor, state, currency, ${amounts} FROM (
           SELECT vendorid, vendor_name AS vendor, state, currency, outstanding, overdue, outstanding_minor, overdue_minor, count(*) OVER (PARTITION BY currency) AS vendors,
@@ -190,9 +190,9 @@ export class OwedHistory {
   readonly #closings: Statement<OfAccount & { oldest: string }, Closing>;
   readonly #known = new Map<string, { readonly today: string; readonly days: ReadonlyMap<string, readonly Day[]> }>();
 
-  constructor(sqlite: Sqlite) {
+  constructor(db: Connection) {
     this.#closings = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT currency, day, until, ${amounts} FROM _owed_closings
         WHERE account_id = ${at('accountId')} AND state = 'active' AND (until IS NULL OR until > ${at('oldest')})

@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { inOrder } from '../../domain/concurrency.ts';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
+import type { Connection } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import {
   vendorColumns,
@@ -11,8 +11,8 @@ import {
   type TaxDefaultTable,
   type VendorKey,
   type VendorTable,
-} from '../sqlite/schema.ts';
-import { columnList, statement, type At } from '../sqlite/statement.ts';
+} from '../sql/schema.ts';
+import { columnList, statement, type At } from '../sql/statement.ts';
 import { fieldChanges, readChanges, type Change, type FieldChange } from './change-feed.ts';
 
 /** A vendor without its history. */
@@ -32,33 +32,33 @@ export interface VendorDetail extends StoredDetail {
 
 /** The vendors of that id, one for each account that uses it, with their history. */
 export async function vendorDetails(
-  sqlite: Sqlite,
+  db: Connection,
   vendorid: number,
   account: string | undefined,
 ): Promise<VendorDetail[]> {
-  return inOrder(await storedDetails(sqlite, vendorid, account), async (detail) => {
+  return inOrder(await storedDetails(db, vendorid, account), async (detail) => {
     const { account_id } = detail.vendor;
-    const history = await readChanges(sqlite, { account: account_id, vendorid, since: 0, limit: -1 });
+    const history = await readChanges(db, { account: account_id, vendorid, since: 0, limit: -1 });
     const [from, to] = [history[0]?.seq ?? 0, history.at(-1)?.seq ?? 0];
-    return { ...detail, history, fields: await fieldChanges(sqlite, { account_id, vendorid, from, to }) };
+    return { ...detail, history, fields: await fieldChanges(db, { account_id, vendorid, from, to }) };
   });
 }
 
 /** The accounts of which the vendor of that id was forgotten on request. */
-export async function accountsThatForgot(sqlite: Sqlite, vendorid: number): Promise<string[]> {
+export async function accountsThatForgot(db: Connection, vendorid: number): Promise<string[]> {
   return (
     await statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
-      sqlite,
+      db,
       (at) => sql`SELECT account_id FROM _forgotten_vendors WHERE vendorid = ${at('vendorid')} ORDER BY account_id`,
     ).all({ vendorid })
   ).map(({ account_id }) => account_id);
 }
 
 /** The accounts that use that id. A search by id alone would read every row, so each account is looked into by its key. */
-export async function accountsWith(sqlite: Sqlite, vendorid: number): Promise<string[]> {
+export async function accountsWith(db: Connection, vendorid: number): Promise<string[]> {
   return (
     await statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
-      sqlite,
+      db,
       (at) => sql`
       SELECT v.account_id FROM _accounts a CROSS JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
       ORDER BY v.account_id`,
@@ -68,7 +68,7 @@ export async function accountsWith(sqlite: Sqlite, vendorid: number): Promise<st
 
 /** The vendors of that id: of one account, or of each that uses it. */
 export async function storedDetails(
-  sqlite: Sqlite,
+  db: Connection,
   vendorid: number,
   account: string | undefined,
 ): Promise<StoredDetail[]> {
@@ -76,7 +76,7 @@ export async function storedDetails(
   const isOfAccount = (at: At<{ account: string }>): RawBuilder<unknown> =>
     account === undefined ? sql`` : sql`AND account_id = ${at('account')}`;
   const vendors = statement<{ vendorid: number; account: string }, VendorTable>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT ${columnList(vendorColumns)} FROM vendors
       WHERE vendorid = ${at('vendorid')} ${isOfAccount(at)} ORDER BY account_id`,
@@ -84,18 +84,18 @@ export async function storedDetails(
   const isOfVendor = (at: At<VendorKey>): RawBuilder<unknown> =>
     sql`account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`;
   const balances = statement<VendorKey, VendorDetail['balances'][number]>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT kind, amount, code FROM vendor_balances WHERE ${isOfVendor(at)} ORDER BY kind DESC, code`,
   );
   const taxDefaults = statement<VendorKey, VendorDetail['taxDefaults'][number]>(
-    sqlite,
+    db,
     (at) => sql`
       SELECT taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at
       FROM vendor_tax_defaults WHERE ${isOfVendor(at)} ORDER BY taxid`,
   );
   const freshness = statement<VendorKey, Pick<FreshnessView, 'safe_as_of'>>(
-    sqlite,
+    db,
     (at) => sql`SELECT safe_as_of FROM freshness WHERE account_id = ${at('account_id')}`,
   );
   return inOrder(await vendors.all({ vendorid, account: account ?? '' }), async (vendor) => ({

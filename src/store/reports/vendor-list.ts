@@ -4,9 +4,10 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
-import type { VendorKey, VendorTable } from '../sqlite/schema.ts';
-import { mirrorSql, runQuery, type Query } from '../sqlite/statement.ts';
+import type { Connection } from '../sql/statement.ts';
+import type { VendorKey, VendorTable } from '../sql/schema.ts';
+import { foldedText } from '../sql/folding.ts';
+import { mirrorSql, runQuery, type Query } from '../sql/statement.ts';
 
 /** Which vendors to list; omitted conditions do not filter. */
 export interface VendorFilter {
@@ -84,8 +85,8 @@ export interface VendorList {
 }
 
 /** The vendors that match the filter. */
-export async function listVendors(sqlite: Sqlite, filter: VendorFilter): Promise<VendorList> {
-  return { total: (await vendorTotals(sqlite, filter)).total, vendors: await vendorsWith(sqlite, filter) };
+export async function listVendors(db: Connection, filter: VendorFilter): Promise<VendorList> {
+  return { total: (await vendorTotals(db, filter)).total, vendors: await vendorsWith(db, filter) };
 }
 
 export interface VendorTotals {
@@ -99,13 +100,12 @@ export interface VendorTotals {
 
 /** The number of vendors that match the filter and a further condition on `v`, and what they have in common. */
 export async function vendorTotals(
-  sqlite: Sqlite,
+  db: Connection,
   filter: VendorFilter,
   condition = sql<SqlBool>`true`,
 ): Promise<VendorTotals> {
-  sqlite.function('folded', { deterministic: true }, folded);
   const [found] = await runQuery(
-    sqlite,
+    db,
     mirrorSql
       .selectFrom('vendors as v')
       .where(() => all([condition, ...conditions(filter)]))
@@ -126,15 +126,14 @@ export async function vendorTotals(
 
 /** The vendors that match the filter and a further condition on `v`. */
 export async function vendorsWith(
-  sqlite: Sqlite,
+  db: Connection,
   filter: VendorFilter,
   condition = sql<SqlBool>`true`,
 ): Promise<ListedVendor[]> {
-  sqlite.function('folded', { deterministic: true }, folded);
   const order = filter.sort === undefined || filter.sort === 'number' ? undefined : orders[filter.sort];
   return (
     await runQuery<ListedRow>(
-      sqlite,
+      db,
       mirrorSql
         .selectFrom('vendors as v')
         .where(() => all([condition, ...conditions(filter)]))
@@ -210,17 +209,6 @@ function all(parts: Expression<SqlBool>[]): Expression<SqlBool> {
 }
 
 /** Text without case and accents, for comparisons. */
-function folded(value: unknown): unknown {
-  return typeof value === 'string' ? foldedText(value) : value;
-}
-
-function foldedText(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{Mark}/gu, '')
-    .toLowerCase();
-}
-
 /** Pages of vendors. Reads a few rows in each turn of the event loop, so that no delivery waits for a search. */
 
 export interface VendorPageFilter extends VendorFilter {
@@ -256,7 +244,7 @@ export async function vendorsFrom(
     signal?.throwIfAborted();
     const from: VendorKey = after;
     const limit = filter.limit - vendors.length;
-    const found = await query((sqlite) => slice(sqlite, { ...filter, limit }, from));
+    const found = await query((db) => slice(db, { ...filter, limit }, from));
     vendors.push(...found.vendors);
     after = found.next;
     await clock.yield();
@@ -276,7 +264,7 @@ export async function vendorPage(
   const total = isWhole
     ? found.vendors.length
     : filter.search === undefined
-      ? await query((sqlite) => counted(sqlite, filter))
+      ? await query((db) => counted(db, filter))
       : await matchesOf(query, clock, filter, signal);
   return { ...found, total };
 }
@@ -293,9 +281,9 @@ async function matchesOf(
   for (let read = 0; after && read < limits.rowsSearched; read += readAtOnce) {
     signal?.throwIfAborted();
     const from: VendorKey = after;
-    const found = await query(async (sqlite) => {
-      const end = await endOfTurn(sqlite, filter, from);
-      return { next: end, total: (await vendorTotals(sqlite, filter, between(filter, from, end))).total };
+    const found = await query(async (db) => {
+      const end = await endOfTurn(db, filter, from);
+      return { next: end, total: (await vendorTotals(db, filter, between(filter, from, end))).total };
     });
     matches += found.total;
     after = found.next;
@@ -306,22 +294,22 @@ async function matchesOf(
 
 /** The matches among the next rows, and the last row that was read where more follow. */
 async function slice(
-  sqlite: Sqlite,
+  db: Connection,
   filter: VendorPageFilter,
   from: VendorKey,
 ): Promise<{ vendors: ListedVendor[]; next: VendorKey | undefined }> {
-  const end = await endOfTurn(sqlite, filter, from);
-  const vendors = await vendorsWith(sqlite, filter, between(filter, from, end));
+  const end = await endOfTurn(db, filter, from);
+  const vendors = await vendorsWith(db, filter, between(filter, from, end));
   const last = vendors.at(-1);
   if (last && vendors.length === filter.limit) return { vendors, next: vendorKey(last) };
   return { vendors, next: end };
 }
 
 /** The last row of those that are read in one turn; undefined where none follows them. */
-async function endOfTurn(sqlite: Sqlite, filter: VendorFilter, from: VendorKey): Promise<VendorKey | undefined> {
+async function endOfTurn(db: Connection, filter: VendorFilter, from: VendorKey): Promise<VendorKey | undefined> {
   return (
     await runQuery<VendorKey>(
-      sqlite,
+      db,
       mirrorSql
         .selectFrom('vendors as v')
         .select(['v.account_id', 'v.vendorid'])
@@ -354,9 +342,9 @@ export function vendorKey({ account_id, vendorid }: ListedVendor): VendorKey {
 }
 
 /** Counted in an index, without a search. */
-async function counted(sqlite: Sqlite, { account, visState, presence }: VendorFilter): Promise<number> {
+async function counted(db: Connection, { account, visState, presence }: VendorFilter): Promise<number> {
   const [found] = await runQuery(
-    sqlite,
+    db,
     mirrorSql
       .selectFrom('vendors')
       .select((eb) => eb.fn.countAll<number>().as('vendors'))

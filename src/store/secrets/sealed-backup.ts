@@ -20,7 +20,7 @@ import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { makeFolder } from '../sqlite/file-systems.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
 import type { SecretsFile } from './secrets.ts';
-import { fileStatement } from '../sqlite/statement.ts';
+import { fileStatement } from '../sqlite/connection.ts';
 
 /** Every file of this format begins with it, whatever its version. */
 const formatName = 'vendor-mirror secrets';

@@ -17,11 +17,12 @@ import {
   type DaemonEpoch,
   type LeftRecord,
 } from '../files/identity.ts';
-import { Database, movedError, shortLockWait, type DatabaseOptions } from '../sqlite/database.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
+import { shortLockWait } from '../sql/database.ts';
+import { SqliteDatabase, movedError, type DatabaseOptions } from '../sqlite/database.ts';
+import type { Connection } from '../sql/statement.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
-import type { SecretTables } from '../sqlite/schema.ts';
-import { columns, secretSql, statement, type Statement } from '../sqlite/statement.ts';
+import type { SecretTables } from '../sql/schema.ts';
+import { columns, secretSql, statement, type Statement } from '../sql/statement.ts';
 import { TokenStore, type TokenStoreProcess } from './token-store.ts';
 import { Verifiers } from './verifiers.ts';
 
@@ -41,7 +42,7 @@ const lockWaitAtClose = 10_000;
 
 /** Opens the file. @throws MirrorError `database_unusable` where other users may read it, and as `Database.open`. */
 export async function openSecrets(file: SecretsFile): Promise<Secrets> {
-  const database = await Database.open({
+  const database = await SqliteDatabase.open({
     ...file,
     mode: 0o600,
     migrations: readMigrations(join(file.migrations, 'secrets')),
@@ -60,16 +61,16 @@ export class Secrets {
   readonly verifiers: Verifiers;
   readonly notified: NotifiedPositions;
   readonly path: string;
-  readonly #database: Database;
+  readonly #database: SqliteDatabase;
   readonly #file: SecretsFile;
   readonly #claim: (claimant: Owner) => Promise<void>;
   readonly #closing = new AbortController();
   readonly #renewals = new Set<Promise<unknown>>();
 
-  constructor(database: Database, file: SecretsFile) {
+  constructor(database: SqliteDatabase, file: SecretsFile) {
     this.#database = database;
     this.#file = file;
-    this.#claim = ownerClaim(database.sqlite, file.path);
+    this.#claim = ownerClaim(database.connection, file.path);
     this.verifiers = new Verifiers(database, file.clock, file.random);
     this.notified = new NotifiedPositions(database);
     this.path = database.path;
@@ -149,11 +150,11 @@ interface Owner {
  * or removed). The function runs inside a transaction.
  * @throws MirrorError `secrets_taken` while another mirror is the owner.
  */
-function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => Promise<void> {
-  const find = statement<object, SecretTables['owner']>(sqlite, () =>
+function ownerClaim(db: Connection, secretsPath: string): (claimant: Owner) => Promise<void> {
+  const find = statement<object, SecretTables['owner']>(db, () =>
     secretSql.selectFrom('owner').select(['id', 'mirror_id', 'mirror_path', 'daemon_epoch']),
   );
-  const write = statement<SecretTables['owner']>(sqlite, (at) =>
+  const write = statement<SecretTables['owner']>(db, (at) =>
     secretSql.replaceInto('owner').values(columns(at, ['id', 'mirror_id', 'mirror_path', 'daemon_epoch'])),
   );
   return async ({ mirrorId, path, standsInFor }) => {
@@ -171,16 +172,16 @@ function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => P
  * recognised.
  */
 export class NotifiedPositions {
-  readonly #database: Database;
+  readonly #database: SqliteDatabase;
   readonly #find: Statement<{ target: string }, { place: string }>;
   readonly #save: Statement<{ target: string; place: string }>;
 
-  constructor(database: Database) {
-    const { sqlite } = database;
+  constructor(database: SqliteDatabase) {
+    const { connection: db } = database;
     this.#database = database;
-    this.#find = statement(sqlite, (at) => sql`SELECT place FROM notified WHERE target = ${at('target')}`);
+    this.#find = statement(db, (at) => sql`SELECT place FROM notified WHERE target = ${at('target')}`);
     this.#save = statement(
-      sqlite,
+      db,
       (at) => sql`
       INSERT INTO notified (target, place)
       VALUES (${at('target')}, ${at('place')}) ON CONFLICT (target) DO UPDATE SET place = excluded.place`,

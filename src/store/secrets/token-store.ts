@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret, type TokenPair } from '../../domain/secret.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Database } from '../sql/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
-import { statement, type Statement } from '../sqlite/statement.ts';
+import { statement, type Statement } from '../sql/statement.ts';
 
 /** Gets the newest pair; `save` resolves when a new one is on disk. */
 type Work<T> = (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>) => Promise<T>;
@@ -57,36 +57,36 @@ export class TokenStore {
     this.#options = options;
     this.#client = options.client;
     this.#owner = `${options.user.process.name} ${Buffer.from(options.random.bytes(4)).toString('hex')}`;
-    const { sqlite } = database;
+    const { connection: db } = database;
     this.#find = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT access_token, refresh_token, expires_at FROM oauth_tokens WHERE client = ${at('client')}`,
     );
     this.#introduce = statement(
-      sqlite,
+      db,
       (at) => sql`INSERT INTO oauth_tokens (client) VALUES (${at('client')}) ON CONFLICT DO NOTHING`,
     );
     // A lease that ends later than a new one is from before a restart of the machine.
     this.#holder = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT lease_owner FROM oauth_tokens
         WHERE client = ${at('client')} AND lease_until_ms BETWEEN ${at('now')} AND ${at('until')}`,
     );
     this.#lease = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE oauth_tokens SET lease_owner = ${at('owner')}, lease_until_ms = ${at('until')}
         WHERE client = ${at('client')}`,
     );
     this.#release = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE oauth_tokens SET lease_owner = NULL, lease_until_ms = NULL
         WHERE client = ${at('client')} AND lease_owner = ${at('owner')}`,
     );
     this.#store = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE oauth_tokens SET access_token = ${at('access_token')}, refresh_token = ${at('refresh_token')},
           expires_at = ${at('expires_at')}

@@ -13,10 +13,10 @@ import { inOrder } from '../../domain/concurrency.ts';
 import { parseInstant, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/secret.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
-import { shortLockWait, type Database } from '../sqlite/database.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
-import type { VerifierTable } from '../sqlite/schema.ts';
-import { columns, secretSql, statement, type Statement } from '../sqlite/statement.ts';
+import { shortLockWait, type Database } from '../sql/database.ts';
+import type { Connection } from '../sql/statement.ts';
+import type { VerifierTable } from '../sql/schema.ts';
+import { columns, secretSql, statement, type Statement } from '../sql/statement.ts';
 
 /** What happened to a received code; `displaced`: it was kept, and the oldest of its kind forgotten for it. */
 export type OfferedCode = 'kept' | 'displaced' | 'known' | 'not_awaited';
@@ -46,11 +46,11 @@ export class Verifiers {
   constructor(database: Database, clock: Clock, random: Random) {
     this.#database = database;
     this.#clock = clock;
-    const { sqlite } = database;
-    this.#pathToken = new PathTokens(sqlite, random);
-    this.#awaited = new AwaitedCodes(sqlite);
-    this.#codes = codeRows(sqlite);
-    this.#orders = orderRows(sqlite);
+    const { connection: db } = database;
+    this.#pathToken = new PathTokens(db, random);
+    this.#awaited = new AwaitedCodes(db);
+    this.#codes = codeRows(db);
+    this.#orders = orderRows(db);
   }
 
   async pathToken(account_id: string): Promise<Secret> {
@@ -99,7 +99,7 @@ export class Verifiers {
   /** The currently valid keys, those of callbacks that exist first. */
   // Called for each delivery; a single statement is consistent without a transaction.
   usable(account_id: string): Promise<Secret[]> {
-    return this.#database.retryWhileLocked(async () => {
+    return this.#database.readOne(async () => {
       const now = timestamp(this.#clock.now());
       const keys = (await this.#codes.ofAccount.all({ account_id })).filter((row) =>
         isKey(row, (row.expires_at ?? '') <= now),
@@ -218,7 +218,7 @@ export class Verifiers {
 
   /** The orders of keys that were found, of all accounts, the newest first. */
   keyOrders(): Promise<KeyOrder[]> {
-    return this.#database.retryWhileLocked(async () =>
+    return this.#database.readOne(async () =>
       (await this.#orders.newest.all({})).map(({ names }) => JSON.parse(names) as KeyOrder),
     );
   }
@@ -271,20 +271,20 @@ function secretOf({ verifier }: VerifierTable): Secret {
 }
 
 /** The rows of codes. An account has few. */
-function codeRows(sqlite: Sqlite) {
+function codeRows(db: Connection) {
   const codeColumns = sql`account_id, verifier, callbackid, state, received_at, expires_at, came_again`;
   return {
     /** The newest first. */
     ofAccount: statement<{ account_id: string }, VerifierTable>(
-      sqlite,
+      db,
       (at) =>
         sql`SELECT ${codeColumns} FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC, rowid DESC`,
     ),
     expired: statement<{ now: string }, VerifierTable>(
-      sqlite,
+      db,
       (at) => sql`SELECT ${codeColumns} FROM verifiers WHERE expires_at <= ${at('now')}`,
     ),
-    put: statement<VerifierTable>(sqlite, (at) => {
+    put: statement<VerifierTable>(db, (at) => {
       const values = columns(at, ['callbackid', 'state', 'received_at', 'expires_at', 'came_again']);
       return secretSql
         .insertInto('verifiers')
@@ -292,23 +292,21 @@ function codeRows(sqlite: Sqlite) {
         .onConflict((conflict) => conflict.columns(['account_id', 'verifier']).doUpdateSet(values));
     }),
     remove: statement<Pick<VerifierTable, 'account_id' | 'verifier'>>(
-      sqlite,
+      db,
       (at) => sql`DELETE FROM verifiers WHERE account_id = ${at('account_id')} AND verifier = ${at('verifier')}`,
     ),
   };
 }
 
 /** The rows of orders of keys. */
-function orderRows(sqlite: Sqlite) {
+function orderRows(db: Connection) {
   return {
     newest: statement<object, { id: number; names: string }>(
-      sqlite,
+      db,
       () => sql`SELECT id, names FROM key_orders ORDER BY id DESC`,
     ),
-    put: statement<{ names: string }>(sqlite, (at) =>
-      secretSql.replaceInto('key_orders').values(columns(at, ['names'])),
-    ),
-    remove: statement<{ id: number }>(sqlite, (at) => sql`DELETE FROM key_orders WHERE id = ${at('id')}`),
+    put: statement<{ names: string }>(db, (at) => secretSql.replaceInto('key_orders').values(columns(at, ['names']))),
+    remove: statement<{ id: number }>(db, (at) => sql`DELETE FROM key_orders WHERE id = ${at('id')}`),
   };
 }
 
@@ -342,8 +340,8 @@ class AwaitedCodes {
   readonly #withdraw: Statement<OfEvent>;
   readonly #forgetAll: Statement<{ account_id: string }>;
 
-  constructor(sqlite: Sqlite) {
-    this.#expect = statement(sqlite, (at) =>
+  constructor(db: Connection) {
+    this.#expect = statement(db, (at) =>
       secretSql
         .insertInto('awaited_codes')
         .values(columns(at, ['account_id', 'event', 'callbackid', 'asked_at']))
@@ -352,39 +350,39 @@ class AwaitedCodes {
         ),
     );
     this.#awaited = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT callbackid FROM awaited_codes WHERE account_id = ${at('account_id')}`,
     );
     this.#arrived = statement(
-      sqlite,
+      db,
       (at) => sql`DELETE FROM awaited_codes WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
     );
     this.#gone = statement(
-      sqlite,
+      db,
       (at) => sql`
         DELETE FROM awaited_codes WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
     );
     // Those of the future are of a clock that was set back since.
     this.#forget = statement(
-      sqlite,
+      db,
       (at) => sql`DELETE FROM registrations WHERE registered_at <= ${at('before')} OR registered_at > ${at('now')}`,
     );
     this.#count = statement(
-      sqlite,
+      db,
       (at) => sql`
         SELECT count(*) AS registrations, max(registered_at) AS last FROM registrations
         WHERE account_id = ${at('account_id')} AND event = ${at('event')} AND uri = ${at('uri')}`,
     );
-    this.#register = statement(sqlite, (at) =>
+    this.#register = statement(db, (at) =>
       secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at', 'uri'])),
     );
     this.#withdraw = statement(
-      sqlite,
+      db,
       (at) => sql`
         DELETE FROM registrations WHERE rowid = (
           SELECT max(rowid) FROM registrations WHERE account_id = ${at('account_id')} AND event = ${at('event')})`,
     );
-    this.#forgetAll = statement(sqlite, (at) => sql`DELETE FROM registrations WHERE account_id = ${at('account_id')}`);
+    this.#forgetAll = statement(db, (at) => sql`DELETE FROM registrations WHERE account_id = ${at('account_id')}`);
   }
 
   expect(of: OfEvent & { callbackid: number | null }, now: number): void {
@@ -445,27 +443,27 @@ class PathTokens {
   readonly #rotate: Statement<{ account_id: string; path_token: string }>;
   readonly #end: Statement<{ account_id: string; path_token: string }>;
 
-  constructor(sqlite: Sqlite, random: Random) {
+  constructor(db: Connection, random: Random) {
     this.#random = random;
     this.#select = statement(
-      sqlite,
+      db,
       (at) => sql`SELECT path_token, previous_token FROM path_tokens WHERE account_id = ${at('account_id')}`,
     );
-    this.#add = statement(sqlite, (at) =>
+    this.#add = statement(db, (at) =>
       secretSql.insertInto('path_tokens').values(columns(at, ['account_id', 'path_token'])),
     );
     this.#rotations = statement(
-      sqlite,
+      db,
       () => sql`SELECT account_id, previous_token FROM path_tokens WHERE previous_token IS NOT NULL`,
     );
     this.#rotate = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE path_tokens SET previous_token = path_token, path_token = ${at('path_token')}
         WHERE account_id = ${at('account_id')}`,
     );
     this.#end = statement(
-      sqlite,
+      db,
       (at) => sql`
         UPDATE path_tokens SET previous_token = NULL
         WHERE account_id = ${at('account_id')} AND path_token = ${at('path_token')}`,

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { parentPort, workerData } from 'node:worker_threads';
 import { connectWriter, SqliteError, type Sqlite } from './driver.ts';
 import { numbersOf, type CheckpointAnswer, type CheckpointParams } from './journal.ts';
-import { fileStatement, type None } from './statement.ts';
+import { type None } from '../sql/statement.ts';
+import { fileStatement } from './connection.ts';
 
 const none: None = {};
 

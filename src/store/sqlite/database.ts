@@ -14,7 +14,8 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
+import { defaultLockWait, shortLockWait, type Database } from '../sql/database.ts';
+import { SqliteConnection } from './connection.ts';
 import { connectReader, connectWriter, enterWal, leaveWal, Transactions, type Sqlite } from './driver.ts';
 import { notWritable, prepareFile, refuseWithoutRoom } from './file-systems.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
@@ -47,9 +48,10 @@ export interface Claim {
   checkAtPath(): MirrorError | undefined;
 }
 
-export class Database {
+export class SqliteDatabase implements Database {
   readonly path: string;
   readonly sqlite: Sqlite;
+  readonly connection: SqliteConnection;
   readonly #transactions: Transactions;
   readonly #turns = new Turns();
   readonly #clock: Clock;
@@ -71,6 +73,7 @@ export class Database {
     options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'isDraft' | 'onDistrust'>,
   ) {
     this.sqlite = sqlite;
+    this.connection = new SqliteConnection(sqlite);
     this.#transactions = new Transactions(sqlite);
     this.path = sqlite.name;
     this.#clock = options.clock;
@@ -85,7 +88,7 @@ export class Database {
    * Opens the file for writing; creates and migrates it as needed.
    * @throws MirrorError `database_unusable`, `database_newer`, `database_corrupt`, `migration_failed`, `database_locked`, `disk_full`.
    */
-  static async open(options: DatabaseOptions): Promise<Database> {
+  static async open(options: DatabaseOptions): Promise<SqliteDatabase> {
     const path = prepareFile(options.path, options.mode);
     refuseWithoutRoom(path);
     let sqlite: Sqlite;
@@ -94,7 +97,7 @@ export class Database {
     } catch (error) {
       throw catalogued(error, path);
     }
-    const database = new Database(sqlite, options);
+    const database = new SqliteDatabase(sqlite, options);
     try {
       const { mayMigrate, migrations } = options;
       if (mayMigrate && (await database.retryWhileLocked(() => isOlder(sqlite, migrations)))) mayMigrate();
@@ -114,14 +117,14 @@ export class Database {
    * @returns undefined where there is no such file yet, or an empty one.
    * @throws MirrorError as `open`, and `database_older`.
    */
-  static openToRead(options: DatabaseOptions): Database | undefined {
+  static openToRead(options: DatabaseOptions): SqliteDatabase | undefined {
     if (!existsSync(options.path) || statSync(options.path).size === 0) return undefined;
     let sqlite: Sqlite | undefined;
     try {
       sqlite = connectReader(realpathSync(options.path), shortLockWait);
       if (isBehind(sqlite, options.migrations))
         throw new MirrorError('database_older', `${options.path} was written by an older version of vendor-mirror.`);
-      return new Database(sqlite, options);
+      return new SqliteDatabase(sqlite, options);
     } catch (error) {
       sqlite?.close();
       throw catalogued(error, options.path);
@@ -163,8 +166,18 @@ export class Database {
     this.#checkpoints = checkpoints;
   }
 
-  /** Waits until the journal has room. For large writes that can wait. */
-  async waitForJournalRoom(): Promise<void> {
+  /** Runs one statement. */
+  readOne<T>(query: () => T | Promise<T>): Promise<T> {
+    return this.retryWhileLocked(query);
+  }
+
+  /** SQLite's `data_version`, which costs no read of the file. */
+  version(): Promise<string> {
+    return this.retryWhileLocked(() => String(this.sqlite.pragma('data_version', { simple: true })));
+  }
+
+  /** Waits until the journal has room. */
+  async waitForRoom(): Promise<void> {
     await this.#checkpoints?.waitForRoom();
   }
 
@@ -327,12 +340,6 @@ export function movedError(path: string): MirrorError {
  * Waits of writers: for the lock of another process, room in the journal, or a moment without readers. The driver itself never waits,
  * because it would block the event loop.
  */
-
-/** How long to retry by default, in milliseconds. */
-export const defaultLockWait = limits.lockWait;
-
-/** How long to retry where the service waits for an answer, in milliseconds. */
-export const shortLockWait = 2_000;
 
 /** The number of quick retries. */
 const quickTries = 100;

@@ -13,9 +13,10 @@
 import { sql } from 'kysely';
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { Checkpoints, Database } from './database.ts';
+import type { Checkpoints, SqliteDatabase } from './database.ts';
 import { SqliteError } from './driver.ts';
-import { fileStatement, type FileStatement, type None } from './statement.ts';
+import { type None } from '../sql/statement.ts';
+import { fileStatement, type FileStatement } from './connection.ts';
 
 /** A checkpoint is due at this many pages that are not copied yet: SQLite's own default. */
 const due = 1_000;
@@ -33,7 +34,7 @@ interface Extent {
 const none: None = {};
 
 export class Journal implements Checkpoints {
-  readonly #database: Database;
+  readonly #database: SqliteDatabase;
   readonly #thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>;
   readonly #checkNothing: FileStatement<None, Extent>;
   readonly #maxPages: number;
@@ -45,7 +46,7 @@ export class Journal implements Checkpoints {
   #pause: Promise<void> | undefined;
   #ended = false;
 
-  constructor(database: Database, thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>) {
+  constructor(database: SqliteDatabase, thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>) {
     const { sqlite } = database;
     this.#database = database;
     this.#thread = thread;

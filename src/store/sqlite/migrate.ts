@@ -14,7 +14,8 @@ import { sizeInWords } from '../../domain/size.ts';
 import { connectMemory, type Sqlite } from './driver.ts';
 import { freeBytes } from './file-systems.ts';
 import { isBusy } from './sqlite-errors.ts';
-import { fileStatement, type None } from './statement.ts';
+import { type None } from '../sql/statement.ts';
+import { fileStatement } from './connection.ts';
 
 export interface Migration {
   readonly number: number;

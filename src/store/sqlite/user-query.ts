@@ -3,6 +3,8 @@
  * columns.
  */
 import { asMirrorError, MirrorError, withFullStop } from '../../domain/errors.ts';
+import type { Connection } from '../sql/statement.ts';
+import { fileOf } from './connection.ts';
 import type { Sqlite } from './driver.ts';
 import { withoutBlobs } from './blobs.ts';
 import { isBusy, isDamage } from './sqlite-errors.ts';
@@ -57,8 +59,8 @@ export type QueryParameters = readonly QueryValue[] | Readonly<Record<string, Qu
  * All rows of the query. An integer is a `bigint` only where a `number` would round it.
  * @throws MirrorError `usage` where it is not one SELECT, two columns have one name, or its parameters do not fit; SqliteError where the file cannot be read.
  */
-export function userQuery(sqlite: Sqlite, text: string, parameters: QueryParameters): QueryRow[] {
-  const statement = readOnlyStatement(sqlite, text).safeIntegers(true);
+export function userQuery(db: Connection, text: string, parameters: QueryParameters): QueryRow[] {
+  const statement = readOnlyStatement(fileOf(db), text).safeIntegers(true);
   refuseSameNames(statement.columns());
   try {
     return statement.all(parameters).map((row) => exact(withoutBlobs(row) as unknown as QueryRow));

@@ -25,7 +25,7 @@
  * as are not counted; and one to which, while it was walked, a vendor came that was not known and whose times are of long ago, another went,
  * and a third moved to before the walk. The next sweep shows what was missed.
  */
-import type { ProofKind } from '../../store/sqlite/schema.ts';
+import type { ProofKind } from '../../store/sql/schema.ts';
 import { IdSet } from './id-set.ts';
 
 /** How a walk saw the end of the list (walk.ts). */

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { sleep, systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { mirrorOptions } from '../../../src/store/reader.ts';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { fillYear } from '../setup/year-of-history.ts';
 import { adminOf } from '../setup/admin-of.ts';
 import { account, migrations } from '../setup/installation.ts';
@@ -31,7 +31,9 @@ export async function job({ folder, vendors, samples, tabs, seconds }: PageCostP
   await fillYear(path, migrations, vendors);
   const admin = await adminOf(path, [account]);
   const url = `http://127.0.0.1:${admin.port}/`;
-  const database = await Database.open(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
+  const database = await SqliteDatabase.open(
+    mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }),
+  );
 
   const cost = async (open: number): Promise<number> => {
     const close = open === 0 ? undefined : await openTabs(url, open);

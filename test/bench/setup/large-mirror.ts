@@ -1,7 +1,7 @@
 /** A mirror of any size, filled by SQL alone: the content of its records does not matter. */
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/reader.ts';
 import { migrations } from './installation.ts';
 
@@ -15,7 +15,9 @@ export interface LargeMirror {
 /** Makes the mirror: half of the vendors and deliveries are one account's, the others' shares are equal. @returns the accounts. */
 export async function fillMirror({ folder, vendors, deliveries, accounts }: LargeMirror): Promise<string[]> {
   const path = join(folder, 'vendors.db');
-  const database = await Database.open(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
+  const database = await SqliteDatabase.open(
+    mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }),
+  );
   const { sqlite } = database;
   const count = (most: number): string =>
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${most})`;

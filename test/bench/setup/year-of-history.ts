@@ -1,7 +1,7 @@
 /** A mirror with a year behind it, filled by SQL alone. */
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { mirrorOptions } from '../../../src/store/reader.ts';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 
 /** Names in many scripts, with HTML, bidirectional marks, and characters that few programs draw well. */
 const oddNames = [
@@ -23,7 +23,9 @@ const oddNames = [
 
 /** Fills an account, in a new file or beside others: so many vendors, each with a currency, and as many changes over the last year. */
 export async function fillYear(path: string, migrations: string, vendors: number, account = '6BApk'): Promise<void> {
-  const database = await Database.open(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
+  const database = await SqliteDatabase.open(
+    mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }),
+  );
   const { sqlite } = database;
   const count = (most: number): string =>
     `WITH RECURSIVE numbers (n) AS (SELECT 1 WHERE ${most} > 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${most})`;

@@ -26,7 +26,7 @@ async function statusOf(at: Testbed<'daemon'>, accountId: string): Promise<Statu
 }
 
 const advised = async (at: Testbed<'daemon'>): Promise<string> => {
-  const state = await accountStates(readMirror(at.settings.database, at.clock).sqlite, at.clock)(account);
+  const state = await accountStates(readMirror(at.settings.database, at.clock).connection, at.clock)(account);
   return advice(judge(facts([{ ...newAccount(account), ...state }]), at.clock.now())).join('\n');
 };
 

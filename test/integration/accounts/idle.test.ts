@@ -1,7 +1,7 @@
 /** A daemon with nothing to do. */
 import { expect, it, vi } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { testbed } from '../../support/testbed.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -38,7 +38,7 @@ it('K24 an idle daemon with thirty accounts wakes no more often than one with a 
         run();
       });
     });
-    const spies = (['write', 'writeWithoutSync'] as const).map((name) => vi.spyOn(Database.prototype, name));
+    const spies = (['write', 'writeWithoutSync'] as const).map((name) => vi.spyOn(SqliteDatabase.prototype, name));
     await at.clock.pass(300_000);
     const writes = spies.reduce((total, { mock }) => total + mock.calls.length, 0);
     timers.mockRestore();

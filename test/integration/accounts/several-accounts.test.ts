@@ -1,7 +1,7 @@
 /** Many accounts in one daemon, some of which the service never answers. */
 import { expect, it, vi } from 'vitest';
 import { parseInstant, sleep } from '../../../src/domain/clock.ts';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { unanswered } from '../../support/network/unanswered.ts';
 import { testbed } from '../../support/testbed.ts';
 import type { VirtualClock } from '../../support/virtual-clock.ts';
@@ -74,7 +74,7 @@ it('K17 of many accounts whose pages are slow but come, no more are swept at onc
 
 it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
   const commits = async (ids: readonly string[]): Promise<number> => {
-    const write = vi.spyOn(Database.prototype, 'write');
+    const write = vi.spyOn(SqliteDatabase.prototype, 'write');
     const at = await testbed({ level: 'daemon', started: false, accounts: ids, answer: hangs(ids) });
     await at.start();
     const counted = write.mock.calls.length;

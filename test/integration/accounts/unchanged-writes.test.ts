@@ -1,6 +1,6 @@
 /** What a reconciliation that finds nothing new costs: with thousands of accounts, almost all of them are such. */
 import { expect, it, vi } from 'vitest';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { otherConnection } from '../../support/mirror-file.ts';
 import { testbed } from '../../support/testbed.ts';
 
@@ -13,8 +13,11 @@ it('K24 an unchanged reconciliation of one page waits for the disk three times, 
   await at.clock.pass(60_000);
 
   const durable: string[] = [];
-  const write = Reflect.get(Database.prototype, 'write');
-  const spy = vi.spyOn(Database.prototype, 'write').mockImplementation(function (this: Database, work: () => unknown) {
+  const write = Reflect.get(SqliteDatabase.prototype, 'write');
+  const spy = vi.spyOn(SqliteDatabase.prototype, 'write').mockImplementation(function (
+    this: SqliteDatabase,
+    work: () => unknown,
+  ) {
     const counted = async (): Promise<unknown> => {
       const changes = (): unknown => this.sqlite.prepare('SELECT total_changes()').pluck().get();
       const before = changes();

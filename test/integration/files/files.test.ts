@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { isDaemonAt } from '../../../src/store/files/locks.ts';
 
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -128,8 +128,8 @@ it('the lock beside the mirror is released only after both files are closed', as
   const at = await testbed({ level: 'daemon' });
   const { database } = at.settings;
   const locked: boolean[] = [];
-  const close = Reflect.get<Database, 'close'>(Database.prototype, 'close');
-  const closing = vi.spyOn(Database.prototype, 'close').mockImplementation(async function (this: Database) {
+  const close = Reflect.get<SqliteDatabase, 'close'>(SqliteDatabase.prototype, 'close');
+  const closing = vi.spyOn(SqliteDatabase.prototype, 'close').mockImplementation(async function (this: SqliteDatabase) {
     await close.call(this);
     locked.push(isDaemonAt(database));
   });

@@ -27,7 +27,7 @@ import { takeSideLock } from '../../../src/store/files/locks.ts';
 import { noteDamage } from '../../../src/store/files/own-files.ts';
 import { exportSecrets } from '../../../src/store/secrets/sealed-backup.ts';
 import { openSecrets } from '../../../src/store/secrets/secrets.ts';
-import type { Database } from '../../../src/store/sqlite/database.ts';
+import type { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
@@ -40,7 +40,7 @@ const clock = virtualClock({ auto: true });
 const refused = process.getuid?.() === 0 ? undefined : 'only root can make files of another user';
 const stranger = 12_345;
 
-let mirror: Database;
+let mirror: SqliteDatabase;
 let own: { secrets: string; database: string; readFrom: string[] };
 /** Everybody may write it, and enter all folders above. */
 let open: string;

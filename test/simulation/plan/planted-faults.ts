@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import type { Vendor } from '../../../src/domain/vendor.ts';
 import { replacing, type PlantedFault } from '../../support/source/planted-fault.ts';
-import { ofVendor } from '../../../src/store/sqlite/statement.ts';
+import { ofVendor } from '../../../src/store/sql/statement.ts';
 import type { WriteReport } from '../../../src/sync/write/answer.ts';
 import type { SweepContext } from '../../../src/store/reading-writer.ts';
 

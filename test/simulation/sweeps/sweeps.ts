@@ -1,7 +1,7 @@
 /** Sweeps of scripted lists: each run asks whether a vendor that stood still was missed by a sweep that calls itself complete. */
 import { IdSet } from '../../../src/sync/sweep/id-set.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
-import type { ProofKind } from '../../../src/store/sqlite/schema.ts';
+import type { ProofKind } from '../../../src/store/sql/schema.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { absenceBound } from '../../../src/sync/breaker.ts';
 import type { PageFacts, PageMemory } from '../../../src/store/service-knowledge.ts';

@@ -1,7 +1,7 @@
 /** An admin server over a mirror that is filled row by row. */
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
-import type { Query } from '../../../src/store/sqlite/statement.ts';
+import type { Query } from '../../../src/store/sql/statement.ts';
 import { readMirror, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { startAdmin, type Admin } from './admin-requests.ts';
 
@@ -19,7 +19,7 @@ export async function adminOverMirror(rows: Rows, clock: Clock = systemClock): P
   let turns = 0;
   const query: Query = (report) => {
     turns += 1;
-    return mirror.read(() => report(mirror.sqlite));
+    return mirror.read(() => report(mirror.connection));
   };
   const admin = await startAdmin({}, undefined, clock, undefined, query);
   return { ...admin, path, turns: () => turns, fill: (more) => writeMirror(path, clock, more) };

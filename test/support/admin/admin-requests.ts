@@ -5,7 +5,7 @@ import type { Ability, HealthFacts } from '../../../src/health/judge.ts';
 import { Metrics } from '../../../src/admin/metrics.ts';
 import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
-import type { Query } from '../../../src/store/sqlite/statement.ts';
+import type { Query } from '../../../src/store/sql/statement.ts';
 import type { Figures } from '../../../src/store/reports/figures.ts';
 import { listVendors } from '../../../src/store/reports/vendor-list.ts';
 import type { AccountOwed } from '../../../src/store/reports/owed.ts';

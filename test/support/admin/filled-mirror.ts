@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/reader.ts';
 import { adminOf } from '../../bench/setup/admin-of.ts';
 import { fillYear } from '../../bench/setup/year-of-history.ts';
@@ -53,7 +53,7 @@ export async function showMirror(
     faults,
     asked: actions.asked,
     async change(sql) {
-      const database = await Database.open(
+      const database = await SqliteDatabase.open(
         mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }),
       );
       await database.write(() => database.sqlite.exec(sql));

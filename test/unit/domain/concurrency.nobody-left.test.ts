@@ -13,7 +13,7 @@ import { systemRandom } from '../../../src/domain/clock.ts';
 import { ArrivalSignal, SingleFlight, unlessAborted } from '../../../src/domain/concurrency.ts';
 import { lockFile, lockProcess } from '../../../src/store/files/locks.ts';
 import { TokenStore } from '../../../src/store/secrets/token-store.ts';
-import { Database } from '../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { readMigrations } from '../../../src/store/sqlite/migrate.ts';
 import { migrations, temporaryFolder } from '../../support/mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
@@ -158,7 +158,7 @@ const flights: Kind = () => {
 async function leases(): Promise<Kind> {
   const clock = virtualClock();
   const path = join(temporaryFolder(), 'secrets.db');
-  const database = await Database.open({
+  const database = await SqliteDatabase.open({
     path,
     clock,
     random: systemRandom,

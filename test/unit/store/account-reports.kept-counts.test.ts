@@ -1,4 +1,5 @@
 /** Queries of the dashboard and of probes: counts are kept up to date, and everything is found by an index. */
+import { SqliteConnection } from '../../../src/store/sqlite/connection.ts';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -85,8 +86,8 @@ it('K24 use indexes for everything about an account, however many deliveries are
       return prepare(sql);
     },
   });
-  await accountStates(recording, clock)(account_id);
-  await receivedDeliveriesOf(recording)(account_id);
+  await accountStates(new SqliteConnection(recording), clock)(account_id);
+  await receivedDeliveriesOf(new SqliteConnection(recording))(account_id);
   expect(asked.length).toBeGreaterThan(8);
   const bare = (sql: string): string => sql.replace(/:\w+/g, '?');
   const steps = asked.flatMap((sql) => plan(sqlite, bare(sql)));

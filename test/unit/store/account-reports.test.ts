@@ -1,3 +1,4 @@
+import { SqliteConnection } from '../../../src/store/sqlite/connection.ts';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -15,8 +16,14 @@ async function reportsOn(rows: Rows) {
   const path = join(temporaryFolder(), 'vendors.db');
   await writeMirror(path, clock, { _accounts: [account], ...rows });
   const { sqlite } = readMirror(path, clock);
-  const [summary, totals] = [accountSummaries(sqlite, 2), owedReport(sqlite)];
-  return inOrder(await accountIds(sqlite), async (id) => ({ ...(await summary(id)), totals: await totals(id) }));
+  const [summary, totals] = [
+    accountSummaries(new SqliteConnection(sqlite), 2),
+    owedReport(new SqliteConnection(sqlite)),
+  ];
+  return inOrder(await accountIds(new SqliteConnection(sqlite)), async (id) => ({
+    ...(await summary(id)),
+    totals: await totals(id),
+  }));
 }
 
 describe('reports on accounts', () => {

@@ -1,3 +1,4 @@
+import { SqliteConnection } from '../../../src/store/sqlite/connection.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { accountStates, runsShown, type AccountState } from '../../../src/store/account-reports.ts';
@@ -20,12 +21,13 @@ async function opened() {
   const database = await openDatabase(path);
   let [reads, queriesInTurn, most] = [0, 0, 0];
   const watched = {
-    sqlite: database.sqlite,
+    connection: database.connection,
+    version: () => database.version(),
     read: <T>(queries: () => T | Promise<T>): Promise<T> => {
       most = Math.max(most, (queriesInTurn += 1));
       return database.read(queries);
     },
-    retryWhileLocked: <T>(work: () => T | Promise<T>): Promise<T> => database.retryWhileLocked(work),
+    readOne: <T>(work: () => T | Promise<T>): Promise<T> => database.readOne(work),
   };
   const states = new AccountStates(watched, {
     clock: {
@@ -44,8 +46,8 @@ async function opened() {
     return { known, reads };
   };
   const anew = async (): Promise<Map<string, AccountState>> => {
-    const state = accountStates(other, clock);
-    const names = carriersOf(other, runsShown);
+    const state = accountStates(new SqliteConnection(other), clock);
+    const names = carriersOf(new SqliteConnection(other), runsShown);
     const found = new Map<string, AccountState>();
     for (const id of ids) {
       const known = await state(id, new Map((await names(id)).map((name) => [name, living.has(name)])));
@@ -168,8 +170,8 @@ describe('states of accounts', () => {
   it('K24 are read of one account in each turn of the event loop', async () => {
     const { look, inTurn } = await opened();
     await look();
-    // The version of the file, the processes of its runs, the state.
-    expect(inTurn()).toBe(3);
+    // The processes of its runs, and the state.
+    expect(inTurn()).toBe(2);
   });
 
   it('are made of the tables that are watched', async () => {
@@ -177,11 +179,12 @@ describe('states of accounts', () => {
     const texts = new Set<string>();
     const noted = {
       prepare: (text: string) => (texts.add(text), sqlite.prepare(text)),
+      function: () => undefined,
     } as unknown as Sqlite;
     sqlite.exec(`INSERT INTO _accounts (account_id, added_at) VALUES ('${one}', '2026-11-20')`);
     for (const write of writes.filter((_, at) => at !== 1)) sqlite.exec(write(one, 2));
-    await carriersOf(noted, runsShown)(one);
-    await accountStates(noted, { now: () => 0 })(one, new Map());
+    await carriersOf(new SqliteConnection(noted), runsShown)(one);
+    await accountStates(new SqliteConnection(noted), { now: () => 0 })(one, new Map());
     const byRoot = new Map(
       sqlite
         .prepare<[], { rootpage: number; tbl_name: string }>(

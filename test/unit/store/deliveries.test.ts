@@ -23,7 +23,7 @@ interface Place {
 async function open(rows: Record<string, Row[]> = {}): Promise<Place> {
   const clock = virtualClock();
   const { path, mirror } = await openedMirror(rows, clock);
-  const list: Place['list'] = (filter = {}) => listDeliveries(readMirror(path, clock).sqlite, filter);
+  const list: Place['list'] = (filter = {}) => listDeliveries(readMirror(path, clock).connection, filter);
   return {
     mirror,
     clock,

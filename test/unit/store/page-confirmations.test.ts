@@ -1,4 +1,5 @@
 /** Pages that show vendors as they are stored. */
+import { SqliteConnection } from '../../../src/store/sqlite/connection.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readVendorPage } from '../../../src/api/wire/vendor-pages.ts';
 import type { ReadStamp } from '../../../src/domain/reading.ts';
@@ -120,7 +121,11 @@ describe('a page that shows nothing new', () => {
 
 it('K24 what pages confirmed is removed once there are 10,000 later readings, for many readings at a time', async () => {
   const { sqlite } = await openDatabase(newPath());
-  const confirmations = new PageConfirmations(sqlite, new VendorRows(sqlite), new ForgottenVendors(sqlite));
+  const confirmations = new PageConfirmations(
+    new SqliteConnection(sqlite),
+    new VendorRows(new SqliteConnection(sqlite)),
+    new ForgottenVendors(new SqliteConnection(sqlite)),
+  );
   const kept = (): unknown[] => sqlite.prepare('SELECT read_seq FROM _page_confirmations').pluck().all();
   for (const readSeq of [1, 400, 10_400, 11_399]) confirmations.add('one', readSeq, [7]);
   expect(kept()).toEqual([400, 10_400, 11_399]);

@@ -8,7 +8,7 @@ import type { Settings } from '../../../src/settings/parse.ts';
 import type { Service } from '../../../src/domain/lifecycle.ts';
 import { createLog, silentLog } from '../../../src/domain/log.ts';
 import { ServiceTime } from '../../../src/domain/service-time.ts';
-import type { Database } from '../../../src/store/sqlite/database.ts';
+import type { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { expiringDeliveries } from '../../../src/store/deliveries.ts';
 import { expiringFindings } from '../../../src/store/findings.ts';
 import { expiringVersions } from '../../../src/store/history.ts';
@@ -331,7 +331,7 @@ describe('retention of many rows', () => {
   });
 });
 
-async function emptied(database: Database): Promise<number> {
+async function emptied(database: SqliteDatabase): Promise<number> {
   let removed = 0;
   for (const expiring of [expiringDeliveries, expiringFindings, expiringRuns, expiringVersions])
     for await (const some of removeExpired(database, expiring, clock.now())) removed += some;

@@ -46,7 +46,7 @@ async function openFull(): Promise<Place> {
     answer: (request, ...ids) =>
       finishRequest(syncAccount, request!, { seen: new IdSet(ids), news: new Set(ids.slice(0, 1)) }),
     outcomes: async () =>
-      (await listDeliveries(readMirror(path, clock).sqlite, {})).deliveries.map(({ outcome }) => outcome).reverse(),
+      (await listDeliveries(readMirror(path, clock).connection, {})).deliveries.map(({ outcome }) => outcome).reverse(),
   };
 }
 

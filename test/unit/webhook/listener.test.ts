@@ -11,7 +11,7 @@ const post = (place: Testbed<'listener'>, init: RequestInit, to = place.address)
 
 /** What the journal holds, the newest first, through a reader's connection. */
 async function journal({ mirror }: Testbed<'listener'>) {
-  return (await listDeliveries(readMirror(mirror.path, virtualClock()).sqlite, {})).deliveries;
+  return (await listDeliveries(readMirror(mirror.path, virtualClock()).connection, {})).deliveries;
 }
 
 const marks = async ({ mirror }: Testbed<'listener'>) =>

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChangeStreams } from '../../../../src/admin/api/changes-api.ts';
-import type { Query } from '../../../../src/store/sqlite/statement.ts';
+import type { Query } from '../../../../src/store/sql/statement.ts';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
 import { readMirror, temporaryFolder, vendor, version, writeMirror } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
@@ -220,7 +220,7 @@ describe('a reader that does not keep up', () => {
     const asked = { turns: 0 };
     const query: Query = (report) => {
       asked.turns += 1;
-      return mirror.read(() => report(mirror.sqlite));
+      return mirror.read(() => report(mirror.connection));
     };
     const faults: unknown[] = [];
     const streams = new ChangeStreams({ query, clock, headers: {}, onFault: (error) => faults.push(error) });

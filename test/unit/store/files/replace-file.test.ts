@@ -8,7 +8,7 @@ import { systemRandom } from '../../../../src/domain/clock.ts';
 import { copyMirror, exportToFile } from '../../../../src/store/export/write-export.ts';
 import { csvOf } from '../../../../src/store/export/formats.ts';
 import type { Cell } from '../../../../src/store/export/export-rows.ts';
-import { Database } from '../../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { replaceFile, replacementFor } from '../../../../src/store/files/replace-file.ts';
 import { mirrorOptions } from '../../../../src/store/reader.ts';
 import { compiled } from '../../../support/source/compiled.ts';
@@ -31,7 +31,7 @@ const options = {
   own: { secrets: '/nowhere/secrets.db', readFrom: [] },
 };
 
-async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Acme']): Promise<Database> {
+async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Acme']): Promise<SqliteDatabase> {
   const path = join(folder, 'vendors.db');
   await writeMirror(path, clock, {
     vendors: names.map((vendor_name, index) => vendor(index + 1, { vendor_name })),
@@ -46,7 +46,7 @@ describe('a copy of the mirror', () => {
     const folder = temporaryFolder();
     const path = join(folder, 'vendors.db');
     const reader = await mirrorIn(folder);
-    const writer = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
+    const writer = await SqliteDatabase.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
     await writer.write(() => writer.sqlite.exec("UPDATE vendors SET vendor_name = 'In the WAL'"));
     writer.sqlite.exec("BEGIN IMMEDIATE; UPDATE vendors SET vendor_name = 'not committed'");
     const target = join(folder, 'copy.db');

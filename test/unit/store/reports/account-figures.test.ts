@@ -28,7 +28,7 @@ async function mirrorOf(rows: Rows): Promise<string> {
 }
 
 async function figuresOf(rows: Rows) {
-  return new AccountFigures(readMirror(await mirrorOf(rows), clock).sqlite, clock).read('6BApk');
+  return new AccountFigures(readMirror(await mirrorOf(rows), clock).connection, clock).read('6BApk');
 }
 
 const from = (day: string, to: string | null = null): Row => ({
@@ -139,7 +139,7 @@ describe('the figures of an account', () => {
         version(3, [], { account_id: 'other' }),
       ],
     });
-    const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
+    const figures = new AccountFigures(readMirror(path, clock).connection, clock);
     expect((await figures.read('6BApk')).changes).toMatchObject([
       {
         kind: 'updated',
@@ -162,7 +162,7 @@ describe('the figures of an account', () => {
       vendors: [vendor(1), vendor(2), { ...vendor(3), account_id: 'other' }],
       _balance_spans: [span(1, 'EUR', 100), span(2, 'EUR', 5_000), span(3, 'EUR', 70_000, { account_id: 'other' })],
     });
-    const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
+    const figures = new AccountFigures(readMirror(path, clock).connection, clock);
     const other = otherConnection(path);
     const owedAfter = async (change: string): Promise<OwedAmount | undefined> => {
       other.exec(`UPDATE _balance_spans SET ${change}`);
@@ -234,7 +234,7 @@ describe('the figures of an account', () => {
         version(1, ['city'], { valid_from: '2026-11-20 08:00:00.000' }),
       ],
     });
-    const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
+    const figures = new AccountFigures(readMirror(path, clock).connection, clock);
     expect((await figures.read('6BApk')).today).toEqual({ day: '2026-11-20', created: 1, changed: 1 });
     await writeMirror(path, clock, { vendor_versions: [version(2, ['city']), version(3, ['phone'])] });
     expect((await figures.read('6BApk')).today).toEqual({ day: '2026-11-20', created: 1, changed: 3 });

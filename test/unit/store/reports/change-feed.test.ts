@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changePage, readChanges, type Change } from '../../../../src/store/reports/change-feed.ts';
 import { isCursor } from '../../../../src/store/reports/feed-cursor.ts';
-import type { Query } from '../../../../src/store/sqlite/statement.ts';
+import type { Query } from '../../../../src/store/sql/statement.ts';
 import {
   otherConnection,
   readMirror,
@@ -22,7 +22,7 @@ async function feedOf(
 ): Promise<Change[]> {
   const path = join(temporaryFolder(), 'vendors.db');
   await writeMirror(path, clock, { vendor_versions: versions });
-  return readChanges(readMirror(path, clock).sqlite, { ...everything, ...filter });
+  return readChanges(readMirror(path, clock).connection, { ...everything, ...filter });
 }
 
 const active = { vis_state: 0, presence: 'present' };
@@ -71,7 +71,7 @@ describe('the change feed', () => {
     const versions = Array.from({ length: 160 }, (_, index) => version(index + 1, []));
     await writeMirror(path, clock, { vendor_versions: [...versions, version(1, ['note']), version(1, ['note'])] });
     const database = readMirror(path, clock);
-    const query: Query = (report) => database.read(() => report(database.sqlite));
+    const query: Query = (report) => database.read(() => report(database.connection));
     const editor = otherConnection(path);
     editor.exec('DELETE FROM _vendor_versions WHERE seq = 161');
     editor.close();

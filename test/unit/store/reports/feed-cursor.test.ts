@@ -1,4 +1,5 @@
 /** Cursors of the change feed: which text is one, which part of the history it names, and which histories refuse it. */
+import { SqliteConnection } from '../../../../src/store/sqlite/connection.ts';
 import { describe, expect, it, vi } from 'vitest';
 import {
   cursorOf,
@@ -11,7 +12,7 @@ import {
   resolveCursor,
   whyGone,
 } from '../../../../src/store/reports/feed-cursor.ts';
-import type { Database } from '../../../../src/store/sqlite/database.ts';
+import type { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { newPath, openDatabase } from '../../../support/mirror-file.ts';
 import { inOrder } from '../../../../src/domain/concurrency.ts';
 
@@ -21,7 +22,7 @@ const [first, second, third] = ['11'.repeat(8), '22'.repeat(8), '33'.repeat(8)] 
 async function history(
   changes: number,
   epochs: readonly (readonly [epoch: string, after: number])[],
-): Promise<Database> {
+): Promise<SqliteDatabase> {
   const database = await openDatabase(newPath());
   const { sqlite } = database;
   sqlite.exec('DELETE FROM _feed_epochs');
@@ -32,7 +33,7 @@ async function history(
 }
 
 /** The next change of the feed. */
-function write({ sqlite }: Database): void {
+function write({ sqlite }: SqliteDatabase): void {
   sqlite.exec(`INSERT INTO _vendor_versions (account_id, vendorid, valid_from, vis_state_source, presence, changed_fields, source)
     VALUES ('one', 1, '2026-11-20 09:00:00.000', 'reported', 'present', '[]', 'pull')`);
 }
@@ -81,14 +82,17 @@ describe('the cursor after a change', () => {
       [second, 2],
       [third, 2],
     ]);
-    expect(await inOrder([0, 1, 2, 3, 5], (seq) => cursorOf(sqlite, seq))).toEqual([
+    expect(await inOrder([0, 1, 2, 3, 5], (seq) => cursorOf(new SqliteConnection(sqlite), seq))).toEqual([
       `${first}:0`,
       `${first}:1`,
       `${first}:2`,
       `${third}:3`,
       `${third}:5`,
     ]);
-    expect([await lastSeq(sqlite), await latestCursor(sqlite)]).toEqual([5, `${third}:5`]);
+    expect([await lastSeq(new SqliteConnection(sqlite)), await latestCursor(new SqliteConnection(sqlite))]).toEqual([
+      5,
+      `${third}:5`,
+    ]);
   });
 
   it('names the first epoch that is known where its own was removed', async () => {
@@ -96,18 +100,18 @@ describe('the cursor after a change', () => {
       [second, 2],
       [third, 3],
     ]);
-    expect(await cursors(sqlite)(1)).toBe(`${second}:1`);
+    expect(await cursors(new SqliteConnection(sqlite))(1)).toBe(`${second}:1`);
   });
 
   it('is that of no change before the first', async () => {
     const { sqlite } = await history(0, [[first, 0]]);
-    expect([await lastSeq(sqlite), await latestCursor(sqlite), await resolveCursor(sqlite, `${first}:0`)]).toEqual([
-      0,
-      `${first}:0`,
-      0,
-    ]);
+    expect([
+      await lastSeq(new SqliteConnection(sqlite)),
+      await latestCursor(new SqliteConnection(sqlite)),
+      await resolveCursor(new SqliteConnection(sqlite), `${first}:0`),
+    ]).toEqual([0, `${first}:0`, 0]);
     sqlite.exec('DELETE FROM _feed_epochs');
-    expect(await latestCursor(sqlite)).toBe(':0');
+    expect(await latestCursor(new SqliteConnection(sqlite))).toBe(':0');
   });
 });
 
@@ -141,7 +145,7 @@ describe('a cursor in a history', () => {
       [third, 4],
     ]);
     sqlite.prepare('DELETE FROM _vendor_versions WHERE seq <= ?').run(removed);
-    expect(await resolveCursor(sqlite, cursor)).toEqual(expected);
+    expect(await resolveCursor(new SqliteConnection(sqlite), cursor)).toEqual(expected);
   });
 });
 
@@ -149,7 +153,7 @@ describe('an epoch', () => {
   it('begins once for each connection, with its first change, and again where that failed', async () => {
     const database = await history(2, [[first, 0]]);
     const { sqlite } = database;
-    const [one, other] = [feedEpochs(sqlite), feedEpochs(sqlite)];
+    const [one, other] = [feedEpochs(new SqliteConnection(sqlite)), feedEpochs(new SqliteConnection(sqlite))];
     const epochs = (): unknown[] => sqlite.prepare('SELECT epoch, after_seq FROM _feed_epochs ORDER BY position').all();
     await database
       .write(async () => {
@@ -178,7 +182,7 @@ describe('an epoch', () => {
     const { sqlite } = await history(0, [[first, 0]]);
     sqlite.exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
       INSERT INTO _feed_epochs (position, epoch, after_seq) SELECT i, printf('%016x', i), 0 FROM n`);
-    const begin = feedEpochs(sqlite);
+    const begin = feedEpochs(new SqliteConnection(sqlite));
     const kept = (): unknown => sqlite.prepare('SELECT min(position), max(position) FROM _feed_epochs').raw().get();
     await begin();
     expect(kept()).toEqual([2, 10_001]);
@@ -192,9 +196,9 @@ describe('an epoch', () => {
 it('the end of the feed is asked again and again: its statements are prepared once', async () => {
   const database = await history(1, [[first, 0]]);
   const prepare = vi.spyOn(database.sqlite, 'prepare');
-  expect(await latestCursor(database.sqlite)).toBe(`${first}:1`);
+  expect(await latestCursor(database.connection)).toBe(`${first}:1`);
   const prepared = prepare.mock.calls.length;
   write(database);
-  expect(await latestCursor(database.sqlite)).toBe(`${first}:2`);
+  expect(await latestCursor(database.connection)).toBe(`${first}:2`);
   expect(prepare.mock.calls.length).toBe(prepared);
 });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, linkSync, readFileSync, renameSync, statSync, sy
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
-import { Database } from '../../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { mirrorClaim, nextEpoch } from '../../../../src/store/files/identity.ts';
 import { compareVersions, savepoint } from '../../../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../../../src/store/reader.ts';
@@ -59,7 +59,7 @@ describe('an opened file', () => {
   it('waits for the disk with each commit, unless it is a draft that is synced when it is complete', async () => {
     const options = { path: newPath(), mode: 0o640, migrations: [], clock, random: systemRandom };
     for (const isDraft of [false, true]) {
-      const database = await Database.open({ ...options, isDraft });
+      const database = await SqliteDatabase.open({ ...options, isDraft });
       const synchronous = await database.write(() => database.sqlite.pragma('synchronous', { simple: true }));
       expect(synchronous).toBe(isDraft ? 1 : 2);
       await database.close();
@@ -246,7 +246,9 @@ describe('a locked file', () => {
   it('F4 is waited for without blocking, and then reported', async () => {
     const path = newPath();
     const patient = virtualClock();
-    const database = await Database.open(mirrorOptions({ path, migrations, clock: patient, random: systemRandom }));
+    const database = await SqliteDatabase.open(
+      mirrorOptions({ path, migrations, clock: patient, random: systemRandom }),
+    );
     onTestFinished(() => database.close());
     const other = otherConnection(path);
     other.exec('BEGIN IMMEDIATE');
@@ -274,7 +276,7 @@ describe('a locked file', () => {
       const patient = virtualClock();
       const told: unknown[] = [];
       const options = mirrorOptions({ path, migrations, clock: patient, random: systemRandom });
-      const database = await Database.open({ ...options, onDistrust: (error) => told.push(error) });
+      const database = await SqliteDatabase.open({ ...options, onDistrust: (error) => told.push(error) });
       onTestFinished(() => database.close());
       const epoch = await database.write(() => nextEpoch(database.sqlite));
       await database.requireClaim(mirrorClaim(database.sqlite, epoch));

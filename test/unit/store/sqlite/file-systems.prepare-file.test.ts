@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { seededRandom } from '../../../../src/sandbox/core/random.ts';
-import { Database } from '../../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { readMigrations } from '../../../../src/store/sqlite/migrate.ts';
 import { mirrorOptions } from '../../../../src/store/reader.ts';
 import {
@@ -59,7 +59,7 @@ describe('a file that must not be changed', () => {
       exit: 74,
       message: expect.stringMatching(/ 9999_future\.sql, .* It was written by vendor-mirror 7\.1\.0\.$/) as string,
     });
-    expect(() => Database.openToRead(mirrorOptions({ path, migrations, clock, random: systemRandom }))).toThrow(
+    expect(() => SqliteDatabase.openToRead(mirrorOptions({ path, migrations, clock, random: systemRandom }))).toThrow(
       'which this version does not know',
     );
   });
@@ -91,9 +91,9 @@ describe('a file that must not be changed', () => {
 
 /** Opens a file, reads and writes all of it, and tells how that went. */
 async function use(path: string): Promise<string> {
-  let database: Database | undefined;
+  let database: SqliteDatabase | undefined;
   try {
-    database = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
+    database = await SqliteDatabase.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
     const { sqlite } = database;
     await database.read(() => sqlite.prepare('SELECT * FROM vendors').all());
     await database.write(() => sqlite.prepare('UPDATE vendors SET city = vendorid').run());
@@ -139,7 +139,7 @@ describe('migrations', () => {
     const withMore = folder();
     writeFileSync(join(withMore, 'mirror/9999_more.sql'), 'CREATE TABLE more (id INTEGER);');
     expect(() =>
-      Database.openToRead(mirrorOptions({ path, migrations: withMore, clock, random: systemRandom })),
+      SqliteDatabase.openToRead(mirrorOptions({ path, migrations: withMore, clock, random: systemRandom })),
     ).toThrow('was written by an older version of vendor-mirror.');
     const database = await openDatabase(path, withMore);
     expect(schemaNames(path)).toContain('more');

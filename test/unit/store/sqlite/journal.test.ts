@@ -4,7 +4,7 @@ import type { MirrorError } from '../../../../src/domain/errors.ts';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { mirrorOptions } from '../../../../src/store/reader.ts';
 import { CheckpointThread, type CheckpointAnswer, Journal } from '../../../../src/store/sqlite/journal.ts';
-import { Database } from '../../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { compiledCheckpoints } from '../../../support/source/compiled.ts';
 import { fileClock, migrations, newPath, otherConnection } from '../../../support/mirror-file.ts';
 
@@ -15,7 +15,7 @@ async function mirrorWith(answer: (carryOut: () => void) => Promise<CheckpointAn
   const path = newPath();
   const distrusted: MirrorError[] = [];
   const options = mirrorOptions({ path, migrations, clock: fileClock, random: systemRandom });
-  const database = await Database.open({ ...options, onDistrust: (error) => distrusted.push(error) });
+  const database = await SqliteDatabase.open({ ...options, onDistrust: (error) => distrusted.push(error) });
   onTestFinished(() => database.close());
   await database.write(() => database.sqlite.exec('CREATE TABLE bulk (bytes)'));
   await database.checkpoint();
@@ -76,10 +76,10 @@ describe('a journal that a thread checkpoints', () => {
     const { answer, letGo } = heldBack();
     const at = await mirrorWith(answer);
     await at.write(31 * megabytes);
-    await at.database.waitForJournalRoom();
+    await at.database.waitForRoom();
     await at.write(2 * megabytes);
     const waited: string[] = [];
-    const both = [at.database.waitForJournalRoom(), at.database.waitForJournalRoom()].map((room) =>
+    const both = [at.database.waitForRoom(), at.database.waitForRoom()].map((room) =>
       room.then(() => waited.push('room')),
     );
     await fileClock.yield();
@@ -94,7 +94,7 @@ describe('a journal that a thread checkpoints', () => {
     await at.write(1);
     expect(at.extent().log).toBeLessThan(10);
     await at.write(31 * megabytes);
-    await at.database.waitForJournalRoom();
+    await at.database.waitForRoom();
   });
 
   it('makes no writer wait for a reader that never ends, and is tried again as it grows', async () => {
@@ -103,13 +103,13 @@ describe('a journal that a thread checkpoints', () => {
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM bulk').get();
     await at.write(40 * megabytes);
-    await at.database.waitForJournalRoom();
+    await at.database.waitForRoom();
     const asked = at.asked();
     // Each time it has grown by 4 MB, not with each commit.
     expect(asked).toBeGreaterThan(5);
     expect(asked).toBeLessThan(15);
     await at.write(2 * megabytes);
-    await at.database.waitForJournalRoom();
+    await at.database.waitForRoom();
     expect(at.asked() - asked).toBeLessThanOrEqual(1);
     reader.exec('COMMIT');
     await at.write(9 * megabytes);
@@ -128,7 +128,7 @@ describe('a journal that a thread checkpoints', () => {
     await at.write(5 * megabytes);
     await fileClock.yield();
     await at.write(5 * megabytes);
-    await at.database.waitForJournalRoom();
+    await at.database.waitForRoom();
     expect(at.asked()).toBe(1);
     expect(at.distrusted).toEqual([]);
     expect(at.extent().log).toBeLessThan(2_000);

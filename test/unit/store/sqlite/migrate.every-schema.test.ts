@@ -13,7 +13,7 @@ import { mirrorMigrations, mirrorOptions } from '../../../../src/store/reader.ts
 import { hasDamagedSchema } from '../../../../src/store/files/damage.ts';
 import { openMirror } from '../../../../src/store/mirror.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
-import { Database } from '../../../../src/store/sqlite/database.ts';
+import { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { readMigrations } from '../../../../src/store/sqlite/migrate.ts';
 import { compiled } from '../../../support/source/compiled.ts';
 import {
@@ -172,7 +172,7 @@ describe('a file', () => {
     for (const rows of before) expect(rows).not.toEqual([]);
     expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);
     const options = mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom });
-    expect(() => Database.openToRead(options)).toThrow('was written by an older version of vendor-mirror');
+    expect(() => SqliteDatabase.openToRead(options)).toThrow('was written by an older version of vendor-mirror');
     await openBoth(folder);
     expect(told()).toMatchObject(before);
     expect(hasDamagedSchema(path, mirrorMigrations(migrations))).toBe(false);

@@ -1,8 +1,9 @@
 /** What SQLite receives of a statement: it keeps its plan only if no bound value could have led to another. */
+import { SqliteConnection } from '../../../../src/store/sqlite/connection.ts';
 import { Driver } from '../../../../src/store/sqlite/driver-package.ts';
 import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { runQuery, mirrorSql, statement } from '../../../../src/store/sqlite/statement.ts';
+import { runQuery, mirrorSql, statement } from '../../../../src/store/sql/statement.ts';
 import { sourceTree } from '../../../support/source/source-tree.ts';
 
 function deliveries(): Sqlite {
@@ -19,7 +20,7 @@ describe('a statement', () => {
   it('binds its arguments, and has constant text for constant values', async () => {
     const sqlite = deliveries();
     const prepare = vi.spyOn(sqlite, 'prepare');
-    const open = statement<{ account_id: string }, { id: number }>(sqlite, (at) =>
+    const open = statement<{ account_id: string }, { id: number }>(new SqliteConnection(sqlite), (at) =>
       mirrorSql
         .selectFrom('deliveries')
         .select('id')
@@ -36,7 +37,7 @@ describe('a statement', () => {
 
   it("H9 contains no text that may be somebody's", async () => {
     const named = (name: string): Promise<unknown> =>
-      statement<object>(deliveries(), () =>
+      statement<object>(new SqliteConnection(deliveries()), () =>
         mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name),
       ).all({});
     expect(await named('bill_vendor.%')).toEqual([]);
@@ -53,7 +54,10 @@ describe('a statement', () => {
 describe('a search', () => {
   it('H9 binds whatever is searched for', async () => {
     const named = (name: string): Promise<unknown[]> =>
-      runQuery(deliveries(), mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name));
+      runQuery(
+        new SqliteConnection(deliveries()),
+        mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name),
+      );
     expect(await named("o'b")).toEqual([{ id: 3 }]);
     expect(await named("' OR '1' = '1")).toEqual([]);
   });

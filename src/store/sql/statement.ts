@@ -13,11 +13,10 @@ import {
   SqliteQueryCompiler,
   type Compilable,
   type OperationNodeSource,
+  type QueryCompiler,
   type RawBuilder,
   type RootOperationNode,
 } from 'kysely';
-import { withoutBlobs } from './blobs.ts';
-import type { Sqlite } from './driver.ts';
 import type { MirrorTables, SecretTables, VendorKey } from './schema.ts';
 
 /** A statement of an operation, which runs inside a transaction. */
@@ -30,14 +29,6 @@ export interface Statement<Args, Row = unknown> {
   all(args: Args): Promise<Row[]>;
 }
 
-/** A statement about the file itself and its connection, which only SQLite has. */
-export interface FileStatement<Args, Row = unknown> {
-  /** Runs it and returns the number of rows it changed. */
-  run(args: Args): number;
-  get(args: Args): Row | undefined;
-  all(args: Args): Row[];
-}
-
 /** The argument of statements about one account. */
 export interface OfAccount {
   readonly accountId: string;
@@ -46,8 +37,23 @@ export interface OfAccount {
 /** No arguments. */
 export type None = Readonly<Record<string, never>>;
 
-/** One consistent state of a file. Code above `store/` only passes it to reports. */
-export type Snapshot = Sqlite;
+/** What an engine offers to operations, which are written once for all of them. */
+export interface Connection {
+  /** Prepares the query of `build` at its first use, because most commands use few of all statements. */
+  prepare<Args extends object, Row = unknown>(build: (at: At<Args>) => Description<Row>): Statement<Args, Row>;
+  /** Runs a query once, with all values bound. */
+  rows<Row>(query: Compilable<Row>): Promise<Row[]>;
+  /** Runs `body` inside a transaction; where it fails, nothing of it stays, and the transaction goes on. @throws what `body` throws. */
+  savepoint<T>(body: () => T | Promise<T>): Promise<T>;
+  /**
+   * From now on calls `onWrite` with the account of each row that this connection writes to these tables, also where the transaction is
+   * undone; null for what all accounts have in common. Not there where the engine cannot tell.
+   */
+  noteWrites?(tables: readonly string[], onWrite: (account: string | null) => void): void;
+}
+
+/** One consistent state of a mirror. Code above `store/` only passes it to reports. */
+export type Snapshot = Connection;
 
 /** Runs a report on one consistent state. */
 export type Query = <T>(report: (snapshot: Snapshot) => T | Promise<T>) => Promise<T>;
@@ -68,7 +74,7 @@ class StatementCompiler extends SqliteQueryCompiler {
   }
 }
 
-const compiler = new StatementCompiler();
+const sqliteCompiler = new StatementCompiler();
 
 function builder<Tables>(): Kysely<Tables> {
   return new Kysely<Tables>({
@@ -104,61 +110,28 @@ export type Description<Row = unknown> = (Compilable<Row> & OperationNodeSource)
  */
 export type At<Args> = <Name extends keyof Args & string>(name: Name) => RawBuilder<Args[Name]>;
 
-/** Prepares the query of `build` at its first use, because most commands use few of all statements. */
+/** A statement of an operation, as `Connection.prepare`. */
 export function statement<Args extends object, Row = unknown>(
-  sqlite: Sqlite,
+  db: Connection,
   build: (at: At<Args>) => Description<Row>,
 ): Statement<Args, Row> {
-  const prepared = fileStatement(sqlite, build);
-  return {
-    send: (args) => void prepared.run(args),
-    run: (args) => Promise.resolve(prepared.run(args)),
-    get: (args) => Promise.resolve(prepared.get(args)),
-    all: (args) => Promise.resolve(prepared.all(args)),
-  };
-}
-
-/** As `statement`, without waiting. */
-export function fileStatement<Args extends object, Row = unknown>(
-  sqlite: Sqlite,
-  build: (at: At<Args>) => Description<Row>,
-): FileStatement<Args, Row> {
-  let known: FileStatement<Args, Row> | undefined;
-  const prepared = (): FileStatement<Args, Row> => (known ??= prepare(sqlite, build));
-  return {
-    run: (args) => prepared().run(args),
-    get: (args) => prepared().get(args),
-    all: (args) => prepared().all(args),
-  };
+  return db.prepare(build);
 }
 
 /** What is made once for each connection, and kept as long as it: statements of reports that are asked again and again. */
-export function ofConnection<T>(make: (sqlite: Sqlite) => T): (sqlite: Sqlite) => T {
-  const made = new WeakMap<Sqlite, T>();
-  return (sqlite) => {
-    const known = made.get(sqlite) ?? make(sqlite);
-    made.set(sqlite, known);
+export function ofConnection<T>(make: (db: Connection) => T): (db: Connection) => T {
+  const made = new WeakMap<Connection, T>();
+  return (db) => {
+    const known = made.get(db) ?? make(db);
+    made.set(db, known);
     return known;
   };
 }
 
-function prepare<Args extends object, Row>(
-  sqlite: Sqlite,
-  build: (at: At<Args>) => Description<Row>,
-): FileStatement<Args, Row> {
-  const { text, names } = compiled(build);
-  const prepared = sqlite.prepare<unknown[], Row>(text);
-  const bind = (args: Args): unknown[] => names.map((name) => args[name]);
-  return {
-    run: (args) => prepared.run(bind(args)).changes,
-    get: (args) => prepared.get(bind(args)),
-    all: (args) => prepared.all(bind(args)),
-  };
-}
-
 /** The SQL, and the names of its arguments in their order. */
-function compiled<Args extends object>(
+export function compiled<Args extends object>(
   build: (at: At<Args>) => Description,
+  compiler: QueryCompiler = sqliteCompiler,
 ): {
   readonly text: string;
   readonly names: readonly (keyof Args & string)[];
@@ -182,27 +155,9 @@ export function columns<Args, Name extends keyof Args & string>(
   return Object.fromEntries(names.map((name) => [name, at(name)])) as { [Column in Name]: RawBuilder<Args[Column]> };
 }
 
-/** Runs a query once, with all values bound; blobs in text columns are shown as SQLite writes them. */
-export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Promise<Row[]> {
-  return Promise.resolve(runFileQuery(sqlite, query));
-}
-
-/** As `runQuery`, without waiting. */
-export function runFileQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
-  const { sql, parameters } = query.compile();
-  return sqlite
-    .prepare<unknown[], Row>(sql)
-    .all(...parameters)
-    .map(withoutBlobs);
-}
-
-/** Another after every write to the file, by this connection or another: what was read under the same version need not be read again. */
-export function fileVersion(sqlite: Sqlite): string {
-  const [own] = runFileQuery<{ changes: number }>(
-    sqlite,
-    mirrorSql.selectNoFrom(sql<number>`total_changes()`.as('changes')),
-  );
-  return `${String(sqlite.pragma('data_version', { simple: true }))}-${own?.changes ?? 0}`;
+/** As `Connection.rows`. */
+export function runQuery<Row>(db: Connection, query: Compilable<Row>): Promise<Row[]> {
+  return db.rows(query);
 }
 
 /** The key of a row that holds more. */

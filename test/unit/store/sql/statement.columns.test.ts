@@ -5,8 +5,10 @@
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { fileOf } from '../../../../src/store/sqlite/connection.ts';
 import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
-import type * as Statements from '../../../../src/store/sqlite/statement.ts';
+import type * as Connections from '../../../../src/store/sqlite/connection.ts';
+import type * as Statements from '../../../../src/store/sql/statement.ts';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { Secret } from '../../../../src/domain/secret.ts';
 import { balanceFields } from '../../../../src/domain/vendor.ts';
@@ -56,40 +58,38 @@ import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const recorded = vi.hoisted(() => new Map<string, readonly string[]>());
 
-vi.mock('../../../../src/store/sqlite/statement.ts', async (original) => {
-  const real = await original<typeof Statements>();
-  const record = (sqlite: Sqlite, text: string): void => {
-    const caller = (new Error().stack ?? '')
-      .split('\n')
-      .find((line) => /\/src\/store\/(?!sqlite\/statement)/.test(line));
-    const [, file = '', line = ''] = /\/src\/store\/(.*\.ts):(\d+)/.exec(caller ?? '') ?? [];
-    const prepared = sqlite.prepare(text);
-    recorded.set(`${file}:${line}`, prepared.reader ? prepared.columns().map(({ name }) => name) : []);
+const record = vi.hoisted(() => (sqlite: Sqlite, text: string): void => {
+  const caller = (new Error().stack ?? '')
+    .split('\n')
+    .find((line) => /\/src\/store\/(?!sql\/statement|sqlite\/connection)/.test(line));
+  const [, file = '', line = ''] = /\/src\/store\/(.*\.ts):(\d+)/.exec(caller ?? '') ?? [];
+  const prepared = sqlite.prepare(text);
+  recorded.set(`${file}:${line}`, prepared.reader ? prepared.columns().map(({ name }) => name) : []);
+});
+
+vi.mock('../../../../src/store/sqlite/connection.ts', async (original) => {
+  const real = await original<typeof Connections>();
+  const { compiled } = await vi.importActual<typeof Statements>('../../../../src/store/sql/statement.ts');
+  class RecordingConnection extends real.SqliteConnection {
+    override prepare<Args extends object, Row>(build: Parameters<typeof real.fileStatement<Args, Row>>[1]) {
+      record(this.sqlite, compiled(build).text);
+      return super.prepare(build);
+    }
+
+    override rows<Row>(query: Parameters<typeof real.runFileQuery<Row>>[1]) {
+      record(this.sqlite, query.compile().sql);
+      return super.rows(query);
+    }
+  }
+  const fileStatement: typeof real.fileStatement = (sqlite, build) => {
+    record(sqlite, compiled(build).text);
+    return real.fileStatement(sqlite, build);
   };
-  /** A connection that records what it is to prepare. */
-  const recording = (sqlite: Sqlite): Sqlite =>
-    ({ prepare: (text: string) => (record(sqlite, text), { run: () => ({ changes: 0 }) }) }) as unknown as Sqlite;
-  type Made = 'statement' | 'fileStatement';
-  const making =
-    (name: Made) =>
-    (sqlite: Sqlite, build: Parameters<typeof real.statement>[1]): unknown => {
-      void real.fileStatement(recording(sqlite), build).run({});
-      return real[name](sqlite, build);
-    };
-  type Run = 'runQuery' | 'runFileQuery';
-  const running =
-    (name: Run) =>
-    (sqlite: Sqlite, query: Parameters<typeof real.runQuery>[1]): unknown => {
-      record(sqlite, query.compile().sql);
-      return real[name](sqlite, query);
-    };
-  return {
-    ...real,
-    statement: making('statement'),
-    fileStatement: making('fileStatement'),
-    runQuery: running('runQuery'),
-    runFileQuery: running('runFileQuery'),
+  const runFileQuery: typeof real.runFileQuery = (sqlite, query) => {
+    record(sqlite, query.compile().sql);
+    return real.runFileQuery(sqlite, query);
   };
+  return { ...real, SqliteConnection: RecordingConnection, fileStatement, runFileQuery };
 });
 
 /** What runs before the schema is there, or in another thread or process and without a table. */
@@ -121,7 +121,7 @@ function readColumns(): Map<string, readonly string[]> {
     found.set(`${file.fileName.replace(/^.*\/src\/store\//, '')}:${line + 1}`, columns);
   };
   for (const name of ofStore)
-    if (!name.endsWith('sqlite/statement.ts')) visit(program.getSourceFile(name) ?? ([] as never));
+    if (!/\/(sql\/statement|sqlite\/connection)\.ts$/.test(name)) visit(program.getSourceFile(name) ?? ([] as never));
   return new Map([...found].filter(([place]) => !elsewhere.test(place)));
 }
 
@@ -168,7 +168,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     await listGateways(sqlite, undefined);
     await unlistedGateways(sqlite, undefined);
     await publicationReports(sqlite);
-    rowQuery({ sqlite, path }, { view: 'vendors' });
+    rowQuery({ sqlite: fileOf(sqlite), path }, { view: 'vendors' });
     await readTimeline(sqlite, { account_id, vendorid: 1 }, { before: undefined, limit: 1 });
     await fieldChanges(sqlite, { account_id, vendorid: 1, from: 0, to: 1 });
     await targetReports(sqlite);
@@ -181,7 +181,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     await storedFields(sqlite, ['note']);
     new AccountFigures(sqlite, clock);
     owedByAccount(sqlite);
-    serviceOf(sqlite);
+    await serviceOf(sqlite);
   });
   await knownConnection(path, account_id);
   isMirrorAt(path, mirrorId);

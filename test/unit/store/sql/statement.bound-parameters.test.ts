@@ -8,14 +8,15 @@ const doors = new Set(['prepare', 'exec', 'pragma', 'raw', 'lit', 'id', 'ref', '
 
 /** Statements that were whole before any value was known: what the builder and its template wrote, and migrations. */
 const written = new Set([
-  'src/store/sqlite/statement.ts: text',
-  'src/store/sqlite/statement.ts: sql',
+  'src/store/sql/statement.ts: build',
+  'src/store/sqlite/connection.ts: text',
+  'src/store/sqlite/connection.ts: sql',
   // Names of columns, which are constants of `schema.ts`; the builder quotes them.
-  "src/store/sqlite/statement.ts: table === '' ? name : `${table}.${name}`",
+  "src/store/sql/statement.ts: table === '' ? name : `${table}.${name}`",
   'src/store/sqlite/migrate.ts: script',
   'src/store/sqlite/migrate.ts: space',
   // Of tables that the file lists.
-  'src/store/account-states.ts: trigger',
+  'src/store/sqlite/connection.ts: trigger',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
   'src/store/sqlite/user-query.ts: text',
   'src/store/export/export-rows.ts: true',

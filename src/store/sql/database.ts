@@ -1,0 +1,36 @@
+/** A mirror, or its secrets, as operations use it, whichever engine holds it. */
+import { limits } from '../../domain/limits.ts';
+import type { Connection } from './statement.ts';
+
+export interface Database {
+  /** Where it is, as messages say it. */
+  readonly path: string;
+  /** Statements are prepared on it, and run inside the transactions below. */
+  readonly connection: Connection;
+  /**
+   * Runs `work` in one transaction, beside which nobody else writes. Only SQL belongs inside. On disk when this resolves: whoever is told of
+   * it may rely on it.
+   * @param lockWait milliseconds to wait for other writers, for callers that cannot wait as long as usual
+   * @throws MirrorError `database_locked` after that time, and of the engine.
+   */
+  write<T>(work: () => T | Promise<T>, lockWait?: number): Promise<T>;
+  /** As `write`, without waiting for the disk. Only for writes that are harmless to lose in a power cut. */
+  writeWithoutSync<T>(work: () => T | Promise<T>, lockWait?: number): Promise<T>;
+  /** Runs `queries` on one consistent state. */
+  read<T>(queries: () => T | Promise<T>): Promise<T>;
+  /** Runs one statement, which is consistent in itself. */
+  readOne<T>(query: () => T | Promise<T>): Promise<T>;
+  /** Another after each commit of another process, so that what was read under the same need not be read again; undefined where nothing tells. */
+  version(): Promise<string | undefined>;
+  /** Makes what was written last longer than whatever overwrites the store in place. */
+  checkpoint(): Promise<void>;
+  /** Waits until a large write that can wait holds nobody up. */
+  waitForRoom(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long to wait for other writers by default, in milliseconds. */
+export const defaultLockWait = limits.lockWait;
+
+/** How long to wait where the service waits for an answer, in milliseconds. */
+export const shortLockWait = 2_000;
