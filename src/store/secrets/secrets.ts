@@ -23,6 +23,8 @@ import type { Connection } from '../sql/statement.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import type { SecretTables } from '../sql/schema.ts';
 import { columns, secretSql, statement, type Statement } from '../sql/statement.ts';
+import { sealAnew } from './sealed-columns.ts';
+import { unsealed, type Sealing } from './sealing.ts';
 import { TokenStore, type TokenStoreProcess } from './token-store.ts';
 import { Verifiers } from './verifiers.ts';
 
@@ -31,6 +33,8 @@ export interface SecretsFile {
   readonly migrations: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** How values are stored; by default as they are. */
+  readonly sealing?: Sealing;
   /** As in `DatabaseOptions`. */
   readonly mayMigrate?: DatabaseOptions['mayMigrate'];
   /** As in `DatabaseOptions`. */
@@ -63,6 +67,7 @@ export class Secrets {
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #file: SecretsFile;
+  readonly #sealing: Sealing;
   readonly #claim: (claimant: Owner) => Promise<void>;
   readonly #closing = new AbortController();
   readonly #renewals = new Set<Promise<unknown>>();
@@ -70,8 +75,9 @@ export class Secrets {
   constructor(database: SqliteDatabase, file: SecretsFile) {
     this.#database = database;
     this.#file = file;
+    this.#sealing = file.sealing ?? unsealed;
     this.#claim = ownerClaim(database.connection, file.path);
-    this.verifiers = new Verifiers(database, file.clock, file.random);
+    this.verifiers = new Verifiers(database, file.clock, file.random, this.#sealing);
     this.notified = new NotifiedPositions(database);
     this.path = database.path;
   }
@@ -79,8 +85,9 @@ export class Secrets {
   /** The token pair of one OAuth client, for this process. */
   tokenStore(client: string, user: TokenStoreProcess): TokenStore {
     const { clock, random } = this.#file;
-    const { signal } = this.#closing;
-    return new TokenStore(this.#database, { client, user, clock, random, renewals: this.#renewals, closing: signal });
+    const sealing = this.#sealing;
+    const closing = this.#closing.signal;
+    return new TokenStore(this.#database, { client, user, clock, random, sealing, renewals: this.#renewals, closing });
   }
 
   /** Why the secrets cannot be read now; undefined while they can. */
@@ -94,12 +101,17 @@ export class Secrets {
   }
 
   /**
-   * Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over.
+   * Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over. What was sealed with a key
+   * that is being replaced is sealed anew.
    * @returns as `enterEpoch`
+   * @throws MirrorError `secrets_key_unknown`, `secrets_altered` where values are sealed.
    */
   async beginDaemon(epoch: DaemonEpoch, left: LeftRecord): Promise<boolean> {
     const { sqlite } = this.#database;
-    const isOlder = await this.#database.write(() => enterEpoch(sqlite, epoch, left));
+    const isOlder = await this.#database.write(async () => {
+      await sealAnew(this.#database.connection, this.#sealing);
+      return enterEpoch(sqlite, epoch, left);
+    });
     await this.#database.requireClaim(secretsClaim(sqlite, epoch));
     return isOlder;
   }

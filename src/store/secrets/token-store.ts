@@ -5,6 +5,7 @@ import { Secret, type TokenPair } from '../../domain/secret.ts';
 import type { Database } from '../sql/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
 import { statement, type Statement } from '../sql/statement.ts';
+import type { Sealing } from './sealing.ts';
 
 /** Gets the newest pair; `save` resolves when a new one is on disk. */
 type Work<T> = (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>) => Promise<T>;
@@ -20,6 +21,7 @@ export interface TokenStoreOptions {
   readonly user: TokenStoreProcess;
   readonly clock: Clock;
   readonly random: Random;
+  readonly sealing: Sealing;
   /** Renewals under way, so that closing can wait for them. */
   readonly renewals: Set<Promise<unknown>>;
   /** Ends the wait for other processes. */
@@ -95,7 +97,7 @@ export class TokenStore {
   }
 
   load(): Promise<TokenPair | undefined> {
-    return this.#database.read(async () => pairOf(await this.#find.get({ client: this.#client })));
+    return this.#database.read(async () => this.#pairIn(await this.#find.get({ client: this.#client })));
   }
 
   /** Runs `work` while no other process can. */
@@ -154,23 +156,25 @@ export class TokenStore {
   }
 
   #save({ access, refresh, expiresAt }: TokenPair): Promise<void> {
+    const { sealing } = this.#options;
     return this.#write({
-      access_token: access.reveal(),
-      refresh_token: refresh.reveal(),
+      access_token: sealing.seal('access token', this.#client, access.reveal()),
+      refresh_token: sealing.seal('refresh token', this.#client, refresh.reveal()),
       expires_at: timestamp(expiresAt),
     });
+  }
+
+  #pairIn(row: TokenRow | undefined): TokenPair | undefined {
+    if (row?.access_token == null || row.refresh_token === null) return undefined;
+    const { sealing } = this.#options;
+    return {
+      access: new Secret(sealing.open('access token', this.#client, row.access_token)),
+      refresh: new Secret(sealing.open('refresh token', this.#client, row.refresh_token)),
+      expiresAt: parseInstant(row.expires_at ?? '') ?? 0,
+    };
   }
 
   #write(row: TokenRow): Promise<void> {
     return this.#database.write(() => this.#store.send({ client: this.#client, ...row }));
   }
-}
-
-function pairOf(row: TokenRow | undefined): TokenPair | undefined {
-  if (row?.access_token == null || row.refresh_token === null) return undefined;
-  return {
-    access: new Secret(row.access_token),
-    refresh: new Secret(row.refresh_token),
-    expiresAt: parseInstant(row.expires_at ?? '') ?? 0,
-  };
 }

@@ -9,6 +9,7 @@
  * kind a new one takes the place of the oldest.
  */
 import { sql } from 'kysely';
+import { timingSafeEqual } from 'node:crypto';
 import { inOrder } from '../../domain/concurrency.ts';
 import { parseInstant, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/secret.ts';
@@ -17,6 +18,7 @@ import { shortLockWait, type Database } from '../sql/database.ts';
 import type { Connection } from '../sql/statement.ts';
 import type { VerifierTable } from '../sql/schema.ts';
 import { columns, secretSql, statement, type Statement } from '../sql/statement.ts';
+import type { Sealing } from './sealing.ts';
 
 /** What happened to a received code; `displaced`: it was kept, and the oldest of its kind forgotten for it. */
 export type OfferedCode = 'kept' | 'displaced' | 'known' | 'not_awaited';
@@ -38,17 +40,19 @@ const maxOrders = 8;
 export class Verifiers {
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #sealing: Sealing;
   readonly #pathToken: PathTokens;
   readonly #awaited: AwaitedCodes;
   readonly #codes: ReturnType<typeof codeRows>;
   readonly #orders: ReturnType<typeof orderRows>;
 
-  constructor(database: Database, clock: Clock, random: Random) {
+  constructor(database: Database, clock: Clock, random: Random, sealing: Sealing) {
     this.#database = database;
     this.#clock = clock;
+    this.#sealing = sealing;
     const { connection: db } = database;
-    this.#pathToken = new PathTokens(db, random);
-    this.#awaited = new AwaitedCodes(db);
+    this.#pathToken = new PathTokens(db, random, sealing);
+    this.#awaited = new AwaitedCodes(db, sealing);
     this.#codes = codeRows(db);
     this.#orders = orderRows(db);
   }
@@ -80,7 +84,7 @@ export class Verifiers {
 
   /** Nothing leads to the path token before `current` any more. */
   endRotation(account_id: string, current: Secret): Promise<void> {
-    return this.#database.write(() => this.#pathToken.endRotation(account_id, current.reveal()));
+    return this.#database.write(() => this.#pathToken.endRotation(account_id, current));
   }
 
   /** The path tokens of several accounts; missing ones are created in one commit. */
@@ -104,7 +108,7 @@ export class Verifiers {
       const keys = (await this.#codes.ofAccount.all({ account_id })).filter((row) =>
         isKey(row, (row.expires_at ?? '') <= now),
       );
-      return [...keys.filter(isProven), ...keys.filter((row) => !isProven(row))].map(secretOf);
+      return [...keys.filter(isProven), ...keys.filter((row) => !isProven(row))].map((row) => this.#codeIn(row));
     });
   }
 
@@ -134,9 +138,8 @@ export class Verifiers {
    */
   offer(account_id: string, code: Secret, callbackid: number | null): Promise<OfferedCode> {
     return this.#database.write(async () => {
-      const verifier = code.reveal();
       const rows = await this.#codes.ofAccount.all({ account_id });
-      const known = rows.find((row) => row.verifier === verifier);
+      const known = rows.find((row) => this.#isCode(row, code));
       if (!(await this.#awaited.isAwaited(account_id, callbackid))) return known ? 'known' : 'not_awaited';
       if (known?.state === 'candidate') return 'known';
       const placeOf = async (id: number | null): Promise<number | null> =>
@@ -146,11 +149,11 @@ export class Verifiers {
       for (const row of rows)
         if (waitsToBeTried(codeOf(row)) && (await placeOf(row.callbackid)) === place) waiting.push(row);
       const displaced = waiting.slice(maxCandidates - 1);
-      for (const row of displaced) this.#move(row, 'wrong');
+      for (const row of displaced) await this.#move(row, 'wrong');
       const received_at = timestamp(this.#clock.now());
       // The callback of a previous key no longer exists, or has another one: the code may be for another callback.
       const of = known?.state === 'proven' ? known.callbackid : (callbackid ?? known?.callbackid ?? null);
-      this.#move(known ?? { account_id, verifier, received_at }, 'received', { callbackid: of, received_at });
+      await this.#move(known ?? this.#newCode(account_id, code), 'received', { callbackid: of, received_at });
       return displaced.length > 0 ? 'displaced' : 'kept';
     }, shortLockWait);
   }
@@ -159,7 +162,8 @@ export class Verifiers {
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
     return this.#database.read(async () => {
       const rows = (await this.#codes.ofAccount.all({ account_id })).filter((row) => waitsToBeTried(codeOf(row)));
-      return [callbackid, null].flatMap((id) => rows.filter((row) => row.callbackid === id)).map(secretOf);
+      const ofThis = [callbackid, null].flatMap((id) => rows.filter((row) => row.callbackid === id));
+      return ofThis.map((row) => this.#codeIn(row));
     });
   }
 
@@ -167,7 +171,7 @@ export class Verifiers {
   drop(account_id: string, code: Secret): Promise<void> {
     return this.#database.write(async () => {
       const wrong = await this.#find(account_id, code);
-      if (wrong) this.#move(wrong, 'wrong');
+      if (wrong) await this.#move(wrong, 'wrong');
     });
   }
 
@@ -179,16 +183,15 @@ export class Verifiers {
     return this.#database.write(async () => {
       const others = async (): Promise<VerifierTable[]> =>
         (await this.#codes.ofAccount.all({ account_id })).filter(
-          ({ state, verifier }) => state === 'candidate' && verifier !== code.reveal(),
+          (row) => row.state === 'candidate' && !this.#isCode(row, code),
         );
       const before = (await others()).length;
-      const received_at = timestamp(this.#clock.now());
-      const right = (await this.#find(account_id, code)) ?? { account_id, verifier: code.reveal(), received_at };
+      const right = (await this.#find(account_id, code)) ?? this.#newCode(account_id, code);
       await this.#end(account_id, callbackid);
-      this.#move(right, 'right', { callbackid, expires_at: null });
+      await this.#move(right, 'right', { callbackid, expires_at: null });
       this.#awaited.remove({ account_id, event });
       for (const row of await others())
-        if (!(await this.#awaited.isAwaited(account_id, row.callbackid))) this.#move(row, 'wrong');
+        if (!(await this.#awaited.isAwaited(account_id, row.callbackid))) await this.#move(row, 'wrong');
       return before - (await others()).length;
     });
   }
@@ -234,44 +237,61 @@ export class Verifiers {
   /** The callback has another code, or no longer exists. Its candidates, and those that name no callback, are of no use then. */
   async #end(account_id: string, callbackid: number): Promise<void> {
     const now = this.#clock.now();
-    for (const row of await this.#codes.expired.all({ now: timestamp(now) })) this.#move(row, 'expired');
+    for (const row of await this.#codes.expired.all({ now: timestamp(now) })) await this.#move(row, 'expired');
     for (const row of await this.#codes.ofAccount.all({ account_id })) {
       const isOurs = row.callbackid === callbackid || (row.callbackid === null && row.state === 'candidate');
       const expires_at = isProven(row) ? timestamp(lastUseOf(now)) : row.expires_at;
-      if (isOurs) this.#move(row, 'superseded', { expires_at });
+      if (isOurs) await this.#move(row, 'superseded', { expires_at });
     }
     this.#awaited.removeOfCallback(account_id, callbackid);
   }
 
   async #find(account_id: string, code: Secret): Promise<VerifierTable | undefined> {
-    return (await this.#codes.ofAccount.all({ account_id })).find(({ verifier }) => verifier === code.reveal());
+    return (await this.#codes.ofAccount.all({ account_id })).find((row) => this.#isCode(row, code));
+  }
+
+  #newCode(account_id: string, code: Secret): NewCode {
+    const verifier = this.#sealing.seal('verifier', account_id, code.reveal());
+    return { account_id, verifier, received_at: timestamp(this.#clock.now()) };
+  }
+
+  #codeIn({ account_id, verifier }: VerifierTable): Secret {
+    return new Secret(this.#sealing.open('verifier', account_id, verifier));
+  }
+
+  #isCode(row: VerifierTable, code: Secret): boolean {
+    return isSame(this.#codeIn(row).reveal(), code.reveal());
   }
 
   /** Stores what becomes of a code. */
-  #move(row: NewCode | VerifierTable, evidence: CodeEvidence, changes: Partial<VerifierTable> = {}): void {
+  async #move(row: NewCode | VerifierTable, evidence: CodeEvidence, changes: Partial<VerifierTable> = {}) {
     const stored = 'state' in row ? row : undefined;
     const code = nextCode(stored && codeOf(stored), evidence);
     if (!code) this.#codes.remove.send(row);
     else {
       const came_again = code.cameAgain ? 1 : 0;
-      this.#codes.put.send({ callbackid: null, expires_at: null, ...row, ...changes, state: code.state, came_again });
+      const next = { callbackid: null, expires_at: null, ...row, ...changes, state: code.state, came_again } as const;
+      if ((await this.#codes.change.run(next)) === 0) this.#codes.add.send(next);
     }
   }
 }
 
-/** A code that is not stored. */
+/** A code that is not stored, though it is sealed to be. */
 type NewCode = Pick<VerifierTable, 'account_id' | 'verifier' | 'received_at'>;
 
 function isProven({ state }: VerifierTable): boolean {
   return state === 'proven';
 }
 
-function secretOf({ verifier }: VerifierTable): Secret {
-  return new Secret(verifier);
+/** Whether two texts are the same; how long it takes says only whether they are equally long. */
+function isSame(one: string, other: string): boolean {
+  const [ours, theirs] = [Buffer.from(one), Buffer.from(other)];
+  return ours.length === theirs.length && timingSafeEqual(ours, theirs);
 }
 
-/** The rows of codes. An account has few. */
+/** The rows of codes, of which an account has few. A row is found by its code as it is stored, and only that way. */
 function codeRows(db: Connection) {
+  const changing = ['callbackid', 'state', 'received_at', 'expires_at', 'came_again'] as const;
   const codeColumns = sql`account_id, verifier, callbackid, state, received_at, expires_at, came_again`;
   return {
     /** The newest first. */
@@ -284,13 +304,18 @@ function codeRows(db: Connection) {
       db,
       (at) => sql`SELECT ${codeColumns} FROM verifiers WHERE expires_at <= ${at('now')}`,
     ),
-    put: statement<VerifierTable>(db, (at) => {
-      const values = columns(at, ['callbackid', 'state', 'received_at', 'expires_at', 'came_again']);
-      return secretSql
+    add: statement<VerifierTable>(db, (at) =>
+      secretSql
         .insertInto('verifiers')
-        .values({ ...columns(at, ['account_id', 'verifier']), ...values })
-        .onConflict((conflict) => conflict.columns(['account_id', 'verifier']).doUpdateSet(values));
-    }),
+        .values({ ...columns(at, ['account_id', 'verifier']), ...columns(at, changing) }),
+    ),
+    change: statement<VerifierTable>(db, (at) =>
+      secretSql
+        .updateTable('verifiers')
+        .set(columns(at, changing))
+        .where('account_id', '=', at('account_id'))
+        .where('verifier', '=', at('verifier')),
+    ),
     remove: statement<Pick<VerifierTable, 'account_id' | 'verifier'>>(
       db,
       (at) => sql`DELETE FROM verifiers WHERE account_id = ${at('account_id')} AND verifier = ${at('verifier')}`,
@@ -335,12 +360,14 @@ class AwaitedCodes {
   readonly #arrived: Statement<OfEvent>;
   readonly #gone: Statement<{ account_id: string; callbackid: number }>;
   readonly #forget: Statement<{ before: string; now: string }>;
-  readonly #count: Statement<OfEvent & { uri: string }, { registrations: number; last: string | null }>;
+  readonly #registrations: Statement<OfEvent, { registered_at: string; uri: string | null }>;
   readonly #register: Statement<OfEvent & { registered_at: string; uri: string }>;
   readonly #withdraw: Statement<OfEvent>;
   readonly #forgetAll: Statement<{ account_id: string }>;
+  readonly #sealing: Sealing;
 
-  constructor(db: Connection) {
+  constructor(db: Connection, sealing: Sealing) {
+    this.#sealing = sealing;
     this.#expect = statement(db, (at) =>
       secretSql
         .insertInto('awaited_codes')
@@ -367,11 +394,11 @@ class AwaitedCodes {
       db,
       (at) => sql`DELETE FROM registrations WHERE registered_at <= ${at('before')} OR registered_at > ${at('now')}`,
     );
-    this.#count = statement(
+    this.#registrations = statement(
       db,
       (at) => sql`
-        SELECT count(*) AS registrations, max(registered_at) AS last FROM registrations
-        WHERE account_id = ${at('account_id')} AND event = ${at('event')} AND uri = ${at('uri')}`,
+        SELECT registered_at, uri FROM registrations
+        WHERE account_id = ${at('account_id')} AND event = ${at('event')} ORDER BY registered_at`,
     );
     this.#register = statement(db, (at) =>
       secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at', 'uri'])),
@@ -413,12 +440,19 @@ class AwaitedCodes {
   /** Records a registration, unless it has to wait. @returns until when. */
   async register(of: OfEvent & { uri: string }, now: number): Promise<number | undefined> {
     this.#forget.send({ before: timestamp(now - day), now: timestamp(now) });
-    const { registrations = 0, last = null } = (await this.#count.get(of)) ?? {};
-    const wait = firstWait * 2 ** (registrations - registrationsAtOnce);
+    const { account_id, event } = of;
+    // The address contains the path token, so it is a secret, and not searched for by its text.
+    const opened = (uri: string): string => this.#sealing.open('callback address', account_id, uri);
+    const before = (await this.#registrations.all({ account_id, event })).filter(
+      ({ uri }) => uri !== null && isSame(opened(uri), of.uri),
+    );
+    const wait = firstWait * 2 ** (before.length - registrationsAtOnce);
     const until =
-      (parseInstant(last ?? '') ?? -Infinity) + (registrations < registrationsAtOnce ? 0 : Math.min(day, wait));
+      (parseInstant(before.at(-1)?.registered_at ?? '') ?? -Infinity) +
+      (before.length < registrationsAtOnce ? 0 : Math.min(day, wait));
     if (until > now) return until;
-    this.#register.send({ ...of, registered_at: timestamp(now) });
+    const uri = this.#sealing.seal('callback address', account_id, of.uri);
+    this.#register.send({ account_id, event, uri, registered_at: timestamp(now) });
     return undefined;
   }
 
@@ -437,14 +471,16 @@ class AwaitedCodes {
  */
 class PathTokens {
   readonly #random: Random;
+  readonly #sealing: Sealing;
   readonly #select: Statement<{ account_id: string }, { path_token: string; previous_token: string | null }>;
   readonly #add: Statement<{ account_id: string; path_token: string }>;
   readonly #rotations: Statement<object, { account_id: string; previous_token: string }>;
   readonly #rotate: Statement<{ account_id: string; path_token: string }>;
-  readonly #end: Statement<{ account_id: string; path_token: string }>;
+  readonly #end: Statement<{ account_id: string }>;
 
-  constructor(db: Connection, random: Random) {
+  constructor(db: Connection, random: Random, sealing: Sealing) {
     this.#random = random;
+    this.#sealing = sealing;
     this.#select = statement(
       db,
       (at) => sql`SELECT path_token, previous_token FROM path_tokens WHERE account_id = ${at('account_id')}`,
@@ -456,6 +492,7 @@ class PathTokens {
       db,
       () => sql`SELECT account_id, previous_token FROM path_tokens WHERE previous_token IS NOT NULL`,
     );
+    // Both columns hold one kind of secret, so a token that is sealed opens in either.
     this.#rotate = statement(
       db,
       (at) => sql`
@@ -464,44 +501,55 @@ class PathTokens {
     );
     this.#end = statement(
       db,
-      (at) => sql`
-        UPDATE path_tokens SET previous_token = NULL
-        WHERE account_id = ${at('account_id')} AND path_token = ${at('path_token')}`,
+      (at) => sql`UPDATE path_tokens SET previous_token = NULL WHERE account_id = ${at('account_id')}`,
     );
   }
 
   async find(account_id: string): Promise<string | undefined> {
-    return (await this.#select.get({ account_id }))?.path_token;
+    const row = await this.#select.get({ account_id });
+    return row && this.#opened(account_id, row.path_token);
   }
 
   /** The path token of an account, created where there is none. Runs inside a transaction. */
   async make(account_id: string): Promise<string> {
     const known = await this.find(account_id);
     if (known !== undefined) return known;
-    const path_token = this.#made();
-    this.#add.send({ account_id, path_token });
-    return path_token;
+    const made = this.#made();
+    this.#add.send({ account_id, path_token: this.#sealed(account_id, made) });
+    return made;
   }
 
   /** The token that a rotation replaces; null where none is under way. */
   async before(account_id: string): Promise<string | null> {
-    return (await this.#select.get({ account_id }))?.previous_token ?? null;
+    const { previous_token = null } = (await this.#select.get({ account_id })) ?? {};
+    return previous_token === null ? null : this.#opened(account_id, previous_token);
   }
 
-  rotations(): Promise<{ account_id: string; previous_token: string }[]> {
-    return this.#rotations.all({});
+  async rotations(): Promise<{ account_id: string; previous_token: string }[]> {
+    const rows = await this.#rotations.all({});
+    return rows.map((row) => ({ ...row, previous_token: this.#opened(row.account_id, row.previous_token) }));
   }
 
   /** @returns whether no rotation was under way. Runs inside a transaction. */
   async rotate(account_id: string): Promise<boolean> {
     if ((await this.before(account_id)) !== null) return false;
     await this.make(account_id);
-    this.#rotate.send({ account_id, path_token: this.#made() });
+    this.#rotate.send({ account_id, path_token: this.#sealed(account_id, this.#made()) });
     return true;
   }
 
-  endRotation(account_id: string, path_token: string): void {
-    this.#end.send({ account_id, path_token });
+  /** Runs inside a transaction. */
+  async endRotation(account_id: string, current: Secret): Promise<void> {
+    const known = await this.find(account_id);
+    if (known !== undefined && isSame(known, current.reveal())) this.#end.send({ account_id });
+  }
+
+  #sealed(account_id: string, token: string): string {
+    return this.#sealing.seal('path token', account_id, token);
+  }
+
+  #opened(account_id: string, stored: string): string {
+    return this.#sealing.open('path token', account_id, stored);
   }
 
   #made(): string {

@@ -12,6 +12,7 @@ import { SweepPermits } from '../../../src/app/sweep-permits.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { ArrivalSignal, SingleFlight, unlessAborted } from '../../../src/domain/concurrency.ts';
 import { lockFile, lockProcess } from '../../../src/store/files/locks.ts';
+import { unsealed } from '../../../src/store/secrets/sealing.ts';
 import { TokenStore } from '../../../src/store/secrets/token-store.ts';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
 import { readMigrations } from '../../../src/store/sqlite/migrate.ts';
@@ -176,7 +177,7 @@ async function leases(): Promise<Kind> {
       limit: 1,
       visit: (visitor, number) =>
         new TokenStore(database, {
-          ...{ client, clock, renewals, random: systemRandom },
+          ...{ client, clock, renewals, random: systemRandom, sealing: unsealed },
           user: user(`process${number}`),
           closing: visitor.signal,
         }).exclusively(() => visitor.works()),

@@ -48,6 +48,19 @@ describe('path tokens', () => {
     expect((await again.verifiers.pathToken('a')).reveal()).toBe(token);
   });
 
+  it('keep the one before a rotation until the rotation of that very token has ended', async () => {
+    const { verifiers } = await safe();
+    const before = (await verifiers.pathToken('a')).reveal();
+    expect([await verifiers.rotate('a'), await verifiers.rotate('a')]).toEqual([true, false]);
+    const current = await verifiers.pathToken('a');
+    const previous = async (): Promise<string | undefined> => (await verifiers.addressTokens('a')).previous?.reveal();
+    await verifiers.endRotation('a', new Secret(before));
+    expect(await previous()).toBe(before);
+    await verifiers.endRotation('a', current);
+    expect(await previous()).toBeUndefined();
+    expect((await verifiers.pathToken('a')).reveal()).toBe(current.reveal());
+  });
+
   it('are in a file that nobody else may read', async () => {
     const { path } = await safe();
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -1,0 +1,48 @@
+/** Which columns of the secrets hold values that are sealed where sealing is used; all others may be read by whoever reads the tables. */
+import { sql } from 'kysely';
+import type { SecretTables } from '../sql/schema.ts';
+import { statement, type Connection } from '../sql/statement.ts';
+import type { SecretKind, Sealing } from './sealing.ts';
+
+/** A column, and the one beside it that says whose its values are. */
+type SealedColumn = {
+  [Table in keyof SecretTables]: {
+    readonly table: Table;
+    readonly column: keyof SecretTables[Table] & string;
+    readonly owner: keyof SecretTables[Table] & string;
+    readonly kind: SecretKind;
+  };
+}[keyof SecretTables];
+
+export const sealedColumns: readonly SealedColumn[] = [
+  { table: 'path_tokens', column: 'path_token', owner: 'account_id', kind: 'path token' },
+  { table: 'path_tokens', column: 'previous_token', owner: 'account_id', kind: 'path token' },
+  { table: 'registrations', column: 'uri', owner: 'account_id', kind: 'callback address' },
+  { table: 'verifiers', column: 'verifier', owner: 'account_id', kind: 'verifier' },
+  { table: 'oauth_tokens', column: 'access_token', owner: 'client', kind: 'access token' },
+  { table: 'oauth_tokens', column: 'refresh_token', owner: 'client', kind: 'refresh token' },
+];
+
+/**
+ * Seals anew what was sealed with a key that is being replaced. Runs inside a transaction.
+ * @throws MirrorError `secrets_key_unknown`, `secrets_altered`.
+ */
+export async function sealAnew(db: Connection, sealing: Sealing): Promise<void> {
+  for (const { table, column, owner, kind } of sealedColumns) {
+    const [ofTable, ofColumn, ofOwner] = [sql.table(table), sql.ref(column), sql.ref(owner)];
+    const all = statement<object, { owner: string; stored: string }>(
+      db,
+      () => sql`SELECT ${ofOwner} AS owner, ${ofColumn} AS stored FROM ${ofTable} WHERE ${ofColumn} IS NOT NULL`,
+    );
+    const replace = statement<{ owner: string; stored: string; anew: string }>(
+      db,
+      (at) => sql`
+        UPDATE ${ofTable} SET ${ofColumn} = ${at('anew')}
+        WHERE ${ofOwner} = ${at('owner')} AND ${ofColumn} = ${at('stored')}`,
+    );
+    for (const row of await all.all({})) {
+      if (sealing.isCurrent(row.stored)) continue;
+      replace.send({ ...row, anew: sealing.seal(kind, row.owner, sealing.open(kind, row.owner, row.stored)) });
+    }
+  }
+}
