@@ -143,15 +143,16 @@ DO $do$ BEGIN
   END IF;
 END $do$;
 
--- A text as JSON; null where it is none. No text of PostgreSQL holds the character NUL or half of a surrogate pair: both become U+FFFD.
-CREATE FUNCTION _json(text) RETURNS json LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+-- A text as JSON; null where it is none. PostgreSQL decodes neither the character NUL nor half of a surrogate pair, not even where nobody
+-- asks for it: their escapes are marked by the noncharacter U+FFFE, which _json_text takes away again.
+CREATE FUNCTION _json_of(text) RETURNS json LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
   source text := $1;
 BEGIN
-  IF pg_catalog.strpos(source, '\u') > 0 AND source ~ '\\u(0000|[dD][89abAB])' THEN
-    -- An escape begins after an even number of backslashes. Pairs are marked, which leaves the halves, and then no longer.
+  IF pg_catalog.strpos(source, '\u') > 0 AND source ~ '\\u(0000|[dD][89a-fA-F])' THEN
+    -- An escape begins after an even number of backslashes. Pairs are hidden while halves are marked.
     source := pg_catalog.regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u(d[89ab]..)\\u(d[c-f]..)', '\1\\P\2\\P\3', 'gi');
-    source := pg_catalog.regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f]..)', '\1\\ufffd', 'gi');
+    source := pg_catalog.regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f]..)', '\1\\ufffe\2', 'gi');
     source := pg_catalog.regexp_replace(source, '(?<!\\)((?:\\\\)*)\\P(....)\\P', '\1\\u\2\\u', 'g');
   END IF;
   RETURN source::pg_catalog.json;
@@ -159,13 +160,17 @@ EXCEPTION WHEN data_exception OR statement_too_complex THEN
   RETURN NULL;
 END $$;
 
--- A value as text: 1 and 0 for true and false, a number as it is written, an object or a list without spaces.
+-- A value as text: 1 and 0 for true and false, a number as it is written, an object or a list without spaces. In a string, what no text of
+-- PostgreSQL can hold is U+FFFD.
 CREATE FUNCTION _json_text(json) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE json_typeof($1)
+  WHEN 'string' THEN CASE WHEN strpos($1 #>> '{}', E'\uFFFE') = 0 THEN $1 #>> '{}'
+    ELSE regexp_replace($1 #>> '{}', E'\uFFFE[0-9a-fA-F]{4}', E'\uFFFD', 'g') END
   WHEN 'boolean' THEN CASE $1 #>> '{}' WHEN 'true' THEN '1' ELSE '0' END
-  WHEN 'object' THEN regexp_replace($1::text, '("(?:[^"\\]|\\.)*")|[ \t\n\r]+', '\1', 'g')
-  WHEN 'array' THEN regexp_replace($1::text, '("(?:[^"\\]|\\.)*")|[ \t\n\r]+', '\1', 'g')
-  ELSE $1 #>> '{}'
+  WHEN 'number' THEN CASE $1 #>> '{}' WHEN '-0' THEN '0' ELSE $1 #>> '{}' END
+  WHEN 'null' THEN NULL
+  ELSE regexp_replace(regexp_replace($1::text, '("(?:[^"\\]|\\.)*")|[ \t\n\r]+', '\1', 'g'),
+    '(?<!\\)((?:\\\\)*)\\ufffe(0000|[dD][89a-fA-F]..)', '\1\\u\2', 'g')
 END;
 
 -- The parts of an object or a list, in their order; of another value itself.
@@ -198,7 +203,7 @@ BEGIN ATOMIC
       WHEN 'number' THEN CASE WHEN p.value #>> '{}' ~ '[.eE]' THEN 'real' ELSE 'integer' END
       ELSE json_typeof(p.value)
     END
-  FROM _json_parts(_json($1)) AS p ORDER BY p.place;
+  FROM _json_parts(_json_of($1)) AS p ORDER BY p.place;
 END;
 
 -- The value at a path as text, such as '$.a."b c"[0]'.
@@ -209,7 +214,7 @@ BEGIN ATOMIC
       SELECT place, parts[1] AS quoted, parts[2] AS plain, parts[3] AS index
       FROM regexp_matches(substr($2, 2), '\."([^"]*)"|\.([^."\[]+)|\[(\d+)\]', 'g') WITH ORDINALITY AS m (parts, place)),
     walked (place, value) AS (
-      SELECT 0::bigint, _json($1)
+      SELECT 0::bigint, _json_of($1)
       UNION ALL
       SELECT s.place, CASE
           WHEN s.index IS NULL THEN _json_member(w.value, coalesce(s.quoted, s.plain))
@@ -829,12 +834,12 @@ SELECT account_id, seq, "at", vendorid, vendor_name, field,
   CASE field
     WHEN 'presence' THEN old_presence
     WHEN 'vis_state' THEN CASE old_vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' END
-    ELSE _field_text(_json(old_raw), field)
+    ELSE _field_text(_json_of(old_raw), field)
   END AS "old",
   CASE field
     WHEN 'presence' THEN presence
     WHEN 'vis_state' THEN CASE vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' END
-    ELSE _field_text(_json(raw), field)
+    ELSE _field_text(_json_of(raw), field)
   END AS "new",
   learned_by
 FROM (

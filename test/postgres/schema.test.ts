@@ -1,11 +1,14 @@
 /** The mirror's schema on PostgreSQL: the tables, columns and views that the migrations make in SQLite, and the same rows in them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isMissing } from '../support/needed.ts';
-import { ask, migrations, newPath, placeMirror } from '../support/mirror-file.ts';
+import { ask, migrations, newPath, otherConnection, placeMirror } from '../support/mirror-file.ts';
 import { missingPostgres, postgresServer } from '../support/postgres.ts';
+import { asked } from '../support/test-size.ts';
+import { history, type Write } from './schema-rows.ts';
 
 const server = postgresServer();
 const schema = 'vendor_mirror';
@@ -13,18 +16,24 @@ const script = readFileSync(join(migrations, 'postgres/0001_mirror.sql'), 'utf8'
 
 type Row = Record<string, unknown>;
 
+/** Whole numbers are such. */
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+
 interface Both {
   /** Rows of the SQLite mirror. */
   readonly here: (sql: string) => Row[];
   /** Rows of the one on PostgreSQL, in a session whose search_path is its schema. */
-  readonly there: (sql: string, values?: unknown[]) => Promise<Row[]>;
+  readonly there: (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
+  /** Runs a statement on both. */
+  readonly write: (write: Write) => Promise<void>;
 }
 
 /** Two mirrors that were just made. */
 async function both(): Promise<Both> {
   const path = newPath();
   await placeMirror(path);
-  const client = new pg.Client(await server.database());
+  const client = new pg.Client({ connectionString: await server.database(), types });
   client.on('error', () => undefined);
   await client.connect();
   onTestFinished(() => client.end());
@@ -33,9 +42,19 @@ async function both(): Promise<Both> {
   await client.query('BEGIN');
   await client.query(script);
   await client.query('COMMIT');
+  const there: Both['there'] = async (sql, values) => (await client.query<Row>(sql, values && [...values])).rows;
+  const connection = otherConnection(path);
   return {
     here: (sql) => ask(path, sql),
-    there: async (sql, values) => (await client.query<Row>(sql, values)).rows,
+    there,
+    write: async ({ sql, values }) => {
+      connection.prepare(sql).run(values);
+      let place = 0;
+      await there(
+        sql.replaceAll('?', () => `$${++place}`),
+        values,
+      );
+    },
   };
 }
 
@@ -110,4 +129,52 @@ describe.skipIf(isMissing(missingPostgres))('the mirror on PostgreSQL', () => {
       })),
     );
   });
+
+  it('shows the same rows in every view, and counts the same, in any time zone', async () => {
+    const { here: asIs } = await both();
+    const views = asIs(`SELECT name FROM sqlite_schema WHERE type = 'view'`).map(({ name }) => String(name));
+    const names = [...views, '_webhook_days', '_announced_since', '_feed_removed'];
+    const met = new Set<string>();
+    const property = fc.asyncProperty(history, async ({ writes }) => {
+      const { here, there, write } = await both();
+      for (const each of writes) await write(each);
+      for (const zone of ['UTC', 'America/New_York']) {
+        await there(`SET TIME ZONE '${zone}'`);
+        for (const name of names) {
+          const text = `SELECT * FROM ${name}`;
+          if (here(text).length > 0) met.add(name);
+          expect(sorted(await there(text)), `${name} in ${zone}`).toEqual(sorted(here(text)));
+        }
+      }
+    });
+    await fc.assert(property, {
+      numRuns: asked('HISTORIES', 3),
+      endOnFailure: true,
+      ...(process.env['SEED'] !== undefined && { seed: asked('SEED', 1) }),
+    });
+    // Empty ones would prove nothing.
+    expect(met.size).toBe(names.length);
+  });
 });
+
+/** Rows with the same values for the same things, in one order. */
+function sorted(rows: readonly Row[]): Row[] {
+  const texts = rows.map((row) => JSON.stringify(mapped(row, plain)));
+  return texts.sort().map((text) => JSON.parse(text) as Row);
+}
+
+function mapped(row: Row, by: (value: unknown, column: string) => unknown): Row {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, by(value, name)]));
+}
+
+function plain(value: unknown, column: string): unknown {
+  if (value instanceof Date) return value.toISOString().replace('T', ' ').slice(0, -1);
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'number')
+    return Math.abs(value) < 1e9 ? Math.round(value * 1e6) / 1e6 + 0 : Number(value.toPrecision(12));
+  if (typeof value !== 'string' || (column !== 'old' && column !== 'new')) return value;
+  // SQLite gives the character NUL and half of a pair, in three bytes; and numbers with a fraction or an exponent, or beyond 64 bits, in its own words.
+  return value
+    .replaceAll(/[\0\ufffd]+/g, '\ufffd')
+    .replaceAll(/-?\d+(\.\d+)?(e[+-]?\d+)?/gi, (number) => String(Number(Number(number).toPrecision(12))));
+}
