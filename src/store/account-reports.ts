@@ -368,7 +368,7 @@ export function receivedDeliveriesOf(db: Connection): (accountId: string) => Pro
       SELECT 1 FROM findings
       WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
         AND explained_at IS NULL AND found_at > ${at('after')}
-      LIMIT +${at('most')})`,
+      LIMIT +${at('most')}) AS missed`,
   );
   return async (accountId) => {
     const lastDelivery = (await last.get({ accountId }))?.at ?? null;

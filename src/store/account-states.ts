@@ -44,7 +44,7 @@ interface Reports {
   readonly carriers: ReturnType<typeof carriersOf>;
 }
 
-type States = Pick<Database, 'read' | 'readOne' | 'version' | 'connection'>;
+type States = Pick<Database, 'read' | 'readOne' | 'connection'>;
 
 export class AccountStates {
   readonly #database: States;
@@ -102,7 +102,7 @@ export class AccountStates {
 
   /** What a state that is known must be of to be current; undefined where nothing tells what others write. */
   async #asOf(): Promise<string | undefined> {
-    const version = await this.#database.version();
+    const version = await this.#database.readOne(() => this.#database.connection.version());
     return version === undefined ? undefined : `${version} ${timestamp(this.#clock.now()).slice(0, 10)}`;
   }
 

@@ -135,7 +135,7 @@ export class AccountRegister {
   /** The current state. The same object as before where no other process wrote since, which only costs reading shared memory. */
   async kept(): Promise<KeptAccounts> {
     const { connection: db } = this.#database;
-    const version = await this.#database.version();
+    const version = await this.#database.readOne(() => this.#database.connection.version());
     if (this.#seen && version !== undefined && this.#seen.version === version) return this.#seen.kept;
     const kept = await this.#database.read(() => keptAccounts(db));
     this.#seen = { version, kept };

@@ -75,7 +75,7 @@ export class Callbacks {
     this.#unverify = statement(
       db,
       (at) => sql`
-        UPDATE callbacks SET verified = 0
+        UPDATE callbacks SET verified = '0'
         WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
     );
     this.#refused = statement(

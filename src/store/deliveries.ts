@@ -198,7 +198,7 @@ function roomCheck(db: Connection): () => RoomCheck {
     db,
     (at) => sql`
       SELECT count(*) AS marks FROM (
-        SELECT 1 FROM dirty_vendors WHERE account_id = ${at('account_id')} LIMIT ${roomForMarks})`,
+        SELECT 1 FROM dirty_vendors WHERE account_id = ${at('account_id')} LIMIT ${roomForMarks}) AS marked`,
   );
   const isMarked = statement<VendorKey, { vendorid: number }>(db, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
@@ -226,9 +226,9 @@ function parkedVendors(db: Connection): Statement<{ account: string | null; vend
     (at) => sql`
       SELECT account_id, vendorid FROM (
         SELECT account_id, vendorid FROM dirty_vendors WHERE due_at IS NULL
-        UNION SELECT account_id, object_id FROM deliveries WHERE outcome = 'parked')
-      WHERE (${at('account')} IS NULL OR account_id = ${at('account')})
-        AND (${at('vendorid')} IS NULL OR vendorid = ${at('vendorid')})`,
+        UNION SELECT account_id, object_id FROM deliveries WHERE outcome = 'parked') AS parked
+      WHERE (CAST(${at('account')} AS TEXT) IS NULL OR account_id = ${at('account')})
+        AND (CAST(${at('vendorid')} AS BIGINT) IS NULL OR vendorid = ${at('vendorid')})`,
   );
 }
 
@@ -239,7 +239,13 @@ function parkedVendors(db: Connection): Statement<{ account: string | null; vend
 export class SweepRequestWriter {
   readonly #counter: ReadingCounter;
   readonly #callbacks: Statement<{ account_id: string }, { callbackid: number }>;
-  readonly #ask: Statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>;
+  readonly #ask: Statement<{
+    account_id: string;
+    asked_at: string;
+    now: number;
+    callback_ids: number;
+    callback_id_at: string | null;
+  }>;
 
   constructor(db: Connection, counter: ReadingCounter) {
     this.#counter = counter;
@@ -256,16 +262,16 @@ export class SweepRequestWriter {
           asked_ms: at('now'),
           last_ms: at('now'),
           callback_ids: at('callback_ids'),
-          callback_id_at: sql`CASE WHEN ${at('callback_ids')} > 0 THEN ${at('asked_at')} END`,
+          callback_id_at: at('callback_id_at'),
         })
         .onConflict((conflict) =>
           conflict.column('account_id').doUpdateSet({
-            generation: sql`generation + 1`,
-            asked_at: sql`coalesce(asked_at, excluded.asked_at)`,
-            asked_ms: sql`coalesce(asked_ms, excluded.asked_ms)`,
+            generation: sql`_sweep_requests.generation + 1`,
+            asked_at: sql`coalesce(_sweep_requests.asked_at, excluded.asked_at)`,
+            asked_ms: sql`coalesce(_sweep_requests.asked_ms, excluded.asked_ms)`,
             last_ms: at('now'),
-            callback_ids: sql`callback_ids + excluded.callback_ids`,
-            callback_id_at: sql`coalesce(excluded.callback_id_at, callback_id_at)`,
+            callback_ids: sql`_sweep_requests.callback_ids + excluded.callback_ids`,
+            callback_id_at: sql`coalesce(excluded.callback_id_at, _sweep_requests.callback_id_at)`,
           }),
         ),
     );
@@ -286,7 +292,9 @@ export class SweepRequestWriter {
   /** Requests a sweep of an account. Runs inside a transaction. */
   async request(account_id: string, receivedAt: number, namesCallback: boolean): Promise<void> {
     const now = await this.#counter.moment();
-    this.#ask.send({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
+    const asked_at = timestamp(receivedAt);
+    const [callback_ids, callback_id_at] = namesCallback ? [1, asked_at] : [0, null];
+    this.#ask.send({ account_id, asked_at, now, callback_ids, callback_id_at });
   }
 }
 

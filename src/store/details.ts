@@ -19,7 +19,7 @@ import type { Run } from './runs.ts';
 import type { Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
-import { ofVendor, mirrorSql, statement, type Statement } from './sql/statement.ts';
+import { ofVendor, mirrorSql, statement, type Statement, numbersIn } from './sql/statement.ts';
 
 /** How many vendors must show that lists leave a field out, before many were asked. */
 const witnesses = 2;
@@ -69,7 +69,7 @@ export class DetailRows {
         mirrorSql
           .selectFrom('vendors')
           .select('raw')
-          .where(sql<boolean>`details_at > '1971'`),
+          .where(sql<boolean>`details_at > '1971-01-01'`),
         at,
       ),
     );
@@ -84,8 +84,9 @@ export class DetailRows {
       (at) => sql`
       INSERT INTO _detail_fields (account_id, field, vendorids, learned_at, is_shown)
       VALUES (${at('account_id')}, ${at('field')}, ${at('vendorids')}, ${at('learned_at')}, ${at('is_shown')})
-      ON CONFLICT DO UPDATE SET vendorids = excluded.vendorids, learned_at = coalesce(learned_at, excluded.learned_at),
-        is_shown = max(is_shown, excluded.is_shown)`,
+      ON CONFLICT (account_id, field) DO UPDATE SET vendorids = excluded.vendorids,
+        learned_at = coalesce(_detail_fields.learned_at, excluded.learned_at),
+        is_shown = max(_detail_fields.is_shown, excluded.is_shown)`,
     );
     this.#forget = statement(
       db,
@@ -270,7 +271,7 @@ export class Details {
       (at) => sql`
       SELECT max(vendorid) AS last FROM (
         SELECT vendorid FROM vendors WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')}
-        ORDER BY vendorid LIMIT ${chunk})`,
+        ORDER BY vendorid LIMIT ${chunk}) AS next`,
     );
     this.#enrolUpTo = statement(
       db,
@@ -322,7 +323,7 @@ export class Details {
       db,
       (at) => sql`
       SELECT count(*) AS vendors FROM vendors
-      WHERE account_id = ${at('account_id')} AND vendorid IN (SELECT value FROM json_each(${at('vendorids')}))
+      WHERE account_id = ${at('account_id')} AND vendorid IN ${numbersIn(at('vendorids'))}
         AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')`,
     );
     this.#forgetUnsteady = statement(

@@ -366,8 +366,8 @@ export async function storedFields(db: Connection, names: readonly string[]): Pr
   const inRecords = statement<{ part: string }, { found: number }>(
     db,
     (at) => sql`
-      SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, ${at('part')})) OR
-       EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, ${at('part')})) AS found`,
+      SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, ${at('part')}) > 0) OR
+       EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, ${at('part')}) > 0) AS found`,
   );
   const isFound = async (part: string): Promise<boolean> => (await inRecords.get({ part }))?.found === 1;
   const found: string[] = [];

@@ -14,10 +14,12 @@ import type { ReadStamp } from '../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Connection } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
+import { mirrorSql, ofVendor, statement, type Statement, columns, numbersIn } from './sql/statement.ts';
 
 /** Sweeps reckon with copies of at most this age, in milliseconds. */
 const oldestCopy = 10 * 60_000;
+
+const ofCopy = ['updated_at', 'begun_ms', 'wait_ms', 'age_ms'] as const;
 
 export class LaggingCopies {
   readonly #clock: Pick<Clock, 'now'>;
@@ -50,14 +52,10 @@ export class LaggingCopies {
       ),
     );
     this.#note = statement(db, (at) =>
-      mirrorSql.replaceInto('_lagging_copies').values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        updated_at: at('updated_at'),
-        begun_ms: at('begun_ms'),
-        wait_ms: at('wait_ms'),
-        age_ms: at('age_ms'),
-      }),
+      mirrorSql
+        .insertInto('_lagging_copies')
+        .values(columns(at, ['account_id', 'vendorid', ...ofCopy]))
+        .onConflict((conflict) => conflict.columns(['account_id', 'vendorid']).doUpdateSet(columns(at, ofCopy))),
     );
     this.#age = statement(db, (at) => ofVendor(mirrorSql.selectFrom('_lagging_copies').select('age_ms'), at));
     this.#settle = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
@@ -68,7 +66,7 @@ export class LaggingCopies {
       mirrorSql
         .deleteFrom('_lagging_copies')
         .where('account_id', '=', at('account_id'))
-        .where(sql<boolean>`vendorid NOT IN (SELECT value FROM json_each(${at('lagging')}))`),
+        .where(sql<boolean>`vendorid NOT IN ${numbersIn(at('lagging'))}`),
     );
     this.#raise = statement(db, (at) =>
       mirrorSql
@@ -76,7 +74,8 @@ export class LaggingCopies {
         .values({ account_id: at('account_id'), behind_ms: at('behind_ms'), seen_ms: at('seen_ms') })
         .onConflict((conflict) =>
           conflict.column('account_id').doUpdateSet({
-            behind_ms: sql`CASE WHEN seen_ms < ${at('since')} OR behind_ms < excluded.behind_ms THEN excluded.behind_ms ELSE behind_ms END`,
+            behind_ms: sql`CASE WHEN _lagging_lists.seen_ms < ${at('since')} OR _lagging_lists.behind_ms < excluded.behind_ms
+              THEN excluded.behind_ms ELSE _lagging_lists.behind_ms END`,
             seen_ms: sql`excluded.seen_ms`,
           }),
         ),

@@ -94,7 +94,7 @@ export class Listings {
         .where('account_id', '=', at('account_id'))
         .where('presence', 'in', ['missing', 'gone'])
         .where('presence_ms', 'is', null)
-        .where(sql<boolean>`vis_state IS NOT 0`),
+        .where(sql<boolean>`vis_state IS DISTINCT FROM 0`),
     );
     this.#filtersShow = statement(db, (at) =>
       mirrorSql.selectFrom('_accounts').select('filters_show').where('account_id', '=', at('account_id')),

@@ -10,14 +10,14 @@ import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.
 /** The delay before another delivery causes a read, in milliseconds. */
 const rest = sql<number>`CASE ${sql.join(
   repeatDelays.map((ms, attempts) =>
-    attempts < repeatDelays.length - 1 ? sql`WHEN attempts <= ${attempts} THEN ${ms}` : sql`ELSE ${ms}`,
+    attempts < repeatDelays.length - 1 ? sql`WHEN dirty_vendors.attempts <= ${attempts} THEN ${ms}` : sql`ELSE ${ms}`,
   ),
   sql` `,
 )} END`;
 const restOfMark = sql<number>`CASE excluded.reason WHEN 'delivery' THEN ${rest} ELSE 0 END`;
 
 /** The earlier due time counts; a parked vendor (null) becomes due. A guard postpones: reading before its end does not help. */
-const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${restOfMark}`;
+const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND dirty_vendors.due_ms <= excluded.due_ms + ${restOfMark}`;
 
 export class Marks {
   readonly #clock: Clock;
@@ -58,11 +58,11 @@ export class Marks {
           conflict.columns(['account_id', 'vendorid']).doUpdateSet({
             generation: at('generation'),
             last_ms: sql`excluded.last_ms`,
-            due_at: sql`CASE WHEN ${isSooner} THEN due_at
+            due_at: sql`CASE WHEN ${isSooner} THEN dirty_vendors.due_at
               ELSE strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds') END`,
-            due_ms: sql`CASE WHEN ${isSooner} THEN due_ms ELSE excluded.due_ms + ${restOfMark} END`,
-            attempts: sql`CASE excluded.reason WHEN 'delivery' THEN attempts ELSE 0 END`,
-            reason: sql`CASE WHEN excluded.reason = 'delivery' OR due_ms IS NULL THEN excluded.reason ELSE reason END`,
+            due_ms: sql`CASE WHEN ${isSooner} THEN dirty_vendors.due_ms ELSE excluded.due_ms + ${restOfMark} END`,
+            attempts: sql`CASE excluded.reason WHEN 'delivery' THEN dirty_vendors.attempts ELSE 0 END`,
+            reason: sql`CASE WHEN excluded.reason = 'delivery' OR dirty_vendors.due_ms IS NULL THEN excluded.reason ELSE dirty_vendors.reason END`,
           }),
         ),
     );

@@ -325,7 +325,7 @@ function queueStatements(db: Connection) {
       db,
       (at) => sql`
       SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions
-      WHERE seq > ${at('before')} ORDER BY seq LIMIT +${at('most')})`,
+      WHERE seq > ${at('before')} ORDER BY seq LIMIT +${at('most')}) AS next`,
     ),
     countWaiting: statement<OfTarget, { vendors: number }>(
       db,
@@ -339,7 +339,7 @@ function queueStatements(db: Connection) {
       SELECT ${at('target')}, account_id, vendorid, min(seq) - 1, min(valid_from), ${at('due_at')}, ${at('due_ms')}, 0
       FROM _vendor_versions WHERE seq > ${at('before')} AND seq <= ${at('upTo')} GROUP BY account_id, vendorid
       ON CONFLICT (target, account_id, vendorid) DO UPDATE SET
-        due_at = coalesce(due_at, excluded.due_at), due_ms = coalesce(due_ms, excluded.due_ms)`,
+        due_at = coalesce(_notify_queue.due_at, excluded.due_at), due_ms = coalesce(_notify_queue.due_ms, excluded.due_ms)`,
     ),
     /** Due vendors, those without failures first. */
     due: statement<OfTarget & { moment: number; limit: number }, DueVendor>(

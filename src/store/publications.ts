@@ -59,8 +59,8 @@ export class PublicationRows {
       (at) => sql`
         INSERT INTO _publications (path, failing_since, failed_at, failures, code, error, remedy)
         VALUES (${at('path')}, ${at('now')}, ${at('now')}, 1, ${at('code')}, ${at('error')}, ${at('remedy')})
-        ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(failing_since, excluded.failing_since),
-          failed_at = excluded.failed_at, failures = failures + 1, code = excluded.code, error = excluded.error,
+        ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(_publications.failing_since, excluded.failing_since),
+          failed_at = excluded.failed_at, failures = _publications.failures + 1, code = excluded.code, error = excluded.error,
           remedy = excluded.remedy`,
     );
   }

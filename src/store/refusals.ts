@@ -32,16 +32,16 @@ export class Refusals {
 
   constructor(database: Database) {
     this.#database = database;
-    const isAnew = sql`last_at <= (SELECT max(received_at) FROM deliveries d WHERE d.account_id = _refusals.account_id)`;
+    const isAnew = sql`_refusals.last_at <= (SELECT max(received_at) FROM deliveries d WHERE d.account_id = _refusals.account_id)`;
     this.#add = statement(
       database.connection,
       (at) => sql`
         INSERT INTO _refusals (account_id, outcome, refused, first_at, last_at, recent, recent_at, detail)
         VALUES (${at('account_id')}, ${at('outcome')}, ${at('count')}, ${at('first_at')}, ${at('last_at')}, ${at('count')}, ${at('first_at')}, ${at('detail')})
         ON CONFLICT (account_id, outcome) DO UPDATE SET
-          refused = refused + excluded.refused, last_at = excluded.last_at, detail = excluded.detail,
-          recent = excluded.recent + CASE WHEN ${isAnew} THEN 0 ELSE recent END,
-          recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE recent_at END`,
+          refused = _refusals.refused + excluded.refused, last_at = excluded.last_at, detail = excluded.detail,
+          recent = excluded.recent + CASE WHEN ${isAnew} THEN 0 ELSE _refusals.recent END,
+          recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE _refusals.recent_at END`,
     );
     this.#forget = statement(
       database.connection,

@@ -39,7 +39,7 @@ export class RequestFailures {
       (at) => sql`
         INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message, remedy)
         VALUES (${at('of')}, ${at('requests')}, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')}, ${at('remedy')})
-        ON CONFLICT (${column}) DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
+        ON CONFLICT (${column}) DO UPDATE SET requests = ${table}.requests + excluded.requests, last_at = excluded.last_at,
           code = excluded.code, message = excluded.message, remedy = excluded.remedy`,
     );
   }

@@ -5,7 +5,10 @@
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
 import type { Database } from './sql/database.ts';
-import { statement, type At } from './sql/statement.ts';
+import { statement, type At, numbersIn } from './sql/statement.ts';
+
+/** Before every moment that is stored. */
+const firstMoment = '0001-01-01';
 
 /** Rows that one transaction reads: few enough to go unnoticed. */
 export const batchSize = 250;
@@ -42,7 +45,7 @@ export interface Expiring {
   readonly remove: (at: At<Ids>) => RawBuilder<unknown>;
 }
 
-export const among = (at: At<Ids>): RawBuilder<number> => sql`(SELECT value FROM json_each(${at('ids')}))`;
+export const among = (at: At<Ids>): RawBuilder<unknown> => numbersIn(at('ids'));
 
 /** Rows of a table that expire by a time of theirs, but for those that stay. */
 export function expiringBy(
@@ -68,7 +71,7 @@ export async function* removeExpired(
   const { connection: db } = database;
   const select = statement<Place, OldRow>(db, next);
   const drop = statement<Ids>(db, remove);
-  let place: Place | undefined = { at: '', id: 0, since: timestamp(before) };
+  let place: Place | undefined = { at: firstMoment, id: 0, since: timestamp(before) };
   while (place) {
     const from: Place = place;
     // What a power cut restores is removed by the next round.

@@ -379,7 +379,7 @@ function listMoves(db: Connection): (accountId: string) => Promise<ListMoves> {
       SELECT coalesce(sum(list_moved), 0) AS moved, count(*) AS walked FROM (
         SELECT list_moved FROM runs
         WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND list_moved IS NOT NULL
-        ORDER BY id DESC LIMIT ${movesCounted})`,
+        ORDER BY id DESC LIMIT ${movesCounted}) AS latest`,
   );
   return async (accountId) => (await latest.get({ account_id: accountId })) ?? { moved: 0, walked: 0 };
 }
@@ -406,7 +406,7 @@ export function carriersOf(db: Connection, latest: number): (accountId: string) 
     db,
     (at) => sql`
       SELECT DISTINCT process FROM (
-        SELECT outcome, process FROM runs WHERE account_id = ${at('accountId')} ORDER BY id DESC LIMIT +${at('latest')})
+        SELECT outcome, process FROM runs WHERE account_id = ${at('accountId')} ORDER BY id DESC LIMIT +${at('latest')}) AS shown
       WHERE outcome = 'running' AND process IS NOT NULL`,
   );
   return async (accountId) => (await named.all({ accountId, latest })).map(({ process }) => process);
@@ -494,7 +494,7 @@ export function lastCompleteBefore(
     (at) => sql`
       SELECT id FROM runs
       WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify'
-        AND (${at('before')} IS NULL OR id < ${at('before')})
+        AND (CAST(${at('before')} AS BIGINT) IS NULL OR id < ${at('before')})
       ORDER BY id DESC LIMIT 1`,
   );
 }
@@ -521,8 +521,8 @@ export const expiringRuns: Expiring = {
       OR (outcome = 'complete' AND NOT EXISTS (
         SELECT 1 FROM runs later WHERE later.account_id = runs.account_id AND later.outcome = 'complete'
           AND later.kind = runs.kind AND later.id > runs.id))
-      OR coalesce(id = ${firstFailure(sql`runs.account_id`, sql`f.id`)}, 0)
-      OR coalesce(id = ${firstRefusal(sql`runs.account_id`, sql`f.id`)}, 0) AS stays
+      OR id IS NOT DISTINCT FROM ${firstFailure(sql`runs.account_id`, sql`f.id`)}
+      OR id IS NOT DISTINCT FROM ${firstRefusal(sql`runs.account_id`, sql`f.id`)} AS stays
     FROM runs WHERE id > ${at('id')} ORDER BY id LIMIT ${batchSize}`,
   remove: (at) => sql`DELETE FROM runs WHERE id IN ${among(at)}`,
 };

@@ -47,15 +47,15 @@ export class ServiceKnowledge {
       (at) => sql`
       INSERT INTO _service_knowledge (service, first_page, asked_at)
       VALUES (${service}, ${at('first_page')}, ${at('asked_at')})
-      ON CONFLICT DO UPDATE SET first_page = excluded.first_page, asked_at = excluded.asked_at`,
+      ON CONFLICT (service) DO UPDATE SET first_page = excluded.first_page, asked_at = excluded.asked_at`,
     );
     this.#learn = statement(
       db,
       (at) => sql`
       INSERT INTO _service_knowledge (service, largest_page, counts_lists)
       VALUES (${service}, ${at('largest_page')}, ${at('counts_lists')})
-      ON CONFLICT DO UPDATE SET
-        largest_page = max(largest_page, excluded.largest_page), counts_lists = excluded.counts_lists`,
+      ON CONFLICT (service) DO UPDATE SET
+        largest_page = max(_service_knowledge.largest_page, excluded.largest_page), counts_lists = excluded.counts_lists`,
     );
   }
 

@@ -126,7 +126,7 @@ export class SweepRequests {
       WHERE d.account_id = ${at('account_id')} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
         AND d.id <= ${at('lastDelivery')} AND d.received_at <= ${at('upTo')}
         AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
-      ORDER BY d.received_at LIMIT +${at('limit')})
+      ORDER BY d.received_at LIMIT +${at('limit')}) AS waiting
     GROUP BY vendorid`,
     );
     this.#advance = statement(

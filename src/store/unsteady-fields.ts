@@ -95,7 +95,8 @@ export class UnsteadyFields {
       SELECT ${at('account_id')}, ${at('field')}, ${at('vendorid')}, 1, ${at('run_id')}
       WHERE (SELECT count(*) FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}
         AND vendorid <> ${at('vendorid')}) < ${watched}
-      ON CONFLICT DO UPDATE SET changes = changes + 1, run_id = max(run_id, excluded.run_id)`,
+      ON CONFLICT (account_id, field, vendorid) DO UPDATE SET changes = _unsteady_fields.changes + 1,
+        run_id = max(_unsteady_fields.run_id, excluded.run_id)`,
     );
     this.#found = statement(
       db,

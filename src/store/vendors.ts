@@ -33,7 +33,7 @@ import {
   type VendorKey,
   type VendorTable,
 } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type OfAccount, type Statement } from './sql/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, type OfAccount, type Statement, numbersIn } from './sql/statement.ts';
 
 /** What is needed to decide about an unlisted vendor. */
 const scanned = [
@@ -499,7 +499,7 @@ function idsAmong(db: Connection, table: 'vendors' | '_forgotten_vendors'): IdsA
       .selectFrom(table)
       .select(sql<string>`json_group_array(vendorid)`.as('found'))
       .where('account_id', '=', at('account_id'))
-      .where(sql<boolean>`vendorid IN (SELECT value FROM json_each(${at('vendorids')}))`),
+      .where(sql<boolean>`vendorid IN ${numbersIn(at('vendorids'))}`),
   );
   return async (account_id, vendorids) => {
     const found = (await find.get({ account_id, vendorids: JSON.stringify(vendorids) }))?.found ?? '[]';

@@ -9,7 +9,16 @@ import type { Marks } from './marks.ts';
 import type { Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';
 import type { CreationTable, EditTable, VendorKey } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type At, type None, type Statement } from './sql/statement.ts';
+import {
+  columns,
+  mirrorSql,
+  ofVendor,
+  statement,
+  type At,
+  type None,
+  type Statement,
+  numbersIn,
+} from './sql/statement.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 
 interface NewEdit {
@@ -61,6 +70,8 @@ interface Named {
   readonly vendor_name: string;
 }
 
+const ofCreation = ['sent_at', 'known', 'sent_by', 'version'] as const;
+
 export class Writes {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
@@ -84,7 +95,7 @@ export class Writes {
       db,
       (at) => sql`
         SELECT DISTINCT vendorid FROM _vendor_versions fresh WHERE account_id = ${at('account_id')} AND seq > ${at('version')}
-          AND vendorid NOT IN (SELECT value FROM json_each(${at('known')}))
+          AND vendorid NOT IN ${numbersIn(at('known'))}
           AND NOT EXISTS (SELECT 1 FROM _vendor_versions old
             WHERE old.account_id = fresh.account_id AND old.vendorid = fresh.vendorid AND old.seq <= ${at('version')})
         ORDER BY vendorid`,
@@ -92,8 +103,9 @@ export class Writes {
     this.#latest = statement(db, () => sql`SELECT max(seq) AS version FROM _vendor_versions`);
     this.#begin = statement(db, (at) =>
       mirrorSql
-        .replaceInto('_creations')
-        .values(columns(at, ['account_id', 'vendor_name', 'sent_at', 'known', 'sent_by', 'version'])),
+        .insertInto('_creations')
+        .values(columns(at, ['account_id', 'vendor_name', ...ofCreation]))
+        .onConflict((conflict) => conflict.columns(['account_id', 'vendor_name']).doUpdateSet(columns(at, ofCreation))),
     );
     const isNamed = (at: At<Named>): RawBuilder<unknown> =>
       sql`account_id = ${at('account_id')} AND vendor_name = ${at('vendor_name')}`;

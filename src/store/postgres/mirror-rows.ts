@@ -33,7 +33,7 @@ export async function vendorRows(db: Snapshot, keys: readonly VendorKey[]): Prom
       db,
       (at) => sql`
         SELECT ${columnList(names, 't')} FROM json_each(${at('keys')}) k JOIN ${table} t
-          ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = json_extract(k.value, '$[1]')
+          ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = CAST(json_extract(k.value, '$[1]') AS BIGINT)
         ORDER BY t.account_id, t.vendorid, ${order}`,
     ).all(named);
   return {
@@ -66,10 +66,10 @@ export function changedAfter(db: Snapshot, keys: readonly VendorKey[], seq: numb
   return statement<Keys & { seq: number }, VendorKey>(
     db,
     (at) => sql`
-      SELECT json_extract(k.value, '$[0]') AS account_id, json_extract(k.value, '$[1]') AS vendorid FROM json_each(${at('keys')}) k
+      SELECT json_extract(k.value, '$[0]') AS account_id, CAST(json_extract(k.value, '$[1]') AS BIGINT) AS vendorid FROM json_each(${at('keys')}) k
       WHERE EXISTS (
         SELECT 1 FROM _vendor_versions v
-        WHERE v.account_id = json_extract(k.value, '$[0]') AND v.vendorid = json_extract(k.value, '$[1]') AND v.seq > ${at('seq')})`,
+        WHERE v.account_id = json_extract(k.value, '$[0]') AND v.vendorid = CAST(json_extract(k.value, '$[1]') AS BIGINT) AND v.seq > ${at('seq')})`,
   ).all({ keys: keysIn(keys), seq });
 }
 

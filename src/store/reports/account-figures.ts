@@ -42,9 +42,8 @@ export class AccountFigures {
   readonly #history: OwedHistory;
   readonly #report: ReturnType<typeof owedReport>;
   readonly #payables: ReturnType<typeof largestPayables>;
-  readonly #dataVersion: Statement<None, { data_version: number }>;
   /** The last sums, until another connection writes. */
-  readonly #owed = new Map<string, Owing & { readonly dataVersion: number }>();
+  readonly #owed = new Map<string, Owing & { readonly version: string | undefined }>();
   readonly #received: Statement<Since, { hour: string; deliveries: number }>;
   readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
   readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
@@ -66,7 +65,6 @@ export class AccountFigures {
     this.#history = new OwedHistory(db);
     this.#report = owedReport(db);
     this.#payables = largestPayables(db);
-    this.#dataVersion = statement(db, () => sql`PRAGMA data_version`);
     this.#latest = new LatestChanges(db);
     this.#received = statement(
       db,
@@ -88,7 +86,7 @@ export class AccountFigures {
       (at) => sql`
       SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
         SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
-        WHERE account_id = ${at('accountId')} AND seq > ${at('after')} AND valid_from >= ${at('since')})`,
+        WHERE account_id = ${at('accountId')} AND seq > ${at('after')} AND valid_from >= ${at('since')}) AS today`,
     );
     this.#version = statement(
       db,
@@ -165,10 +163,10 @@ export class AccountFigures {
   }
 
   async #owedNow(accountId: string): Promise<Owing> {
-    const dataVersion = (await this.#dataVersion.get({}))?.data_version ?? 0;
+    const version = await this.#db.version();
     const known = this.#owed.get(accountId);
-    if (known?.dataVersion === dataVersion) return known;
-    const owing = { dataVersion, owed: await this.#report(accountId), payables: await this.#payables(accountId) };
+    if (known && version !== undefined && known.version === version) return known;
+    const owing = { version, owed: await this.#report(accountId), payables: await this.#payables(accountId) };
     this.#owed.set(accountId, owing);
     return owing;
   }
@@ -177,7 +175,7 @@ export class AccountFigures {
     const names = Array.from({ length: hoursDrawn }, (_, index) =>
       timestamp(now - (hoursDrawn - 1 - index) * hourMs).slice(0, 13),
     );
-    const since = names[0] ?? '';
+    const since = `${names[0] ?? ''}:00:00.000`;
     const received = new Map((await this.#received.all({ accountId, since })).map((row) => [row.hour, row.deliveries]));
     const missed = new Map((await this.#missed.all({ accountId, since })).map((row) => [row.hour, row]));
     return names.map((hour) => {

@@ -14,7 +14,7 @@ import { isAbsent } from '../../domain/presence.ts';
 import type { Connection } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { VendorKey, VersionTable } from '../sql/schema.ts';
-import { mirrorSql, runQuery, statement, type Query } from '../sql/statement.ts';
+import { mirrorSql, runQuery, statement, type Query, numbersIn } from '../sql/statement.ts';
 import {
   cursorOf,
   cursorParts,
@@ -219,7 +219,7 @@ async function slice(db: Connection, filter: ChangePageFilter): Promise<ChangePa
     db,
     (at) => sql`
       SELECT count(*) AS seqs, max(seq) AS last
-     FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT +${at('most')})`,
+     FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT +${at('most')}) AS next`,
   ).get({ place, most: readAtOnce });
   const end = ahead?.last ?? place;
   const found = await readChanges(db, { account, vendorid, since: place, until: end, limit });
@@ -242,7 +242,7 @@ export async function withValues(db: Connection, changes: readonly Change[], kno
   const rows = await statement<{ seqs: string }, ValueRow>(
     db,
     (at) => sql`
-      SELECT seq, field, "old", "new" FROM vendor_changes WHERE seq IN (SELECT value FROM json_each(${at('seqs')}))`,
+      SELECT seq, field, "old", "new" FROM vendor_changes WHERE seq IN ${numbersIn(at('seqs'))}`,
   ).all({ seqs: JSON.stringify(changes.map(({ seq }) => seq)) });
   const cursorAfter = cursors(db, known);
   return inOrder(changes, async (change) => ({

@@ -61,7 +61,7 @@ export async function targetReports(db: Connection): Promise<TargetReport[]> {
     (at) => sql`
     SELECT count(*) AS vendors FROM (
       SELECT DISTINCT account_id, vendorid
-      FROM (SELECT account_id, vendorid FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT ${limits.rowsSearched})
+      FROM (SELECT account_id, vendorid FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT ${limits.rowsSearched}) AS next
     ) v WHERE NOT EXISTS (
       SELECT 1 FROM _notify_queue q
       WHERE q.target = ${at('target')} AND q.account_id = v.account_id AND q.vendorid = v.vendorid)`,

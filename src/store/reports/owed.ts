@@ -139,7 +139,7 @@ export function largestPayables(db: Connection): (accountId: string) => Promise<
         SELECT vendorid, vendor, state, currency, ${amounts} FROM (
           SELECT vendorid, vendor_name AS vendor, state, currency, outstanding, overdue, outstanding_minor, overdue_minor, count(*) OVER (PARTITION BY currency) AS vendors,
             row_number() OVER (PARTITION BY currency ORDER BY ${amount} DESC, vendorid) AS place
-          FROM payables WHERE account_id = ${at('accountId')} AND ${amount} > 0 AND ${states})
+          FROM payables WHERE account_id = ${at('accountId')} AND ${amount} > 0 AND ${states}) AS largest
         WHERE place <= ${at('ofCurrency')} ORDER BY vendors DESC, currency, place LIMIT +${at('shown')}`,
     );
     return async (accountId: string): Promise<Payable[]> =>

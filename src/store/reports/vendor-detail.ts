@@ -60,7 +60,7 @@ export async function accountsWith(db: Connection, vendorid: number): Promise<st
     await statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
       db,
       (at) => sql`
-      SELECT v.account_id FROM _accounts a CROSS JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
+      SELECT v.account_id FROM _accounts a JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
       ORDER BY v.account_id`,
     ).all({ vendorid })
   ).map(({ account_id }) => account_id);

@@ -111,9 +111,9 @@ export async function vendorTotals(
       .where(() => all([condition, ...conditions(filter)]))
       .select([
         sql<number>`count(*)`.as('total'),
-        sql<number>`min(v.account_id) IS max(v.account_id)`.as('one_account'),
-        sql<number>`coalesce(min(v.vis_state IS 0), 1)`.as('all_active'),
-        sql<number>`coalesce(min(v.presence = 'present'), 1)`.as('all_present'),
+        sql<number>`min(v.account_id) IS NOT DISTINCT FROM max(v.account_id)`.as('one_account'),
+        sql<number>`coalesce(min(CASE WHEN v.vis_state = 0 THEN 1 ELSE 0 END), 1)`.as('all_active'),
+        sql<number>`coalesce(min(CASE WHEN v.presence = 'present' THEN 1 ELSE 0 END), 1)`.as('all_present'),
       ]),
   );
   return {
@@ -142,7 +142,7 @@ export async function vendorsWith(
         .$if(order !== undefined, (query) => query.orderBy(order ?? sql`true`))
         .orderBy('v.account_id')
         .orderBy('v.vendorid')
-        .limit(filter.limit ?? -1)
+        .limit(filter.limit ?? Number.MAX_SAFE_INTEGER)
         .offset(filter.offset ?? 0),
     )
   ).map(listed);
@@ -157,8 +157,8 @@ const orders: Readonly<Record<Exclude<VendorOrder, 'number'>, ReturnType<typeof 
 };
 
 function largest(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql> {
-  return sql`(SELECT max(CAST(b.amount AS REAL)) FROM vendor_balances b
-    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${kind})`;
+  return sql`(SELECT max(s.${sql.ref(`${kind}_amount`)}) FROM _balance_spans s
+    WHERE s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL)`;
 }
 
 type ListedRow = Pick<VendorTable, (typeof shown)[number]> & { outstanding: string; overdue: string };
@@ -168,14 +168,21 @@ function listed(row: ListedRow): ListedVendor {
     ...row,
     is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
     unreadable_fields: JSON.parse(row.unreadable_fields ?? '[]') as string[],
-    outstanding: JSON.parse(row.outstanding) as Balance[],
-    overdue: JSON.parse(row.overdue) as Balance[],
+    outstanding: balancesIn(row.outstanding),
+    overdue: balancesIn(row.overdue),
   };
 }
 
-/** A vendor's amounts of one kind, as a JSON array. */
+function balancesIn(text: string): Balance[] {
+  return (JSON.parse(text) as string[]).map((pair) => {
+    const [amount, code] = JSON.parse(pair) as [string, string];
+    return { amount, code };
+  });
+}
+
+/** A vendor's amounts of one kind, as a JSON array of pairs, each as text: the amount and its currency. */
 function amounts(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql<string>> {
-  return sql<string>`(SELECT json_group_array(json_object('amount', ${asText(sql`amount`)}, 'code', ${asText(sql`code`)})) FROM vendor_balances b
+  return sql<string>`(SELECT json_group_array('[' || json_quote(${asText(sql`amount`)}) || ',' || json_quote(${asText(sql`code`)}) || ']') FROM vendor_balances b
     WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${kind})`;
 }
 
@@ -184,7 +191,7 @@ function asText(value: ReturnType<typeof sql>): ReturnType<typeof sql<string>> {
   return sql<string>`CASE typeof(${value}) WHEN 'blob' THEN concat('x''', lower(hex(${value})), '''') ELSE ${value} END`;
 }
 
-const searched = sql`concat_ws(char(10), v.vendor_name, v.primary_contact_first_name, v.primary_contact_last_name,
+const searched = sql`concat_ws(${'\n'}, v.vendor_name, v.primary_contact_first_name, v.primary_contact_last_name,
   v.primary_contact_email, v.account_number, v.city)`;
 
 function conditions({ account, visState, presence, search }: VendorFilter): Expression<SqlBool>[] {

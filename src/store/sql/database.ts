@@ -20,8 +20,6 @@ export interface Database {
   read<T>(queries: () => T | Promise<T>): Promise<T>;
   /** Runs one statement, which is consistent in itself. */
   readOne<T>(query: () => T | Promise<T>): Promise<T>;
-  /** Another after each commit of another process, so that what was read under the same need not be read again; undefined where nothing tells. */
-  version(): Promise<string | undefined>;
   /** Makes what was written last longer than whatever overwrites the store in place. */
   checkpoint(): Promise<void>;
   /** Waits until a large write that can wait holds nobody up. */

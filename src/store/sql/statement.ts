@@ -41,6 +41,8 @@ export type None = Readonly<Record<string, never>>;
 export interface Connection {
   /** Prepares the query of `build` at its first use, because most commands use few of all statements. */
   prepare<Args extends object, Row = unknown>(build: (at: At<Args>) => Description<Row>): Statement<Args, Row>;
+  /** Another after each commit of another connection; undefined where the engine does not tell. */
+  version(): Promise<string | undefined>;
   /** Runs a query once, with all values bound. */
   rows<Row>(query: Compilable<Row>): Promise<Row[]>;
   /** Runs `body` inside a transaction; where it fails, nothing of it stays, and the transaction goes on. @throws what `body` throws. */
@@ -67,11 +69,17 @@ const plainWords = /^[\w %.-]*$/;
  */
 class StatementCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
-    if (value instanceof Placeholder) super.appendValue(value);
-    else if (typeof value === 'string' && !plainWords.test(value))
-      throw new Error('A statement contains a text that is not a constant of the source code.');
+    if (isArgument(value)) super.appendValue(value);
     else this.appendImmediateValue(value);
   }
+}
+
+/** Whether a value of a statement is an argument, and no constant. @throws Error for a text that may not stand in a statement. */
+export function isArgument(value: unknown): boolean {
+  if (value instanceof Placeholder) return true;
+  if (typeof value === 'string' && !plainWords.test(value))
+    throw new Error('A statement contains a text that is not a constant of the source code.');
+  return false;
 }
 
 const sqliteCompiler = new StatementCompiler();
@@ -140,6 +148,11 @@ export function compiled<Args extends object>(
   const node = build(at).toOperationNode() as RootOperationNode;
   const { sql: text, parameters } = compiler.compileQuery(node, createQueryId());
   return { text, names: (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args & string) };
+}
+
+/** The numbers of an argument that is a JSON array, for `IN`. */
+export function numbersIn(json: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(SELECT CAST(value AS BIGINT) FROM json_each(${json}))`;
 }
 
 /** The names of columns as SQL, of the table of that name where several are read. */

@@ -34,6 +34,11 @@ export class SqliteConnection implements Connection {
     };
   }
 
+  /** SQLite's `data_version`, which costs no read of the file. */
+  version(): Promise<string> {
+    return Promise.resolve(String(this.sqlite.pragma('data_version', { simple: true })));
+  }
+
   /** Blobs in text columns are shown as SQLite writes them. */
   rows<Row>(query: Compilable<Row>): Promise<Row[]> {
     return Promise.resolve(runFileQuery(this.sqlite, query));

@@ -15,6 +15,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { defaultLockWait, shortLockWait, type Database } from '../sql/database.ts';
+import { Turns } from '../sql/turns.ts';
 import { SqliteConnection } from './connection.ts';
 import { connectReader, connectWriter, enterWal, leaveWal, Transactions, type Sqlite } from './driver.ts';
 import { notWritable, prepareFile, refuseWithoutRoom } from './file-systems.ts';
@@ -171,11 +172,6 @@ export class SqliteDatabase implements Database {
     return this.retryWhileLocked(query);
   }
 
-  /** SQLite's `data_version`, which costs no read of the file. */
-  version(): Promise<string> {
-    return this.retryWhileLocked(() => String(this.sqlite.pragma('data_version', { simple: true })));
-  }
-
   /** Waits until the journal has room. */
   async waitForRoom(): Promise<void> {
     await this.#checkpoints?.waitForRoom();
@@ -309,25 +305,6 @@ export class SqliteDatabase implements Database {
     this.#distrust = error;
     this.#onDistrust?.(error);
     return error;
-  }
-}
-
-/** Gives a connection to one piece of work at a time, in the order in which they asked for it. */
-class Turns {
-  #isTaken = false;
-  readonly #waiting: (() => void)[] = [];
-
-  /** Work that asks for another turn before it ends would wait for ever. @throws what `work` throws. */
-  async take<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#isTaken = true;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#isTaken = false;
-    }
   }
 }
 

@@ -22,7 +22,6 @@ async function opened() {
   let [reads, queriesInTurn, most] = [0, 0, 0];
   const watched = {
     connection: database.connection,
-    version: () => database.version(),
     read: <T>(queries: () => T | Promise<T>): Promise<T> => {
       most = Math.max(most, (queriesInTurn += 1));
       return database.read(queries);

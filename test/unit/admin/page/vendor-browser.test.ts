@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
-import { balance, vendor } from '../../../support/mirror-file.ts';
+import { balance, span, vendor } from '../../../support/mirror-file.ts';
 
 const textOf = (body: string): string => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 const namesIn = (body: string): string[] =>
@@ -26,6 +26,13 @@ async function browse() {
       { ...balance(2, 'outstanding', '9.00', 'EUR'), account_id: 'a1' },
       { ...balance(1, 'outstanding', '1000.00', 'USD'), account_id: 'a2' },
       { ...balance(2, 'overdue', '8.00', 'EUR'), account_id: 'a1' },
+    ],
+    _balance_spans: [
+      span(150, 'EUR', -700, { account_id: 'a2' }),
+      span(150, 'JPY', 300_000, { account_id: 'a2' }),
+      span(1, 'EUR', 2_000, { account_id: 'a1' }),
+      span(2, 'EUR', 900, { account_id: 'a1', overdue_amount: 8 }),
+      span(1, 'USD', 100_000, { account_id: 'a2' }),
     ],
   });
   return async (path: string) => (await ask(path)).body;

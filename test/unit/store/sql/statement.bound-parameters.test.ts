@@ -25,6 +25,7 @@ const written = new Set([
   'src/store/sqlite/user-query.ts: text',
   'src/store/export/export-rows.ts: true',
   'src/store/export/export-program.ts: true',
+  'src/store/reports/vendor-list.ts: `${kind}_amount`',
   // Regular expressions, and no SQL.
   'src/store/secrets/sealing.ts: stored',
   'src/store/reports/feed-cursor.ts: text',
