@@ -166,9 +166,13 @@ function ownerClaim(db: Connection, secretsPath: string): (claimant: Owner) => P
   const find = statement<object, SecretTables['owner']>(db, () =>
     secretSql.selectFrom('owner').select(['id', 'mirror_id', 'mirror_path', 'daemon_epoch']),
   );
-  const write = statement<SecretTables['owner']>(db, (at) =>
-    secretSql.replaceInto('owner').values(columns(at, ['id', 'mirror_id', 'mirror_path', 'daemon_epoch'])),
-  );
+  const write = statement<SecretTables['owner']>(db, (at) => {
+    const values = columns(at, ['mirror_id', 'mirror_path', 'daemon_epoch']);
+    return secretSql
+      .insertInto('owner')
+      .values({ id: at('id'), ...values })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(values));
+  });
   return async ({ mirrorId, path, standsInFor }) => {
     const owner = await find.get({});
     if (owner?.mirror_id === mirrorId && owner.mirror_path === path) return;

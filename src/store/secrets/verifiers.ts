@@ -229,7 +229,10 @@ export class Verifiers {
   /** Keeps an order of keys, and no more than the newest eight. On disk when this resolves. */
   keepKeyOrder(order: KeyOrder): Promise<void> {
     return this.#database.write(async () => {
-      this.#orders.put.send({ names: JSON.stringify(order) });
+      const names = JSON.stringify(order);
+      // With a new id: it was found last.
+      this.#orders.removeSame.send({ names });
+      this.#orders.add.send({ names });
       for (const { id } of (await this.#orders.newest.all({})).slice(maxOrders)) this.#orders.remove.send({ id });
     }, shortLockWait);
   }
@@ -330,7 +333,8 @@ function orderRows(db: Connection) {
       db,
       () => sql`SELECT id, names FROM key_orders ORDER BY id DESC`,
     ),
-    put: statement<{ names: string }>(db, (at) => secretSql.replaceInto('key_orders').values(columns(at, ['names']))),
+    add: statement<{ names: string }>(db, (at) => secretSql.insertInto('key_orders').values(columns(at, ['names']))),
+    removeSame: statement<{ names: string }>(db, (at) => sql`DELETE FROM key_orders WHERE names = ${at('names')}`),
     remove: statement<{ id: number }>(db, (at) => sql`DELETE FROM key_orders WHERE id = ${at('id')}`),
   };
 }
