@@ -27,6 +27,9 @@ const witnesses = 2;
 /** How many are kept of a field that lists show otherwise: the value of one may become what lists show of all. */
 const keptWitnesses = 8;
 
+/** So many listed vendors that were read by id, or all, show whether lists leave anything out. */
+export const enoughProbed = 200;
+
 /** How often every vendor is read by id, in milliseconds; where vendors are many, less often. */
 const everyVendor = 86_400_000;
 
@@ -242,6 +245,7 @@ export class Details {
   readonly #placed: Statement<OfAccount>;
   readonly #release: Statement<OfAccount>;
   readonly #probed: Statement<OfAccount, { probed: number }>;
+  readonly #isProbed: Statement<OfAccount, { is_probed: number }>;
   readonly #addProbed: Statement<OfAccount & { probed: number }>;
   readonly #learnSuspected: Statement<OfAccount & { learned_at: string }>;
   readonly #readInVain: Statement<VendorKey & { read_seq: number }>;
@@ -307,6 +311,18 @@ export class Details {
     this.#probed = statement<OfAccount, { probed: number }>(
       db,
       (at) => sql`SELECT probed_vendors AS probed FROM _accounts WHERE account_id = ${at('account_id')}`,
+    );
+    this.#isProbed = statement<OfAccount, { is_probed: number }>(
+      db,
+      // Lists show all active vendors; others not always.
+      (at) => sql`
+      SELECT CASE
+        WHEN probed_vendors = 0 THEN 0
+        WHEN probed_vendors >= (SELECT count(*) FROM (
+          SELECT 1 FROM vendors v WHERE v.account_id = ${at('account_id')} AND vis_state = 0 AND presence = 'present'
+          LIMIT ${enoughProbed}) AS some) THEN 1
+        ELSE 0 END AS is_probed
+      FROM _accounts WHERE account_id = ${at('account_id')}`,
     );
     this.#addProbed = statement(
       db,
@@ -415,6 +431,11 @@ export class Details {
   /** How many listed vendors were read to find out whether lists leave anything out. */
   probed(accountId: string): Promise<number> {
     return this.#database.read(async () => (await this.#probed.get({ account_id: accountId }))?.probed ?? 0);
+  }
+
+  /** Whether so many were read that lists leave nothing out which is not known. */
+  isProbed(accountId: string): Promise<boolean> {
+    return this.#database.read(async () => (await this.#isProbed.get({ account_id: accountId }))?.is_probed === 1);
   }
 
   addProbed(accountId: string, probed: number): Promise<void> {

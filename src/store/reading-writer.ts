@@ -495,6 +495,8 @@ export interface SweepContext extends ReadingContext {
   readonly run: Pick<Run, 'id'>;
   /** Whether a vendor may be read by id. */
   readonly readsById: boolean;
+  /** Whether it is not known yet that lists leave nothing out which reads by id carry. */
+  readonly mayLackDetails?: boolean;
   readonly changeClassifier: ChangeClassifier | undefined;
 }
 

@@ -244,17 +244,18 @@ export class Readings {
   }
 
   /**
-   * Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id, unless lists leave fields out: then
-   * only a read by id answers, or, where one failed, the page does, and what it leaves out stays to be read.
+   * Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id, unless lists leave fields out, or
+   * may: then only a read by id answers, or, where one failed, the page does, and what it leaves out stays to be read.
    */
   async #answerByPage({ stamp }: VendorPage, verdicts: Verdicts, context: SweepContext): Promise<void> {
     if (context.rest === undefined) return;
     const { accountId } = context;
     const marked = await this.#queue.markedUntil(accountId, stamp.begun - context.rest);
     const lacksDetails = marked.length > 0 && (await this.#writer.lacksDetails(accountId));
+    const isLeftToReads = lacksDetails || (context.readsById && context.mayLackDetails === true);
     for (const { vendorid, hasFailed } of marked) {
       const verdict = verdicts.get(vendorid);
-      if (!verdict || (lacksDetails && !hasFailed)) continue;
+      if (!verdict || (isLeftToReads && !hasFailed)) continue;
       const isAnswered = await this.#answer(vendorid, verdict, stamp, context);
       if (lacksDetails && isAnswered) this.#writer.doubtDetails({ account_id: accountId, vendorid });
     }

@@ -17,6 +17,7 @@ import { limits } from '../domain/limits.ts';
 import { readRetryLimits } from '../domain/retry.ts';
 import { movingFields } from '../domain/vendor.ts';
 import { changedUnedited, type Verdict } from '../store/acceptance.ts';
+import { enoughProbed } from '../store/details.ts';
 import type { Run } from '../store/runs.ts';
 import type { RunTrigger } from '../store/sql/schema.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
@@ -25,7 +26,7 @@ import type { IdSet } from './sweep/id-set.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
-const probes = { first: 200, later: 1, changed: 20, doubted: 20 };
+const probes = { first: enoughProbed, later: 1, changed: 20, doubted: 20 };
 
 /** How many vendors must show a field otherwise than the list did, how many of them are read twice more, and of how many that is tried. */
 const witnesses = { usual: 2, moving: 3, readAgain: 3, tried: 8 };

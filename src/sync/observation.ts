@@ -346,6 +346,7 @@ export async function sweepContext(account: SyncAccount, run: Sweeping): Promise
     deliveryId: null,
     lag: sync.lag,
     readsById: account.reader.mayRead,
+    mayLackDetails: !(await account.mirror.details.isProbed(account.accountId)),
     rest: secondLookDelay(sync),
     changeClassifier: (await expectsDeliveries(account, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
   };

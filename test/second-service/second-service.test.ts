@@ -101,12 +101,8 @@ describe('beside a service written from the reference alone, judged by its recor
   it.each(seedsOf(asked('SECOND_DAEMONS', 2)))(
     'no delivery that the compiled daemon acknowledged is lost when it is killed: seed %i',
     async (seed) => {
-      // What lists leave out or show otherwise is learned once a sweep has ended; this daemon ends before.
-      const { service, at } = await program(
-        seed,
-        { read: ['yes'], leftOut: ['nothing'], listedOtherwise: ['nothing'] },
-        true,
-      );
+      // What lists show otherwise than reads by id is learned once a sweep has ended; this daemon ends before.
+      const { service, at } = await program(seed, { read: ['yes'], listedOtherwise: ['nothing'] }, true);
       const daemon = await at.serve();
       await until(() => service.callbacks.all().some(({ verified }) => verified));
       service.live(8);

@@ -181,6 +181,44 @@ describe('fields that lists leave out', () => {
     }
   });
 
+  it.each([true, false])(
+    'L14 leave marks of deliveries to reads by id until it is learned whether there are any (%s)',
+    async (isOut) => {
+      const isLeft = { out: isOut };
+      let isCut = true;
+      const { at, read, vendors } = await leavingOut(['note'], isLeft, {
+        service: { paging: { perPage: 15, concurrency: 1 } },
+        answer: ({ pathname, searchParams }) =>
+          isCut && pathname.endsWith('bill_vendors') && searchParams.get('page') === '2'
+            ? Response.json({}, { status: 500 })
+            : undefined,
+      });
+      const marked = Number(vendors.all().find(({ vis_state }) => vis_state === 0)!['vendorid']);
+      const { mirror } = at.installation.account(account);
+      const deliver = async (): Promise<void> => {
+        await mirror.deliveries.acceptDeliveries([newDelivery(marked, { receivedAt: at.clock.now() })]);
+        await at.clock.advance(120_000);
+      };
+      const noted = { vendorid: marked, note: `Note of ${marked}` };
+      await deliver();
+      expect(await at.pull()).toMatchObject({ outcome: 'failed' });
+      // Its page was applied, and nothing is known about what pages lack.
+      expect(at.query('SELECT vendorid FROM active_vendors WHERE vendorid = ?', marked)).toHaveLength(1);
+      expect(at.query('SELECT vendorid FROM dirty_vendors')).toEqual([{ vendorid: marked }]);
+      isCut = false;
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      await at.clock.advance(120_000);
+      await at.pull();
+      expect(at.query('SELECT outcome FROM deliveries')).not.toContainEqual({ outcome: 'pending' });
+      expect(at.query('SELECT vendorid, note FROM vendors WHERE vendorid = ?', marked)).toEqual([noted]);
+      await deliver();
+      read.length = 0;
+      await at.pull();
+      // Where lists leave nothing out, their pages answer, and one read by id looks whether that is still so.
+      expect(read.length > 1 || read.includes(marked)).toBe(isOut);
+    },
+  );
+
   it('L14 stay known while a list carries them for some vendors alone', async () => {
     const isLeft = { out: true };
     const { at, vendors } = await leavingOut(['is_1099'], isLeft);
