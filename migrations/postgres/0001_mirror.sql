@@ -2,8 +2,9 @@
 --
 -- Times of ours are timestamptz(3), times of the service the text that it sent, and JSON is text: jsonb refuses the character NUL and half
 -- of a surrogate pair, and keeps one of two equal keys. Text has the collation "C", the order of SQLite. Views give days and times as UTC,
--- whatever the time zone of a session. Functions that views call name nothing of this schema in their source but by SQL bodies, which are
--- resolved here and now: a reader's search_path may be any.
+-- whatever the time zone of a session. Names in the bodies of functions are resolved now, or in this schema: a reader's search_path may be any.
+--
+-- A check of JSON refuses other text by the error of the conversion (22P02): a function that catches it took 8 µs a row, a third of an INSERT.
 
 -- What SQLite has and PostgreSQL lacks, for statements that are written once.
 
@@ -126,39 +127,18 @@ BEGIN
   $function$, marks, lower_case);
 END $do$;
 
--- JSON is text. Two keys may be equal: the first counts, as in SQLite.
+-- JSON is text. Where two keys of an object are equal the first counts, as in SQLite.
 
--- Whether a text is JSON; null of null.
-DO $do$ BEGIN
-  IF current_setting('server_version_num')::integer >= 160000 THEN
-    EXECUTE 'CREATE FUNCTION json_valid(text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN $1 IS JSON';
-  ELSE
-    CREATE FUNCTION json_valid(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$
-    BEGIN
-      PERFORM $1::pg_catalog.json;
-      RETURN true;
-    EXCEPTION WHEN data_exception OR statement_too_complex THEN
-      RETURN false;
-    END $$;
-  END IF;
-END $do$;
-
--- A text as JSON; null where it is none. PostgreSQL decodes neither the character NUL nor half of a surrogate pair, not even where nobody
--- asks for it: their escapes are marked by the noncharacter U+FFFE, which _json_text takes away again.
-CREATE FUNCTION _json_of(text) RETURNS json LANGUAGE plpgsql IMMUTABLE STRICT AS $$
-DECLARE
-  source text := $1;
-BEGIN
-  IF pg_catalog.strpos(source, '\u') > 0 AND source ~ '\\u(0000|[dD][89a-fA-F])' THEN
-    -- An escape begins after an even number of backslashes. Pairs are hidden while halves are marked.
-    source := pg_catalog.regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u(d[89ab]..)\\u(d[c-f]..)', '\1\\P\2\\P\3', 'gi');
-    source := pg_catalog.regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f]..)', '\1\\ufffe\2', 'gi');
-    source := pg_catalog.regexp_replace(source, '(?<!\\)((?:\\\\)*)\\P(....)\\P', '\1\\u\2\\u', 'g');
-  END IF;
-  RETURN source::pg_catalog.json;
-EXCEPTION WHEN data_exception OR statement_too_complex THEN
-  RETURN NULL;
-END $$;
+-- A text as JSON. PostgreSQL decodes neither the character NUL nor half of a surrogate pair, not even where nobody asks for it: their escapes
+-- are marked by the noncharacter U+FFFE, which _json_text takes away again. An escape begins after an even number of backslashes; pairs are
+-- hidden while halves are marked.
+CREATE FUNCTION _json_of(text) RETURNS json LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN CASE WHEN strpos($1, '\u') = 0 OR $1 !~ '\\u(0000|[dD][89a-fA-F])' THEN $1::json
+  ELSE regexp_replace(regexp_replace(regexp_replace($1,
+    '(?<!\\)((?:\\\\)*)\\u(d[89ab]..)\\u(d[c-f]..)', '\1\\P\2\\P\3', 'gi'),
+    '(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f]..)', '\1\\ufffe\2', 'gi'),
+    '(?<!\\)((?:\\\\)*)\\P(....)\\P', '\1\\u\2\\u', 'g')::json
+END;
 
 -- A value as text: 1 and 0 for true and false, a number as it is written, an object or a list without spaces. In a string, what no text of
 -- PostgreSQL can hold is U+FFFD.
@@ -228,13 +208,13 @@ END;
 CREATE FUNCTION json_quote(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN coalesce(to_json($1)::text, 'null');
 
 CREATE FUNCTION _json_array(anycompatiblearray) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT (SELECT '[' || coalesce(string_agg(coalesce(to_json(value)::text, 'null'), ',' ORDER BY place), '') || ']'
-  FROM unnest($1) WITH ORDINALITY AS m (value, place)) $$;
+AS $$ SELECT '[' || coalesce(string_agg(coalesce(to_json(value)::text, 'null'), ',' ORDER BY place), '') || ']'
+  FROM unnest($1) WITH ORDINALITY AS m (value, place) $$;
 CREATE AGGREGATE json_group_array(anycompatible) (
   SFUNC = array_append, STYPE = anycompatiblearray, INITCOND = '{}', FINALFUNC = _json_array);
 
--- The amounts below a key, each with its currency: "10.00 USD; 5.00 EUR".
-CREATE FUNCTION _json_amounts(json) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+-- The amounts anywhere within a value, each with its currency: "10.00 USD; 5.00 EUR".
+CREATE FUNCTION _amounts_anywhere(json) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
   WITH RECURSIVE part (place, value) AS (
     SELECT ARRAY[]::bigint[], $1
@@ -248,14 +228,52 @@ BEGIN ATOMIC
     AND json_typeof(m.value) NOT IN ('object', 'array') AND json_typeof(c.value) NOT IN ('object', 'array');
 END;
 
--- What vendor_changes shows of a field of a record.
-CREATE FUNCTION _field_text(json, text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE
-  WHEN $2 IN ('outstanding_balance', 'overdue_balance') THEN _json_amounts(_json_member($1, $2))
-  WHEN $2 = 'is_1099' THEN CASE _json_text(_json_member($1, $2)) WHEN '1' THEN 'true' WHEN '0' THEN 'false'
-    ELSE _json_text(_json_member($1, $2)) END
-  WHEN strpos($2, '"') = 0 THEN _json_text(_json_member($1, $2))
-END;
+-- The same, five times as fast where all are as the service writes them: [{"amount":{"amount":"10.00","code":"USD"}}].
+CREATE FUNCTION _amounts(balances json) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path FROM CURRENT AS $$
+DECLARE
+  source text := balances::text;
+  are_usual boolean;
+  told text;
+BEGIN
+  IF json_typeof(balances) = 'array' AND strpos(source, '\') = 0 THEN
+    SELECT bool_and(coalesce(json_typeof(m.amount) = 'string' AND json_typeof(m.code) = 'string', false))
+        AND length(replace(source, '"amount"', '"amount')) = length(source) - 2 * count(*)
+        AND length(replace(source, '"code"', '"code')) = length(source) - count(*),
+      string_agg(trim(BOTH '"' FROM m.amount #>> '{}') || ' ' || trim(BOTH '"' FROM m.code #>> '{}'), '; ' ORDER BY m.place)
+    INTO are_usual, told
+    FROM (SELECT value #> '{amount,amount}' AS amount, value #> '{amount,code}' AS code, place
+      FROM json_array_elements(balances) WITH ORDINALITY AS e (value, place)) AS m;
+    IF are_usual THEN
+      RETURN told;
+    END IF;
+  END IF;
+  RETURN _amounts_anywhere(balances);
+END $$;
+
+-- What vendor_changes shows of a field of a record. A key that is written once need not be looked for among all.
+CREATE FUNCTION _field_text(record text, field text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path FROM CURRENT AS $$
+DECLARE
+  source text := record || '';
+  value json;
+BEGIN
+  IF strpos(field, '"') > 0 THEN
+    RETURN NULL;
+  ELSIF strpos(source, '\u') = 0 AND split_part(source, '"' || field || '"', 3) = '' THEN
+    value := source::json -> field;
+  ELSE
+    value := _json_member(_json_of(source), field);
+  END IF;
+  IF value IS NULL THEN
+    RETURN NULL;
+  ELSIF field IN ('outstanding_balance', 'overdue_balance') THEN
+    RETURN _amounts(value);
+  ELSIF field = 'is_1099' THEN
+    RETURN CASE _json_text(value) WHEN '1' THEN 'true' WHEN '0' THEN 'false' ELSE _json_text(value) END;
+  END IF;
+  RETURN _json_text(value);
+END $$;
 
 -- Tables.
 
@@ -326,7 +344,7 @@ CREATE TABLE _creations (
   account_id text COLLATE "C" NOT NULL,
   vendor_name text COLLATE "C" NOT NULL, -- without spaces around it
   sent_at timestamptz(3) NOT NULL,
-  known text COLLATE "C" NOT NULL CHECK (json_valid(known)), -- numbers of the vendors of that name that the mirror held before
+  known text COLLATE "C" NOT NULL CHECK (known::json IS NOT NULL), -- numbers of the vendors of that name that the mirror held before
   sent_by text COLLATE "C",
   version bigint,
   PRIMARY KEY (account_id, vendor_name)
@@ -340,7 +358,7 @@ CREATE TABLE _daemon_files (
 CREATE TABLE _detail_fields (
   account_id text COLLATE "C" NOT NULL,
   field text COLLATE "C" NOT NULL,
-  vendorids text COLLATE "C" NOT NULL CHECK (json_valid(vendorids)),
+  vendorids text COLLATE "C" NOT NULL CHECK (vendorids::json IS NOT NULL),
   learned_at timestamptz(3), -- null while too few vendors showed it
   is_shown smallint NOT NULL DEFAULT 0 CHECK (is_shown IN (0, 1)),
   PRIMARY KEY (account_id, field)
@@ -350,7 +368,7 @@ CREATE TABLE _edits (
   id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   account_id text COLLATE "C" NOT NULL,
   vendorid bigint NOT NULL,
-  fields text COLLATE "C" NOT NULL CHECK (json_valid(fields)), -- names of those that were to be set, never what to
+  fields text COLLATE "C" NOT NULL CHECK (fields::json IS NOT NULL), -- names of those that were to be set, never what to
   sent_at timestamptz(3) NOT NULL,
   sent_by text COLLATE "C", -- a person's name on the machine, where it is known
   process text COLLATE "C" NOT NULL, -- which sent it
@@ -565,11 +583,11 @@ CREATE TABLE _vendor_versions (
   vis_state smallint,
   vis_state_source text COLLATE "C" NOT NULL,
   presence text COLLATE "C" NOT NULL,
-  changed_fields text COLLATE "C" NOT NULL CHECK (json_valid(changed_fields)),
+  changed_fields text COLLATE "C" NOT NULL CHECK (changed_fields::json IS NOT NULL),
   source text COLLATE "C" NOT NULL,
   run_id bigint,
   delivery_id bigint,
-  raw text COLLATE "C" -- null in the current version
+  raw text COLLATE "C" CHECK (raw IS NULL OR raw::json IS NOT NULL) -- null in the current version
 );
 
 CREATE TABLE _webhook_days (
@@ -640,7 +658,7 @@ CREATE TABLE findings (
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'balance_only',
     'in_flight', 'vanished', 'field_drift', 'record_rejected', 'count_mismatch', 'unreadable', 'unreadable_value', 'not_honoured',
     'lagging_copy', 'unlisted', 'unsteady_field', 'breaker')),
-  fields text COLLATE "C" NOT NULL CHECK (json_valid(fields)),
+  fields text COLLATE "C" NOT NULL CHECK (fields::json IS NOT NULL),
   found_at timestamptz(3) NOT NULL,
   explained_at timestamptz(3),
   explanation text COLLATE "C"
@@ -768,9 +786,9 @@ CREATE TABLE vendors (
   read_seq bigint NOT NULL,
   held_since_ms bigint NOT NULL, -- mirror time at which the first reading that showed this content ended
   unknown_fields text COLLATE "C", -- fields without a column of their own: name to JSON text; null where there are none
-  raw text COLLATE "C" NOT NULL CHECK (json_valid(raw)),
+  raw text COLLATE "C" NOT NULL CHECK (raw::json IS NOT NULL),
   presence_ms bigint,
-  unreadable_fields text COLLATE "C" CHECK (json_valid(unreadable_fields)),
+  unreadable_fields text COLLATE "C" CHECK (unreadable_fields IS NULL OR unreadable_fields::json IS NOT NULL),
   detail_seq bigint,
   details_at timestamptz(3),
   PRIMARY KEY (account_id, vendorid)
@@ -834,16 +852,16 @@ SELECT account_id, seq, "at", vendorid, vendor_name, field,
   CASE field
     WHEN 'presence' THEN old_presence
     WHEN 'vis_state' THEN CASE old_vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' END
-    ELSE _field_text(_json_of(old_raw), field)
+    ELSE _field_text(old_raw, field)
   END AS "old",
   CASE field
     WHEN 'presence' THEN presence
     WHEN 'vis_state' THEN CASE vis_state WHEN 0 THEN 'active' WHEN 1 THEN 'deleted' WHEN 2 THEN 'archived' END
-    ELSE _field_text(_json_of(raw), field)
+    ELSE _field_text(raw, field)
   END AS "new",
   learned_by
 FROM (
-  SELECT v.account_id, v.seq, v.valid_from AS "at", v.vendorid, n.vendor_name, trim(BOTH '"' FROM f.value) COLLATE "C" AS field,
+  SELECT v.account_id, v.seq, v.valid_from AS "at", v.vendorid, n.vendor_name, trim(BOTH '"' FROM _json_text(f.value)) COLLATE "C" AS field,
     v.source AS learned_by, coalesce(v.raw, n.raw) AS raw, v.presence, v.vis_state,
     coalesce(p.raw, CASE WHEN p.seq IS NOT NULL THEN n.raw END) AS old_raw, p.presence AS old_presence, p.vis_state AS old_vis_state
   FROM _vendor_versions v
@@ -851,8 +869,8 @@ FROM (
   LEFT JOIN LATERAL (
     SELECT p.seq, p.raw, p.presence, p.vis_state FROM _vendor_versions p
     WHERE p.account_id = v.account_id AND p.vendorid = v.vendorid AND p.seq < v.seq ORDER BY p.seq DESC LIMIT 1) AS p ON true,
-  LATERAL json_each(v.changed_fields) AS f
-  WHERE trim(BOTH '"' FROM f.value) <> 'updated_at'
+  LATERAL json_array_elements(_json_of(v.changed_fields)) AS f
+  WHERE trim(BOTH '"' FROM _json_text(f.value)) <> 'updated_at'
 ) AS changed;
 
 CREATE VIEW contact_changes AS
@@ -1016,19 +1034,21 @@ CROSS JOIN LATERAL (
     least(to_date(c.until, 'YYYY-MM-DD') - 1, to_date(range.last, 'YYYY-MM-DD'))::timestamp, interval '1 day') AS moment) AS d;
 
 -- The day of the run, if an earlier delivery had announced what it found of a vendor, and no other finding of it about the vendor is open.
-CREATE FUNCTION _announced_day(account text, vendor bigint, run bigint, finding bigint) RETURNS text LANGUAGE sql STABLE
-BEGIN ATOMIC
-  SELECT _day(r.started_at) FROM runs r
-  WHERE r.id = run AND EXISTS (
-      SELECT 1 FROM deliveries d
-      WHERE d.account_id = account AND d.object_id = vendor AND d.outcome <> 'ignored' AND d.received_at < r.started_at
-        AND d.received_at >= coalesce((SELECT p.started_at FROM runs p
-          WHERE p.account_id = r.account_id AND p.id < r.id AND p.kind <> 'verify' ORDER BY p.id DESC LIMIT 1), '-infinity'))
-    AND NOT EXISTS (
-      SELECT 1 FROM findings o
-      WHERE o.account_id = account AND o.vendorid = vendor AND o.explained_at IS NULL
-        AND o.run_id = run AND o.id <> finding AND o.kind LIKE 'missed_%');
-END;
+CREATE FUNCTION _announced_day(account text, vendor bigint, run bigint, finding bigint) RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path FROM CURRENT AS $$
+BEGIN
+  RETURN (
+    SELECT _day(r.started_at) FROM runs r
+    WHERE r.id = run AND EXISTS (
+        SELECT 1 FROM deliveries d
+        WHERE d.account_id = account AND d.object_id = vendor AND d.outcome <> 'ignored' AND d.received_at < r.started_at
+          AND d.received_at >= coalesce((SELECT p.started_at FROM runs p
+            WHERE p.account_id = r.account_id AND p.id < r.id AND p.kind <> 'verify' ORDER BY p.id DESC LIMIT 1), '-infinity'))
+      AND NOT EXISTS (
+        SELECT 1 FROM findings o
+        WHERE o.account_id = account AND o.vendorid = vendor AND o.explained_at IS NULL
+          AND o.run_id = run AND o.id <> finding AND o.kind LIKE 'missed_%'));
+END $$;
 
 CREATE VIEW _missed_after_delivery AS
 SELECT f.id AS finding_id, f.account_id, d.day

@@ -309,6 +309,31 @@ const others = fc
   )
   .map((write): Write[] => [write]);
 
+/** A vendor with one change. */
+export const oneChange: readonly Write[] = [
+  insert('vendors', [
+    {
+      ...{
+        account_id: 'one',
+        vendorid: 1,
+        first_seen_at: '2026-11-20 10:00:00.000',
+        changed_at: '2026-11-20 10:00:00.000',
+      },
+      ...{ source: 'pull', read_seq: 1, held_since_ms: 0 },
+      raw: '{"outstanding_balance":[{"amount":{"amount":"7.50","code":"EUR"}}]}',
+    },
+  ]),
+  insert('_vendor_versions', [
+    {
+      ...{ account_id: 'one', vendorid: 1, valid_from: '2026-11-20 10:00:00.000', vis_state_source: 'reported' },
+      ...{ presence: 'present', changed_fields: '["outstanding_balance"]', source: 'pull' },
+    },
+  ]),
+].map(({ sql, values }) => {
+  let place = 0;
+  return { sql: sql.replaceAll('?', () => `$${++place}`), values };
+});
+
 export interface History {
   readonly writes: readonly Write[];
 }
