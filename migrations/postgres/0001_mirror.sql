@@ -154,16 +154,16 @@ RETURN CASE json_typeof($1)
 END;
 
 -- The parts of an object or a list, in their order; of another value itself.
-CREATE FUNCTION _json_parts(json) RETURNS TABLE (place bigint, key text, value json)
+CREATE FUNCTION _json_parts(source json) RETURNS TABLE (place bigint, key text, value json)
 LANGUAGE sql IMMUTABLE ROWS 10 PARALLEL SAFE
 BEGIN ATOMIC
   SELECT m.place, m.key, m.value
-  FROM pg_catalog.json_each(CASE json_typeof($1) WHEN 'object' THEN $1 END) WITH ORDINALITY AS m (key, value, place)
+  FROM pg_catalog.json_each(CASE json_typeof(source) WHEN 'object' THEN source END) WITH ORDINALITY AS m (key, value, place)
   UNION ALL
   SELECT m.place, (m.place - 1)::text, m.value
-  FROM json_array_elements(CASE json_typeof($1) WHEN 'array' THEN $1 END) WITH ORDINALITY AS m (value, place)
+  FROM json_array_elements(CASE json_typeof(source) WHEN 'array' THEN source END) WITH ORDINALITY AS m (value, place)
   UNION ALL
-  SELECT 1, NULL, $1 WHERE json_typeof($1) NOT IN ('object', 'array');
+  SELECT 1, NULL, source WHERE json_typeof(source) NOT IN ('object', 'array');
 END;
 
 -- The value of a key of an object.
@@ -174,7 +174,7 @@ RETURN (
   WHERE m.key = $2 ORDER BY m.place LIMIT 1);
 
 -- The parts of JSON; values are text.
-CREATE FUNCTION json_each(text) RETURNS TABLE (key text, value text, type text)
+CREATE FUNCTION json_each(source text) RETURNS TABLE (key text, value text, type text)
 LANGUAGE sql IMMUTABLE ROWS 100 PARALLEL SAFE
 BEGIN ATOMIC
   SELECT p.key, _json_text(p.value), CASE json_typeof(p.value)
@@ -183,7 +183,7 @@ BEGIN ATOMIC
       WHEN 'number' THEN CASE WHEN p.value #>> '{}' ~ '[.eE]' THEN 'real' ELSE 'integer' END
       ELSE json_typeof(p.value)
     END
-  FROM _json_parts(_json_of($1)) AS p ORDER BY p.place;
+  FROM _json_parts(_json_of(source)) AS p ORDER BY p.place;
 END;
 
 -- The value at a path as text, such as '$.a."b c"[0]'.

@@ -246,6 +246,23 @@ describe.skipIf(isMissing(missingPostgres))('the mirror on PostgreSQL', () => {
     }
   });
 
+  it('is made of definitions that a dump writes as PostgreSQL reads them', async () => {
+    const { there } = await both();
+    // Where a reader has another path, names in them have the schema's.
+    await there('SET search_path = public');
+    const definitions = await there(
+      `SELECT p.oid::regprocedure::text AS name, pg_get_functiondef(p.oid) AS text FROM pg_proc p
+         WHERE pronamespace = $1::regnamespace AND prokind = 'f'
+       UNION ALL
+       SELECT oid::regclass::text, format('CREATE OR REPLACE VIEW %s AS %s', oid::regclass, pg_get_viewdef(oid)) FROM pg_class
+         WHERE relnamespace = $1::regnamespace AND relkind = 'v'`,
+      [schema],
+    );
+    expect(definitions.length).toBeGreaterThan(50);
+    for (const { name, text } of definitions)
+      expect(await there(String(text)).catch((error: unknown) => [error, name])).toEqual([]);
+  });
+
   it('folds texts as the program does', async () => {
     const { there } = await both();
     const texts = Array.from({ length: 0x1c00 }, (_, code) => `a${String.fromCodePoint(code + 1)}B`);
