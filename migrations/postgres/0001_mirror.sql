@@ -1027,7 +1027,10 @@ CREATE VIEW owed_by_day AS
 SELECT c.account_id, d.day, c.currency, c.state, c.vendors, c.outstanding, c.overdue, c.outstanding_minor, c.overdue_minor,
   c.minor_digits, c.unreadable
 FROM _owed_closings c
-CROSS JOIN (SELECT greatest(max(day), _day(statement_timestamp())) AS last FROM _owed_closings) AS range
+CROSS JOIN (
+  SELECT CASE WHEN EXISTS (SELECT 1 FROM _balance_spans WHERE valid_from > statement_timestamp() OR valid_to > statement_timestamp())
+    THEN (SELECT greatest(max(day), _day(statement_timestamp())) FROM _owed_closings)
+    ELSE _day(statement_timestamp()) END AS last) AS range
 CROSS JOIN LATERAL (
   SELECT to_char(moment, 'YYYY-MM-DD') COLLATE "C" AS day
   FROM generate_series(to_date(c.day, 'YYYY-MM-DD')::timestamp,

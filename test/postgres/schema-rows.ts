@@ -215,6 +215,19 @@ const span = fc
     ];
   });
 
+/** A balance from the day after tomorrow on. */
+export function balanceToCome(): Write {
+  const amounts = {
+    outstanding_amount: 5,
+    outstanding_units: 500,
+    overdue_amount: 0,
+    overdue_units: 0,
+    minor_digits: 2,
+  };
+  const key = { account_id: 'one', vendorid: 9, code: 'USD', state: 'active' };
+  return insert('_balance_spans', [{ ...key, valid_from: momentText(Date.now() + 2 * 86_400_000), ...amounts }]);
+}
+
 const outcome = fc.constantFrom('pending', 'applied', 'unchanged', 'not_found', 'ignored', 'parked');
 const deliveries = fc
   .array(

@@ -8,7 +8,7 @@ import { isMissing } from '../support/needed.ts';
 import { ask, migrations, newPath, otherConnection, placeMirror } from '../support/mirror-file.ts';
 import { askPostgres, isOwnServer, missingPostgres, postgresServer } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
-import { history, oneChange, type Write } from './schema-rows.ts';
+import { history, oneChange, balanceToCome, type Write } from './schema-rows.ts';
 
 const server = postgresServer();
 const schema = 'vendor_mirror';
@@ -213,14 +213,18 @@ describe.skipIf(isMissing(missingPostgres))('the mirror on PostgreSQL', () => {
     const property = fc.asyncProperty(history, async ({ writes }) => {
       const { here, there, write } = await both();
       for (const each of writes) await write(each);
+      const areEqual = async (name: string, when: string): Promise<void> => {
+        const text = `SELECT * FROM ${name}`;
+        if (here(text).length > 0) met.add(name);
+        expect(sorted(await there(text)), `${name} ${when}`).toEqual(sorted(here(text)));
+      };
       for (const zone of ['UTC', 'America/New_York']) {
         await there(`SET TIME ZONE '${zone}'`);
-        for (const name of names) {
-          const text = `SELECT * FROM ${name}`;
-          if (here(text).length > 0) met.add(name);
-          expect(sorted(await there(text)), `${name} in ${zone}`).toEqual(sorted(here(text)));
-        }
+        for (const name of names) await areEqual(name, `in ${zone}`);
       }
+      await there(`SET TIME ZONE 'UTC'`);
+      await write(balanceToCome());
+      await areEqual('owed_by_day', 'after the clock was set back');
     });
     await fc.assert(property, {
       numRuns: asked('HISTORIES', 3),
