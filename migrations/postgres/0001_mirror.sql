@@ -64,7 +64,7 @@ RETURN $1 + coalesce($2, 0);
 CREATE AGGREGATE total(double precision) (
   SFUNC = _total, STYPE = double precision, INITCOND = '0', COMBINEFUNC = float8pl, PARALLEL = SAFE);
 
--- Text without case and accents, for comparisons: as `foldedText` of the program, whose names of characters are those below (\p{Mark}).
+-- Text without case and accents, for comparisons, as `foldedText` of the program makes it: without the characters below, which are \p{Mark}.
 -- Lower case is that of ICU where the server has it, else that of the server, else that of the database.
 DO $do$
 DECLARE
@@ -1794,13 +1794,15 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('webhook_health', 'loss_rate', 'view', 'DOUBLE PRECISION', 'Share of the changes that no delivery announced; null if there were no changes', '0.0313'),
   ('webhook_health', 'unannounced_changes', 'view', 'BIGINT', 'Changes that a sweep found and no delivery had announced', '1');
 
--- Reading for reports: views read what is internal with the rights of the owner.
+-- Reading for reports: views read what is internal with the rights of the owner. For a role that is made later, run this again.
 DO $do$
 DECLARE
   public_table text;
 BEGIN
   IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'vendor_mirror_reader') THEN
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO vendor_mirror_reader', current_schema());
+    -- Views call functions with the rights of the reader.
+    EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO vendor_mirror_reader', current_schema());
     FOR public_table IN
       SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'v') AND relname NOT LIKE '\_%'
     LOOP

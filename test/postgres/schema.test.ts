@@ -286,7 +286,8 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('the mirror of an ow
     const address = await server.database();
     await askPostgres(
       address,
-      `CREATE ROLE mirror_owner LOGIN; CREATE ROLE vendor_mirror_reader LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION mirror_owner`,
+      `CREATE ROLE mirror_owner LOGIN; CREATE ROLE vendor_mirror_reader LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION mirror_owner;
+       ALTER DEFAULT PRIVILEGES FOR ROLE mirror_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC`,
     );
     const as = (user: string): string => Object.assign(new URL(address), { username: user }).href;
     const owner = new pg.Client(as('mirror_owner'));
