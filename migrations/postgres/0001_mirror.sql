@@ -476,6 +476,15 @@ CREATE TABLE _publications (
   remedy text COLLATE "C"
 );
 
+CREATE TABLE _rate_waits (
+  connection text COLLATE "C" NOT NULL,
+  "window" text COLLATE "C" NOT NULL CHECK ("window" IN ('all', 'post', 'callbacks')),
+  process text COLLATE "C" NOT NULL,
+  since_seq bigint NOT NULL,
+  waits_until_ms bigint NOT NULL, -- mirror time
+  PRIMARY KEY (connection, "window", process)
+);
+
 CREATE TABLE _reading_counter (
   id smallint PRIMARY KEY CHECK (id = 1),
   read_seq bigint NOT NULL,
@@ -1331,6 +1340,12 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_publications', 'place', 'table', 'TEXT', 'End of the change feed when it was written, as epoch:seq; null if it never was', NULL),
   ('_publications', 'remedy', 'table', 'TEXT', 'What to do about it, where more is known than the code says', NULL),
   ('_publications', 'written_at', 'table', 'TIMESTAMPTZ', 'When it was last written, UTC; null if it never was', '2026-11-20 12:00:00.000'),
+  ('_rate_waits', '', 'table', NULL, 'Internal: processes that wait for a place in a rate limit', NULL),
+  ('_rate_waits', 'connection', 'table', 'TEXT', 'Connection of the settings, by whose token they send', 'default'),
+  ('_rate_waits', 'process', 'table', 'TEXT', 'Random name of the process that waits', NULL),
+  ('_rate_waits', 'since_seq', 'table', 'BIGINT', 'The number that orders those who wait', '1204'),
+  ('_rate_waits', 'waits_until_ms', 'table', 'BIGINT', 'Mirror time until which it is believed to wait', NULL),
+  ('_rate_waits', 'window', 'table', 'TEXT', 'The limit that is used up: ''all'', ''post'' or ''callbacks''', 'all'),
   ('_reading_counter', '', 'table', NULL, 'Internal: the numbers that order readings and marks, and mirror time; one row', NULL),
   ('_reading_counter', 'clock_ahead_ms', 'table', 'BIGINT', 'By how much the clock of the machine is ahead of the service''s, milliseconds; null where it is not known to be wrong', NULL),
   ('_reading_counter', 'generation', 'table', 'BIGINT', 'The last number that a mark took', '88'),

@@ -15,7 +15,7 @@ import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
 import type { ServiceTime } from '../domain/service-time.ts';
 import type { ServiceSettings } from '../settings/parse.ts';
 import type { TokenSource } from './auth/token-sources.ts';
-import type { ConnectionRate, LimitedWindow, Priority } from './http/rate-limiter.ts';
+import type { ConnectionRate, LimitedWindow, Place, Priority } from './http/rate-limiter.ts';
 import { exchange, neverArrived, type Answer, type Exchange, type Fetch } from './http/request.ts';
 import { retried, retryAfter, untilReset } from './http/retry.ts';
 import { parseDocument, refusal, type Answered } from './wire/document.ts';
@@ -198,7 +198,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
   const rate = dependencies.rate();
   const windows = rate.windowsOf(call);
   try {
-    const reserved = await placeIn(windows, rate.connection, attempt);
+    const { reserved, leave } = await placeIn(windows, rate, attempt);
     let answer: Answer;
     // An aborted request may still reach the service.
     let late = attempt.service.timeout;
@@ -208,7 +208,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
       late = 0;
     } finally {
       reserved.end(late);
-      for (const { limiter } of windows) limiter.leave();
+      leave();
     }
     slowDown(answer, windows, dependencies.clock);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
@@ -230,35 +230,51 @@ const elsewhere: ReadonlySet<ErrorCode> = new Set(['not_found', 'not_supported',
  * Waits for a place in each window: in its turn among the requests of this process, and then in the rate that all processes share. Where that
  * is used up, the request takes its turn again.
  */
-async function placeIn(
-  windows: readonly LimitedWindow[],
-  connection: string,
-  { accountId, call, dependencies, service }: Attempt,
-): Promise<Reservation> {
+async function placeIn(windows: readonly LimitedWindow[], rate: ConnectionRate, attempt: Attempt): Promise<Placed> {
+  const { accountId, call, dependencies, service } = attempt;
   const { priority = 'prompt', signal } = call;
-  const bounds = windows.map(({ window, limiter }) => ({
-    window,
-    requests: limiter.limitOf(priority),
-    per: limiter.rate.per,
-  }));
+  const { clock, log } = dependencies;
   // One timeout to the headers, and one to the end of the body.
-  const demand = { connection, bounds, longest: 2 * service.timeout };
+  const demand = { connection: rate.connection, longest: 2 * service.timeout };
+  const since = clock.monotonic();
   for (;;) {
-    const entered: LimitedWindow[] = [];
-    let reserved: Reservation | undefined;
+    const places: (LimitedWindow & { readonly place: Place })[] = [];
+    const leave = (how?: { readonly unsent: boolean }): void => {
+      for (const { limiter, place } of places) limiter.leave(place, how);
+    };
+    let isReserved = false;
     try {
-      for (const window of windows) {
-        await window.limiter.enter({ account: accountId, priority }, signal);
-        entered.push(window);
+      for (const { window, limiter } of windows)
+        places.push({ window, limiter, place: await limiter.enter({ account: accountId, priority }, signal, since) });
+      const bounds = places.map(({ window, limiter, place }) => ({
+        window,
+        requests: place.limit,
+        per: limiter.rate.per,
+      }));
+      const isPrompt = places.some(({ place }) => place.priority === 'prompt');
+      const answer = await dependencies.reserveRequest({ ...demand, bounds, isPrompt });
+      if ('stamp' in answer) {
+        isReserved = true;
+        return { reserved: answer, leave };
       }
-      const answer = await dependencies.reserveRequest(demand);
-      if ('stamp' in answer) return (reserved = answer);
-      windows.find(({ window }) => window === answer.window)?.limiter.pause(answer.wait, priority);
+      const full = places.find(({ window }) => window === answer.window);
+      full?.limiter.pause(answer.wait, full.place.priority);
+      if (clock.monotonic() - since >= noticeable && rate.isToTell(clock.monotonic()))
+        log.warn({ account: accountId }, sharedRateUsed);
     } finally {
-      if (!reserved) for (const { limiter } of entered) limiter.leave({ unsent: true });
+      if (!isReserved) leave({ unsent: true });
     }
   }
 }
+
+/** A place in the rate of all processes, and those among the requests of this one, which `leave` gives back. */
+interface Placed {
+  readonly reserved: Reservation;
+  readonly leave: () => void;
+}
+
+const sharedRateUsed =
+  'waiting for the rate limit, which other processes of this mirror use too: a daemon, or commands of the last minute';
 
 async function send(attempt: Attempt): Promise<Answer> {
   const { call, dependencies, service } = attempt;

@@ -36,6 +36,8 @@ interface ConnectionsOptions extends ExchangeDependencies {
   readonly process: TokenStoreProcess['process'];
   readonly failures: Pick<RequestFailures, 'add' | 'forget'>;
   readonly log: Log;
+  /** Whether a person waits for whatever is asked. */
+  readonly isCommand?: boolean | undefined;
 }
 
 export class Connections {
@@ -94,7 +96,8 @@ export class Connections {
     const name = same?.[0] ?? this.of(accountId);
     const known = this.#rates.get(name);
     if (known) return known;
-    const rate = new ConnectionRate(name, service.rateLimit, this.#options.clock);
+    const { clock, isCommand } = this.#options;
+    const rate = new ConnectionRate(name, service.rateLimit, clock, { isCommand });
     this.#rates.set(name, rate);
     return rate;
   }

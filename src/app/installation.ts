@@ -37,6 +37,8 @@ export interface InstallationDependencies {
   readonly standsInFor?: string;
   /** Whether the mirror is a draft, whose commits need not wait for the disk. */
   readonly isDraft?: boolean;
+  /** Whether a person waits for whatever is asked of the service, sweeps included. */
+  readonly isCommand?: boolean;
   /** Called when a file can no longer be trusted; every later operation on it fails. */
   readonly onFatal?: (error: MirrorError) => void;
   /** Receives the progress of a long migration; default: the log. */
@@ -95,7 +97,9 @@ export class Installation {
     this.serviceName = dependencies.serviceName ?? serviceNameOf(baseUrl);
     const { process, requestFailures, connectionFailures } = mirror;
     const files = { secrets, process, failures: connectionFailures };
-    this.connections = new Connections({ settings, ...files, fetch, clock, timeout: settings.service.timeout, log });
+    const { isCommand } = dependencies;
+    const { timeout } = settings.service;
+    this.connections = new Connections({ settings, ...files, fetch, clock, timeout, log, isCommand });
     this.serviceTime = new ServiceTime(clock, settings.sync.lag, (aheadBy) => this.#clockJudged(aheadBy));
     this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
     const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };

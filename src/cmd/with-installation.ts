@@ -47,6 +47,7 @@ export async function withInstallation<T>(
       ...dependencies,
       ...(files && { standsInFor: files.standsInFor }),
       serviceName: service.serviceName,
+      isCommand: true,
       clock,
       random,
       fetch,

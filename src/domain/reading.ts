@@ -69,6 +69,8 @@ export interface RateDemand {
   readonly bounds: readonly RateBound[];
   /** The longest time that the request can take, in milliseconds. */
   readonly longest: number;
+  /** Whether it may use the whole rate, and has its turn among those of other processes; others wait until none of these waits. */
+  readonly isPrompt?: boolean | undefined;
 }
 
 /** A reserved place. It counts until a whole period after the service may last have seen the request. */

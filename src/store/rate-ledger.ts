@@ -3,6 +3,10 @@
  * transaction that numbers it, and counts until a whole period after its answer came, in each window that its request counts against. That end is written
  * with the connection's next request, or a second later where several wait; until then the row counts as if the request took the longest time that it may.
  *
+ * A process that finds no place for a prompt request has a row in `_rate_waits` until it has one, and all others leave a tenth of the rate to
+ * each process that waited before them: so none is starved, whoever tries first. A process that has ended loses its turn a few seconds after
+ * it should have tried.
+ *
  * Each request takes its number and its place in the rate in a transaction of its own. Several in one were tried for long pulls: an
  * unchanged one took a twentieth less processor time, one with changes a fifteenth more, because fewer pages shared a commit. An answer
  * without a record, such as a 404, has the number of its own request.
@@ -21,11 +25,17 @@ import type { ProcessLock } from './files/locks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';
-import type { RequestTable } from './sql/schema.ts';
+import type { RateWaitTable, RequestTable } from './sql/schema.ts';
 import { columns, mirrorSql, statement, type At } from './sql/statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const maxWait = 5_000;
+
+/** The part of a rate that is left to a process that waits. */
+const waitShare = 0.1;
+
+/** How much later than it was told a process may try again and keep its turn, in milliseconds. */
+const waitGrace = 5_000;
 
 /** The longest time until the ends of several requests are written, in milliseconds. */
 const maxUnwritten = 1_000;
@@ -47,7 +57,10 @@ export class RateLedger {
   readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #rows: ReturnType<typeof requestRows>;
-  /** The last count, by connection and window. */
+  readonly #waits: ReturnType<typeof waitRows>;
+  /** Where this process waits, by connection and window. */
+  readonly #waiting = new Map<string, RequestScope>();
+  /** The last count, by connection and window: the requests, and the other processes that wait. */
   readonly #counted = new Map<string, Usage>();
   /** Those that are not in the file yet. */
   readonly #ends = new Set<RequestEnd>();
@@ -67,6 +80,7 @@ export class RateLedger {
     this.#counter = counter;
     this.#process = process;
     this.#rows = requestRows(database.connection);
+    this.#waits = waitRows(database.connection);
   }
 
   /** Reserves a place for a request, or returns the milliseconds after which to try again. */
@@ -74,7 +88,14 @@ export class RateLedger {
     const takenAt = this.#clock.monotonic();
     // Needs no sync: everything the request brings is written after it.
     const taken = await this.#writeWithEnds(this.#endsOf(demand.connection), () => this.#take(demand));
-    return 'stamp' in taken ? this.#reservation(demand, taken.stamp, takenAt) : taken;
+    const { connection, bounds, isPrompt } = demand;
+    if (!('stamp' in taken)) {
+      const scope = { connection, window: taken.window };
+      if (isPrompt) this.#waiting.set(scopeKey(scope), scope);
+      return taken;
+    }
+    for (const { window } of bounds) this.#waiting.delete(scopeKey({ connection, window }));
+    return this.#reservation(demand, taken.stamp, takenAt);
   }
 
   /** Takes a number without a request, and the mirror time. Everything that uses it is written after it. */
@@ -82,12 +103,19 @@ export class RateLedger {
     return this.#database.writeWithoutSync(async () => (await this.#counter.advance()).stamp);
   }
 
-  /** Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. */
+  /**
+   * Writes the ends of requests that are not written yet; on failure they count for as long as they might have taken. Gives up the turns of this
+   * process.
+   */
   async close(): Promise<void> {
     this.#closing.abort();
     const ends = [...this.#ends];
-    if (ends.length === 0) return;
-    await this.#writeWithEnds(ends, () => undefined, shortLockWait).catch(() => undefined);
+    const waiting = [...this.#waiting.values()];
+    if (ends.length + waiting.length === 0) return;
+    const giveUp = (): void => {
+      for (const scope of waiting) this.#waits.remove.send({ ...scope, process: this.#process.name });
+    };
+    await this.#writeWithEnds(ends, giveUp, shortLockWait).catch(() => undefined);
   }
 
   #reservation(demand: RateDemand, stamp: ReadStamp, takenAt: number): Reservation {
@@ -133,6 +161,7 @@ export class RateLedger {
     connection,
     bounds,
     longest,
+    isPrompt = false,
   }: RateDemand): Promise<{ stamp: ReadStamp } | { wait: number; window: RateWindow }> {
     const { stamp, sinceRestart } = await this.#counter.advance();
     for (const bound of bounds) {
@@ -140,10 +169,13 @@ export class RateLedger {
       // The last writes before a power cut may be lost, so nothing is sent for one period after a restart.
       if (sinceRestart < per) return { wait: per - sinceRestart, window };
       const wait = await this.#waitFor(connection, bound, stamp);
-      if (wait !== undefined) return { wait, window };
+      if (wait === undefined) continue;
+      if (isPrompt) this.#joinWaiting({ connection, window }, stamp, wait);
+      return { wait, window };
     }
     const process = this.#process.name;
     for (const { window, per } of bounds) {
+      if (this.#waiting.has(scopeKey({ connection, window }))) this.#waits.remove.send({ connection, window, process });
       const counts_until_ms = stamp.begun + longest + per;
       this.#rows.add.send({ connection, window, read_seq: stamp.readSeq, counts_until_ms, process });
     }
@@ -159,8 +191,18 @@ export class RateLedger {
     this.#rows.removeOver.send({ ...scope, now });
     await this.#removeOfDead(scope, now);
     const { used, next } = (await this.#rows.usage.get({ ...scope, now })) ?? { used: 0, next: null };
-    this.#counted.set(key, { used, readSeq: stamp.readSeq });
-    return used < requests ? undefined : Math.min(maxWait, (next ?? Infinity) - now);
+    const others = await this.#waits.others.get({ ...scope, now, process: this.#process.name });
+    const { waiting, before } = others ?? { waiting: 0, before: 0 };
+    const share = Math.max(1, Math.floor(requests * waitShare));
+    this.#counted.set(key, { used: used + waiting * share, readSeq: stamp.readSeq });
+    return used + before * share < requests ? undefined : Math.min(maxWait, (next ?? Infinity) - now);
+  }
+
+  /** Whoever waited before keeps its turn. */
+  #joinWaiting(scope: RequestScope, { readSeq, begun }: ReadStamp, wait: number): void {
+    this.#waits.removeOver.send({ ...scope, now: begun });
+    const waits_until_ms = Math.ceil(begun + wait + waitGrace);
+    this.#waits.join.send({ ...scope, process: this.#process.name, since_seq: readSeq, waits_until_ms });
   }
 
   /** Overdue requests still count while their process lives: it may be suspended. */
@@ -196,8 +238,6 @@ interface RateUsage {
 /** The rows of `_requests`: requests that still count for their rate limit. Everything runs inside a transaction. */
 function requestRows(db: Connection) {
   type ScopeNow = RequestScope & { now: number };
-  const isOf = (at: At<RequestScope>): RawBuilder<unknown> =>
-    sql`connection = ${at('connection')} AND "window" = ${at('window')}`;
   return {
     add: statement<RequestTable>(db, (at) =>
       mirrorSql
@@ -232,6 +272,42 @@ function requestRows(db: Connection) {
         WHERE ${isOf(at)} AND read_seq = ${at('read_seq')}`,
     ),
   };
+}
+
+/** The rows of `_rate_waits`: processes that wait for a place. Everything runs inside a transaction. */
+function waitRows(db: Connection) {
+  type OfProcess = RequestScope & Pick<RateWaitTable, 'process'>;
+  return {
+    /** How many other processes wait, and how many of them waited before this one. */
+    others: statement<OfProcess & { now: number }, { readonly waiting: number; readonly before: number }>(
+      db,
+      (at) => sql`
+        SELECT count(*) AS waiting, count(*) FILTER (WHERE since_seq < coalesce((
+          SELECT since_seq FROM _rate_waits
+          WHERE ${isOf(at)} AND process = ${at('process')} AND waits_until_ms > ${at('now')}
+        ), ${Number.MAX_SAFE_INTEGER})) AS before
+        FROM _rate_waits WHERE ${isOf(at)} AND process <> ${at('process')} AND waits_until_ms > ${at('now')}`,
+    ),
+    join: statement<RateWaitTable>(
+      db,
+      (at) => sql`
+        INSERT INTO _rate_waits (connection, "window", process, since_seq, waits_until_ms)
+        VALUES (${at('connection')}, ${at('window')}, ${at('process')}, ${at('since_seq')}, ${at('waits_until_ms')})
+        ON CONFLICT (connection, "window", process) DO UPDATE SET waits_until_ms = excluded.waits_until_ms`,
+    ),
+    remove: statement<OfProcess>(
+      db,
+      (at) => sql`DELETE FROM _rate_waits WHERE ${isOf(at)} AND process = ${at('process')}`,
+    ),
+    removeOver: statement<RequestScope & { now: number }>(
+      db,
+      (at) => sql`DELETE FROM _rate_waits WHERE ${isOf(at)} AND waits_until_ms <= ${at('now')}`,
+    ),
+  };
+}
+
+function isOf(at: At<RequestScope>): RawBuilder<unknown> {
+  return sql`connection = ${at('connection')} AND "window" = ${at('window')}`;
 }
 
 function scopeKey({ connection, window }: RequestScope): string {

@@ -1,7 +1,8 @@
 /**
  * Limits the requests in any period: prompt ones before background ones before spare ones, the accounts of each in turn. A part of the rate
- * is reserved for prompt ones. The rate that all processes share is counted in the mirror; this one gives its order to the requests of one
- * process and wakes them when a place is free, for 1 µs of each request.
+ * is reserved for prompt ones, and as much is open to background ones that were held back for long: prompt ones that need more than the whole
+ * rate hold up no sweep for ever. The rate that all processes share is counted in the mirror, where these have their turns; this one gives its
+ * order to the requests of one process and wakes them when a place is free, for 1 µs of each request.
  *
  * A place is taken before a request is sent and is free again one full period after its answer came. The service sees the request somewhere
  * in between, so two requests that use the same place are at least one period apart for the service, whatever the network delays.
@@ -21,14 +22,35 @@ const priorities = ['prompt', 'background', 'spare'] as const;
 /** The longest time for which a service stops all requests, in milliseconds. */
 const longestPause = 60_000;
 
+/** How long a command that said that it waits says nothing more, in milliseconds. */
+const tellAgain = 60_000;
+
 /** Who asks for a place. */
 export interface Turn {
   readonly account: string;
   readonly priority: Priority;
 }
 
+/** A place that a request has among those of this process. */
+export interface Place {
+  /** How many requests may be within a period when it is sent, including itself. */
+  readonly limit: number;
+  /** As which it is sent: its own, or `prompt` where it was held back for long. */
+  readonly priority: Priority;
+  readonly isBackground: boolean;
+}
+
 interface Waiter {
-  admit(): void;
+  /** Since when it is held back, in monotonic time. */
+  readonly since: number;
+  admit(place: Place): void;
+}
+
+export interface RateLimiterOptions {
+  /** How many requests of the rate are reserved for prompt ones. */
+  readonly reservedForPrompt?: number;
+  /** After how many milliseconds a background request is taken for held back; by default after two periods, because one is usual. */
+  readonly patience?: number;
 }
 
 /** Those who wait, by account; the account that was served last comes last. */
@@ -38,19 +60,23 @@ export class RateLimiter {
   readonly rate: Rate;
   readonly #clock: Clock;
   readonly #reservedForPrompt: number;
+  readonly #patience: number;
   readonly #queues: Readonly<Record<Priority, Queue>> = { prompt: new Map(), background: new Map(), spare: new Map() };
   /** When the places of ended requests become free, soonest first, because requests end in order of time. */
   readonly #freeAt: number[] = [];
   #inFlight = 0;
+  /** The same of background requests. */
+  readonly #backgroundFreeAt: number[] = [];
+  #backgroundInFlight = 0;
   /** Before these moments no request of the priority is sent. */
   readonly #pausedUntil: Record<Priority, number> = { prompt: 0, background: 0, spare: 0 };
   #cancelWake: (() => void) | undefined;
 
-  /** `reservedForPrompt`: how many requests of the rate are reserved for prompt ones. */
-  constructor(rate: Rate, clock: Clock, reservedForPrompt = 0) {
+  constructor(rate: Rate, clock: Clock, { reservedForPrompt = 0, patience = 2 * rate.per }: RateLimiterOptions = {}) {
     this.rate = rate;
     this.#clock = clock;
     this.#reservedForPrompt = reservedForPrompt;
+    this.#patience = patience;
   }
 
   /** How many requests may be within a period when one of this priority is sent, including itself. */
@@ -61,20 +87,28 @@ export class RateLimiter {
     return priority === 'spare' ? Math.max(1, Math.floor(limit / 2)) : limit;
   }
 
-  /** Takes a place as soon as the limit allows; `leave` gives it back. @throws the signal's reason if it is aborted before that. */
-  async enter({ account, priority }: Turn, signal?: AbortSignal): Promise<void> {
+  /**
+   * Takes a place as soon as the limit allows; `leave` gives it back. @throws the signal's reason if it is aborted before that.
+   * @param since when the request first waited, in monotonic time, where it had a place before and was not sent
+   */
+  async enter(
+    { account, priority }: Turn,
+    signal?: AbortSignal,
+    since: number = this.#clock.monotonic(),
+  ): Promise<Place> {
     signal?.throwIfAborted();
     const queue = this.#queues[priority];
-    await new Promise<void>((resolve, reject) => {
+    return new Promise<Place>((resolve, reject) => {
       const onAbort = (): void => {
         removeFrom(queue, account, waiter);
         this.#admit();
         reject(signal?.reason as Error);
       };
-      const waiter = {
-        admit: () => {
+      const waiter: Waiter = {
+        since,
+        admit: (place) => {
           signal?.removeEventListener('abort', onAbort);
-          resolve();
+          resolve(place);
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
@@ -85,10 +119,13 @@ export class RateLimiter {
     });
   }
 
-  /** The request has ended, or `unsent` says that it never began. */
-  leave({ unsent = false } = {}): void {
+  /** The request that had the place has ended, or `unsent` says that it never began. */
+  leave({ isBackground }: Pick<Place, 'isBackground'>, { unsent = false } = {}): void {
+    const freeAt = this.#clock.monotonic() + this.rate.per;
     this.#inFlight -= 1;
-    if (!unsent) this.#freeAt.push(this.#clock.monotonic() + this.rate.per);
+    if (!unsent) this.#freeAt.push(freeAt);
+    if (isBackground) this.#backgroundInFlight -= 1;
+    if (isBackground && !unsent) this.#backgroundFreeAt.push(freeAt);
     this.#admit();
   }
 
@@ -106,19 +143,41 @@ export class RateLimiter {
     this.#cancelWake?.();
     this.#cancelWake = undefined;
     const now = this.#clock.monotonic();
-    while ((this.#freeAt[0] ?? Infinity) <= now) this.#freeAt.shift();
-    for (const priority of priorities) {
-      const queue = this.#queues[priority];
-      while (queue.size > 0 && now >= this.#pausedUntil[priority] && !this.#isFull(priority)) {
-        this.#inFlight += 1;
-        takeNext(queue)?.admit();
-      }
-    }
+    for (const places of [this.#freeAt, this.#backgroundFreeAt]) while ((places[0] ?? Infinity) <= now) places.shift();
+    while (this.#heldBackUntil() <= now)
+      this.#admitNext('background', this.#isOpen('background', now) ? 'background' : 'prompt');
+    for (const priority of priorities)
+      while (this.#queues[priority].size > 0 && this.#isOpen(priority, now)) this.#admitNext(priority, priority);
     this.#wakeLater(now);
+  }
+
+  /** @param priority as which the request is sent */
+  #admitNext(queue: Priority, priority: Priority): void {
+    const isBackground = queue === 'background';
+    this.#inFlight += 1;
+    if (isBackground) this.#backgroundInFlight += 1;
+    takeNext(this.#queues[queue])?.admit({ limit: this.limitOf(priority), priority, isBackground });
+  }
+
+  #isOpen(priority: Priority, now: number): boolean {
+    return now >= this.#pausedUntil[priority] && !this.#isFull(priority);
   }
 
   #isFull(priority: Priority): boolean {
     return this.#inFlight + this.#freeAt.length >= this.limitOf(priority);
+  }
+
+  /** When the next background request may have a place of those that are open to what was held back; Infinity for never. */
+  #heldBackUntil(): number {
+    const next = peek(this.#queues.background);
+    if (!next) return Infinity;
+    const isUsedUp = this.#backgroundInFlight + this.#backgroundFreeAt.length >= heldBackShare(this.rate);
+    return Math.max(
+      next.since + this.#patience,
+      this.#pausedUntil.prompt,
+      this.#isFull('prompt') ? (this.#freeAt[0] ?? Infinity) : 0,
+      isUsedUp ? (this.#backgroundFreeAt[0] ?? Infinity) : 0,
+    );
   }
 
   /**
@@ -130,9 +189,20 @@ export class RateLimiter {
     const moments = waiting.map((priority) =>
       Math.max(this.#pausedUntil[priority], this.#isFull(priority) ? (this.#freeAt[0] ?? Infinity) : 0),
     );
-    const next = Math.min(...moments);
+    const next = Math.min(...moments, this.#heldBackUntil());
     if (next < Infinity) this.#cancelWake = this.#clock.timer(next - now, () => this.#admit());
   }
+}
+
+/** How many requests within a period are open to background ones that were held back, where there are not as many already. */
+function heldBackShare({ requests }: Rate): number {
+  return Math.max(1, Math.floor(requests / 10));
+}
+
+/** The waiter that `takeNext` takes. */
+function peek(queue: Queue): Waiter | undefined {
+  for (const waiters of queue.values()) for (const waiter of waiters) return waiter;
+  return undefined;
 }
 
 /** Takes the first waiter of the account whose turn it is, and puts the account behind all others. */
@@ -162,17 +232,34 @@ export interface LimitedWindow {
 /** The rate of one connection, which all of its accounts share. */
 export class ConnectionRate {
   readonly connection: string;
+  readonly #isCommand: boolean;
+  #toldUntil = 0;
   readonly #all: LimitedWindow;
   readonly #post: LimitedWindow;
   readonly #callbacks: LimitedWindow;
 
-  constructor(connection: string, { all, post, callbacks }: ServiceSettings['rateLimit'], clock: Clock) {
+  /** `isCommand`: a person waits for everything that is asked, sweeps included. */
+  constructor(
+    connection: string,
+    { all, post, callbacks }: ServiceSettings['rateLimit'],
+    clock: Clock,
+    { isCommand = false } = {},
+  ) {
     this.connection = connection;
+    this.#isCommand = isCommand;
+    const options = isCommand ? { patience: 0 } : {};
     // So deliveries and people do not wait for sweeps.
-    const reserved = Math.floor(all.requests / 10);
-    this.#all = { window: 'all', limiter: new RateLimiter(all, clock, reserved) };
-    this.#post = { window: 'post', limiter: new RateLimiter(post, clock) };
-    this.#callbacks = { window: 'callbacks', limiter: new RateLimiter(callbacks, clock) };
+    const reservedForPrompt = Math.floor(all.requests / 10);
+    this.#all = { window: 'all', limiter: new RateLimiter(all, clock, { ...options, reservedForPrompt }) };
+    this.#post = { window: 'post', limiter: new RateLimiter(post, clock, options) };
+    this.#callbacks = { window: 'callbacks', limiter: new RateLimiter(callbacks, clock, options) };
+  }
+
+  /** Whether a command should say now that it waits: once a minute. */
+  isToTell(now: number): boolean {
+    if (!this.#isCommand || now < this.#toldUntil) return false;
+    this.#toldUntil = now + tellAgain;
+    return true;
   }
 
   /** What a request counts against, the narrowest first. */

@@ -189,6 +189,14 @@ export interface RequestTable {
   process: string | null;
 }
 
+export interface RateWaitTable {
+  connection: string;
+  window: RateWindow;
+  process: string;
+  since_seq: number;
+  waits_until_ms: number;
+}
+
 export interface DaemonFileTable {
   file: 'mirror' | 'secrets';
   inode: string;
@@ -264,6 +272,7 @@ export interface MirrorTables {
   _creations: CreationTable;
   _edits: EditTable;
   _requests: RequestTable;
+  _rate_waits: RateWaitTable;
   _daemon_files: DaemonFileTable;
   _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
   _shown_states: ShownStateTable;

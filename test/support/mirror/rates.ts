@@ -12,14 +12,15 @@ export interface Asked {
   readonly connection: string;
   readonly window: RateWindow;
   readonly requests: number;
+  readonly isPrompt?: boolean;
 }
 
 export const asked: Asked = { connection: 'one', window: 'all', requests: 5 };
 export const longest = 10_000;
 
 export function reserve(mirror: Store, more: Partial<Asked> = {}): Promise<ReservationOrWait> {
-  const { connection, ...bound } = { ...asked, ...more };
-  return mirror.reserveRequest({ connection, bounds: [{ ...bound, per: period }], longest });
+  const { connection, isPrompt, ...bound } = { ...asked, ...more };
+  return mirror.reserveRequest({ connection, bounds: [{ ...bound, per: period }], longest, isPrompt });
 }
 
 /** Processes that live. */

@@ -104,13 +104,14 @@ const permits: Kind = () => {
 
 const rate: Kind = () => {
   const clock = virtualClock();
-  const shared = new RateLimiter({ requests: 3, per: 5_000 }, clock, 1);
+  const shared = new RateLimiter({ requests: 3, per: 5_000 }, clock, { reservedForPrompt: 1 });
   const visit = async (visitor: Visitor, number: number): Promise<void> => {
-    await shared.enter({ account: 'one', priority: number % 3 === 0 ? 'background' : 'prompt' }, visitor.signal);
+    const turn = { account: 'one', priority: number % 3 === 0 ? 'background' : 'prompt' } as const;
+    const place = await shared.enter(turn, visitor.signal);
     try {
       await visitor.works();
     } finally {
-      shared.leave();
+      shared.leave(place);
     }
   };
   return { clock, limit: 3, visit, rests: 5_000 };

@@ -1,5 +1,5 @@
 /** One rate limit for all processes of a mirror, now and earlier. */
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import type { Reservation } from '../../../src/domain/reading.ts';
 import { ask, newPath } from '../../support/mirror-file.ts';
@@ -223,4 +223,58 @@ it('K30 ended requests are removed from time to time even if the rate is far fro
     await clock.advance(period);
   }
   expect(rows()).toEqual([{ rows: 500 }]);
+});
+
+describe('a process that finds no place for a prompt request', () => {
+  const waiting = (path: string): unknown[] => ask(path, 'SELECT process FROM _rate_waits ORDER BY since_seq');
+
+  it('L110 has the next one, whoever tries first, and after it who waited next', async () => {
+    const [path, clock] = [newPath(), virtualClock({ auto: true })];
+    const names = ['one', 'other', 'third'] as const;
+    const [one, other, third] = [
+      await openAs(path, clock, names[0]),
+      await openAs(path, clock, names[1]),
+      await openAs(path, clock, names[2]),
+    ];
+    const { reservations } = await takeAll(one, { isPrompt: true });
+    for (const mirror of [other, third]) expect((await takeAll(mirror, { isPrompt: true })).reservations).toEqual([]);
+    end(reservations.slice(0, 1));
+    await clock.advance(1_000);
+    end(reservations.slice(1));
+    await clock.advance(period - 1_000);
+    // Others have tried again in time.
+    for (const mirror of [other, third]) await reserve(mirror, { isPrompt: true, requests: 0 });
+    expect(waiting(path)).toEqual([{ process: 'other' }, { process: 'third' }]);
+    expect(await reserve(one, { isPrompt: true })).toHaveProperty('wait');
+    expect(await reserve(third, { isPrompt: true })).toHaveProperty('wait');
+    expect(await reserve(other, { isPrompt: true })).toHaveProperty('stamp');
+    expect(await reserve(other, { isPrompt: true })).toHaveProperty('wait');
+    expect(waiting(path)).toEqual([{ process: 'third' }, { process: 'one' }, { process: 'other' }]);
+  });
+
+  it('L110 waits for no process that has ended, nor long for one that was killed', async () => {
+    const [path, clock] = [newPath(), virtualClock({ auto: true })];
+    const names = ['one', 'other', 'third'] as const;
+    const [one, other, third] = [
+      await openAs(path, clock, names[0]),
+      await openAs(path, clock, names[1]),
+      await openAs(path, clock, names[2]),
+    ];
+    end((await takeAll(one, { isPrompt: true })).reservations);
+    await takeAll(other, { isPrompt: true });
+    await takeAll(third, { isPrompt: true });
+    await other.close();
+    expect(waiting(path)).toEqual([{ process: 'one' }, { process: 'third' }]);
+    await clock.advance(period);
+    expect((await takeAll(one, { isPrompt: true })).reservations).toHaveLength(5);
+    expect(waiting(path)).toEqual([{ process: 'one' }]);
+  });
+
+  it('L110 leaves no place to one that asks for what may wait', async () => {
+    const [path, clock] = [newPath(), virtualClock({ auto: true })];
+    const [one, other] = [await openAs(path, clock, 'one'), await openAs(path, clock, 'other')];
+    await takeAll(one, { requests: 3 });
+    expect(waiting(path)).toEqual([]);
+    expect((await takeAll(other, { isPrompt: true })).reservations).toHaveLength(2);
+  });
 });

@@ -12,11 +12,11 @@ async function run<T>(
   { account = 'one', priority = 'prompt' }: Partial<Turn> = {},
   signal?: AbortSignal,
 ): Promise<T> {
-  await limiter.enter({ account, priority }, signal);
+  const place = await limiter.enter({ account, priority }, signal);
   try {
     return await send();
   } finally {
-    limiter.leave();
+    limiter.leave(place);
   }
 }
 
@@ -118,7 +118,7 @@ describe('the rate limiter', () => {
 
   it('K13 keeps part of the rate for prompt requests, and sends them before background requests', async () => {
     const clock = virtualClock({ auto: true });
-    const limiter = new RateLimiter({ requests: 4, per: 1_000 }, clock, 1);
+    const limiter = new RateLimiter({ requests: 4, per: 1_000 }, clock, { reservedForPrompt: 1 });
     const left: [string, number][] = [];
     const send = (name: string) => () => {
       left.push([name, clock.monotonic()]);
@@ -153,8 +153,7 @@ describe('the rate limiter', () => {
   it('L99 a place that was not used is free at once, and a priority that has to wait lets higher ones pass', async () => {
     const clock = virtualClock({ auto: true });
     const limiter = new RateLimiter({ requests: 1, per: 1_000 }, clock);
-    await limiter.enter({ account: 'a', priority: 'background' });
-    limiter.leave({ unsent: true });
+    limiter.leave(await limiter.enter({ account: 'a', priority: 'background' }), { unsent: true });
     limiter.pause(300, 'background');
     const left: [string, number][] = [];
     const send = (priority: Turn['priority']) => (): Promise<void> =>
