@@ -40,11 +40,7 @@ export class PostgresSession {
 
   /** Connects; the signal cuts the connection, and whatever is under way fails. @throws MirrorError `postgres_refused`, `postgres_failed`. */
   static async open(server: PostgresServer, signal: AbortSignal): Promise<PostgresSession> {
-    const { Client: Driver } = (await import('pg')).default;
-    const socket = new Socket();
-    const client = new Driver(configOf(server, socket));
-    // Each failure also ends the statement that is under way.
-    client.on('error', () => undefined);
+    const { client, socket } = await newClient(server, { query_timeout: limits.postgresStatement });
     const session = new PostgresSession(client, socket, server, signal);
     try {
       signal.throwIfAborted();
@@ -94,6 +90,19 @@ export class PostgresSession {
   }
 }
 
+/** A client that is not connected yet, and its socket. */
+export async function newClient(
+  server: PostgresServer,
+  more: ClientConfig,
+): Promise<{ readonly client: Client; readonly socket: Socket }> {
+  const { Client: Driver } = (await import('pg')).default;
+  const socket = new Socket();
+  const client = new Driver({ ...configOf(server, socket), ...more });
+  // Each failure also ends the statement that is under way.
+  client.on('error', () => undefined);
+  return { client, socket };
+}
+
 function configOf({ to, password }: PostgresServer, socket: Socket): ClientConfig {
   const { host, port, database, user, tls } = to;
   return {
@@ -104,7 +113,6 @@ function configOf({ to, password }: PostgresServer, socket: Socket): ClientConfi
     application_name: 'vendor-mirror',
     keepAlive: true,
     connectionTimeoutMillis: limits.postgresConnect,
-    query_timeout: limits.postgresStatement,
   };
 }
 
@@ -133,7 +141,7 @@ const refusals = /^(28|3D|42501)/;
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/;
 
 /** Any error of the driver as one of ours, without values and without what was sent. */
-function ofServer({ to: { name }, schema }: PostgresServer, error: unknown, signal: AbortSignal): unknown {
+export function ofServer({ to: { name }, schema }: PostgresServer, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof MirrorError) return error;
   if (signal.aborted) return signal.reason;
   const { message, code = '' } = error as Error & { readonly code?: string };

@@ -1,0 +1,160 @@
+/**
+ * A connection to PostgreSQL as operations use it. Their statements are those of SQLite: what PostgreSQL lacks is in the functions of the
+ * schema, and values come back as SQLite gives them: times as text in UTC, truth values as 1 and 0.
+ *
+ * Each question of a transaction is sent at once, also before the one before it is answered. After one has failed, PostgreSQL refuses all
+ * others of the transaction, so the first failure is the one that counts.
+ */
+import { createHash } from 'node:crypto';
+import {
+  createQueryId,
+  PostgresQueryCompiler,
+  type Compilable,
+  type OperationNodeSource,
+  type RootOperationNode,
+} from 'kysely';
+import { compiled, isArgument, type At, type Connection, type Description, type Statement } from '../sql/statement.ts';
+
+/** What a statement needs of a session. */
+export interface Sending {
+  send(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly rows: readonly object[];
+  readonly changed: number;
+}
+
+/** As for SQLite: constants of a statement are part of its text. */
+class StatementCompiler extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (isArgument(value)) super.appendValue(value);
+    else this.appendImmediateValue(value);
+  }
+}
+
+const compiler = new StatementCompiler();
+
+/** Hints at the planner of SQLite, which PostgreSQL does not know. */
+const indexHints = / (?:NOT INDEXED|INDEXED BY \w+)\b/g;
+
+const boundCompiler = new PostgresQueryCompiler();
+
+export class PostgresConnection implements Connection {
+  readonly #prepares: boolean;
+  #session: Sending | undefined;
+  /** What was sent since, and is not answered. */
+  #sent: Promise<unknown>[] = [];
+  #parts = 0;
+
+  /** @param prepares whether the server keeps statements for a session; a pooler that changes sessions forbids that */
+  constructor(prepares: boolean) {
+    this.#prepares = prepares;
+  }
+
+  prepare<Args extends object, Row = unknown>(build: (at: At<Args>) => Description<Row>): Statement<Args, Row> {
+    let known: { name: string | undefined; text: string; names: readonly (keyof Args & string)[] } | undefined;
+    const ask = (args: Args): Promise<Answer> => {
+      if (!known) {
+        const { text: written, names } = compiled(build, compiler);
+        const text = written.replace(indexHints, '');
+        known = { name: this.#nameOf(text), text, names };
+      }
+      const { name, text, names } = known;
+      return this.#ask(
+        name,
+        text,
+        names.map((at) => args[at]),
+      );
+    };
+    return {
+      send: (args) => this.#later(ask(args)),
+      run: async (args) => (await ask(args)).changed,
+      get: async (args) => (await ask(args)).rows[0] as Row | undefined,
+      all: async (args) => (await ask(args)).rows as Row[],
+    };
+  }
+
+  async rows<Row>(query: Compilable<Row>): Promise<Row[]> {
+    const node = (query as unknown as OperationNodeSource).toOperationNode() as RootOperationNode;
+    const { sql, parameters } = boundCompiler.compileQuery(node, createQueryId());
+    return (await this.#ask(undefined, sql, parameters)).rows as Row[];
+  }
+
+  version(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async savepoint<T>(body: () => T | Promise<T>): Promise<T> {
+    const part = `part${++this.#parts}`;
+    this.#later(this.#ask(undefined, `SAVEPOINT ${part}`, []));
+    try {
+      const result = await body();
+      await this.settled();
+      this.#later(this.#ask(undefined, `RELEASE SAVEPOINT ${part}`, []));
+      return result;
+    } catch (error) {
+      await Promise.allSettled(this.#sent);
+      this.#sent = [];
+      await this.#ask(undefined, `ROLLBACK TO SAVEPOINT ${part}; RELEASE SAVEPOINT ${part}`, []);
+      throw error;
+    } finally {
+      this.#parts -= 1;
+    }
+  }
+
+  /** From now on statements run in this session; none runs without. */
+  use(session: Sending | undefined): void {
+    this.#session = session;
+    this.#sent = [];
+    this.#parts = 0;
+  }
+
+  /** Resolves when everything that was sent has succeeded. @throws the first failure. */
+  async settled(): Promise<void> {
+    const results = await Promise.allSettled(this.#sent);
+    this.#sent = [];
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async #ask(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer> {
+    if (!this.#session) throw new Error(`A statement ran outside a transaction: ${text}`);
+    return await this.#session.send(name, text, values.map(storable));
+  }
+
+  #later(sent: Promise<unknown>): void {
+    // It is reported by `settled`.
+    sent.catch(() => undefined);
+    this.#sent.push(sent);
+  }
+
+  #nameOf(text: string): string | undefined {
+    return this.#prepares ? `s${createHash('sha256').update(text).digest('base64url').slice(0, 20)}` : undefined;
+  }
+}
+
+/** Text of PostgreSQL knows neither the character NUL nor half of a surrogate pair. The record as received is JSON, which escapes them. */
+function storable(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '\u{FFFD}').toWellFormed() : value;
+}
+
+const asNumber = (text: string): number => Number(text);
+
+/** Values as SQLite gives them, by the number of their type; of others the driver's own. */
+export const valuesOf = new Map<number, (text: string) => unknown>([
+  // boolean
+  [16, (text) => (text === 't' ? 1 : 0)],
+  // bigint
+  [20, asNumber],
+  // numeric
+  [1700, asNumber],
+  // timestamptz, in a session whose time zone is UTC
+  [1184, moment],
+]);
+
+/** `2026-12-01 10:00:00.5+00` as `2026-12-01 10:00:00.500`. */
+function moment(text: string): string {
+  const [whole = '', part = ''] = text.replace(/\+00$/, '').split('.');
+  return `${whole}.${part.padEnd(3, '0')}`;
+}

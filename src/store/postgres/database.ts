@@ -1,0 +1,350 @@
+/**
+ * A mirror, or its secrets, in a schema of PostgreSQL.
+ *
+ * As in a file, one transaction writes at a time, whichever process runs it: each takes the writers' lock of the schema with its first
+ * statement. So the order of numbers, of changes and of readings rests on the same argument as in a file, and no statement had to be
+ * written for two writers. The lock ends with its transaction, also where a pooler gives each transaction another session, and when its
+ * process or machine dies.
+ *
+ * A session that failed is replaced by the next transaction; a transaction that had begun is not repeated. Once COMMIT was sent, its answer
+ * is waited for on the same session: a server may wait for its standby as long as it likes, but whoever waits for us is told after the time
+ * that they have that nothing is certain. A commit that the server confirms with a warning is not where a standby has it, and counts as
+ * failed.
+ */
+import type { Socket } from 'node:net';
+import type { Client } from 'pg';
+import { sleep, type Clock } from '../../domain/clock.ts';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { defaultLockWait, type Database } from '../sql/database.ts';
+import { Turns } from '../sql/turns.ts';
+import type { Migration } from '../sqlite/migrate.ts';
+import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
+import { isThere, migrate } from './migrate.ts';
+import { newClient, ofServer, type PostgresServer } from './session.ts';
+
+export interface PostgresDatabaseOptions {
+  readonly server: PostgresServer;
+  readonly migrations: readonly Migration[];
+  readonly clock: Clock;
+  /** Whether the server may keep statements for a session. */
+  readonly prepares: boolean;
+  /** How long to wait for other writers, and for a server that is away, in milliseconds; 30 s by default. */
+  readonly lockWait?: number | undefined;
+}
+
+type Kind = 'read' | 'write' | 'writeWithoutSync';
+
+export class PostgresDatabase implements Database {
+  readonly path: string;
+  readonly connection: PostgresConnection;
+  readonly #server: PostgresServer;
+  readonly #clock: Clock;
+  readonly #lockWait: number;
+  readonly #turns = new Turns();
+  readonly #closing = new AbortController();
+  #session: Session | undefined;
+  /** The error of the last transaction; undefined where it succeeded. */
+  #refused: MirrorError | undefined;
+
+  private constructor({ server, clock, prepares, lockWait }: PostgresDatabaseOptions) {
+    this.path = `${server.to.name}, schema ${server.schema}`;
+    this.connection = new PostgresConnection(prepares);
+    this.#server = server;
+    this.#clock = clock;
+    this.#lockWait = lockWait ?? defaultLockWait;
+  }
+
+  /**
+   * Connects, and makes or migrates the schema.
+   * @throws MirrorError `postgres_failed`, `postgres_refused`, `postgres_tables`, `database_newer`, `migration_failed`, `database_locked`.
+   */
+  static async open(options: PostgresDatabaseOptions): Promise<PostgresDatabase> {
+    const database = new PostgresDatabase(options);
+    try {
+      await migrate(options.server, options.migrations, options.clock);
+      await database.#turns.take(() => database.#connected(0));
+      return database;
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  /** As `open`, to read what is there. @returns undefined where there is no schema yet. @throws MirrorError as `open`, and `database_older`. */
+  static async openToRead(options: PostgresDatabaseOptions): Promise<PostgresDatabase | undefined> {
+    const database = new PostgresDatabase(options);
+    try {
+      if (await isThere(options.server, options.migrations)) return database;
+      await database.close();
+      return undefined;
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  write<T>(work: () => T | Promise<T>, lockWait = this.#lockWait): Promise<T> {
+    return this.#transaction('write', work, lockWait);
+  }
+
+  writeWithoutSync<T>(work: () => T | Promise<T>, lockWait = this.#lockWait): Promise<T> {
+    return this.#transaction('writeWithoutSync', work, lockWait);
+  }
+
+  read<T>(queries: () => T | Promise<T>): Promise<T> {
+    return this.#transaction('read', queries, this.#lockWait);
+  }
+
+  readOne<T>(query: () => T | Promise<T>): Promise<T> {
+    return this.read(query);
+  }
+
+  checkpoint(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  waitForRoom(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Why nothing can be written now, as far as the last transaction showed; undefined while it can. */
+  trouble(): MirrorError | undefined {
+    return this.#refused;
+  }
+
+  /** A transaction under way is finished first. */
+  async close(): Promise<void> {
+    this.#closing.abort(new MirrorError('interrupted', `${this.path} was closed meanwhile.`));
+    await this.#turns.take(() => {
+      this.#session?.close();
+      this.#session = undefined;
+    });
+  }
+
+  /** Runs `work` in its turn; the caller waits no longer than `lockWait`, or than the work takes once it has begun. */
+  async #transaction<T>(kind: Kind, work: () => T | Promise<T>, lockWait: number): Promise<T> {
+    const deadline = this.#clock.monotonic() + lockWait;
+    const late = new AbortController();
+    const done = this.#turns.take(async () => {
+      // Whoever asked was told meanwhile that it was not done.
+      late.signal.throwIfAborted();
+      const session = await this.#begun(kind, deadline);
+      return await this.#finished(session, work);
+    });
+    const limit = sleep(this.#clock, lockWait + limits.postgresCommit, late.signal).then(() => {
+      late.abort(tooLate(this.path));
+      throw tooLate(this.path);
+    });
+    limit.catch(() => undefined);
+    try {
+      const result = await Promise.race([done, limit]);
+      this.#refused = undefined;
+      return result;
+    } catch (error) {
+      done.catch(() => undefined);
+      if (kind !== 'read' && error instanceof MirrorError && error.code.startsWith('postgres_')) this.#refused = error;
+      throw error;
+    } finally {
+      late.abort();
+    }
+  }
+
+  /** A session in which the transaction has begun, alone among writers. */
+  async #begun(kind: Kind, deadline: number): Promise<Session> {
+    for (let tries = 1; ; tries++) {
+      const left = deadline - this.#clock.monotonic();
+      const session = await this.#connected(left);
+      try {
+        await session.begin(kind, Math.max(1, left));
+        this.connection.use(session);
+        return session;
+      } catch (error) {
+        const isGone = session.isGone;
+        this.#drop(session);
+        // A server that was started again has ended the session; nothing of this transaction was sent yet.
+        if (!isGone || tries > maxTries || this.#clock.monotonic() >= deadline) throw error;
+      }
+    }
+  }
+
+  async #finished<T>(session: Session, work: () => T | Promise<T>): Promise<T> {
+    const { connection } = this;
+    try {
+      const result = await work();
+      await connection.settled();
+      await session.commit();
+      return result;
+    } catch (error) {
+      // The first failure of the transaction is the reason of all others.
+      await connection.settled().catch(() => undefined);
+      const first = session.failure ?? error;
+      if (session.isGone || !(await session.rolledBack())) this.#drop(session);
+      throw first;
+    } finally {
+      connection.use(undefined);
+    }
+  }
+
+  /** The session, or a new one: tried again until `left` milliseconds have passed. */
+  async #connected(left: number): Promise<Session> {
+    if (this.#session?.isGone === false) return this.#session;
+    this.#drop(this.#session);
+    const deadline = this.#clock.monotonic() + left;
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#closing.signal.throwIfAborted();
+        return (this.#session = await Session.open(this.#server, this.#closing.signal));
+      } catch (error) {
+        const isAway = error instanceof MirrorError && error.code === 'postgres_failed';
+        const pause = Math.min(1_000, 50 * 2 ** tries);
+        if (!isAway || this.#clock.monotonic() + pause >= deadline) throw error;
+        await sleep(this.#clock, pause, this.#closing.signal);
+      }
+    }
+  }
+
+  #drop(session: Session | undefined): void {
+    session?.close();
+    if (this.#session === session) this.#session = undefined;
+  }
+}
+
+/** How often a transaction begins anew because its session is gone. */
+const maxTries = 3;
+
+function tooLate(path: string): MirrorError {
+  return new MirrorError('postgres_failed', `${path} did not confirm in time; it may still store what was sent.`);
+}
+
+/** One connection. */
+class Session implements Sending {
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #server: PostgresServer;
+  readonly #signal: AbortSignal;
+  #isGone = false;
+  /** The first that failed since the transaction began. */
+  #failure: unknown;
+  #warning: string | undefined;
+
+  private constructor(client: Client, socket: Socket, server: PostgresServer, signal: AbortSignal) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#server = server;
+    this.#signal = signal;
+    client.on('end', () => (this.#isGone = true));
+    client.on('error', () => (this.#isGone = true));
+    client.on('notice', ({ code, message }) => {
+      if (code === notWhereItShouldBe) this.#warning = message;
+    });
+  }
+
+  /** @throws MirrorError `postgres_failed`, `postgres_refused`. */
+  static async open(server: PostgresServer, signal: AbortSignal): Promise<Session> {
+    const types = { getTypeParser: (type: number) => valuesOf.get(type) ?? String };
+    const { client, socket } = await newClient(server, { types: types, pipeline: true });
+    try {
+      await client.connect();
+      return new Session(client, socket, server, signal);
+    } catch (error) {
+      socket.destroy();
+      throw ofServer(server, error, signal);
+    }
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Everything is set for one transaction, so that a pooler may give each to another session. */
+  async begin(kind: Kind, lockWait: number): Promise<void> {
+    this.#failure = undefined;
+    const { schema } = this.#server;
+    const statements = [
+      kind === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN ISOLATION LEVEL READ COMMITTED',
+      `SET LOCAL search_path TO "${schema}"`,
+      `SET LOCAL TimeZone TO 'UTC'`,
+      `SET LOCAL lock_timeout TO ${Math.ceil(lockWait)}`,
+      `SET LOCAL statement_timeout TO ${limits.postgresStatement}`,
+      `SET LOCAL idle_in_transaction_session_timeout TO ${limits.postgresStatement}`,
+      ...(kind === 'writeWithoutSync' ? ['SET LOCAL synchronous_commit TO off'] : []),
+      // A role or a database may have switched it off.
+      ...(kind === 'write'
+        ? [
+            `SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`,
+          ]
+        : []),
+      ...(kind === 'read'
+        ? []
+        : [`SELECT pg_advisory_xact_lock(hashtextextended('vendor-mirror writes ${schema}', 0))`]),
+    ];
+    await this.#query(statements.join('; '));
+  }
+
+  async commit(): Promise<void> {
+    this.#warning = undefined;
+    await this.#query('COMMIT');
+    if (this.#warning !== undefined)
+      throw new MirrorError(
+        'postgres_failed',
+        `${this.#server.to.name} stored it without its standby: ${this.#warning}`,
+      );
+  }
+
+  /** Undoes the transaction. @returns whether the session can be used again. */
+  rolledBack(): Promise<boolean> {
+    return this.#query('ROLLBACK').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async send(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer> {
+    const answer = await this.#query(text, name, values);
+    return { rows: answer.rows, changed: answer.rowCount ?? 0 };
+  }
+
+  /** Ends the connection, without waiting for the server. */
+  close(): void {
+    this.#isGone = true;
+    void this.#client.end().catch(() => undefined);
+    this.#socket.destroySoon();
+    this.#socket.unref();
+  }
+
+  async #query(text: string, name?: string, values?: readonly unknown[]) {
+    try {
+      const bound = values === undefined || (values.length === 0 && name === undefined) ? {} : { values: [...values] };
+      return await this.#client.query<object>({ text, ...(name !== undefined && { name }), ...bound });
+    } catch (error) {
+      const known = lockTaken(this.#server, error) ?? ofServer(this.#server, error, this.#signal);
+      if (!isOfStatement(error)) this.#isGone = true;
+      this.#failure ??= known;
+      throw known;
+    }
+  }
+}
+
+/** The SQLSTATE of a commit that a standby does not have, and of other warnings. */
+const notWhereItShouldBe = '01000';
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Whether a statement failed, and the session goes on: class 57 and 08 end it. */
+function isOfStatement(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^(08|57P)/.test(codeOf(error));
+}
+
+function lockTaken({ to: { name }, schema }: PostgresServer, error: unknown): MirrorError | undefined {
+  if (codeOf(error) !== '55P03') return undefined;
+  return new MirrorError('database_locked', `Another program writes to ${name}, schema ${schema}, and does not end.`, {
+    cause: asMirrorError(error),
+  });
+}
