@@ -19,6 +19,12 @@ const proofs = [
 /** Of the proofs, these keep every core busy by themselves. */
 const worlds = ['test/simulation/simulation.test.ts'];
 
+/** What else is asked of a mirror in PostgreSQL. */
+const engines = [
+  'test/unit/store/{derivation,findings,mirror,page-confirmations,queue,reading-writer,reading-writer.presence,readings,runs,writes}.test.ts',
+  'test/unit/sync/{absences.evidence,absences.proofs,breaker}.test.ts',
+];
+
 /** What is replaced in these for the whole process would be met by others. */
 const alone = [
   'test/integration/people/every-trouble.unable.test.ts',
@@ -93,6 +99,19 @@ export default defineConfig({
           isolate: false,
         },
       },
+      ...(process.env['FEW']
+        ? []
+        : [
+            {
+              extends: true as const,
+              test: {
+                name: 'postgres',
+                include: engines,
+                isolate: false,
+                globalSetup: 'test/support/postgres-engine.ts',
+              },
+            },
+          ]),
       { extends: true, test: { name: 'alone', include: alone } },
       // Not a test: what makes the pictures of the README uses a testbed.
       ...(pictures === undefined ? [] : [{ extends: true as const, test: { name: 'pictures', include: pictures } }]),

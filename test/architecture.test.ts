@@ -181,7 +181,7 @@ describe('the layout', () => {
 
   it('names the columns that it reads, and quotes names with capital letters', () => {
     // A whole view is copied there, and what PostgreSQL makes of lists.
-    const others = ['src/store/export/export-rows.ts', 'src/store/postgres/tables.ts', 'src/store/postgres/sink.ts'];
+    const others = ['src/store/export/export-rows.ts', 'src/store/sink/tables.ts', 'src/store/sink/sink.ts'];
     const unnamed = /\bselectAll\(|\bSELECT (\w+\.)?\*|, \w+\.\*|\bAS [a-z]+[A-Z]/;
     const found = files.filter(({ path }) => areaOf(path) === 'store' && unnamed.test(readFileSync(path, 'utf8')));
     expect(found.map(({ path }) => path).filter((path) => !others.includes(path))).toEqual([]);

@@ -37,7 +37,7 @@ import { FiguresThread } from '../store/reports/figures.ts';
 import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
-import { sinkMigrations } from '../store/postgres/tables.ts';
+import { sinkMigrations } from '../store/sink/tables.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import { doubtfulFileSystem, localDisk, prepareFile } from '../store/sqlite/file-systems.ts';
 import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
@@ -169,7 +169,7 @@ export class Daemon implements Service {
 
   async #recordEnd(): Promise<void> {
     const { installation, epoch } = this.#parts;
-    await installation.mirror.forgetDaemonFiles();
+    await installation.mirror.endDaemon();
     await installation.secrets.endDaemon(epoch);
   }
 }

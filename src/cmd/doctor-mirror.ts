@@ -21,8 +21,8 @@ import { refuseOtherFiles } from '../store/files/identity.ts';
 import { withoutFolder } from '../store/files/own-files.ts';
 import { storedFields } from '../store/forget.ts';
 import type { Reader } from '../store/reader.ts';
-import { lookAtSink, mirrorToCompare } from '../store/postgres/sink.ts';
-import { sinkMigrations } from '../store/postgres/tables.ts';
+import { lookAtSink, mirrorToCompare } from '../store/sink/sink.ts';
+import { sinkMigrations } from '../store/sink/tables.ts';
 import { keyText } from '../store/sql/statement.ts';
 import {
   doubtfulFileSystem,

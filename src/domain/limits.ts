@@ -50,6 +50,8 @@ export const limits = {
   postgresConnect: 10 * second,
   postgresStatement: minute,
   postgresLock: 10 * second,
+  processRenewed: 10 * second,
+  processSilence: 30 * second,
   /** How long a commit may take before nothing is certain. */
   postgresCommit: 5 * second,
   sinkKept: 10 * minute,

@@ -9,6 +9,7 @@
  * and one that a sweep found first would not count. It is a lower bound: deliveries carry no content, so where a vendor changes several
  * times between two sweeps, a repeated delivery of an earlier change looks like a late one of the last.
  */
+import { firstMoment } from './retention.ts';
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, type FindingCount } from './findings.ts';
@@ -373,7 +374,7 @@ export function receivedDeliveriesOf(db: Connection): (accountId: string) => Pro
   return async (accountId) => {
     const lastDelivery = (await last.get({ accountId }))?.at ?? null;
     const provenAt = (await proven.get({ accountId }))?.at ?? null;
-    const after = [lastDelivery ?? '', provenAt ?? ''].sort()[1] ?? '';
+    const after = [lastDelivery, provenAt].map((at) => at ?? firstMoment).sort()[1] ?? firstMoment;
     const found = await missed.get({ accountId, after, most: maxMissed });
     const oldestMark = (await oldest.get({ accountId }))?.at ?? null;
     return withoutBlobs({ oldestMark, lastDelivery, provenAt, missedSince: found?.count ?? 0 });

@@ -1,6 +1,8 @@
 /** The mirror: opens the file, and is everything that the rest of the program may do with it, by area. */
 import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
+import type { PostgresDatabaseOptions } from './postgres/database.ts';
+import { readMigrations } from './sqlite/migrate.ts';
 import { timestamp, type Clock, type Random } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, ReserveRequest } from '../domain/reading.ts';
@@ -11,19 +13,17 @@ import { Deliveries, expiringDeliveries, SweepRequestWriter } from './deliveries
 import { Derivation } from './derivation.ts';
 import { Details } from './details.ts';
 import type { Exported } from './export/export-process.ts';
-import { exportToFile, type ProcessOptions } from './export/write-export.ts';
+import type { ProcessOptions } from './export/write-export.ts';
 import {
-  forgetDaemonFiles,
   IdentityRow,
-  mirrorClaim,
-  nextEpoch,
-  rememberDaemonFiles,
   rememberListener,
   type DaemonEpoch,
   type Identity,
   type LeftRecord,
   type ListenerPlace,
 } from './files/identity.ts';
+import { FilePlace } from './places/file-place.ts';
+import type { MirrorSizes, Place } from './places/place.ts';
 import { lockedOrClosed, refuseMigrationBesideDaemon, type ProcessLock } from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
@@ -48,25 +48,14 @@ import { RequestFailures } from './request-failures.ts';
 import { removeExpired, type RetentionLimits } from './retention.ts';
 import { dropFreshness, expiringRuns, Runs, type Run, type RunEnd } from './runs.ts';
 import { ServiceKnowledge } from './service-knowledge.ts';
-import { shortLockWait } from './sql/database.ts';
+import type { Database } from './sql/database.ts';
 import { SqliteDatabase } from './sqlite/database.ts';
 import type { Query } from './sql/statement.ts';
-import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from './sqlite/file-systems.ts';
-import { CheckpointThread, Journal } from './sqlite/journal.ts';
 import { moveSweepRequests, SweepRequests } from './sweep-requests.ts';
 import { forgetWhenKnown, Undecided } from './undecided.ts';
 import { UnsteadyFields } from './unsteady-fields.ts';
 import { Vendors } from './vendors.ts';
 import { Writes } from './writes.ts';
-
-/** In bytes. */
-interface MirrorSizes {
-  readonly databaseBytes: number;
-  /** Size of the journal. */
-  readonly walBytes: number;
-  /** Free disk space. */
-  readonly freeBytes: number;
-}
 
 /** How to open the mirror file. */
 export interface MirrorFile extends MirrorFileOptions {
@@ -79,7 +68,35 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
   const mayMigrate = (): void => refuseMigrationBesideDaemon(file.path);
   const database = await SqliteDatabase.open({ ...mirrorOptions(file), mayMigrate });
   const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
-  return new Store(database, process, file);
+  return new Store(new FilePlace(database, process), file);
+}
+
+/** How to open a mirror in PostgreSQL. */
+export interface PostgresMirror extends Omit<PostgresDatabaseOptions, 'migrations'> {
+  readonly random: Random;
+  /** The folder with all migrations. */
+  readonly migrations: string;
+  /** The version of the program. */
+  readonly program: string;
+  /** Another process has become the daemon: this one must end. */
+  readonly onDistrust?: ((error: MirrorError) => void) | undefined;
+}
+
+/** Opens a mirror in PostgreSQL to write. @throws MirrorError as `PostgresDatabase.open`. */
+export async function openPostgresMirror(options: PostgresMirror): Promise<Store> {
+  const { PostgresDatabase } = await import('./postgres/database.ts');
+  const { PostgresPlace } = await import('./places/postgres-place.ts');
+  const { PostgresProcess } = await import('./postgres/processes.ts');
+  const migrations = readMigrations(join(options.migrations, 'postgres'));
+  const database = await PostgresDatabase.open({ ...options, migrations });
+  try {
+    const process = new PostgresProcess({ ...options, database, onSuperseded: options.onDistrust });
+    await process.start();
+    return new Store(new PostgresPlace(database, process), options);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 export class Store {
@@ -120,7 +137,8 @@ export class Store {
   /** This process among those that use the mirror. */
   readonly process: ProcessLock;
   readonly path: string;
-  readonly #database: SqliteDatabase;
+  readonly #place: Place;
+  readonly #database: Database;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #counter: ReadingCounter;
@@ -132,7 +150,8 @@ export class Store {
   /** Runs a report on one consistent state. A field, because reports get `query` without the store. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.connection));
 
-  constructor(database: SqliteDatabase, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
+  constructor(place: Place, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
+    const { database, process } = place;
     const { connection: db } = database;
     const corrections = [moveMarks(db), moveSweepRequests(db), dropFreshness(db), forgetWhenKnown(db)];
     const setBacks = new ClockSetBackLog(db, clock, corrections);
@@ -173,6 +192,7 @@ export class Store {
     this.reserveRequest = (demand) => rateLedger.reserve(demand);
     this.process = process;
     this.path = database.path;
+    this.#place = place;
     this.#database = database;
     this.#clock = clock;
     this.#random = random;
@@ -251,28 +271,17 @@ export class Store {
 
   /** Sizes, for metrics and health. */
   sizes(): MirrorSizes {
-    const { databaseBytes, walBytes } = this.#database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 };
-    return { databaseBytes, walBytes, freeBytes: this.#freeBytes() };
+    return this.#place.sizes();
   }
 
-  /** As `Database.assertOurs`. */
+  /** As `Place.assertOurs`. */
   assertOurs(): void {
-    this.#database.assertOurs();
+    this.#place.assertOurs();
   }
 
-  /**
-   * Makes this process the daemon: records which files it has open, and refuses to write once another daemon has taken over.
-   * @param secrets path of the secrets file
-   * @returns the daemon's epoch, and what the previous daemon left.
-   */
-  async beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
-    const { sqlite, path } = this.#database;
-    const begun = await this.#database.write(() => ({
-      epoch: nextEpoch(sqlite),
-      left: rememberDaemonFiles(sqlite, { database: path, secrets }),
-    }));
-    await this.#database.requireClaim(mirrorClaim(sqlite, begun.epoch));
-    return begun;
+  /** As `Place.beginDaemon`. */
+  beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
+    return this.#place.beginDaemon(secrets);
   }
 
   /** As `rememberListener`. */
@@ -281,34 +290,34 @@ export class Store {
     return this.#database.write(() => rememberListener(this.#database.connection, place, now));
   }
 
-  /** As `Database.copyJournal`. */
+  /** As `Place.copyJournal`. */
   copyJournal(): Promise<void> {
-    return this.#database.copyJournal();
+    return this.#place.copyJournal();
   }
 
-  /** Moves checkpoints to a thread; `program` is its compiled path. */
+  /** As `Place.checkpointIn`. */
   checkpointIn(program: string): void {
-    this.#database.delegateCheckpoints(new Journal(this.#database, new CheckpointThread(program, this.path)));
+    this.#place.checkpointIn(program);
   }
 
-  /** Records that the daemon stopped normally. */
-  forgetDaemonFiles(): Promise<void> {
-    return this.#database.write(() => forgetDaemonFiles(this.#database.sqlite), shortLockWait);
+  /** As `Place.endDaemon`. */
+  endDaemon(): Promise<void> {
+    return this.#place.endDaemon();
   }
 
-  /** Why deliveries cannot be stored now, as far as can be checked without writing; undefined while they can. */
+  /** As `Place.trouble`. */
   trouble(): MirrorError | undefined {
-    return this.#database.whyNotWritable() ?? noSpaceForDelivery(this.#freeBytes());
+    return this.#place.trouble();
   }
 
-  /** Why unattended sweeps should wait, because free space is reserved for deliveries; undefined while there is enough. */
+  /** As `Place.noSpaceForSweep`. */
   noSpaceForSweep(): MirrorError | undefined {
-    return noSpaceForSweep(this.#freeBytes(), this.path);
+    return this.#place.noSpaceForSweep();
   }
 
-  /** Writes an export for readers from one consistent state, replacing the file atomically; stops when the signal is aborted. */
+  /** As `Place.publish`. */
   publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported> {
-    return exportToFile(this.#database, publication.path, publication, { random: this.#random, ...options });
+    return this.#place.publish(publication, { random: this.#random, ...options });
   }
 
   /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */
@@ -319,13 +328,8 @@ export class Store {
   async close(): Promise<void> {
     try {
       await this.#rateLedger.close();
-      await this.#database.close();
     } finally {
-      this.process.release();
+      await this.#place.close();
     }
-  }
-
-  #freeBytes(): number {
-    return freeBytes(dirname(this.path));
   }
 }

@@ -8,7 +8,7 @@ import type { Database } from './sql/database.ts';
 import { statement, type At, numbersIn } from './sql/statement.ts';
 
 /** Before every moment that is stored. */
-const firstMoment = '0001-01-01';
+export const firstMoment = '0001-01-01';
 
 /** Rows that one transaction reads: few enough to go unnoticed. */
 export const batchSize = 250;

@@ -6,7 +6,8 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isMissing } from '../support/needed.ts';
 import { ask, migrations, newPath, otherConnection, placeMirror } from '../support/mirror-file.ts';
-import { askPostgres, isOwnServer, missingPostgres, postgresServer } from '../support/postgres.ts';
+import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
+import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
 import { history, oneChange, balanceToCome, type Write } from './schema-rows.ts';
 

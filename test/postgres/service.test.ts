@@ -7,17 +7,11 @@ import { createLog } from '../../src/domain/log.ts';
 import { readSecretFile } from '../../src/settings/file.ts';
 import type { PostgresPublication } from '../../src/settings/parse.ts';
 import { publicationReports } from '../../src/store/publications.ts';
-import { sinkMigrations } from '../../src/store/postgres/tables.ts';
+import { sinkMigrations } from '../../src/store/sink/tables.ts';
 import { migrations, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
-import {
-  askedForPassword,
-  askPostgres,
-  isOwnServer,
-  missingPostgres,
-  postgresProxy,
-  postgresServer,
-} from '../support/postgres.ts';
+import { askedForPassword, isOwnServer, missingPostgres } from '../support/postgres-server.ts';
+import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { constantRandom } from '../support/random.ts';
 import { settingsIn } from '../support/settings.ts';
 import { testbed } from '../support/testbed.ts';

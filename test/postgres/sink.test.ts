@@ -4,8 +4,8 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { Forgetter } from '../../src/store/forget.ts';
-import { lookAtSink, mirrorToCompare, Sink } from '../../src/store/postgres/sink.ts';
-import { sinkMigrations } from '../../src/store/postgres/tables.ts';
+import { lookAtSink, mirrorToCompare, Sink } from '../../src/store/sink/sink.ts';
+import { sinkMigrations } from '../../src/store/sink/tables.ts';
 import type { Query } from '../../src/store/sql/statement.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import { systemClock } from '../../src/domain/clock.ts';
@@ -15,14 +15,8 @@ import { failureOf } from '../support/failure.ts';
 import { ask, migrations, packageRoot, readMirror } from '../support/mirror-file.ts';
 import { account } from '../support/names.ts';
 import { isMissing } from '../support/needed.ts';
-import {
-  askedForPassword,
-  askPostgres,
-  missingPostgres,
-  isOwnServer,
-  postgresProxy,
-  postgresServer,
-} from '../support/postgres.ts';
+import { askedForPassword, missingPostgres, isOwnServer } from '../support/postgres-server.ts';
+import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { constantRandom } from '../support/random.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 import { row } from '../support/testbed/store.ts';

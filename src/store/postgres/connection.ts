@@ -18,6 +18,8 @@ import { compiled, isArgument, type At, type Connection, type Description, type 
 /** What a statement needs of a session. */
 export interface Sending {
   send(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer>;
+  /** What failed is undone, and the transaction goes on. @returns the first failure, which is the reason of the others. */
+  recovered(): unknown;
 }
 
 export interface Answer {
@@ -97,7 +99,7 @@ export class PostgresConnection implements Connection {
       await Promise.allSettled(this.#sent);
       this.#sent = [];
       await this.#ask(undefined, `ROLLBACK TO SAVEPOINT ${part}; RELEASE SAVEPOINT ${part}`, []);
-      throw error;
+      throw this.#session?.recovered() ?? error;
     } finally {
       this.#parts -= 1;
     }
@@ -145,8 +147,8 @@ const asNumber = (text: string): number => Number(text);
 export const valuesOf = new Map<number, (text: string) => unknown>([
   // boolean
   [16, (text) => (text === 't' ? 1 : 0)],
-  // bigint
-  [20, asNumber],
+  // bigint, smallint, integer, real, double precision
+  ...[20, 21, 23, 700, 701].map((type) => [type, asNumber] as const),
   // numeric
   [1700, asNumber],
   // timestamptz, in a session whose time zone is UTC

@@ -14,7 +14,7 @@
 import type { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { sleep, type Clock } from '../../domain/clock.ts';
-import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { defaultLockWait, type Database } from '../sql/database.ts';
 import { Turns } from '../sql/turns.ts';
@@ -226,7 +226,9 @@ class Session implements Sending {
   #isGone = false;
   /** The first that failed since the transaction began. */
   #failure: unknown;
-  #warning: string | undefined;
+  /** Whether this session has made sure that no number is given out twice. */
+  #isServerKnown = false;
+  readonly #warnings: string[] = [];
 
   private constructor(client: Client, socket: Socket, server: PostgresServer, signal: AbortSignal) {
     this.#client = client;
@@ -236,7 +238,7 @@ class Session implements Sending {
     client.on('end', () => (this.#isGone = true));
     client.on('error', () => (this.#isGone = true));
     client.on('notice', ({ code, message }) => {
-      if (code === notWhereItShouldBe) this.#warning = message;
+      if (code === notWhereItShouldBe) this.#warnings.push(message ?? '');
     });
   }
 
@@ -282,18 +284,18 @@ class Session implements Sending {
       ...(kind === 'read'
         ? []
         : [`SELECT pg_advisory_xact_lock(hashtextextended('vendor-mirror writes ${schema}', 0))`]),
+      ...(kind === 'read' || this.#isServerKnown ? [] : ['SELECT _note_server()']),
     ];
     await this.#query(statements.join('; '));
+    this.#isServerKnown ||= kind !== 'read';
   }
 
   async commit(): Promise<void> {
-    this.#warning = undefined;
+    const warned = this.#warnings.length;
     await this.#query('COMMIT');
-    if (this.#warning !== undefined)
-      throw new MirrorError(
-        'postgres_failed',
-        `${this.#server.to.name} stored it without its standby: ${this.#warning}`,
-      );
+    const [warning] = this.#warnings.splice(warned);
+    if (warning !== undefined)
+      throw new MirrorError('postgres_failed', `${this.#server.to.name} stored it without its standby: ${warning}`);
   }
 
   /** Undoes the transaction. @returns whether the session can be used again. */
@@ -309,6 +311,12 @@ class Session implements Sending {
     return { rows: answer.rows, changed: answer.rowCount ?? 0 };
   }
 
+  recovered(): unknown {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
+  }
+
   /** Ends the connection, without waiting for the server. */
   close(): void {
     this.#isGone = true;
@@ -322,7 +330,7 @@ class Session implements Sending {
       const bound = values === undefined || (values.length === 0 && name === undefined) ? {} : { values: [...values] };
       return await this.#client.query<object>({ text, ...(name !== undefined && { name }), ...bound });
     } catch (error) {
-      const known = lockTaken(this.#server, error) ?? ofServer(this.#server, error, this.#signal);
+      const known = catalogued(this.#server, error, this.#signal);
       if (!isOfStatement(error)) this.#isGone = true;
       this.#failure ??= known;
       throw known;
@@ -342,9 +350,17 @@ function isOfStatement(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^(08|57P)/.test(codeOf(error));
 }
 
-function lockTaken({ to: { name }, schema }: PostgresServer, error: unknown): MirrorError | undefined {
-  if (codeOf(error) !== '55P03') return undefined;
-  return new MirrorError('database_locked', `Another program writes to ${name}, schema ${schema}, and does not end.`, {
-    cause: asMirrorError(error),
-  });
+function catalogued(server: PostgresServer, error: unknown, signal: AbortSignal): unknown {
+  const known = ofServer(server, error, signal);
+  if (!(known instanceof MirrorError)) return known;
+  const { to, schema } = server;
+  if (codeOf(error) === lockTimedOut)
+    return new MirrorError(
+      'database_locked',
+      `Another program writes to ${to.name}, schema ${schema}, and does not end.`,
+    );
+  // A value that a column does not take is the record's fault.
+  return /^2[23]/.test(codeOf(error)) ? new MirrorError('row_unusable', known.message) : known;
 }
+
+const lockTimedOut = '55P03';

@@ -1,11 +1,11 @@
 /** A mirror to which readings are handed one by one, with time moved by hand. */
 import { join } from 'node:path';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
-import { onTestFinished } from 'vitest';
-import type { Clock } from '../../../src/domain/clock.ts';
+import { inject, it, onTestFinished } from 'vitest';
+import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { AbsenceEvidence } from '../../../src/domain/presence.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
-import { openMirror, type Store } from '../../../src/store/mirror.ts';
+import { openMirror, openPostgresMirror, type Store } from '../../../src/store/mirror.ts';
 import type { Verdict } from '../../../src/store/acceptance.ts';
 import { ask, migrations, namedProcess, placeMirror, temporaryFolder } from '../mirror-file.ts';
 import { newDelivery } from '../deliveries/new-delivery.ts';
@@ -43,8 +43,10 @@ export interface StoreTestbed extends AccountOfStore {
   /** Another account in the same mirror. */
   open(accountId: string): Promise<AccountOfStore>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
-  /** Writes into the file past the program and past its checks. */
+  /** Writes past the program; into a file also past its checks. */
   damage(sql: string): void;
+  /** From now on every such change of a vendor's row in a table fails, until the returned function is called. */
+  refuse(change: 'INSERT' | 'UPDATE', table: string, vendorid?: number): () => void;
   /** Closes the file and opens it again. */
   reopen(): Promise<void>;
 }
@@ -52,6 +54,60 @@ export interface StoreTestbed extends AccountOfStore {
 export interface StoreOptions {
   /** Lets other work have its turn; default: there is none. */
   readonly yield?: Clock['yield'];
+}
+
+/** A mirror of a test, wherever it is kept. */
+interface Kept {
+  readonly open: () => Promise<Store>;
+  readonly query: StoreTestbed['query'];
+  readonly damage: StoreTestbed['damage'];
+  /** The body of a trigger that fails. */
+  readonly refusing: (trigger: string, when: string) => string;
+  readonly allowing: string;
+}
+
+/** Where the mirrors of this run are kept; undefined for files. */
+const server = inject('postgres');
+
+/** A test of what only files have: it is not there where mirrors are kept in PostgreSQL. */
+export const itInFiles = server === undefined ? it : undefined;
+
+/** How often a property is tried: each try takes ten times as long in PostgreSQL. */
+export const triesOf = (inFiles: number): number => (server === undefined ? inFiles : Math.ceil(inFiles / 10));
+
+const random = { bytes: (count: number) => new Uint8Array(count), fraction: () => 0 };
+
+async function inFile(clock: Clock): Promise<Kept> {
+  const path = join(temporaryFolder(), 'vendors.db');
+  await placeMirror(path);
+  return {
+    open: () => openMirror({ path, migrations, clock, random, lockProcess: namedProcess() }),
+    query: (sql, ...values) => ask(path, sql, ...values),
+    damage(sql) {
+      const writer = new Driver(path);
+      writer.pragma('ignore_check_constraints = ON');
+      writer.exec(sql);
+      writer.close();
+    },
+    refusing: (trigger, when) => `CREATE ${trigger} ${when} BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+    allowing: 'DROP TRIGGER refused',
+  };
+}
+
+async function inPostgres(address: string, clock: Clock): Promise<Kept> {
+  const { askSchema, dropSchema, newSchema, runInSchema } = await import('../postgres-schema.ts');
+  const to = newSchema(address);
+  onTestFinished(() => dropSchema(to));
+  return {
+    open: () =>
+      openPostgresMirror({ server: to, migrations, clock, random: systemRandom, prepares: true, program: '0.0.0' }),
+    query: (sql, ...values) => askSchema(to, sql, ...values),
+    damage: (sql) => runInSchema(to, sql),
+    refusing: (trigger, when) => `
+      CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused' USING ERRCODE = 'check_violation'; END $$;
+      CREATE ${trigger} FOR EACH ROW ${when} EXECUTE FUNCTION refuse()`,
+    allowing: 'DROP FUNCTION refuse() CASCADE',
+  };
 }
 
 export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
@@ -62,16 +118,9 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
     timer: () => () => undefined,
     yield: options.yield ?? (() => Promise.resolve()),
   };
-  const path = join(temporaryFolder(), 'vendors.db');
-  await placeMirror(path);
-  const open = (): Promise<Store> =>
-    openMirror({
-      path,
-      migrations,
-      clock,
-      random: { bytes: (count) => new Uint8Array(count), fraction: () => 0 },
-      lockProcess: namedProcess(),
-    });
+  const { open, query, damage, refusing, allowing } = await (server === undefined
+    ? inFile(clock)
+    : inPostgres(server, clock));
   let mirror = await open();
   onTestFinished(() => mirror.close());
   const openAccount = async (accountId: string): Promise<AccountOfStore> => {
@@ -130,12 +179,12 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
     clocks,
     ask: () => mirror.takeStamp(),
     open: openAccount,
-    query: (sql, ...values) => ask(path, sql, ...values),
-    damage(sql) {
-      const writer = new Driver(path);
-      writer.pragma('ignore_check_constraints = ON');
-      writer.exec(sql);
-      writer.close();
+    query,
+    damage,
+    refuse(change, table, vendorid) {
+      const when = vendorid === undefined ? '' : `WHEN (new.vendorid = ${vendorid})`;
+      damage(refusing(`TRIGGER refused BEFORE ${change} ON ${table}`, when));
+      return () => damage(allowing);
     },
     async reopen() {
       await mirror.close();

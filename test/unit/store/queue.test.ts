@@ -80,11 +80,11 @@ it.each([
   const at = await testbed({ level: 'store' });
   await at.told();
   const [mark] = await due(at);
-  at.damage(`CREATE TRIGGER refuse BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+  const allow = at.refuse('UPDATE', 'deliveries');
   await expect(end(at, mark)).rejects.toThrow('refused');
   expect(await due(at)).toEqual([mark, 0]);
   expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'pending' }]);
-  at.damage('DROP TRIGGER refuse');
+  allow();
   await end(at, mark);
   expect(await at.mirror.queue.dueMarks(account)).toEqual([]);
   expect(at.query('SELECT outcome FROM deliveries')).not.toEqual([{ outcome: 'pending' }]);

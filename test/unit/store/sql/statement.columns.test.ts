@@ -26,8 +26,8 @@ import {
   keptChanges,
   vendorKeysAfter,
   vendorRows,
-} from '../../../../src/store/postgres/mirror-rows.ts';
-import { mirrorToCompare } from '../../../../src/store/postgres/sink.ts';
+} from '../../../../src/store/sink/mirror-rows.ts';
+import { mirrorToCompare } from '../../../../src/store/sink/sink.ts';
 import { publicationReports } from '../../../../src/store/publications.ts';
 import { AccountFigures } from '../../../../src/store/reports/account-figures.ts';
 import { connectionFailures } from '../../../../src/store/account-reports.ts';
@@ -93,7 +93,7 @@ vi.mock('../../../../src/store/sqlite/connection.ts', async (original) => {
 });
 
 /** What runs before the schema is there, or in another thread or process and without a table. */
-const elsewhere = /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program)\.ts/;
+const elsewhere = /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program|postgres\/processes|places\/postgres-place)\.ts/;
 
 /** The columns that the code reads, by the place of the statement. */
 function readColumns(): Map<string, readonly string[]> {
@@ -186,7 +186,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await knownConnection(path, account_id);
   isMirrorAt(path, mirrorId);
   isUnused(path);
-  await mirror.forgetDaemonFiles();
+  await mirror.endDaemon();
   await secrets.endDaemon(epoch);
   await exportSecrets(join(folder, 'backup'), {
     passphrase: new Secret('words'),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { MirrorError } from '../../domain/errors.ts';
 import { readMigrations, type Migration } from '../sqlite/migrate.ts';
 import type { VendorKey } from '../sql/schema.ts';
-import type { PostgresServer, PostgresSession } from './session.ts';
+import type { PostgresServer, PostgresSession } from '../postgres/session.ts';
 
 type ColumnType = 'text' | 'bigint' | 'smallint' | 'boolean' | 'numeric' | 'timestamp(3) with time zone';
 

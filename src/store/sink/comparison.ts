@@ -13,7 +13,7 @@ import type { VendorKey } from '../sql/schema.ts';
 import { keyOf, keyText, type Query } from '../sql/statement.ts';
 import { accountsWithUnsteadyFields } from '../unsteady-fields.ts';
 import { changedAfter, changeRow, vendorKeysAfter, vendorRows, type VendorRows } from './mirror-rows.ts';
-import type { PostgresSession } from './session.ts';
+import type { PostgresSession } from '../postgres/session.ts';
 import { differingRows, sinkTables, type Differing, type SinkRow, type SinkTable } from './tables.ts';
 
 /** Vendors or changes of one transaction. */

@@ -40,7 +40,7 @@ import {
   type FreshnessRow,
   type VendorRows,
 } from './mirror-rows.ts';
-import { PostgresSession, type PostgresServer } from './session.ts';
+import { PostgresSession, type PostgresServer } from '../postgres/session.ts';
 import { checkTables, prepareTables, putRows, sinkTables } from './tables.ts';
 
 export interface SinkOptions {

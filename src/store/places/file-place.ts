@@ -1,0 +1,85 @@
+/** A mirror that is kept in a file. */
+import { dirname } from 'node:path';
+import type { MirrorError } from '../../domain/errors.ts';
+import type { Publication } from '../../settings/export-format.ts';
+import type { Exported } from '../export/export-process.ts';
+import { exportToFile, type ProcessOptions } from '../export/write-export.ts';
+import type { MirrorSizes, Place } from './place.ts';
+import { shortLockWait } from '../sql/database.ts';
+import type { SqliteDatabase } from '../sqlite/database.ts';
+import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from '../sqlite/file-systems.ts';
+import { CheckpointThread, Journal } from '../sqlite/journal.ts';
+import {
+  forgetDaemonFiles,
+  mirrorClaim,
+  nextEpoch,
+  rememberDaemonFiles,
+  type DaemonEpoch,
+  type LeftRecord,
+} from '../files/identity.ts';
+import type { ProcessLock } from '../files/locks.ts';
+
+export class FilePlace implements Place {
+  readonly database: SqliteDatabase;
+  readonly process: ProcessLock;
+
+  constructor(database: SqliteDatabase, process: ProcessLock) {
+    this.database = database;
+    this.process = process;
+  }
+
+  sizes(): MirrorSizes {
+    const { databaseBytes, walBytes } = this.database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 };
+    return { databaseBytes, walBytes, freeBytes: this.#freeBytes() };
+  }
+
+  assertOurs(): void {
+    this.database.assertOurs();
+  }
+
+  async beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
+    const { sqlite, path } = this.database;
+    const begun = await this.database.write(() => ({
+      epoch: nextEpoch(sqlite),
+      left: rememberDaemonFiles(sqlite, { database: path, secrets }),
+    }));
+    await this.database.requireClaim(mirrorClaim(sqlite, begun.epoch));
+    return begun;
+  }
+
+  endDaemon(): Promise<void> {
+    return this.database.write(() => forgetDaemonFiles(this.database.sqlite), shortLockWait);
+  }
+
+  copyJournal(): Promise<void> {
+    return this.database.copyJournal();
+  }
+
+  checkpointIn(program: string): void {
+    this.database.delegateCheckpoints(new Journal(this.database, new CheckpointThread(program, this.database.path)));
+  }
+
+  trouble(): MirrorError | undefined {
+    return this.database.whyNotWritable() ?? noSpaceForDelivery(this.#freeBytes());
+  }
+
+  noSpaceForSweep(): MirrorError | undefined {
+    return noSpaceForSweep(this.#freeBytes(), this.database.path);
+  }
+
+  publish(publication: Publication, options: ProcessOptions): Promise<Exported> {
+    return exportToFile(this.database, publication.path, publication, options);
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.database.close();
+    } finally {
+      this.process.release();
+    }
+  }
+
+  #freeBytes(): number {
+    return freeBytes(dirname(this.database.path));
+  }
+}

@@ -1,0 +1,45 @@
+/** What depends on where a mirror is kept: in a file, or in a schema of PostgreSQL. */
+import type { MirrorError } from '../../domain/errors.ts';
+import type { Publication } from '../../settings/export-format.ts';
+import type { Exported } from '../export/export-process.ts';
+import type { ProcessOptions } from '../export/write-export.ts';
+import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
+import type { ProcessLock } from '../files/locks.ts';
+import type { Database } from '../sql/database.ts';
+
+/** In bytes. */
+export interface MirrorSizes {
+  readonly databaseBytes: number;
+  /** Size of the journal beside a file; 0 where there is none. */
+  readonly walBytes: number;
+  /** Free disk space; `Infinity` where the disk is not this machine's. */
+  readonly freeBytes: number;
+}
+
+export interface Place {
+  readonly database: Database;
+  /** This process among those that use the mirror. */
+  readonly process: ProcessLock;
+  sizes(): MirrorSizes;
+  /** Checks that it is still what was opened. @throws MirrorError `database_unusable`, `already_running`. */
+  assertOurs(): void;
+  /**
+   * Makes this process the daemon, which writes nothing more once another one has taken over.
+   * @param secrets path of the secrets file
+   * @returns the daemon's epoch, and what the previous daemon left.
+   */
+  beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; left: LeftRecord }>;
+  /** Records that the daemon stopped normally. */
+  endDaemon(): Promise<void>;
+  /** Copies the journal into the file, as far as no reader holds it, so that the file alone is not far behind. */
+  copyJournal(): Promise<void>;
+  /** Moves checkpoints to a thread; `program` is its compiled path. */
+  checkpointIn(program: string): void;
+  /** Why deliveries cannot be stored now, as far as can be checked without writing; undefined while they can. */
+  trouble(): MirrorError | undefined;
+  /** Why unattended sweeps should wait, because free space is reserved for deliveries; undefined while there is enough. */
+  noSpaceForSweep(): MirrorError | undefined;
+  /** Writes an export for readers from one consistent state, replacing the file atomically; stops when the signal is aborted. */
+  publish(publication: Publication, options: ProcessOptions): Promise<Exported>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,158 @@
+/**
+ * The processes that use a mirror in PostgreSQL. Each says every ten seconds that it is there, by the clock of the server; one that has been
+ * silent for thirty counts as gone. That is for manners, and never for what is true: a process that only hung, and goes on, takes numbers as
+ * all others do.
+ */
+import { hostname } from 'node:os';
+import { sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import type { ProcessLock } from '../files/locks.ts';
+import { statement, type None, type Statement } from '../sql/statement.ts';
+import type { PostgresDatabase } from './database.ts';
+import { sql } from 'kysely';
+
+interface Seen {
+  readonly name: string;
+  readonly host: string;
+  readonly is_daemon: number;
+  readonly started_at: string;
+  /** Whether it was renewed of late. */
+  readonly is_there: number;
+}
+
+interface ProcessOptions {
+  readonly database: PostgresDatabase;
+  readonly clock: Clock;
+  readonly random: Pick<Random, 'bytes'>;
+  readonly program: string;
+  /** Another process has become the daemon: this one must end. */
+  readonly onSuperseded?: ((error: MirrorError) => void) | undefined;
+}
+
+const silence = sql`CAST(${`${limits.processSilence / 1_000} seconds`} AS interval)`;
+
+export class PostgresProcess implements ProcessLock {
+  readonly name: string;
+  readonly #options: ProcessOptions;
+  readonly #closing = new AbortController();
+  readonly #renew: Statement<{ name: string; host: string; program: string; is_daemon: number }>;
+  readonly #all: Statement<None, Seen>;
+  readonly #remove: Statement<{ name: string }>;
+  readonly #removeOld: Statement<None>;
+  /** Those that were there at the last look, and those that it was to look for. */
+  #alive: ReadonlySet<string> = new Set();
+  #looked: ReadonlySet<string> = new Set();
+  readonly #asked = new Set<string>();
+  #isDaemon = false;
+  #renewing: Promise<void> | undefined;
+
+  constructor(options: ProcessOptions) {
+    const { database, random } = options;
+    const { connection: db } = database;
+    this.name = Buffer.from(random.bytes(16)).toString('hex');
+    this.#options = options;
+    this.#renew = statement(
+      db,
+      (at) => sql`
+        INSERT INTO _processes (name, host, program, is_daemon, started_at, renewed_at)
+        VALUES (${at('name')}, ${at('host')}, ${at('program')}, ${at('is_daemon')}, clock_timestamp(), clock_timestamp())
+        ON CONFLICT (name) DO UPDATE SET renewed_at = clock_timestamp(), is_daemon = excluded.is_daemon`,
+    );
+    this.#all = statement<None, Seen>(
+      db,
+      () => sql`
+        SELECT name, host, is_daemon, started_at, renewed_at > clock_timestamp() - ${silence} AS is_there FROM _processes
+        ORDER BY name`,
+    );
+    this.#remove = statement(db, (at) => sql`DELETE FROM _processes WHERE name = ${at('name')}`);
+    this.#removeOld = statement(
+      db,
+      () => sql`DELETE FROM _processes WHERE renewed_at < clock_timestamp() - 10 * ${silence}`,
+    );
+  }
+
+  /** Says that this process is there, and goes on saying so. */
+  async start(): Promise<void> {
+    await this.#say();
+    this.#renewing = this.#repeat();
+  }
+
+  /**
+   * Makes this process the daemon.
+   * @throws MirrorError `already_running` where another one is.
+   */
+  beDaemon(): Promise<void> {
+    const { database } = this.#options;
+    return database.write(async () => {
+      const other = await this.#otherDaemon();
+      if (other) throw new MirrorError('already_running', `A daemon on ${other.host} works on ${database.path}.`);
+      this.#isDaemon = true;
+      this.#renew.send(this.#row());
+    });
+  }
+
+  isAlive(name: string): boolean {
+    if (name === this.name || this.#alive.has(name)) return true;
+    // It may have begun since the last look.
+    if (this.#looked.has(name)) return false;
+    this.#asked.add(name);
+    return true;
+  }
+
+  /** Looks for the processes of these names now. Runs inside a transaction. */
+  async look(names: readonly string[]): Promise<void> {
+    for (const name of names) this.#asked.add(name);
+    this.#note(await this.#all.all({}));
+  }
+
+  release(): void {
+    this.#closing.abort();
+  }
+
+  /** This process is there no longer. */
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    await this.#renewing;
+    await this.#options.database.write(() => this.#remove.send({ name: this.name })).catch(() => undefined);
+  }
+
+  async #repeat(): Promise<void> {
+    const { clock, onSuperseded } = this.#options;
+    while (await sleptThrough(clock, limits.processRenewed, this.#closing.signal)) {
+      try {
+        const other = await this.#say();
+        if (this.#isDaemon && other)
+          onSuperseded?.(new MirrorError('already_running', `A daemon on ${other.host} has taken over.`));
+      } catch {
+        // What needs the server says what is wrong.
+      }
+    }
+  }
+
+  /** @returns another daemon that is there. */
+  #say(): Promise<Seen | undefined> {
+    return this.#options.database.write(async () => {
+      this.#renew.send(this.#row());
+      this.#removeOld.send({});
+      const seen = await this.#all.all({});
+      this.#note(seen);
+      return seen.find(({ name, is_daemon, is_there }) => name !== this.name && is_daemon === 1 && is_there === 1);
+    });
+  }
+
+  async #otherDaemon(): Promise<Seen | undefined> {
+    return (await this.#all.all({})).find(
+      ({ name, is_daemon, is_there }) => name !== this.name && is_daemon === 1 && is_there === 1,
+    );
+  }
+
+  #note(seen: readonly Seen[]): void {
+    this.#alive = new Set(seen.filter(({ is_there }) => is_there === 1).map(({ name }) => name));
+    this.#looked = new Set(this.#asked);
+  }
+
+  #row() {
+    return { name: this.name, host: hostname(), program: this.#options.program, is_daemon: Number(this.#isDaemon) };
+  }
+}

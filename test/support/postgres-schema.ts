@@ -1,0 +1,49 @@
+/** A schema of PostgreSQL for one test, asked without waiting as a file is: by `psql`. */
+import { execFileSync } from 'node:child_process';
+import { postgresAddress } from '../../src/settings/addresses.ts';
+import type { PostgresServer } from '../../src/store/postgres/session.ts';
+
+let schemas = 0;
+
+export function newSchema(address: string): PostgresServer {
+  const to = postgresAddress(address);
+  if (typeof to === 'string') throw new Error(`${address} is not ${to}`);
+  return { to, schema: `test_${process.pid}_${++schemas}` };
+}
+
+export function dropSchema(server: PostgresServer): void {
+  psql(server, `DROP SCHEMA IF EXISTS "${server.schema}" CASCADE`);
+}
+
+export function runInSchema(server: PostgresServer, sql: string): void {
+  psql(server, sql);
+}
+
+/** The rows of a SELECT, with values as SQLite gives them. */
+export function askSchema<Row>(server: PostgresServer, sql: string, ...values: unknown[]): Row[] {
+  let at = 0;
+  const text = sql.replace(/\?/g, () => literal(values[at++]));
+  const rows = psql(server, `SELECT coalesce(json_agg(q), '[]') FROM (${text}) q`);
+  return JSON.parse(rows, (_, value: unknown) => asInFile(value)) as Row[];
+}
+
+function psql({ to, schema }: PostgresServer, sql: string): string {
+  const { host, port, user, database } = to;
+  const place = ['-h', host, '-p', String(port), '-U', user, '-d', database];
+  const env = { ...process.env, PGOPTIONS: `-c TimeZone=UTC -c search_path=${schema} -c client_min_messages=warning` };
+  return execFileSync('psql', ['-XAtqv', 'ON_ERROR_STOP=1', ...place, '-c', sql], {
+    env,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+}
+
+function asInFile(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  const moment = typeof value === 'string' ? /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?\+00:00$/.exec(value) : null;
+  return moment ? `${moment[1]} ${moment[2]}.${(moment[3] ?? '.').slice(1).padEnd(3, '0')}` : value;
+}
