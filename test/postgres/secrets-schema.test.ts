@@ -7,7 +7,8 @@ import { sealedColumns } from '../../src/store/secrets/sealed-columns.ts';
 import { openSecrets } from '../../src/store/secrets/secrets.ts';
 import { isMissing } from '../support/needed.ts';
 import { ask, migrations, temporaryFolder } from '../support/mirror-file.ts';
-import { askPostgres, missingPostgres, postgresServer } from '../support/postgres.ts';
+import { missingPostgres } from '../support/postgres-server.ts';
+import { askPostgres, postgresServer } from '../support/postgres.ts';
 
 const server = postgresServer();
 const script = readFileSync(join(migrations, 'postgres-secrets/0001_secrets.sql'), 'utf8');
