@@ -446,8 +446,14 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
     log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
     accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
   };
+  // A file that is locked or full for long has that noticed by the next request.
+  const onTick = (): Promise<void> => mirror.noticeClockSetBack().catch(() => undefined);
   const maintenance = createMaintenance({ mirror, secrets, serviceTime, retention, clock, log });
-  return { accounts, receiving, services: [accounts, refused, createClockJumpDetector(clock, onJump), maintenance] };
+  return {
+    accounts,
+    receiving,
+    services: [accounts, refused, createClockJumpDetector(clock, onTick, onJump), maintenance],
+  };
 }
 
 /**

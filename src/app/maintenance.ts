@@ -137,14 +137,20 @@ const tolerance = 2 * tick;
 /**
  * Detects jumps of the wall clock, of a suspended or stopped machine or a clock that was set: sleeps half a minute at a time, and compares
  * the wall clock with what it should then show.
+ * @param onTick is called each time, because smaller changes of the clock matter to others; it does not fail
  * @param onJump is called with how far it jumped, in milliseconds; negative where it was set back
  */
-export function createClockJumpDetector(clock: Clock, onJump: (ms: number) => void): Service {
+export function createClockJumpDetector(
+  clock: Clock,
+  onTick: () => Promise<void>,
+  onJump: (ms: number) => void,
+): Service {
   return background('the clock jump detector', async (signal) => {
     for (;;) {
       const expected = clock.now() + tick;
       if (!(await sleptThrough(clock, tick, signal))) return;
       const jump = clock.now() - expected;
+      await onTick();
       if (Math.abs(jump) > tolerance) onJump(jump);
     }
   });

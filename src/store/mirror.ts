@@ -217,9 +217,15 @@ export class Store {
     return this.#database.write(async () => {
       const notes = [...(await this.notHonoured.addFindings(run)), ...(await this.#unsteady.report(run))];
       await this.findings.reportUnreadable(run);
-      this.runs.finish(run, end);
+      await this.runs.finish(run, end);
       return notes;
     });
+  }
+
+  /** Draws the conclusions from a clock that was set back since a request last left, if it was. */
+  async noticeClockSetBack(): Promise<void> {
+    if (await this.#database.read(() => this.#counter.isSetBack()))
+      await this.#database.writeWithoutSync(() => this.#counter.notice());
   }
 
   /** Records by how many milliseconds this machine's clock is ahead of the service's; null where it is not known to be wrong. */

@@ -3,9 +3,16 @@
  * clock is set back, the moments in the file are corrected by it.
  *
  * Guards and delays are measured in mirror time, so setting the clock does not shorten them. A clock that was set back is noticed by the
- * next request or run; open marks and requested sweeps move with it. The true difference is unknown, because mirror time stands still while
- * the machine sleeps. So `safe_as_of` is NULL until the next complete run, and runs before `_clock_set_back` no longer count as proof. A
- * change of less than a second, or of less than the time that the machine was off or asleep, is not noticed.
+ * next request, by the begin and the end of a run, and by a daemon within half a minute; open marks and requested sweeps move with it. The
+ * true difference is unknown, because mirror time stands still while the machine sleeps. So `safe_as_of` is NULL until the next complete run,
+ * and runs before `_clock_set_back` no longer count as proof. A change of less than a second, or of less than the time that the machine was off
+ * or asleep, is not noticed.
+ *
+ * What this leaves of `safe_as_of`: it is the begin of a run, by the clock as it was then, less `sync.lag`. Setting the clock afterwards makes
+ * no claim false: a clock that was right then named a moment that stays true, although it lies in the future of one that is behind now. False
+ * is what a clock said that was ahead, until it is noticed that it was set right. The `Date` of the answers of the same run contradicts a clock
+ * that is ahead by more than the larger of `sync.lag` and 5 s, and a second: then nothing is claimed at all (`domain/service-time.ts`). So only
+ * beside a service that sends no `Date` can a claim lie further ahead than that, as long as its clock is wrong, and for half a minute after.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
@@ -81,6 +88,18 @@ export class ReadingCounter {
     return { id: run_id, began: stampOf(await this.#step()) };
   }
 
+  /** Whether the clock was set back since a number was last taken. Runs inside a transaction. */
+  async isSetBack(): Promise<boolean> {
+    const last = row(await this.#current.get({}));
+    const mirrorNow = Math.max(last.mirror_ms, this.#now() + last.offset_ms);
+    return behind(last, mirrorNow, this.#clock.now()) >= noticeable;
+  }
+
+  /** Records a clock that was set back since a number was last taken. Runs inside a transaction. */
+  async notice(): Promise<void> {
+    if (await this.isSetBack()) await this.#step();
+  }
+
   #now(): number {
     return Math.floor(this.#clock.monotonic());
   }
@@ -89,10 +108,15 @@ export class ReadingCounter {
     const last = row(await this.#current.get({}));
     const wall = this.#clock.now();
     const taken = row(await this.#advance.get({ now: this.#now(), wall }));
-    const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
-    if (behind >= noticeable) this.#setBacks.record(taken.read_seq, behind);
+    const ms = behind(last, taken.mirror_ms, wall);
+    if (ms >= noticeable) this.#setBacks.record(taken.read_seq, ms);
     return taken;
   }
+}
+
+/** By how many milliseconds the wall clock shows less than it would had it run evenly since the row was written. */
+function behind(last: Row, mirrorNow: number, wall: number): number {
+  return (last.wall_ms ?? -Infinity) + mirrorNow - last.mirror_ms - wall;
 }
 
 /** Mirror time for a value of the machine's clock, which restarts with the machine. */

@@ -304,8 +304,11 @@ export class Runs {
     return this.#database.write(() => this.finish(run, end));
   }
 
-  /** As `finishRun`, inside a transaction. */
-  finish(run: Run, end: RunEnd): void {
+  /** As `finishRun`, inside a transaction. Nothing is claimed by a clock that was set back since the run began. */
+  async finish(run: Run, end: RunEnd): Promise<void> {
+    await this.#counter.notice();
+    const isKnown = (await this.#starts.startOf(run)) !== undefined;
+    const claim = (moment: number | null): string | null => (moment === null || !isKnown ? null : timestamp(moment));
     this.#own.delete(run.id);
     this.#finish.send({
       id: run.id,
@@ -315,8 +318,8 @@ export class Runs {
       error_code: end.errorCode,
       remedy: end.remedy ?? null,
       finished_at: timestamp(this.#clock.now()),
-      safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
-      listed_as_of: end.listedAsOf === null ? null : timestamp(end.listedAsOf),
+      safe_as_of: claim(end.safeAsOf),
+      listed_as_of: claim(end.listedAsOf),
       proof: end.proof,
       list_moved: end.moved === null ? null : Number(end.moved),
     });

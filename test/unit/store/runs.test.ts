@@ -122,4 +122,28 @@ describe('a clock that was set back', () => {
     }
     expect(at.query('SELECT 1 FROM _clock_set_back')).toEqual([]);
   });
+
+  it('B4 leaves a run without a claim that asked nothing since, and earlier ones', async () => {
+    const at = await openedTestbed();
+    const end = { outcome: 'complete', error: null, errorCode: null, proof: 'plain', moved: false } as const;
+    const claimOf = async (back: number): Promise<unknown> => {
+      const run = await runBegins(at);
+      at.clocks.wall += 10_000;
+      at.clocks.running += 10_000;
+      await at.ask();
+      at.clocks.wall -= back;
+      const claims = { safeAsOf: run.startedAt, listedAsOf: run.startedAt };
+      await at.mirror.runs.finishRun(run, { ...end, ...claims, counts: noCounts });
+      return at.query('SELECT safe_as_of, listed_as_of FROM freshness')[0];
+    };
+    const unknown = { safe_as_of: null, listed_as_of: null };
+    expect(await claimOf(2_000)).toEqual(unknown);
+    expect(await claimOf(0)).not.toEqual(unknown);
+    at.clocks.wall -= 500;
+    await at.mirror.noticeClockSetBack();
+    expect(at.query('SELECT safe_as_of, listed_as_of FROM freshness')).not.toContainEqual(unknown);
+    at.clocks.wall -= 600;
+    await at.mirror.noticeClockSetBack();
+    expect(at.query('SELECT safe_as_of, listed_as_of FROM freshness')).toEqual([unknown]);
+  });
 });

@@ -31,3 +31,18 @@ it('L16 a service that tells no time is believed as before', async () => {
   expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   expect(at.query('SELECT safe_as_of IS NOT NULL AS known FROM freshness')).toEqual([{ known: 1 }]);
 });
+
+it('B4 a clock that was ahead and is set right leaves no claim for longer than half a minute, though nothing is asked', async () => {
+  const at = await testbed({ level: 'daemon' });
+  const claims = (): unknown => at.query('SELECT safe_as_of, listed_as_of FROM freshness')[0];
+  const unknown = { safe_as_of: null, listed_as_of: null };
+  await at.clock.until('a run was complete', () => JSON.stringify(claims() ?? unknown) !== JSON.stringify(unknown));
+  await at.clock.pass(60_000);
+  let asked = 0;
+  at.sandbox.onRequest(() => void (asked += 1));
+  // Too little for all accounts to be reconciled.
+  at.clock.shiftWall(-40_000);
+  await at.clock.pass(31_000);
+  expect(asked).toBe(0);
+  expect(claims()).toEqual(unknown);
+});
