@@ -105,6 +105,10 @@ export class PostgresConnection implements Connection {
     }
   }
 
+  get session(): object | undefined {
+    return this.#session;
+  }
+
   /** From now on statements run in this session; none runs without. */
   use(session: Sending | undefined): void {
     this.#session = session;

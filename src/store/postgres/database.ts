@@ -113,13 +113,21 @@ export class PostgresDatabase implements Database {
     return this.#refused;
   }
 
-  /** A transaction under way is finished first. */
+  /** A transaction under way is finished first, unless the server does not answer in time. */
   async close(): Promise<void> {
     this.#closing.abort(new MirrorError('interrupted', `${this.path} was closed meanwhile.`));
-    await this.#turns.take(() => {
-      this.#session?.close();
-      this.#session = undefined;
-    });
+    const enough = new AbortController();
+    this.#after(limits.postgresCommit, enough.signal).then(
+      () => this.#session?.close(),
+      () => undefined,
+    );
+    await this.#turns.take(() => this.#drop(this.#session));
+    enough.abort();
+  }
+
+  /** Resolves after that time. */
+  #after(ms: number, signal: AbortSignal): Promise<void> {
+    return ms === Infinity ? new Promise(() => undefined) : sleep(this.#clock, ms, signal);
   }
 
   /** Runs `work` in its turn; the caller waits no longer than `lockWait`, or than the work takes once it has begun. */
@@ -132,7 +140,9 @@ export class PostgresDatabase implements Database {
       const session = await this.#begun(kind, deadline);
       return await this.#finished(session, work);
     });
-    const limit = sleep(this.#clock, lockWait + limits.postgresCommit, late.signal).then(() => {
+    // A report takes as long as its statements may.
+    const longest = kind === 'read' ? Infinity : lockWait + limits.postgresCommit;
+    const limit = this.#after(longest, late.signal).then(() => {
       late.abort(tooLate(this.path));
       throw tooLate(this.path);
     });

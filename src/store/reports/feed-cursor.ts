@@ -127,10 +127,12 @@ const maxEpochs = 10_000;
 
 /**
  * Returns a function to call before each version that this connection writes, inside its transaction. The first call begins an epoch of the
- * connection. The table is checked each time, because a failed transaction removes the epoch again.
+ * connection, and of each session of a server: one that took over may have lost the last changes, and gives their numbers out again. The
+ * table is checked each time, because a failed transaction removes the epoch again.
  */
 export function feedEpochs(db: Connection): () => Promise<void> {
   let epoch: string | undefined;
+  let { session } = db;
   const draw = statement<None, { epoch: string }>(db, () => sql`SELECT lower(hex(randomblob(8))) AS epoch`);
   const begin = statement<{ epoch: string }>(
     db,
@@ -144,6 +146,7 @@ export function feedEpochs(db: Connection): () => Promise<void> {
     (at) => sql`DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - ${at('kept')}`,
   );
   return async () => {
+    if (session !== db.session) [session, epoch] = [db.session, undefined];
     epoch ??= (await draw.get({}))?.epoch ?? '';
     if ((await begin.run({ epoch })) > 0) forget.send({ kept: maxEpochs });
   };

@@ -43,6 +43,8 @@ export interface Connection {
   prepare<Args extends object, Row = unknown>(build: (at: At<Args>) => Description<Row>): Statement<Args, Row>;
   /** Another after each commit of another connection; undefined where the engine does not tell. */
   version(): Promise<string | undefined>;
+  /** Another object after the engine was connected to anew, which may have lost the last commits meanwhile; undefined where that cannot be. */
+  readonly session?: object | undefined;
   /** Runs a query once, with all values bound. */
   rows<Row>(query: Compilable<Row>): Promise<Row[]>;
   /** Runs `body` inside a transaction; where it fails, nothing of it stays, and the transaction goes on. @throws what `body` throws. */

@@ -1,0 +1,252 @@
+/** A mirror in PostgreSQL on bad days: sessions that are cut, servers that are away, locked, restarted or without their standby. */
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
+import { postgresAddress } from '../../src/settings/addresses.ts';
+import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
+import { PostgresDatabase } from '../../src/store/postgres/database.ts';
+import { statement } from '../../src/store/sql/statement.ts';
+import { readMigrations } from '../../src/store/sqlite/migrate.ts';
+import { migrations } from '../support/mirror-file.ts';
+import { isMissing } from '../support/needed.ts';
+import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
+import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
+import { asked } from '../support/test-size.ts';
+import { row } from '../support/testbed/store.ts';
+import { sql } from 'kysely';
+
+const server = missingPostgres === undefined ? postgresServer() : undefined;
+
+function serverAt(address: string) {
+  const to = postgresAddress(address);
+  if (typeof to === 'string') throw new Error(to);
+  return { to, schema: 'vendor_mirror' };
+}
+
+async function newDatabase(): Promise<string> {
+  return (await server?.database()) ?? '';
+}
+
+async function open(address: string, lockWait?: number): Promise<PostgresDatabase> {
+  const database = await PostgresDatabase.open({
+    server: serverAt(address),
+    migrations: readMigrations(join(migrations, 'postgres')),
+    clock: systemClock,
+    prepares: true,
+    lockWait,
+  });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+async function openStore(address: string, prepares = true): Promise<Store> {
+  const mirror = await openPostgresMirror({
+    server: serverAt(address),
+    migrations,
+    clock: systemClock,
+    random: systemRandom,
+    prepares,
+    program: '0.0.0',
+  });
+  onTestFinished(() => mirror.close());
+  return mirror;
+}
+
+/** Notes a field of an account, and looks for those that are there. */
+function fieldsOf(database: PostgresDatabase) {
+  const add = statement<{ field: string }>(
+    database.connection,
+    (at) =>
+      sql`INSERT INTO _known_fields (account_id, field, first_seen_at) VALUES ('one', ${at('field')}, '2026-12-01 10:00:00.000')`,
+  );
+  const all = statement<object, { field: string }>(database.connection, () => sql`SELECT field FROM _known_fields`);
+  return {
+    write: (field: string, lockWait?: number) => database.write(() => add.send({ field }), lockWait),
+    read: async () => (await database.read(() => all.all({}))).map(({ field }) => field),
+  };
+}
+
+describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
+  it('keeps what it confirmed, and goes on, wherever a session is cut', async () => {
+    const proxy = await postgresProxy(await newDatabase());
+    const database = await open(proxy.address);
+    const { write, read } = fieldsOf(database);
+    await write('first');
+    const confirmed = ['first'];
+    for (const when of ['before', 'after'] as const)
+      for (let at = 0; at < 4; at++) {
+        const name = `${when} ${at}`;
+        proxy.cut(at, when);
+        await write(name).then(
+          () => confirmed.push(name),
+          (error: unknown) => expect(error).toMatchObject({ code: 'postgres_failed' }),
+        );
+        proxy.cut(Infinity, when);
+        await write(`then ${name}`);
+        confirmed.push(`then ${name}`);
+      }
+    expect(await read()).toEqual(expect.arrayContaining(confirmed));
+    expect(confirmed).toHaveLength(new Set(confirmed).size);
+  });
+
+  it('waits for a server that is away, no longer than the caller can', async () => {
+    const proxy = await postgresProxy(await newDatabase());
+    const { write, read } = fieldsOf(await open(proxy.address));
+    await write('before');
+    proxy.mode = 'down';
+    proxy.cutAll();
+    await expect(write('never', 300)).rejects.toMatchObject({ code: 'postgres_failed' });
+    const waiting = write('later');
+    proxy.mode = 'open';
+    await waiting;
+    expect((await read()).sort()).toEqual(['before', 'later']);
+  });
+
+  it('says that another program writes and does not end', async () => {
+    const address = await newDatabase();
+    const [holder, other] = [await open(address), fieldsOf(await open(address))];
+    const held = holder.write(async () => {
+      await expect(other.write('in vain', 200)).rejects.toMatchObject({ code: 'database_locked' });
+    });
+    await held;
+    await other.write('at last');
+    expect(await other.read()).toEqual(['at last']);
+  });
+
+  it.skipIf(isMissing(missingPostgres) || !isOwnServer)(
+    'does not count as stored what no standby has, and answers in time',
+    async () => {
+      const address = await newDatabase();
+      const { write, read } = fieldsOf(await open(address));
+      await write('with nobody to wait for');
+      const standby = async (name: string): Promise<void> => {
+        await askPostgres(address, `ALTER SYSTEM SET synchronous_standby_names TO '${name}'`);
+        await askPostgres(address, 'SELECT pg_reload_conf()');
+      };
+      await standby('nobody');
+      onTestFinished(() => standby(''));
+      const stored = write('without a standby', 0);
+      await expect(stored).rejects.toThrow('did not confirm in time; it may still store what was sent.');
+      // The transaction still waits; an operator who cancels the wait gets a warning, and no error.
+      const next = write('after it', 60_000);
+      const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()`;
+      await askPostgres(address, cancel);
+      const failed = expect(next).rejects.toThrow('stored it without its standby');
+      for (let waits = 0; waits === 0;) waits = (await askPostgres(address, cancel)).length;
+      await failed;
+      await standby('');
+      await write('with nobody again');
+      expect(await read()).toEqual(expect.arrayContaining(['with nobody to wait for', 'with nobody again']));
+    },
+  );
+
+  it('gives out no number twice, from several processes, and after the server was started again', async () => {
+    const address = await newDatabase();
+    const stores = await Promise.all([openStore(address), openStore(address), openStore(address, false)]);
+    const taken = await Promise.all(
+      stores.map(async (mirror) => {
+        const numbers: number[] = [];
+        for (let index = 0; index < 30; index++) numbers.push((await mirror.takeStamp()).readSeq);
+        return numbers;
+      }),
+    );
+    for (const numbers of taken) expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+    expect(new Set(taken.flat()).size).toBe(90);
+    // The numbers of the last moments may be lost with the server's memory.
+    await askPostgres(
+      address,
+      `UPDATE vendor_mirror._server SET history = 'before'; UPDATE vendor_mirror._reading_counter SET read_seq = 5`,
+    );
+    expect((await (await openStore(address)).takeStamp()).readSeq).toBe(1_000_006);
+  });
+
+  it('goes not backwards, and its feed tells each change once and in order, while three processes read one account', async () => {
+    const seed = asked(
+      'SEED',
+      systemRandom.bytes(2).reduce((all, byte) => 256 * all + byte, 0),
+    );
+    const address = await newDatabase();
+    const stores = await Promise.all([openStore(address), openStore(address), openStore(address)]);
+    const run = await stores[0].runs.beginRun({ accountId: 'one', kind: 'pull', trigger: 'command' });
+    /** The service's vendor: a reading shows its name at any moment between the begin and the end of the request. */
+    let truth = 0;
+    let reads = 0;
+    const steps = fc.sample(fc.array(fc.nat(2), { minLength: 60, maxLength: 60 }), { numRuns: 3, seed });
+    await Promise.all(
+      stores.map(async (mirror, index) => {
+        for (const wait of steps[index] ?? []) {
+          const stamp = await mirror.takeStamp();
+          const shown = (truth += 1);
+          for (let turns = 0; turns < wait; turns++) await systemClock.yield();
+          reads += 1;
+          await mirror.readings.applyReading(
+            { stamp, row: row(1, String(shown), `2026-11-20 12:00:${String(shown % 60).padStart(2, '0')}`) },
+            {
+              ...{ accountId: 'one', runId: run.id, deliveryId: null, lag: 0, run, changeClassifier: undefined },
+              ...{ readsById: false, source: 'pull' as const },
+            },
+          );
+        }
+      }),
+    );
+    expect(reads).toBe(180);
+    const versions = await askPostgres<{ seq: string; raw: string; read: string }>(
+      address,
+      'SELECT seq, raw FROM vendor_mirror.vendor_versions ORDER BY seq',
+    );
+    const names = versions.map(({ raw }) => Number((JSON.parse(raw) as { vendor_name: string }).vendor_name));
+    expect(names.length).toBeGreaterThan(10);
+    // A number is taken before the name is read, so a later one never shows an earlier name.
+    expect(names, `seed ${seed}`).toEqual([...names].sort((a, b) => a - b));
+  });
+
+  it('begins another epoch of its feed with each session: a server that took over may have lost the last changes', async () => {
+    const proxy = await postgresProxy(await newDatabase());
+    const mirror = await openStore(proxy.address);
+    const run = await mirror.runs.beginRun({ accountId: 'one', kind: 'pull', trigger: 'command' });
+    const change = async (name: string): Promise<void> => {
+      const context = { accountId: 'one', runId: run.id, deliveryId: null, lag: 0, run, changeClassifier: undefined };
+      await mirror.readings.applyReading(
+        { stamp: await mirror.takeStamp(), row: row(1, name) },
+        { ...context, readsById: false, source: 'pull' },
+      );
+    };
+    const epochs = async (): Promise<number> =>
+      (await askPostgres(proxy.address, 'SELECT 1 FROM vendor_mirror._feed_epochs')).length;
+    await change('one');
+    await change('two');
+    const before = await epochs();
+    proxy.cutAll();
+    await change('three');
+    expect(await epochs()).toBe(before + 1);
+  });
+
+  it('stores text that PostgreSQL has no room for', async () => {
+    const address = await newDatabase();
+    const mirror = await openStore(address);
+    const run = await mirror.runs.beginRun({ accountId: 'one', kind: 'pull', trigger: 'command' });
+    const context = { accountId: 'one', runId: run.id, deliveryId: null, lag: 0, run, changeClassifier: undefined };
+    const odd = row(1, 'N\0UL \ud800');
+    const verdict = await mirror.readings.applyReading(
+      { stamp: await mirror.takeStamp(), row: odd },
+      { ...context, readsById: false, source: 'pull' },
+    );
+    expect(verdict.kind).toBe('created');
+    const [stored] = await askPostgres(address, 'SELECT vendor_name, raw FROM vendor_mirror.vendors');
+    expect(stored).toEqual({ vendor_name: 'N\ufffdUL \ufffd', raw: odd.raw });
+  });
+
+  it('refuses a schema of another program, and one of a newer version', async () => {
+    const address = await newDatabase();
+    await askPostgres(address, 'CREATE SCHEMA vendor_mirror; CREATE TABLE vendor_mirror.theirs (id int)');
+    await expect(open(address)).rejects.toMatchObject({ code: 'postgres_tables' });
+    await askPostgres(address, 'DROP SCHEMA vendor_mirror CASCADE');
+    await open(address);
+    await askPostgres(
+      address,
+      `INSERT INTO vendor_mirror.migrations VALUES (9999, '9999_later.sql', 'x', now(), '9.0.0')`,
+    );
+    await expect(open(address)).rejects.toThrow('It was written by vendor-mirror 9.0.0.');
+  });
+});
