@@ -320,7 +320,7 @@ export class Details {
         WHEN probed_vendors = 0 THEN 0
         WHEN probed_vendors >= (SELECT count(*) FROM (
           SELECT 1 FROM vendors v WHERE v.account_id = ${at('account_id')} AND vis_state = 0 AND presence = 'present'
-          LIMIT ${enoughProbed}) AS some) THEN 1
+          LIMIT ${enoughProbed}) AS first) THEN 1
         ELSE 0 END AS is_probed
       FROM _accounts WHERE account_id = ${at('account_id')}`,
     );

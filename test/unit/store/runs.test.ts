@@ -147,3 +147,16 @@ describe('a clock that was set back', () => {
     expect(at.query('SELECT safe_as_of, listed_as_of FROM freshness')).toEqual([unknown]);
   });
 });
+
+it('K30 L110 requests are counted, those who wait have their turn, and what was probed is known, in whichever engine', async () => {
+  const at = await openedTestbed();
+  const bounds = [{ window: 'all', requests: 2, per: 60_000 }] as const;
+  const ask = async (): Promise<boolean> =>
+    'stamp' in (await at.mirror.reserveRequest({ connection: 'default', bounds, longest: 1_000, isPrompt: true }));
+  expect([await ask(), await ask(), await ask(), await ask()]).toEqual([true, true, false, false]);
+  expect(await at.query('SELECT "window" FROM _rate_waits')).toEqual([{ window: 'all' }]);
+  const { details } = at.mirror;
+  expect(await details.isProbed(account)).toBe(false);
+  await details.addProbed(account, 1);
+  expect(await details.isProbed(account)).toBe(true);
+});
