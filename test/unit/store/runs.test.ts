@@ -154,7 +154,7 @@ it('K30 L110 requests are counted, those who wait have their turn, and what was 
   const ask = async (): Promise<boolean> =>
     'stamp' in (await at.mirror.reserveRequest({ connection: 'default', bounds, longest: 1_000, isPrompt: true }));
   expect([await ask(), await ask(), await ask(), await ask()]).toEqual([true, true, false, false]);
-  expect(await at.query('SELECT "window" FROM _rate_waits')).toEqual([{ window: 'all' }]);
+  expect(at.query('SELECT "window" FROM _rate_waits')).toEqual([{ window: 'all' }]);
   const { details } = at.mirror;
   expect(await details.isProbed(account)).toBe(false);
   await details.addProbed(account, 1);
