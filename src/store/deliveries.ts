@@ -10,6 +10,7 @@ import { shortLockWait, type Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';
 import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sql/schema.ts';
 import {
+  asking,
   columns,
   keyText,
   mirrorSql,
@@ -60,7 +61,7 @@ export class Deliveries {
   readonly #marks: Marks;
   readonly #sweeps: SweepRequestWriter;
   readonly #insert: Statement<Omit<DeliveryTable, 'id'>>;
-  readonly #roomFor: () => RoomCheck;
+  readonly #roomFor: (keys: readonly VendorKey[]) => RoomCheck;
   readonly #open: Statement<VendorKey, OpenDelivery>;
   readonly #lastUnanswered: Statement<VendorKey, { received_at: string | null }>;
   readonly #settle: Statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
@@ -120,13 +121,15 @@ export class Deliveries {
   async acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
     this.#accepted += deliveries.length;
     await this.#database.write(async () => {
-      const hasRoom = this.#roomFor();
+      const keyOf = ({ accountId, vendorid }: NewDelivery): VendorKey | undefined =>
+        vendorid === null ? undefined : { account_id: accountId, vendorid };
+      const hasRoom = this.#roomFor(deliveries.map(keyOf).filter((key) => key !== undefined));
       const isCallback = this.#sweeps.beginCallbackCheck();
       const keys: VendorKey[] = [];
       for (const delivery of deliveries) {
-        const { accountId, vendorid, asksForSweep } = delivery;
+        const { accountId, asksForSweep } = delivery;
         if (asksForSweep) await this.#sweeps.request(accountId, delivery.receivedAt, false);
-        const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
+        const key = keyOf(delivery);
         if (key) {
           const room = await hasRoom(key);
           if (room) keys.push(key);
@@ -153,7 +156,7 @@ export class Deliveries {
 
   /** Starts a check of the room for marks, as in `acceptDeliveries`. */
   beginRoomCheck(): RoomCheck {
-    return this.#roomFor();
+    return this.#roomFor([]);
   }
 
   /** The unsettled deliveries of a vendor, oldest first. */
@@ -193,7 +196,7 @@ export class Deliveries {
  * Returns a function that starts a check of the room in the queue. The check returns true for a vendor that is already marked or still
  * fits, and counts it. The marks of an account are counted once for each check.
  */
-function roomCheck(db: Connection): () => RoomCheck {
+function roomCheck(db: Connection): (keys: readonly VendorKey[]) => RoomCheck {
   const waiting = statement<{ account_id: string }, { marks: number }>(
     db,
     (at) => sql`
@@ -203,14 +206,18 @@ function roomCheck(db: Connection): () => RoomCheck {
   const isMarked = statement<VendorKey, { vendorid: number }>(db, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
   );
-  return () => {
+  return (keys) => {
+    const known = new Map(keys.map((key) => [keyText(key), key]));
+    const isKnownMarked = asking(db, [...known.values()], (key) => isMarked.get(key));
+    const accounts = [...new Set(keys.map(({ account_id }) => account_id))];
+    const marksOf = asking(db, accounts, (account_id) => waiting.get({ account_id }));
     const room = new Map<string, number>();
     const added = new Set<string>();
     return async (key) => {
       const { account_id } = key;
       const name = keyText(key);
-      if ((await isMarked.get(key)) || added.has(name)) return true;
-      const left = room.get(account_id) ?? roomForMarks - ((await waiting.get(key))?.marks ?? 0);
+      if ((await isKnownMarked(known.get(name) ?? key)) || added.has(name)) return true;
+      const left = room.get(account_id) ?? roomForMarks - ((await marksOf(account_id))?.marks ?? 0);
       if (left <= 0) return false;
       room.set(account_id, left - 1);
       added.add(name);

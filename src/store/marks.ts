@@ -104,9 +104,13 @@ export class Marks {
     const now = this.#clock.now();
     const marked_at = timestamp(now);
     const due_at = timestamp(now + delay);
-    const marked_ms = Math.ceil(await this.#counter.moment());
+    const [moment, taken] = await Promise.all([
+      this.#counter.moment(),
+      this.#takeGenerations.get({ marks: keys.length }),
+    ]);
+    const last = taken?.last ?? 0;
+    const marked_ms = Math.ceil(moment);
     const due_ms = Math.ceil(marked_ms + delay);
-    const last = (await this.#takeGenerations.get({ marks: keys.length }))?.last ?? 0;
     for (const [index, { account_id, vendorid }] of keys.entries()) {
       const generation = last - keys.length + 1 + index;
       this.#upsert.send({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason, marked_ms });

@@ -11,7 +11,7 @@ import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
 import type { Connection } from './sql/statement.ts';
 import type { VendorKey } from './sql/schema.ts';
-import { columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
+import { asking, columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
 import type { ForgottenVendors, VendorRows } from './vendors.ts';
 
 /** The result of a confirmation. */
@@ -27,6 +27,7 @@ const kept = 10_000;
 const untilPruned = 1_000;
 
 export class PageConfirmations {
+  readonly #db: Connection;
   readonly #rows: VendorRows;
   readonly #forgotten: ForgottenVendors;
   readonly #insert: Statement<{ read_seq: number; account_id: string; vendorids: string }>;
@@ -37,6 +38,7 @@ export class PageConfirmations {
   #prunedAt = -Infinity;
 
   constructor(db: Connection, rows: VendorRows, forgotten: ForgottenVendors) {
+    this.#db = db;
     this.#rows = rows;
     this.#forgotten = forgotten;
     this.#insert = statement(db, (at) =>
@@ -65,6 +67,7 @@ export class PageConfirmations {
     const different = new Set<number>();
     let isWhole = true;
     const contested = contestedIds(rows);
+    const lookUp = asking(this.#db, rows, (row) => this.#rows.lookUp(accountId, row));
     for (const row of rows) {
       const { vendorid } = row;
       if (contested.has(vendorid)) {
@@ -73,7 +76,7 @@ export class PageConfirmations {
       }
       // Of two rows of one vendor the first counts.
       if (verdicts.has(vendorid) || different.has(vendorid)) continue;
-      const stored = await this.#rows.lookUp(accountId, row);
+      const stored = await lookUp(row);
       if (stored?.same) verdicts.set(vendorid, unchangedVerdict(stored));
       else if (!stored && (await this.#forgotten.has({ account_id: accountId, vendorid }))) {
         verdicts.set(vendorid, forgottenVerdict);

@@ -32,7 +32,7 @@ import type { Run } from './runs.ts';
 
 import type { VendorKey, VendorTable } from './sql/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
-import { keyOf, type Connection } from './sql/statement.ts';
+import { asking, keyOf, type Connection } from './sql/statement.ts';
 import type { UnsteadyFields } from './unsteady-fields.ts';
 import {
   ChildRows,
@@ -95,10 +95,13 @@ export class ReadingWriter {
     const { rows, stamp } = page;
     const verdicts = new Map(known);
     const confirmed = [...known.keys()];
-    const together = apart ? undefined : await this.#changeContextOf(context);
     const others = rows.map(({ vendorid }) => vendorid).filter((vendorid) => !known.has(vendorid));
-    const stored = await this.#rows.among(context.accountId, others);
-    const forgotten = await this.#forgotten.among(context.accountId, others);
+    const [together, stored, forgotten, otherwise] = await Promise.all([
+      apart ? undefined : this.#changeContextOf(context),
+      this.#rows.among(context.accountId, others),
+      this.#forgotten.among(context.accountId, others),
+      this.#details.shownOtherwise(context.accountId),
+    ]);
     if (
       context.isAccountAccepted !== true &&
       known.size === 0 &&
@@ -106,14 +109,15 @@ export class ReadingWriter {
       !(await this.showsStored(rows, context.accountId))
     )
       throw ofAnotherAccount(page);
-    const otherwise = await this.#details.shownOtherwise(context.accountId);
     // Only a read by id can tell which of the two is true.
     const contested = context.readsById === false ? new Set<number>() : contestedIds(rows);
     const optional = otherwise.filter((field) => !(neededFields as readonly string[]).includes(field));
+    const compared = rows.filter(({ vendorid }) => stored.has(vendorid) && !known.has(vendorid));
+    const lookUp = asking(this.#db, compared, (row) => this.#rows.lookUp(context.accountId, row));
     const apply = async (row: VendorRow): Promise<Verdict> => {
       const changeContext = together ?? (await this.#changeContextOf(context));
       const key = keyIn(context, row);
-      const found = stored.has(row.vendorid) ? await this.#rows.lookUp(context.accountId, row) : undefined;
+      const found = stored.has(row.vendorid) ? await lookUp(row) : undefined;
       if (found?.same && !contested.has(row.vendorid)) return unchangedVerdict(found);
       const before = found && (await this.#rows.find(key));
       if (contested.has(row.vendorid)) await this.#marks.add([key], 'guarded', 0);

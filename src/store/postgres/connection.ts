@@ -43,6 +43,7 @@ const indexHints = / (?:NOT INDEXED|INDEXED BY \w+)\b/g;
 const boundCompiler = new PostgresQueryCompiler();
 
 export class PostgresConnection implements Connection {
+  readonly isRemote = true;
   readonly #prepares: boolean;
   #session: Sending | undefined;
   /** What was sent since, and is not answered. */

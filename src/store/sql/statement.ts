@@ -43,6 +43,8 @@ export interface Connection {
   prepare<Args extends object, Row = unknown>(build: (at: At<Args>) => Description<Row>): Statement<Args, Row>;
   /** Another after each commit of another connection; undefined where the engine does not tell. */
   version(): Promise<string | undefined>;
+  /** Whether each question costs a journey to a server, so that all that is known to be asked is asked at once. */
+  readonly isRemote?: boolean | undefined;
   /** Another object after the engine was connected to anew, which may have lost the last commits meanwhile; undefined where that cannot be. */
   readonly session?: object | undefined;
   /** Runs a query once, with all values bound. */
@@ -119,6 +121,22 @@ export type Description<Row = unknown> = (Compilable<Row> & OperationNodeSource)
  * It is a function, so that arguments can be neither spread nor compared by mistake.
  */
 export type At<Args> = <Name extends keyof Args & string>(name: Name) => RawBuilder<Args[Name]>;
+
+/**
+ * Asks one question about each item: a server all at once, a file when the answer is wanted. Nothing may be written meanwhile that changes the
+ * answers.
+ */
+export function asking<Item, Answer>(
+  db: Connection,
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer>,
+): (item: Item) => Promise<Answer> {
+  if (db.isRemote !== true) return ask;
+  const asked = new Map(items.map((item) => [item, ask(item)]));
+  // A failure is met where the answer is wanted; those that nobody wants fail the transaction.
+  for (const answer of asked.values()) answer.catch(() => undefined);
+  return (item) => asked.get(item) ?? ask(item);
+}
 
 /** A statement of an operation, as `Connection.prepare`. */
 export function statement<Args extends object, Row = unknown>(
