@@ -60,7 +60,16 @@ export interface StartedServer {
 
 /** Starts a server, unless one is given. @throws Error where `missingPostgres` says why not. */
 export async function startServer(): Promise<StartedServer> {
-  if (given !== undefined) return { address: given, stop: () => Promise.resolve() };
+  return given === undefined ? startOwnServer() : { address: given, stop: () => Promise.resolve() };
+}
+
+export interface OwnServer extends StartedServer {
+  /** Ends it as the loss of its machine does. */
+  readonly lose: () => Promise<void>;
+}
+
+/** Starts a server of the programs of this machine. @param primary whose standby it is @param more settings */
+export async function startOwnServer(primary?: StartedServer, more: readonly string[] = []): Promise<OwnServer> {
   if (found === undefined) throw new Error(missingPostgres);
   const user = asOther();
   const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-postgres-'));
@@ -68,9 +77,16 @@ export async function startServer(): Promise<StartedServer> {
   const data = join(folder, 'data');
   const options = { ...user, cwd: folder, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
   const made = ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C'];
-  execFileSync(join(found, 'initdb'), made, { ...options, stdio: 'pipe' });
-  const hba = join(data, 'pg_hba.conf');
-  writeFileSync(hba, `host all ${askedForPassword} all scram-sha-256\n${readFileSync(hba, 'utf8')}`);
+  if (primary)
+    execFileSync(join(found, 'pg_basebackup'), ['-D', data, '-R', '-d', primary.address], {
+      ...options,
+      stdio: 'pipe',
+    });
+  else {
+    execFileSync(join(found, 'initdb'), made, { ...options, stdio: 'pipe' });
+    const hba = join(data, 'pg_hba.conf');
+    writeFileSync(hba, `host all ${askedForPassword} all scram-sha-256\n${readFileSync(hba, 'utf8')}`);
+  }
   for (const name of ['valid.pem', 'key.pem']) {
     copyFileSync(join(import.meta.dirname, '../fixtures/tls', name), join(folder, name));
     chmodSync(join(folder, name), 0o600);
@@ -83,6 +99,7 @@ export async function startServer(): Promise<StartedServer> {
     'synchronous_commit=off',
     'listen_addresses=127.0.0.1,127.0.0.2',
     'ssl=on',
+    ...more,
   ];
   const tls = [`ssl_cert_file=${join(folder, 'valid.pem')}`, `ssl_key_file=${join(folder, 'key.pem')}`];
   const flags = [...settings, ...tls, `port=${port}`, `unix_socket_directories=${folder}`].flatMap((setting) => [
@@ -94,14 +111,17 @@ export async function startServer(): Promise<StartedServer> {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   await isReady(server);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  };
   return {
     address: `postgres://tester@127.0.0.1:${port}/postgres`,
+    lose: () => end('SIGKILL'),
     async stop() {
-      if (server.exitCode === null) {
-        const ended = once(server, 'exit');
-        server.kill('SIGQUIT');
-        await ended;
-      }
+      await end('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -122,7 +142,7 @@ async function isReady(server: ChildProcess): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-10_000);
-      if (log.includes('ready to accept connections')) resolve();
+      if (/ready to accept (read-only )?connections/.test(log)) resolve();
     });
     server.once('exit', () => reject(new Error(`The server ended: ${log}`)));
   });

@@ -79,11 +79,13 @@ export interface PostgresProxy {
   readonly connections: number;
   /** Cuts what is open. */
   cutAll(): void;
+  /** Cuts what is open; from now on it leads to the server of this address. */
+  turnTo(address: string): void;
 }
 
 /** A proxy in front of a server, until the test ends. */
 export async function postgresProxy(address: string): Promise<PostgresProxy> {
-  const to = new URL(address);
+  let to = new URL(address);
   const open = new Set<Socket>();
   const ofPrograms = new Set<Socket>();
   let plan = { at: Infinity, when: 'before' };
@@ -154,6 +156,10 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
     },
     cutAll() {
       for (const socket of open) socket.destroy();
+    },
+    turnTo(other) {
+      to = new URL(other);
+      proxy.cutAll();
     },
   };
   return proxy;
