@@ -49,7 +49,7 @@ export function settingsOfFile({ context, options }: Call): Settings {
   });
   if (settings.sandbox !== null) Object.assign(context.inEveryDocument ?? {}, { sandbox: true });
   // Only relative paths need a working directory, which may have been removed.
-  if (!isAbsolute(settings.database)) refuseWrongFolder(name, settings.database, process.cwd());
+  if (!settings.postgres && !isAbsolute(settings.database)) refuseWrongFolder(name, settings.database, process.cwd());
   refuseClashes(name, settings);
   refuseOpenCommands(name, settings);
   return settings;
@@ -127,15 +127,24 @@ function machineSettings({ machineSettings: path }: ProcessContext): string | un
  * Each file of an installation is one of its own. Nothing is said of a file but the setting that names it. What another user put in the place of
  * a copy, or of its folder, stops its publication alone, or whoever may write there could stop everything.
  */
-function refuseClashes(name: string, { database, secrets, publish, readFrom }: Settings): void {
-  const named = [
+function refuseClashes(name: string, { database, secrets, postgres, publish, readFrom }: Settings): void {
+  const files = [
     { key: 'database', path: database, own: { readFrom } },
     { key: 'secrets', path: secrets, own: { readFrom, database } },
     { key: 'database', path: database, own: { secrets } },
+  ];
+  const named = [
+    ...(postgres ? [] : files),
     ...publish.flatMap((one, index) =>
       'to' in one || isMadeByOthers(one.path)
         ? []
-        : [{ key: `publish.${index}.path`, path: one.path, own: { readFrom, database, secrets } }],
+        : [
+            {
+              key: `publish.${index}.path`,
+              path: one.path,
+              own: { readFrom, ...(!postgres && { database, secrets }) },
+            },
+          ],
     ),
   ];
   const problems = named.flatMap(({ key, path, own }) => {

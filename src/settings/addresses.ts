@@ -32,15 +32,18 @@ const parameters = ['host', 'sslmode', 'sslrootcert'] as const;
 /** Stands for the host that is left out. */
 const socket = 'socket.invalid';
 
-/** The parts of a `postgres://` address; or, where it cannot be used, what it should be. Says nothing of what stands in it. */
-export function postgresAddress(text: string): PostgresAddress | string {
+/**
+ * The parts of a `postgres://` address; or, where it cannot be used, what it should be. Says nothing of what stands in it.
+ * @param passwordKey the key beside it that names a file with the password
+ */
+export function postgresAddress(text: string, passwordKey = 'passwordFile'): PostgresAddress | string {
   // Without a host, as for a socket, it is no URL.
   const whole = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)\//, `$1${socket}/`);
   const url = /^postgres(ql)?:\/\//.test(whole) && URL.canParse(whole) ? new URL(whole) : undefined;
   if (!url) return form;
   const { searchParams: query } = url;
   if (url.password !== '' || query.has('password'))
-    return 'an address without a password: name a file with it as passwordFile beside it';
+    return `an address without a password: name a file with it as ${passwordKey} beside it`;
   if ([...query.keys()].some((name) => !parameters.some((known) => known === name)) || url.hash !== '')
     return `an address with no other parameters than ${parameters.join(', ')}`;
   const [user, database, named] = [url.username, url.pathname.slice(1), url.hostname].map(decoded);

@@ -1,5 +1,5 @@
 /** The settings: read from YAML over the defaults, with every problem at once. */
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
@@ -11,10 +11,13 @@ import {
   defaultConnection,
   pathInstead,
   pathOfConnection,
+  postgresStore,
   publicationProblems,
   settingsShape,
+  storeProblems,
   withHome,
   type AccountOfConnection,
+  type PostgresStore,
   type Settings,
   type Shaped,
 } from './shape.ts';
@@ -57,7 +60,11 @@ export function parseSettings(sources: SettingsSources): Settings {
   const merged = withTypes(overlay(defaultsOf(sources), given), yaml.value);
   const result = settingsShape.safeParse(merged);
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, merged)));
-  else problems.push(...combinedProblems(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
+  else {
+    const isWritten = (key: string): boolean => isMap(yaml.value) && (yaml.value[key] ?? null) !== null;
+    problems.push(...combinedProblems(result.data), ...storeProblems(result.data, isWritten));
+    if (sources.absolutePaths) problems.push(...relativePaths(result.data));
+  }
   if (problems.length > 0 || !result.success) {
     throw invalid(
       sources.name,
@@ -65,9 +72,25 @@ export function parseSettings(sources: SettingsSources): Settings {
     );
   }
   const namesListenerHost = isMap(given) && isMap(given['listener']) && 'host' in given['listener'];
-  const read = [...readFrom, ...tokenFiles(result.data).map(({ file }) => file)];
+  const postgres = postgresStore(result.data, () => secretsKeyCredential(sources));
+  const keyFiles = postgres?.secretsKeyFile === undefined ? [] : [postgres.secretsKeyFile];
+  const read = [...readFrom, ...tokenFiles(result.data).map(({ file }) => file), ...keyFiles];
   const secretFiles = holdsSecret(yaml.value) ? read : read.slice(1);
-  return settingsOf(result.data, { readFrom: read, secretFiles, namesListenerHost });
+  return settingsOf(result.data, postgres, { readFrom: read, secretFiles, namesListenerHost });
+}
+
+/** The key that systemd hands to the service (`LoadCredential=`), where the settings name none; undefined where there is none. */
+function secretsKeyCredential({ env, readFile }: SettingsSources): string | undefined {
+  const folder = env['CREDENTIALS_DIRECTORY'];
+  if (!folder) return undefined;
+  const file = join(folder, 'vendor-mirror-secrets-key');
+  try {
+    readFile(file);
+    return file;
+  } catch {
+    // The service has other credentials.
+    return undefined;
+  }
 }
 
 /** A container has a network of its own, from which nobody else reaches it: its image names the host to listen on. */
@@ -78,9 +101,13 @@ function defaultsOf({ defaults, env }: SettingsSources): unknown {
 
 type Origin = Pick<Settings, 'readFrom' | 'secretFiles' | 'namesListenerHost'>;
 
-function settingsOf(shaped: Shaped, origin: Origin): Settings {
+function settingsOf(shaped: Shaped, postgres: PostgresStore | undefined, origin: Origin): Settings {
+  const { database } = shaped;
   const ofFile = {
     ...shaped,
+    database: typeof database === 'string' ? database : database.name,
+    secrets: postgres ? `${postgres.to.name}, schema ${postgres.secretsSchema}` : shaped.secrets,
+    postgres,
     ...origin,
     accounts: [],
     accountsOfFile: shaped.accounts,
@@ -146,10 +173,13 @@ export function hasWeakToken({ token }: Pick<Shaped['admin'], 'token'>): boolean
 
 /** Paths of the settings that depend on where the command is run. */
 function relativePaths(shaped: Shaped): Problem[] {
-  const { database, secrets, publish } = shaped;
+  const { database, secrets, secretsKeyFile, publish } = shaped;
+  const files = {
+    ...(typeof database === 'string' && { database, secrets }),
+    ...(secretsKeyFile !== null && { secretsKeyFile }),
+  };
   const paths: readonly (readonly [readonly PropertyKey[], string])[] = [
-    [['database'], database],
-    [['secrets'], secrets],
+    ...Object.entries(files).map(([key, path]) => [[key], path] as const),
     ...publish.flatMap((one, index) => ('to' in one ? [] : [[['publish', index, 'path'], one.path] as const])),
     ...tokenFiles(shaped).map(({ path, file }) => [path, file] as const),
   ];
@@ -158,7 +188,9 @@ function relativePaths(shaped: Shaped): Problem[] {
 
 const absoluteWanted = 'should be an absolute path in this file, because commands may run in any folder';
 
-const secretNames = new Set(['clientSecret', 'password', 'refreshToken', 'secret', 'token']);
+/** Of a server, which may get another one at any time: where one is from a file, that is kept, because it is read again. */
+const passwords = ['databasePassword', 'password'];
+const secretNames = new Set([...passwords, 'clientSecret', 'refreshToken', 'secret', 'token']);
 
 /** Whether a secret stands in the settings themselves, and not in a variable or a file. */
 function holdsSecret(value: unknown): boolean {
@@ -170,7 +202,7 @@ function holdsSecret(value: unknown): boolean {
   });
 }
 
-/** Puts environment variables and the contents of secrets' files in their places. A `passwordFile` is kept, because it is read again. */
+/** Puts environment variables and the contents of secrets' files in their places. */
 function resolved(value: unknown, at: readonly PropertyKey[], sources: SettingsSources, problems: Problem[]): unknown {
   if (typeof value === 'string') {
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
@@ -198,7 +230,7 @@ function resolved(value: unknown, at: readonly PropertyKey[], sources: SettingsS
     if (sources.absolutePaths && !isAbsolute(file)) problems.push({ path: [...at, key], remedy: absoluteWanted });
     try {
       const read: [string, unknown][] = [[name, sources.readFile(file).trim()]];
-      return name === 'password' ? [...read, [key, file]] : read;
+      return passwords.includes(name) ? [...read, [key, file]] : read;
     } catch {
       // Not by its name: the secret itself may have been put where its file should be named.
       problems.push({ path: [...at, key], remedy: 'cannot read the file that is named here' });
@@ -278,6 +310,7 @@ const ignored: Readonly<Record<string, true>> = {
   connections: true,
   connectionOf: true,
   paused: true,
+  postgres: true,
   readFrom: true,
   secretFiles: true,
   'service.auth': true,
@@ -285,7 +318,13 @@ const ignored: Readonly<Record<string, true>> = {
 
 /** Keys that need a restart, as a person writes them, such as `listener.port`. Values are compared and never shown. */
 export function changedKeys(before: Settings, after: Settings): string[] {
-  return differing(before, after, '').sort();
+  const keys = new Set(differing(before, after, ''));
+  const { postgres } = after;
+  if (!isSame(before.postgres?.to, postgres?.to)) keys.add('database');
+  if (postgres) keys.delete('secrets');
+  // It is read again by itself.
+  if (postgres?.passwordFile !== undefined) keys.delete('databasePassword');
+  return [...keys].sort();
 }
 
 function differing(before: unknown, after: unknown, key: string): string[] {

@@ -12,7 +12,7 @@ import { isMap } from '../domain/is-map.ts';
 import { limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
-import { isLoopback, postgresAddress } from './addresses.ts';
+import { isLoopback, postgresAddress, type PostgresAddress } from './addresses.ts';
 import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
 
 /** What should stand in place of a text that looks like a path and would be a file of that very name; undefined where it is a path. */
@@ -33,11 +33,22 @@ export function withHome(value: string): string {
 /** The forms of single values that several parts of the settings share. Each rule is worded as what would be right. */
 
 const text = z.string({ error: 'text' }).regex(/^\P{Cc}+$/u, 'text of one line, not empty');
-const path = text.transform((value, context) => {
+const path = text.transform(pathIn);
+function pathIn(value: string, context: z.RefinementCtx): string {
   const instead = pathInstead(value);
   if (instead !== undefined) context.addIssue(instead);
   return withHome(value);
-});
+}
+
+/** @param passwordKey the key beside it that names a file with the password */
+const addressIn =
+  (passwordKey: string) =>
+  (value: string, context: z.RefinementCtx): PostgresAddress => {
+    const address = postgresAddress(value, passwordKey);
+    if (typeof address !== 'string') return address;
+    context.addIssue(address);
+    return z.NEVER;
+  };
 const secret = text
   .regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII without blanks')
   .transform((value) => new Secret(value));
@@ -277,17 +288,20 @@ const filePublication = z.strictObject({
   query: z.string({ error: 'one SELECT' }).min(1, 'one SELECT').optional(),
 });
 
-const schemaForm = 'the name of a schema: up to 63 lower-case letters, digits and _, not beginning with pg_';
+/** Names that need no quotes. Those of schemas that begin so are PostgreSQL's own. */
+const schemaName = (characters: number) =>
+  text.regex(
+    new RegExp(`^(?!pg_)[a-z_][a-z0-9_]{0,${characters - 1}}$`),
+    `the name of a schema: up to ${characters} lower-case letters, digits and _, not beginning with pg_`,
+  );
+
+/** The longest name of PostgreSQL, in bytes. */
+const maxSchemaName = 63;
 
 const postgresPublication = z
   .strictObject({
-    to: text.transform((value, context) => {
-      const address = postgresAddress(value);
-      if (typeof address !== 'string') return address;
-      context.addIssue(address);
-      return z.NEVER;
-    }),
-    schema: text.regex(/^(?!pg_)[a-z_][a-z0-9_]{0,62}$/, schemaForm).default('vendor_mirror'),
+    to: text.transform(addressIn('passwordFile')),
+    schema: schemaName(maxSchemaName).default('vendor_mirror'),
     when,
     password: secret.optional(),
     passwordFile: text.optional(),
@@ -317,11 +331,47 @@ export function publishedSchemas(publish: readonly (FilePublication | PostgresPu
   return publish.filter((one): one is PostgresPublication => 'to' in one);
 }
 
+/** A PostgreSQL that holds the mirror in one schema, and its secrets in another. */
+export interface PostgresStore {
+  readonly to: PostgresAddress;
+  readonly schema: string;
+  readonly secretsSchema: string;
+  readonly password: Secret | undefined;
+  /** Where the password came from: it is read again for each connection, because it may be replaced. */
+  readonly passwordFile: string | undefined;
+  /** The key that secrets are sealed with; undefined where none is named. */
+  readonly secretsKeyFile: string | undefined;
+}
+
+/** What the name of the schema with the secrets has after that of the mirror. */
+const ofSecrets = '_secrets';
+
+/**
+ * The mirror in PostgreSQL that the settings describe; undefined where it is a file.
+ * @param otherKeyFile the file of the key where the settings name none
+ */
+export function postgresStore(shaped: Shaped, otherKeyFile: () => string | undefined): PostgresStore | undefined {
+  const { database: to, databaseSchema: schema, databasePassword, databasePasswordFile: passwordFile } = shaped;
+  if (typeof to === 'string') return undefined;
+  const secretsSchema = `${schema}${ofSecrets}`;
+  return {
+    ...{ to, schema, secretsSchema, passwordFile },
+    password: databasePassword ?? undefined,
+    secretsKeyFile: shaped.secretsKeyFile ?? otherKeyFile(),
+  };
+}
+
 export const settingsShape = z.strictObject({
   accounts: accountList,
   connections: connectionMap,
-  database: path,
+  database: text.transform((value, context) =>
+    /^postgres(?:ql)?:/.test(value) ? addressIn('databasePasswordFile')(value, context) : pathIn(value, context),
+  ),
+  databaseSchema: schemaName(maxSchemaName - ofSecrets.length),
+  databasePassword: secret.nullable(),
+  databasePasswordFile: text.optional(),
   secrets: path,
+  secretsKeyFile: path.nullable(),
   service: z.strictObject({
     baseUrl: serviceUrl.nullable(),
     apiVersion: text.regex(/^[\x21-\x7e]+$/, 'one word').nullable(),
@@ -409,7 +459,13 @@ export const settingsShape = z.strictObject({
 
 export type Shaped = z.infer<typeof settingsShape>;
 
-export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'service'> {
+type OfStore = 'database' | 'databaseSchema' | 'databasePassword' | 'databasePasswordFile' | 'secretsKeyFile';
+
+export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'service' | OfStore> {
+  /** The path of the mirror. Of one in PostgreSQL, and of its secrets, only what messages call it. */
+  readonly database: string;
+  /** Where the mirror is, if it is no file. */
+  readonly postgres: PostgresStore | undefined;
   readonly service: Omit<Shaped['service'], 'auth'>;
   /** What a command works on: all that are named, or the one to which it is restricted. */
   readonly accounts: readonly string[];
@@ -445,6 +501,49 @@ function isTimezone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Keys that say more of a mirror in PostgreSQL. */
+const ofPostgres = ['databasePasswordFile', 'databasePassword', 'databaseSchema', 'secretsKeyFile'] as const;
+
+/**
+ * What does not go with a mirror in a file, or with one in PostgreSQL.
+ * @param isWritten whether a settings file has a key, so that it is not the default
+ */
+export function storeProblems(
+  shaped: Shaped,
+  isWritten: (key: string) => boolean,
+): { path: readonly PropertyKey[]; remedy: string }[] {
+  const { publish } = shaped;
+  const store = postgresStore(shaped, () => undefined);
+  if (!store)
+    return ofPostgres
+      .filter(isWritten)
+      .map((key) => ({ path: [key], remedy: 'should be left out, because database is a file' }));
+  const { to, schema, secretsSchema } = store;
+  const problems = publish.flatMap((one, index) => {
+    if (!('to' in one))
+      return (one.format ?? formatByEnding(one.path)) === 'db'
+        ? [
+            {
+              path: ['publish', index, one.format === undefined ? 'path' : 'format'],
+              remedy: 'should be of another format, because a mirror in PostgreSQL is no file that can be copied',
+            },
+          ]
+        : [];
+    const isSame = one.to.host === to.host && one.to.port === to.port && one.to.database === to.database;
+    return isSame && [schema, secretsSchema].includes(one.schema)
+      ? [
+          {
+            path: ['publish', index, 'schema'],
+            remedy: 'should be another schema: this one is the one of the mirror itself',
+          },
+        ]
+      : [];
+  });
+  if (!isWritten('secrets')) return problems;
+  const remedy = `should be left out, because the secrets are in the schema ${secretsSchema} of database`;
+  return [{ path: ['secrets'], remedy }, ...problems];
 }
 
 /** Problems in `publish`, each with its place and remedy. */

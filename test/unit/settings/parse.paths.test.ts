@@ -60,7 +60,7 @@ describe.each(places)('L33 %s', (key, settings, found) => {
     'file:a.db',
     'FILE:///srv/a.db?mode=ro',
     'sqlite:///a.db',
-    'postgres://h/db',
+    'mysql://h/db',
     'a.db ',
     ' a.db',
     '${BLANK}',
@@ -70,4 +70,8 @@ describe.each(places)('L33 %s', (key, settings, found) => {
     expect(refused).toThrow(key.split('.')[0]);
     if (key !== 'service.auth') expect(refused).toThrow(/a path: |the path of a file/);
   });
+});
+
+it.each(places.filter(([key]) => key !== 'database'))('L33 %s is no PostgreSQL', (key, settings) => {
+  expect(() => parse(settings('postgres://user@host/db'))).toThrow(key === 'service.auth' ? key : 'the path of a file');
 });
