@@ -29,6 +29,8 @@ export interface PostgresDatabaseOptions {
   readonly clock: Clock;
   /** Whether the server may keep statements for a session. */
   readonly prepares: boolean;
+  /** Whether numbers are given out there, each once for all time, whatever the server forgets; by default they are. */
+  readonly givesNumbers?: boolean;
   /** How long to wait for other writers, and for a server that is away, in milliseconds; 30 s by default. */
   readonly lockWait?: number | undefined;
 }
@@ -41,18 +43,20 @@ export class PostgresDatabase implements Database {
   readonly #server: PostgresServer;
   readonly #clock: Clock;
   readonly #lockWait: number;
+  readonly #givesNumbers: boolean;
   readonly #turns = new Turns();
   readonly #closing = new AbortController();
   #session: Session | undefined;
   /** The error of the last transaction; undefined where it succeeded. */
   #refused: MirrorError | undefined;
 
-  private constructor({ server, clock, prepares, lockWait }: PostgresDatabaseOptions) {
+  private constructor({ server, clock, prepares, givesNumbers = true, lockWait }: PostgresDatabaseOptions) {
     this.path = `${server.to.name}, schema ${server.schema}`;
     this.connection = new PostgresConnection(prepares);
     this.#server = server;
     this.#clock = clock;
     this.#lockWait = lockWait ?? defaultLockWait;
+    this.#givesNumbers = givesNumbers;
   }
 
   /**
@@ -204,7 +208,7 @@ export class PostgresDatabase implements Database {
     for (let tries = 1; ; tries++) {
       try {
         this.#closing.signal.throwIfAborted();
-        return (this.#session = await Session.open(this.#server, this.#closing.signal));
+        return (this.#session = await Session.open(this.#server, this.#closing.signal, this.#givesNumbers));
       } catch (error) {
         const isAway = error instanceof MirrorError && error.code === 'postgres_failed';
         const pause = Math.min(1_000, 50 * 2 ** tries);
@@ -237,14 +241,21 @@ class Session implements Sending {
   /** The first that failed since the transaction began. */
   #failure: unknown;
   /** Whether this session has made sure that no number is given out twice. */
-  #isServerKnown = false;
+  #isServerKnown: boolean;
   readonly #warnings: string[] = [];
 
-  private constructor(client: Client, socket: Socket, server: PostgresServer, signal: AbortSignal) {
+  private constructor(
+    client: Client,
+    socket: Socket,
+    server: PostgresServer,
+    signal: AbortSignal,
+    isServerKnown: boolean,
+  ) {
     this.#client = client;
     this.#socket = socket;
     this.#server = server;
     this.#signal = signal;
+    this.#isServerKnown = isServerKnown;
     client.on('end', () => (this.#isGone = true));
     client.on('error', () => (this.#isGone = true));
     client.on('notice', ({ code, message }) => {
@@ -253,12 +264,12 @@ class Session implements Sending {
   }
 
   /** @throws MirrorError `postgres_failed`, `postgres_refused`. */
-  static async open(server: PostgresServer, signal: AbortSignal): Promise<Session> {
+  static async open(server: PostgresServer, signal: AbortSignal, givesNumbers: boolean): Promise<Session> {
     const types = { getTypeParser: (type: number) => valuesOf.get(type) ?? String };
     const { client, socket } = await newClient(server, { types: types, pipeline: true });
     try {
       await client.connect();
-      return new Session(client, socket, server, signal);
+      return new Session(client, socket, server, signal, !givesNumbers);
     } catch (error) {
       socket.destroy();
       throw ofServer(server, error, signal);

@@ -1,30 +1,21 @@
 /**
- * The secrets file, mode 0600: data that must never be in the mirror.
- *
- * The secrets belong to the mirror whose identity they hold, and follow it when it is moved or rebuilt. A different mirror is refused only
- * while their own is still in its place.
+ * The secrets: data that must never be in the mirror. In a file, it has mode 0600; in PostgreSQL, they are sealed.
  */
 import { sql } from 'kysely';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import {
-  endEpoch,
-  enterEpoch,
-  isMirrorAt,
-  secretsClaim,
-  type DaemonEpoch,
-  type LeftRecord,
-} from '../files/identity.ts';
-import { shortLockWait } from '../sql/database.ts';
-import { SqliteDatabase, movedError, type DatabaseOptions } from '../sqlite/database.ts';
-import type { Connection } from '../sql/statement.ts';
+import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
+import type { PostgresServer } from '../postgres/session.ts';
+import type { Database } from '../sql/database.ts';
+import { SqliteDatabase, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
-import type { SecretTables } from '../sql/schema.ts';
-import { columns, secretSql, statement, type Statement } from '../sql/statement.ts';
+import { statement, type Statement } from '../sql/statement.ts';
+import { FileSecrets } from './file-secrets.ts';
 import { sealAnew } from './sealed-columns.ts';
-import { unsealed, type Sealing } from './sealing.ts';
+import { KeySealing, unsealed, type Sealing } from './sealing.ts';
+import type { Owner, SecretsPlace } from './secrets-place.ts';
 import { TokenStore, type TokenStoreProcess } from './token-store.ts';
 import { Verifiers } from './verifiers.ts';
 
@@ -58,25 +49,45 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
       `${file.path} holds secrets and others may read it; run: chmod 600 ${file.path}`,
     );
   }
-  return new Secrets(database, file);
+  return new Secrets(new FileSecrets(database, file.path, file.clock), file);
+}
+
+/** How to open secrets in PostgreSQL. */
+export interface PostgresSecretsOptions extends Pick<SecretsFile, 'migrations' | 'clock' | 'random'> {
+  /** With the schema of the secrets. */
+  readonly server: PostgresServer;
+  /** As in `PostgresDatabaseOptions`. */
+  readonly prepares: boolean;
+  /** The path of the file with the key that seals them; undefined where the settings name none. */
+  readonly keyFile: string | undefined;
+}
+
+/** Opens secrets in PostgreSQL. @throws MirrorError `secrets_key_unusable`, and as `PostgresDatabase.open`. */
+export async function openPostgresSecrets(options: PostgresSecretsOptions): Promise<Secrets> {
+  // Before anything is made.
+  const sealing = new KeySealing(options.keyFile, options.random);
+  const { PostgresDatabase } = await import('../postgres/database.ts');
+  const { PostgresSecrets } = await import('./postgres-secrets.ts');
+  const migrations = readMigrations(join(options.migrations, 'postgres-secrets'));
+  const database = await PostgresDatabase.open({ ...options, migrations, givesNumbers: false });
+  return new Secrets(new PostgresSecrets(database), { ...options, sealing });
 }
 
 export class Secrets {
   readonly verifiers: Verifiers;
   readonly notified: NotifiedPositions;
   readonly path: string;
-  readonly #database: SqliteDatabase;
-  readonly #file: SecretsFile;
+  readonly #place: SecretsPlace;
+  readonly #file: Pick<SecretsFile, 'clock' | 'random'>;
   readonly #sealing: Sealing;
-  readonly #claim: (claimant: Owner) => Promise<void>;
   readonly #closing = new AbortController();
   readonly #renewals = new Set<Promise<unknown>>();
 
-  constructor(database: SqliteDatabase, file: SecretsFile) {
-    this.#database = database;
+  constructor(place: SecretsPlace, file: Pick<SecretsFile, 'clock' | 'random' | 'sealing'>) {
+    const { database } = place;
+    this.#place = place;
     this.#file = file;
     this.#sealing = file.sealing ?? unsealed;
-    this.#claim = ownerClaim(database.connection, file.path);
     this.verifiers = new Verifiers(database, file.clock, file.random, this.#sealing);
     this.notified = new NotifiedPositions(database);
     this.path = database.path;
@@ -85,56 +96,48 @@ export class Secrets {
   /** The token pair of one OAuth client, for this process. */
   tokenStore(client: string, user: TokenStoreProcess): TokenStore {
     const { clock, random } = this.#file;
-    const sealing = this.#sealing;
-    const closing = this.#closing.signal;
-    return new TokenStore(this.#database, { client, user, clock, random, sealing, renewals: this.#renewals, closing });
+    const { database, leases } = this.#place;
+    const shared = { sealing: this.#sealing, leases, renewals: this.#renewals, closing: this.#closing.signal };
+    return new TokenStore(database, { client, user, clock, random, ...shared });
   }
 
-  /** Why the secrets cannot be read now; undefined while they can. */
+  /** As `SecretsPlace.trouble`. */
   trouble(): MirrorError | undefined {
-    return this.#database.fileSizes() ? undefined : movedError(this.path);
+    return this.#place.trouble();
   }
 
-  /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still exists. */
+  /** As `SecretsPlace.claim`. */
   claim(owner: Owner): Promise<void> {
-    return this.#database.write(() => this.#claim(owner));
+    return this.#place.claim(owner);
   }
 
   /**
-   * Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over. What was sealed with a key
-   * that is being replaced is sealed anew.
-   * @returns as `enterEpoch`
+   * Makes the daemon of that epoch the user of the secrets; in a file, refuses to write once another daemon has taken over. What was sealed
+   * with a key that is being replaced is sealed anew.
+   * @returns as `SecretsPlace.beginDaemon`
    * @throws MirrorError `secrets_key_unknown`, `secrets_altered` where values are sealed.
    */
-  async beginDaemon(epoch: DaemonEpoch, left: LeftRecord): Promise<boolean> {
-    const { sqlite } = this.#database;
-    const isOlder = await this.#database.write(async () => {
-      await sealAnew(this.#database.connection, this.#sealing);
-      return enterEpoch(sqlite, epoch, left);
-    });
-    await this.#database.requireClaim(secretsClaim(sqlite, epoch));
-    return isOlder;
+  beginDaemon(epoch: DaemonEpoch, left: LeftRecord): Promise<boolean> {
+    return this.#place.beginDaemon(epoch, left, () => sealAnew(this.#place.database.connection, this.#sealing));
   }
 
   /** Records that the daemon of that epoch stopped normally, after the mirror has recorded it. */
-  async endDaemon(epoch: DaemonEpoch): Promise<void> {
-    const { sqlite } = this.#database;
-    const ended = await this.#database.write(() => endEpoch(sqlite, epoch), shortLockWait);
-    await this.#database.requireClaim(secretsClaim(sqlite, ended));
+  endDaemon(epoch: DaemonEpoch): Promise<void> {
+    return this.#place.endDaemon(epoch);
   }
 
-  /** As `Database.copyJournal`. */
+  /** As `SecretsPlace.copyJournal`. */
   copyJournal(): Promise<void> {
-    return this.#database.copyJournal();
+    return this.#place.copyJournal();
   }
 
-  /** As `Database.assertOurs`. */
+  /** As `SecretsPlace.assertOurs`. */
   assertOurs(): void {
-    this.#database.assertOurs();
+    this.#place.assertOurs();
   }
 
   /**
-   * Closes the file. Requests that wait for a token are rejected; a renewal under way is saved first, because the old refresh token no
+   * Closes them. Requests that wait for a token are rejected; a renewal under way is saved first, because the old refresh token no
    * longer works.
    */
   async close(): Promise<void> {
@@ -143,44 +146,8 @@ export class Secrets {
     const late = sleep(this.#file.clock, lockWaitAtClose, enough.signal).catch(() => undefined);
     if (this.#renewals.size > 0) await Promise.race([Promise.allSettled(this.#renewals), late]);
     enough.abort();
-    await this.#database.close();
+    await this.#place.database.close();
   }
-}
-
-/** The mirror that owns a secrets file. Two mirrors with the same secrets would treat each other's callbacks as their own. */
-
-/** A mirror: its identity and its path. */
-interface Owner {
-  readonly mirrorId: string;
-  readonly path: string;
-  /** The path of the mirror that this one stands in for, until it is removed soon: then it only must not meet a third one. */
-  readonly standsInFor?: string | undefined;
-}
-
-/**
- * Returns a function that makes a mirror the owner, if there is none, or if the current one is no longer at its path (moved here, rebuilt
- * or removed). The function runs inside a transaction.
- * @throws MirrorError `secrets_taken` while another mirror is the owner.
- */
-function ownerClaim(db: Connection, secretsPath: string): (claimant: Owner) => Promise<void> {
-  const find = statement<object, SecretTables['owner']>(db, () =>
-    secretSql.selectFrom('owner').select(['id', 'mirror_id', 'mirror_path', 'daemon_epoch']),
-  );
-  const write = statement<SecretTables['owner']>(db, (at) => {
-    const values = columns(at, ['mirror_id', 'mirror_path', 'daemon_epoch']);
-    return secretSql
-      .insertInto('owner')
-      .values({ id: at('id'), ...values })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(values));
-  });
-  return async ({ mirrorId, path, standsInFor }) => {
-    const owner = await find.get({});
-    if (owner?.mirror_id === mirrorId && owner.mirror_path === path) return;
-    if (standsInFor !== undefined && owner?.mirror_path === standsInFor) return;
-    if (owner && owner.mirror_id !== mirrorId && isMirrorAt(owner.mirror_path, owner.mirror_id))
-      throw new MirrorError('secrets_taken', `${secretsPath} belongs to another mirror, ${owner.mirror_path}.`);
-    if (standsInFor === undefined) write.send({ id: 1, mirror_id: mirrorId, mirror_path: path, daemon_epoch: 0 });
-  };
 }
 
 /**
@@ -188,11 +155,11 @@ function ownerClaim(db: Connection, secretsPath: string): (claimant: Owner) => P
  * recognised.
  */
 export class NotifiedPositions {
-  readonly #database: SqliteDatabase;
+  readonly #database: Database;
   readonly #find: Statement<{ target: string }, { place: string }>;
   readonly #save: Statement<{ target: string; place: string }>;
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: Database) {
     const { connection: db } = database;
     this.#database = database;
     this.#find = statement(db, (at) => sql`SELECT place FROM notified WHERE target = ${at('target')}`);

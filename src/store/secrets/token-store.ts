@@ -6,6 +6,7 @@ import type { Database } from '../sql/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
 import { statement, type Statement } from '../sql/statement.ts';
 import type { Sealing } from './sealing.ts';
+import type { LeaseRule } from './secrets-place.ts';
 
 /** Gets the newest pair; `save` resolves when a new one is on disk. */
 type Work<T> = (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>) => Promise<T>;
@@ -22,13 +23,14 @@ export interface TokenStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly sealing: Sealing;
+  readonly leases: LeaseRule;
   /** Renewals under way, so that closing can wait for them. */
   readonly renewals: Set<Promise<unknown>>;
   /** Ends the wait for other processes. */
   readonly closing: AbortSignal;
 }
 
-/** How long a lease of a token pair lasts, in milliseconds: longer than one refresh can take. The lease of a dead process ends at once. */
+/** How long a lease of a token pair lasts, in milliseconds: longer than one refresh can take. In a file, that of a dead process ends at once. */
 const leaseTime = 180_000;
 
 /** How long to wait for another process before that is reported, and how often to check, in milliseconds. */
@@ -49,7 +51,7 @@ export class TokenStore {
   readonly #owner: string;
   readonly #find: Statement<{ client: string }, TokenRow>;
   readonly #introduce: Statement<{ client: string }>;
-  readonly #holder: Statement<{ client: string; now: number; until: number }, { lease_owner: string | null }>;
+  readonly #holder: Statement<{ client: string; now: number; latest: number }, { lease_owner: string | null }>;
   readonly #lease: Statement<{ client: string; owner: string; until: number }>;
   readonly #release: Statement<{ client: string; owner: string }>;
   readonly #store: Statement<{ client: string } & TokenRow>;
@@ -68,12 +70,11 @@ export class TokenStore {
       db,
       (at) => sql`INSERT INTO oauth_tokens (client) VALUES (${at('client')}) ON CONFLICT DO NOTHING`,
     );
-    // A lease that ends later than a new one is from before a restart of the machine.
     this.#holder = statement(
       db,
       (at) => sql`
         SELECT lease_owner FROM oauth_tokens
-        WHERE client = ${at('client')} AND lease_until_ms BETWEEN ${at('now')} AND ${at('until')}`,
+        WHERE client = ${at('client')} AND lease_until_ms BETWEEN ${at('now')} AND ${at('latest')}`,
     );
     this.#lease = statement(
       db,
@@ -141,18 +142,20 @@ export class TokenStore {
   #tryLease(): Promise<boolean> {
     const client = this.#client;
     return this.#database.write(async () => {
+      const { leases } = this.#options;
       this.#introduce.send({ client });
-      const now = Math.floor(this.#options.clock.monotonic());
+      const now = await leases.now();
       const until = now + leaseTime;
-      if (this.#isHeld((await this.#holder.get({ client, now, until }))?.lease_owner ?? null)) return false;
+      const holder = await this.#holder.get({ client, now, latest: until + leases.tolerance });
+      if (this.#isHeld(holder?.lease_owner ?? null)) return false;
       this.#lease.send({ client, owner: this.#owner, until });
       return true;
     });
   }
 
-  /** Whether the owner of the lease still lives. */
   #isHeld(by: string | null): boolean {
-    return by !== null && this.#options.user.process.isAlive(by.split(' ')[0] ?? by);
+    const { leases, user } = this.#options;
+    return by !== null && (!leases.endsWithProcess || user.process.isAlive(by.split(' ')[0] ?? by));
   }
 
   #save({ access, refresh, expiresAt }: TokenPair): Promise<void> {

@@ -12,6 +12,7 @@ import { SweepPermits } from '../../../src/app/sweep-permits.ts';
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { ArrivalSignal, SingleFlight, unlessAborted } from '../../../src/domain/concurrency.ts';
 import { lockFile, lockProcess } from '../../../src/store/files/locks.ts';
+import { FileSecrets } from '../../../src/store/secrets/file-secrets.ts';
 import { unsealed } from '../../../src/store/secrets/sealing.ts';
 import { TokenStore } from '../../../src/store/secrets/token-store.ts';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.ts';
@@ -172,13 +173,14 @@ async function leases(): Promise<Kind> {
   return () => {
     const client = `client ${(clients += 1)}`;
     const renewals = new Set<Promise<unknown>>();
+    const { leases } = new FileSecrets(database, path, clock);
     const user = (name: string) => ({ process: { name, isAlive: () => true }, onWait: () => undefined });
     return {
       clock,
       limit: 1,
       visit: (visitor, number) =>
         new TokenStore(database, {
-          ...{ client, clock, renewals, random: systemRandom, sealing: unsealed },
+          ...{ client, clock, leases, renewals, random: systemRandom, sealing: unsealed },
           user: user(`process${number}`),
           closing: visitor.signal,
         }).exclusively(() => visitor.works()),

@@ -1,0 +1,130 @@
+/** Secrets in PostgreSQL: whose they are, that each refresh token is used by one process, and that none stands there as it is. */
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { postgresAddress } from '../../src/settings/addresses.ts';
+import type { PostgresServer } from '../../src/store/postgres/session.ts';
+import { openPostgresSecrets } from '../../src/store/secrets/secrets.ts';
+import type { TokenStore } from '../../src/store/secrets/token-store.ts';
+import { migrations, temporaryFolder } from '../support/mirror-file.ts';
+import { isMissing } from '../support/needed.ts';
+import { missingPostgres } from '../support/postgres-server.ts';
+import { askPostgres, postgresServer } from '../support/postgres.ts';
+
+const server = postgresServer();
+
+async function place(): Promise<{
+  readonly address: string;
+  readonly server: PostgresServer;
+  readonly keyFile: string;
+}> {
+  const address = await server.database();
+  const to = postgresAddress(address);
+  if (typeof to === 'string') throw new Error(to);
+  const keyFile = join(temporaryFolder(), 'key');
+  writeFileSync(keyFile, randomBytes(32).toString('hex'));
+  return { address, server: { to, schema: 'kept_apart' }, keyFile };
+}
+
+/** As a process of its own opens them. */
+async function open(at: Awaited<ReturnType<typeof place>>) {
+  const secrets = await openPostgresSecrets({
+    ...at,
+    migrations,
+    clock: systemClock,
+    random: systemRandom,
+    prepares: true,
+  });
+  onTestFinished(() => secrets.close());
+  const waited: string[] = [];
+  const user = (name: string) => ({
+    process: { name, isAlive: (other: string) => other === name },
+    onWait: () => void waited.push(name),
+  });
+  return { secrets, waited, tokens: (name: string): TokenStore => secrets.tokenStore('client', user(name)) };
+}
+
+const pair = (number: number) => ({
+  access: new Secret(`access-token-${number}`),
+  refresh: new Secret(`refresh-token-${number}`),
+  expiresAt: Date.UTC(2026, 11, 1),
+});
+
+describe.skipIf(isMissing(missingPostgres))('secrets in PostgreSQL', () => {
+  it('are not made without a key', async () => {
+    const at = await place();
+    const opened = openPostgresSecrets({
+      ...{ ...at, migrations, clock: systemClock, random: systemRandom, prepares: true },
+      keyFile: undefined,
+    });
+    await expect(opened).rejects.toMatchObject({ code: 'secrets_key_unusable' });
+    expect(await askPostgres(at.address, `SELECT 1 FROM pg_namespace WHERE nspname = 'kept_apart'`)).toEqual([]);
+  });
+
+  it('belong to one mirror, wherever it says that it is', async () => {
+    const { secrets } = await open(await place());
+    await secrets.claim({ mirrorId: 'ours', path: 'here' });
+    await secrets.claim({ mirrorId: 'ours', path: 'there' });
+    await expect(secrets.claim({ mirrorId: 'another', path: 'there' })).rejects.toMatchObject({
+      code: 'secrets_taken',
+    });
+  });
+
+  it('know an older copy of their mirror', async () => {
+    const { secrets } = await open(await place());
+    await secrets.claim({ mirrorId: 'ours', path: 'here' });
+    const left = { isThere: false, isOfAnother: false };
+    const epoch = (daemon_epoch: number) => ({ mirror_id: 'ours', daemon_epoch });
+    expect(await secrets.beginDaemon(epoch(4), left)).toBe(false);
+    await secrets.endDaemon(epoch(4));
+    expect(await secrets.beginDaemon(epoch(4), left)).toBe(true);
+    expect(await secrets.beginDaemon(epoch(5), left)).toBe(false);
+  });
+
+  it('K20 a token pair is replaced by one process at a time, though it is not heard of, and each sees what the one before saved', async () => {
+    const at = await place();
+    const [one, other] = [await open(at), await open(at)];
+    const used: string[] = [];
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const first = one.tokens('one').exclusively(async (_, save) => {
+      begin();
+      await ended;
+      await save(pair(1));
+    });
+    await begun;
+    const second = other.tokens('other').exclusively(async (known, save) => {
+      used.push(known?.refresh.reveal() ?? 'none');
+      await save(pair(2));
+    });
+    await expect.poll(() => other.waited, { timeout: 10_000 }).toEqual(['other']);
+    expect(used).toEqual([]);
+    end();
+    await Promise.all([first, second]);
+    expect(used).toEqual(['refresh-token-1']);
+    expect((await one.tokens('one').load())?.access.reveal()).toBe('access-token-2');
+  });
+
+  it('a lease that was left ends by the clock of the server, and one of a server whose clock was years ahead is none', async () => {
+    const at = await place();
+    const { tokens } = await open(at);
+    const set = (until: string) =>
+      askPostgres(
+        at.address,
+        `INSERT INTO kept_apart.oauth_tokens (client, lease_owner, lease_until_ms)
+         VALUES ('client', 'gone 1', extract(epoch FROM clock_timestamp() + interval '${until}') * 1000)
+         ON CONFLICT (client) DO UPDATE SET lease_owner = excluded.lease_owner, lease_until_ms = excluded.lease_until_ms`,
+      );
+    for (const until of ['-1 second', '1 year']) {
+      await set(until);
+      expect(await tokens('one').exclusively((known) => Promise.resolve(known))).toBeUndefined();
+    }
+    await set('100 milliseconds');
+    expect(await tokens('one').exclusively((known) => Promise.resolve(known))).toBeUndefined();
+  });
+});
