@@ -7,11 +7,10 @@ import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { vendorCounts } from '../health/status-document.ts';
 import { defaultConnection, withKept, type Settings } from '../settings/parse.ts';
 import { accountIdInstead, connectionNameOf } from '../settings/shape.ts';
-import { daemonSince } from '../store/files/locks.ts';
 import { accountSummaries } from '../store/account-reports.ts';
 import { keptAccountsAt } from '../store/reports/known-accounts.ts';
 import { loadSettings, settingsOfFile } from './load-settings.ts';
-import { changeExisting, changeMirror, queryMirror } from './open-mirror.ts';
+import { changeExisting, changeMirror, isDaemonThere, queryMirror } from './open-mirror.ts';
 import { withSettings, type Call, type CommandHandler } from './process/command.ts';
 import { printJson, printText } from './terminal/print.ts';
 import { printTable } from './terminal/table.ts';
@@ -91,7 +90,7 @@ export const accountsAdd: CommandHandler<{ readonly connection?: string }> = asy
     );
   if (!(await changeMirror(context, settings, ({ accountRegister }) => accountRegister.add(account, connection))))
     throw new MirrorError('usage', `${account} was already added; \`vendor-mirror accounts list\` shows it.`);
-  const daemon_running = isDaemonRunning(settings);
+  const daemon_running = await isDaemonThere(context, settings);
   if (options.json) printJson(context, { ok: true, account, connection, daemon_running });
   else {
     const next = daemon_running
@@ -110,7 +109,7 @@ export const accountsRemove: CommandHandler = async (call) => {
   );
   if (!removed)
     throw new MirrorError('usage', `${account} was not added; \`vendor-mirror accounts list\` shows what was.`);
-  const daemon_running = isDaemonRunning(settings);
+  const daemon_running = await isDaemonThere(context, settings);
   const callbacks = removed.map(({ callbackid }) => callbackid);
   if (options.json) printJson(context, { ok: true, account, callbacks, daemon_running });
   else {
@@ -135,7 +134,7 @@ export const accountsPause: CommandHandler = async (call) => {
   if (!settings.namedAccounts.includes(account))
     throw new MirrorError('usage', `The settings do not name ${account}, and it was not added.`);
   const changed = await changeMirror(context, settings, ({ accountRegister }) => accountRegister.pause(account));
-  const daemon_running = isDaemonRunning(settings);
+  const daemon_running = await isDaemonThere(context, settings);
   if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
   else {
     const text = changed
@@ -151,7 +150,7 @@ export const accountsResume: CommandHandler = async (call) => {
   const { settings, account } = await named(call);
   const resumed = await changeExisting(context, settings, ({ accountRegister }) => accountRegister.resume(account));
   const changed = resumed ?? false;
-  const daemon_running = isDaemonRunning(settings);
+  const daemon_running = await isDaemonThere(context, settings);
   if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
   else {
     const next = daemon_running
@@ -164,11 +163,6 @@ export const accountsResume: CommandHandler = async (call) => {
   }
   return exitStatus.done;
 };
-
-/** A daemon checks the mirror every second. */
-function isDaemonRunning({ database }: Settings): boolean {
-  return daemonSince(database) !== undefined;
-}
 
 /** The account that the command is about. @throws MirrorError `usage` where it is no account id, or `--account` names another one. */
 async function named(call: Call): Promise<{ readonly settings: Settings; readonly account: string }> {

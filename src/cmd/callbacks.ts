@@ -15,10 +15,10 @@ import { isAboutVendors } from '../domain/events.ts';
 import { silentLog } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Callback } from '../domain/vendor.ts';
-import { isDaemonAt } from '../store/files/locks.ts';
 import { callbackAddress, containsToken } from '../webhook/address.ts';
 import { OwnCallbacks } from '../webhook/own-callbacks.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
+import { isDaemonThere } from './open-mirror.ts';
 import { withSettings, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { print, printJson, printNotice } from './terminal/print.ts';
@@ -146,7 +146,7 @@ export const callbacksRotate: CommandHandler = async (call) => {
     const began = await verifiers.rotate(account);
     await verifiers.forgetRegistrations(account);
     await mirror.callbacks.endWaits(account);
-    const daemon_running = isDaemonAt(settings.database);
+    const daemon_running = await isDaemonThere(context, settings);
     const isUnderWay = async (): Promise<boolean> => (await verifiers.previousTokens()).has(account);
     const end = context.clock.monotonic() + rotationWait;
     while (daemon_running && !isPaused && context.clock.monotonic() < end && (await isUnderWay()))

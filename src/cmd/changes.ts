@@ -29,7 +29,7 @@ export const changes: CommandHandler<ChangesOptions> = async (call) => {
   const nextLook = (): Promise<void> => sleep(context.clock, pause, context.interrupted).catch(() => undefined);
   for (let left = wanted; left > 0 && !context.interrupted.aborted;) {
     // Opened for each look, so that --follow does not keep another process from closing the mirror cleanly.
-    const mirror = openMirror(context, settings);
+    const mirror = await openMirror(context, settings);
     if (!mirror) {
       if (!isAwaited) noticeNothingMirrored(context);
       if (!options.follow) break;

@@ -13,10 +13,10 @@ import { exchange, type Answer } from '../api/http/request.ts';
 import { asMirrorError, codeOf, exitStatus, MirrorError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Settings } from '../settings/parse.ts';
-import { isDaemonAt } from '../store/files/locks.ts';
 import { challengeHeader, probePath, probeProof, proofHeader, type PathTokens } from '../webhook/address.ts';
 import { answererAt as askAnswererAt, answerTimeout } from '../webhook/answerer.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import { isDaemonThere } from './open-mirror.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
 const check = 'public address';
@@ -28,7 +28,7 @@ export async function* listenerCheckups(
   tokens: PathTokens | undefined,
 ): AsyncGenerator<Checkup> {
   const isUnopened = tokens === undefined && settings.listener.publicUrl !== null;
-  const isRunning = hasDaemon(settings);
+  const isRunning = await hasDaemon(context, settings);
   if (isRunning === false) yield await portCheckup(settings);
   if (isUnopened)
     yield warning(
@@ -48,12 +48,8 @@ export async function* listenerCheckups(
 }
 
 /** Undefined where its lock cannot be looked at; why, was reported with the files. */
-function hasDaemon({ database }: Settings): boolean | undefined {
-  try {
-    return isDaemonAt(database);
-  } catch {
-    return undefined;
-  }
+function hasDaemon(context: ProcessContext, settings: Settings): Promise<boolean | undefined> {
+  return isDaemonThere(context, settings).catch(() => undefined);
 }
 
 async function publicAddress(

@@ -55,7 +55,7 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
   const check = 'database';
   const path = settings.database;
   try {
-    const mirror = openMirror(context, settings);
+    const mirror = await openMirror(context, settings);
     if (!mirror) {
       const state = existsSync(path) ? 'is empty' : 'does not exist';
       return warning(check, `${path} ${state}: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
@@ -71,7 +71,8 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
           `${path} is in order, but its journal has grown to ${sizeInWords(journal)}.`,
           'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
         );
-      if (faults.length === 0) return fine(check, `${path} is in order, ${sizeInWords(mirror.sizes.databaseBytes)}.`);
+      if (faults.length === 0)
+        return fine(check, `${path} is in order, ${sizeInWords((await mirror.sizes()).databaseBytes)}.`);
       return problem(
         check,
         new MirrorError('database_corrupt', withFullStop(`${path} is damaged: ${faults.join('; ')}`)),
@@ -103,7 +104,7 @@ function secrets(settings: Settings): Checkup {
 async function* installationCheckups(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
   let mirror: Reader | undefined;
   try {
-    mirror = openMirror(context, settings);
+    mirror = await openMirror(context, settings);
     const health = judge(await mirrorFacts(context, settings, mirror, undefined), context.clock.now());
     const found = ofInstallation(health);
     yield* found;
@@ -151,7 +152,7 @@ async function* postgresServers(context: ProcessContext, settings: Settings): As
   let mirror: Reader | undefined;
   try {
     // One that cannot be read is reported by everything else.
-    mirror = openMirror(context, settings);
+    mirror = await openMirror(context, settings);
   } catch {
     mirror = undefined;
   }
@@ -223,7 +224,7 @@ async function privacy(context: ProcessContext, settings: Settings): Promise<Che
   const { exclude } = settings.vendors;
   const unknown = exclude.filter((name) => !vendorFields.some((field) => field === name));
   try {
-    const mirror = openMirror(context, settings);
+    const mirror = await openMirror(context, settings);
     const held = mirror
       ? await mirror.query((sqlite) => storedFields(sqlite, exclude)).finally(() => mirror.close())
       : [];
@@ -441,7 +442,7 @@ async function healthOf(
   settings: Settings,
   account: string,
 ): Promise<AccountHealth | undefined> {
-  const mirror = openMirror(context, settings);
+  const mirror = await openMirror(context, settings);
   try {
     return judge(await mirrorFacts(context, settings, mirror, account), context.clock.now()).accounts.find(
       ({ facts }) => facts.account === account,

@@ -22,10 +22,10 @@ import {
   type Undelivered,
 } from '../health/callbacks.ts';
 import { unknownCallbacksRemedy, unknownCallbacksText } from '../health/refusals.ts';
-import { isDaemonAt } from '../store/files/locks.ts';
 import { isBelow } from '../webhook/address.ts';
 import { isOwn } from './callbacks.ts';
 import { certificateCheckup, fine, problem, warning, type Checkup } from './doctor-checkup.ts';
+import { isDaemonThere } from './open-mirror.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
 /** Checks an account; where its list cannot be read, nothing further makes sense. */
@@ -410,7 +410,7 @@ async function callbackCheckup(
     );
   const [unverified] = here;
   if (unverified) return await unverifiedCheckup(installation, accountId, unverified);
-  const isRunning = isDaemonAt(installation.settings.database);
+  const isRunning = await isDaemonThere(context, installation.settings);
   const [elsewhere] = own;
   return undelivered(elsewhere ? leadsElsewhere(elsewhere, publicUrl, isRunning) : notRegistered(isRunning));
 }

@@ -32,7 +32,7 @@ export const exportTo: CommandHandler<ExportOptions> = async (call) => {
   if (isTerminal && format === 'parquet')
     throw new MirrorError('usage', 'A .parquet is not text for a terminal: name a file, or pipe it to a program.');
   const settings = await loadSettings(call);
-  const mirror = openMirror(context, settings);
+  const mirror = await openMirror(context, settings);
   if (!mirror) {
     noticeNothingMirrored(context);
     if (options.json) printJson(context, { ok: false, file: null, bytes: 0 });

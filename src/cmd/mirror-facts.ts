@@ -17,7 +17,8 @@ import {
 import type { Settings } from '../settings/parse.ts';
 import { connectionNameOf } from '../settings/shape.ts';
 import { inOrder } from '../domain/concurrency.ts';
-import { daemonSince, isProcessAlive } from '../store/files/locks.ts';
+import type { MirrorError } from '../domain/errors.ts';
+import { processesAt } from '../store/files/locks.ts';
 import { listenerMovedAt, serviceOf } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
@@ -39,12 +40,13 @@ export async function mirrorFacts(
   account: string | undefined,
 ): Promise<HealthFacts> {
   const { database, admin, connections, listener, namedAccounts, notify, sandbox } = settings;
-  const startedAt = daemonSince(database) ?? null;
   const shown = (ids: readonly string[]): string[] => ids.filter((id) => account === undefined || id === account);
   const names = await mirror?.query(async (snapshot) =>
     (await inOrder(shown(await accountIds(snapshot)), carriersOf(snapshot, runsShown))).flat(),
   );
-  const carriers = new Map([...new Set(names)].map((name) => [name, isProcessAlive(database, name)]));
+  const there = settings.postgres ? await mirror?.processes() : processesAt(database);
+  const startedAt = there?.daemonSince ?? null;
+  const carriers = new Map([...new Set(names)].map((name) => [name, there?.isAlive(name)]));
   const found = await mirror?.query(async (snapshot) => {
     const state = accountStates(snapshot, context.clock);
     const left = await accountsNotServed(snapshot, { accounts: namedAccounts, settingsFile: settingsFileOf(settings) });
@@ -66,12 +68,11 @@ export async function mirrorFacts(
     .map((id) => ({ ...unknownState(id), isLeft: false }));
   const isAwaited = startedAt !== null && (listener.publicUrl !== null || sandbox !== null);
   const connectionOf = (id: string): string => connectionNameOf(settings, id);
-  const free = freeBytes(existing(dirname(resolve(database))));
+  // The disk of a server is not this machine's.
+  const free = settings.postgres ? Infinity : freeBytes(existing(dirname(resolve(database))));
   const trouble =
     otherService(service, settings.service, database) ??
-    (mirror && sharedPlace(database, database)) ??
-    readOnly(database) ??
-    noSpaceForDelivery(free) ??
+    (settings.postgres ? undefined : troubleOfFile(database, { isThere: mirror !== undefined, free })) ??
     null;
   const targetNames = notify.map(({ name }) => name);
   return {
@@ -90,10 +91,18 @@ export async function mirrorFacts(
     listenerMovedAt: moved,
     publications: publicationStatuses(settings.publish, publications),
     targets: targetStatuses(targetNames, targets, context.clock.now()),
-    files: mirror?.sizes ?? { databaseBytes: 0, walBytes: 0 },
+    files: (await mirror?.sizes()) ?? { databaseBytes: 0, walBytes: 0 },
     process: null,
     next: { pull: undefined, reconcile: undefined },
   };
+}
+
+/** Why nothing can be written to the file; undefined while it can. */
+function troubleOfFile(
+  path: string,
+  { isThere, free }: { readonly isThere: boolean; readonly free: number },
+): MirrorError | undefined {
+  return (isThere ? sharedPlace(path, path) : undefined) ?? readOnly(path) ?? noSpaceForDelivery(free);
 }
 
 /** The folder, or the nearest one above it that is there. */

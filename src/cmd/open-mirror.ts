@@ -1,21 +1,23 @@
 /** The mirror, opened by a command that does not speak with the service. */
 import { join } from 'node:path';
 import type { Settings } from '../settings/parse.ts';
-import { lockProcess } from '../store/files/locks.ts';
+import { isDaemonAt, lockProcess } from '../store/files/locks.ts';
 import type { Store } from '../store/mirror.ts';
 import { mirrorOptions, Reader } from '../store/reader.ts';
 import type { Snapshot } from '../store/sql/statement.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
+import { packageVersion } from './version.ts';
 
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
  * @returns undefined where there is no mirror yet.
  * @throws MirrorError as `Reader.open`.
  */
-export function openMirror(context: ProcessContext, settings: Settings): Reader | undefined {
+export function openMirror(context: ProcessContext, settings: Settings): Promise<Reader | undefined> {
   const { packageRoot, clock, random } = context;
   const migrations = join(packageRoot, 'migrations');
+  if (settings.postgres) return Reader.openPostgres(settings.postgres, { migrations, clock });
   return Reader.open(mirrorOptions({ path: settings.database, migrations, clock, random }));
 }
 
@@ -29,7 +31,7 @@ export async function queryMirror<T>(
   settings: Settings,
   report: (snapshot: Snapshot) => T,
 ): Promise<T | undefined> {
-  const mirror = openMirror(context, settings);
+  const mirror = await openMirror(context, settings);
   if (!mirror) {
     noticeNothingMirrored(context);
     return undefined;
@@ -41,23 +43,45 @@ export async function queryMirror<T>(
   }
 }
 
+/** Whether a daemon uses the mirror of these settings. @throws MirrorError as `openMirror`. */
+export async function isDaemonThere(context: ProcessContext, settings: Settings): Promise<boolean> {
+  if (!settings.postgres) return isDaemonAt(settings.database);
+  const mirror = await openMirror(context, settings);
+  try {
+    return (await mirror?.processes())?.daemonSince !== undefined;
+  } finally {
+    await mirror?.close();
+  }
+}
+
 /** Changes the mirror, beside a running daemon too. @throws MirrorError as `openMirror` of the store. */
 export async function changeMirror<T>(
   context: ProcessContext,
-  { database }: Settings,
+  settings: Settings,
   change: (mirror: Store) => Promise<T>,
 ): Promise<T> {
-  const { packageRoot, clock, random } = context;
-  const migrations = join(packageRoot, 'migrations');
-  const { openMirror: openToChange } = await import('../store/mirror.ts');
-  const { migrationProgress } = await import('./terminal/progress.ts');
-  const onMigration = migrationProgress(context);
-  const mirror = await openToChange({ path: database, migrations, clock, random, lockProcess, onMigration });
+  const mirror = await openToChange(context, settings);
   try {
     return await change(mirror);
   } finally {
     await mirror.close();
   }
+}
+
+async function openToChange(context: ProcessContext, { database, postgres }: Settings): Promise<Store> {
+  const { packageRoot, clock, random } = context;
+  const shared = { migrations: join(packageRoot, 'migrations'), clock, random };
+  const { openMirror, openPostgresMirror } = await import('../store/mirror.ts');
+  if (postgres)
+    return await openPostgresMirror({
+      ...shared,
+      server: postgres,
+      prepares: false,
+      program: packageVersion(packageRoot),
+    });
+  const { migrationProgress } = await import('./terminal/progress.ts');
+  const onMigration = migrationProgress(context);
+  return await openMirror({ ...shared, path: database, lockProcess, onMigration });
 }
 
 /**

@@ -53,7 +53,7 @@ interface Totals {
 export const status: CommandHandler<{ readonly all?: boolean }> = async (call) => {
   const { context, options } = call;
   const settings = await loadSettings(call);
-  const mirror = openMirror(context, settings);
+  const mirror = await openMirror(context, settings);
   if (!mirror) noticeNothingMirrored(context);
   try {
     const now = context.clock.now();

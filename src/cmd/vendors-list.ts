@@ -44,7 +44,7 @@ const batch = 5_000;
 
 export const vendorsList: CommandHandler<ListOptions> = async (call) => {
   const { context, options } = call;
-  const mirror = openMirror(context, await loadSettings(call));
+  const mirror = await openMirror(context, await loadSettings(call));
   if (!mirror) {
     noticeNothingMirrored(context);
     if (options.json) printJson(context, { ok: true, total: 0, vendors: [] });

@@ -55,7 +55,7 @@ export function statusDocument(health: Health) {
     next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
     database_bytes: files.databaseBytes,
     wal_bytes: files.walBytes,
-    disk_free_bytes: ability.diskFreeBytes,
+    disk_free_bytes: freeBytesOf(ability),
     rss_bytes: facts.process?.rssBytes ?? null,
     event_loop_lag_seconds: facts.process?.eventLoopLagSeconds ?? null,
     accounts: accounts.map((account) => accountDocument(account, whole.has(account))),
@@ -75,8 +75,13 @@ export function readinessDocument(ability: Ability): ReadinessDocument {
     reasons: problems.map(sentenceOf),
     listener_open: ability.listening,
     file_writable: ability.trouble === null,
-    disk_free_bytes: ability.diskFreeBytes,
+    disk_free_bytes: freeBytesOf(ability),
   };
+}
+
+/** Null where the disk is not this machine's. */
+function freeBytesOf({ diskFreeBytes }: Ability): number | null {
+  return Number.isFinite(diskFreeBytes) ? diskFreeBytes : null;
 }
 
 /** Of those that the settings name. */

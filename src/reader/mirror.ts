@@ -60,7 +60,7 @@ async function openWhenUnlocked(options: Parameters<typeof Reader.open>[0]): Pro
   const deadline = systemClock.monotonic() + (options.lockWait ?? 0);
   for (;;) {
     try {
-      const reader = Reader.open(options);
+      const reader = await Reader.open(options);
       if (reader) return reader;
       throw new ReaderError('database_unusable', `The file ${options.path} does not exist.`, {
         hint: 'Check the path, or run `vendor-mirror sync`.',

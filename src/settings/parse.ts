@@ -105,7 +105,7 @@ function settingsOf(shaped: Shaped, postgres: PostgresStore | undefined, origin:
   const { database } = shaped;
   const ofFile = {
     ...shaped,
-    database: typeof database === 'string' ? database : database.name,
+    database: typeof database === 'string' ? database : `${database.name}, schema ${shaped.databaseSchema}`,
     secrets: postgres ? `${postgres.to.name}, schema ${postgres.secretsSchema}` : shaped.secrets,
     postgres,
     ...origin,
@@ -320,8 +320,9 @@ const ignored: Readonly<Record<string, true>> = {
 export function changedKeys(before: Settings, after: Settings): string[] {
   const keys = new Set(differing(before, after, ''));
   const { postgres } = after;
+  // What messages call them.
+  if (postgres) for (const key of ['database', 'secrets']) keys.delete(key);
   if (!isSame(before.postgres?.to, postgres?.to)) keys.add('database');
-  if (postgres) keys.delete('secrets');
   // It is read again by itself.
   if (postgres?.passwordFile !== undefined) keys.delete('databasePassword');
   return [...keys].sort();

@@ -1,44 +1,68 @@
 /** The mirror, opened read-only: answers reports and makes copies, without exposing its connection. */
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
+import type { Clock } from '../domain/clock.ts';
 import type { Exported } from './export/export-process.ts';
 import type { Export, ProcessOptions, StreamOptions } from './export/write-export.ts';
+import { processesAt, type ProcessesThere } from './files/locks.ts';
 import { noteDamage, resolvedPath } from './files/own-files.ts';
+import type { ReadPlace } from './places/read-place.ts';
+import type { PostgresServer } from './postgres/session.ts';
 import { SqliteDatabase, type DatabaseOptions } from './sqlite/database.ts';
 import { readMigrations, type Migration } from './sqlite/migrate.ts';
 import { faultsOf, isCausedByDamage } from './sqlite/sqlite-errors.ts';
 import type { Query } from './sql/statement.ts';
 
 export class Reader {
-  readonly #database: SqliteDatabase;
+  readonly #place: ReadPlace;
 
-  private constructor(database: SqliteDatabase) {
-    this.#database = database;
+  private constructor(place: ReadPlace) {
+    this.#place = place;
   }
 
-  /** @returns undefined where there is no mirror yet. @throws MirrorError as `Database.openToRead`. */
-  static open(options: DatabaseOptions): Reader | undefined {
-    const database = SqliteDatabase.openToRead(options);
-    return database && new Reader(database);
+  /** Opens a file. @returns undefined where there is no mirror yet. @throws MirrorError as `SqliteDatabase.openToRead`. */
+  static open(options: DatabaseOptions): Promise<Reader | undefined> {
+    return Promise.resolve().then(() => {
+      const database = SqliteDatabase.openToRead(options);
+      return database && new Reader(new FileReadPlace(database));
+    });
+  }
+
+  /** Opens a schema of PostgreSQL. @returns undefined where there is no mirror yet. @throws MirrorError as `PostgresDatabase.openToRead`. */
+  static async openPostgres(
+    server: PostgresServer,
+    options: { readonly migrations: string; readonly clock: Clock },
+  ): Promise<Reader | undefined> {
+    const { PostgresReadPlace } = await import('./places/postgres-read-place.ts');
+    const place = await PostgresReadPlace.open(server, options);
+    return place && new Reader(place);
   }
 
   /** Runs a report on one consistent state. */
-  readonly query: Query = (report) => this.#database.read(() => report(this.#database.connection));
+  readonly query: Query = (report) => {
+    const { database } = this.#place;
+    return database.read(() => report(database.connection));
+  };
 
   /** Sizes in bytes. */
-  get sizes(): { databaseBytes: number; walBytes: number } {
-    return this.#database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 };
+  sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
+    return this.#place.sizes();
   }
 
-  /** The result of SQLite's integrity check; empty where the file is sound. */
+  /** As `ReadPlace.faults`. */
   faults(): Promise<string[]> {
-    return this.#database.read(() => faultsOf(this.#database.sqlite));
+    return this.#place.faults();
+  }
+
+  /** The processes that use the mirror now. */
+  processes(): Promise<ProcessesThere> {
+    return this.#place.processes();
   }
 
   /** Like `exportToFile`, which is loaded only when needed. */
   async exportToFile(file: string, what: Export, options: ProcessOptions): Promise<Exported> {
     const { exportToFile } = await import('./export/write-export.ts');
-    return await exportToFile(this.#database, file, what, options);
+    return await exportToFile(this.#place.exported, file, what, options);
   }
 
   /** Like `exportToStream`, which is loaded only when needed. */
@@ -48,12 +72,37 @@ export class Reader {
     options: StreamOptions,
   ): Promise<Exported> {
     const { exportToStream } = await import('./export/write-export.ts');
-    return await exportToStream(this.#database, stream, what, options);
+    return await exportToStream(this.#place.exported, stream, what, options);
   }
 
-  /** Closes the file. May be called more than once. */
+  /** May be called more than once. */
   close(): Promise<void> {
-    return this.#database.close();
+    return this.#place.database.close();
+  }
+}
+
+/** A mirror in a file. */
+class FileReadPlace implements ReadPlace {
+  readonly database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.database = database;
+  }
+
+  get exported(): SqliteDatabase {
+    return this.database;
+  }
+
+  sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
+    return Promise.resolve(this.database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 });
+  }
+
+  faults(): Promise<string[]> {
+    return this.database.read(() => faultsOf(this.database.sqlite));
+  }
+
+  processes(): Promise<ProcessesThere> {
+    return Promise.resolve(processesAt(this.database.path));
   }
 }
 

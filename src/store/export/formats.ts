@@ -155,7 +155,7 @@ const maxCharacters = 8_000_000;
 /** The pieces of the file, a group of rows at a time, then its end. @throws MirrorError `usage` for values of several kinds in a column. */
 export async function* parquetOf(
   columns: readonly TypedColumn[],
-  rows: Iterable<readonly Cell[]>,
+  rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>,
 ): AsyncGenerator<Uint8Array, Exported> {
   // Few exports need it.
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
@@ -185,7 +185,7 @@ export async function* parquetOf(
     });
     void writer.write({ columnData, rowGroupSize: group.length });
   };
-  for (const group of inGroups(rows)) {
+  for await (const group of inGroups(rows)) {
     write(group);
     yield written();
   }
@@ -195,10 +195,12 @@ export async function* parquetOf(
   return { noTimes };
 }
 
-function* inGroups(rows: Iterable<readonly Cell[]>): Generator<readonly (readonly Cell[])[]> {
+async function* inGroups(
+  rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>,
+): AsyncGenerator<readonly (readonly Cell[])[]> {
   let group: (readonly Cell[])[] = [];
   let characters = 0;
-  for (const row of rows) {
+  for await (const row of rows) {
     group.push(row);
     for (const cell of row) if (typeof cell === 'string') characters += cell.length;
     if (group.length < maxRows && characters < maxCharacters) continue;

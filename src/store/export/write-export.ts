@@ -17,7 +17,7 @@ import {
   type ExportedRows,
   type RowSource,
 } from './export-rows.ts';
-import { csvOf, jsonOf, kindOf, ndjsonOf } from './formats.ts';
+import { csvOf, jsonOf, kindOf, ndjsonOf, parquetOf } from './formats.ts';
 
 const streams: Readonly<Record<Exclude<ExportFormat, 'db' | 'parquet'>, (rows: ExportedRows) => Readable>> = {
   csv: csvOf,
@@ -39,6 +39,17 @@ function formatOf(file: string): ExportFormat {
   throw new MirrorError('usage', `${file} ${problem}; use .db, .csv, .json, .ndjson or .parquet, or set --format.`);
 }
 
+/** A mirror that is no file, whose rows are read by whoever knows its engine. */
+export interface RowsElsewhere {
+  /** Where it is, as messages say it. */
+  readonly path: string;
+  /** As `rowQuery` and `exportedRows` of a file. */
+  rows(what: RowSource, signal: AbortSignal | undefined): Promise<ExportedRows>;
+}
+
+/** A mirror, whichever engine holds it. */
+export type ExportedMirror = SqliteDatabase | RowsElsewhere;
+
 /** Rows in a format, as a stream. */
 interface RowStream {
   readonly bytes: Readable;
@@ -48,12 +59,34 @@ interface RowStream {
   close(): Promise<void>;
 }
 
+type Rows = Export & { readonly format: Exclude<ExportFormat, 'db'> };
+
+async function streamElsewhere(mirror: RowsElsewhere, what: Rows, signal: AbortSignal | undefined): Promise<RowStream> {
+  const rows = await mirror.rows(what, signal);
+  const close = (): Promise<void> => rows.close();
+  try {
+    refuseLostColumns(rows.columns, what.format);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  if (what.format !== 'parquet')
+    return { bytes: streams[what.format](rows), exported: () => Promise.resolve({ noTimes: 0 }), close };
+  const written = { noTimes: 0 };
+  const typed = rows.columns.map(({ name, type }) => ({ name, kind: kindOf(type) }));
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    Object.assign(written, yield* parquetOf(typed, rows.rows));
+  }
+  return { bytes: Readable.from(pieces()), exported: () => Promise.resolve(written), close };
+}
+
 /** @throws MirrorError as `rowQuery`. */
 function streamOf(
-  mirror: SqliteDatabase,
-  what: Export & { readonly format: Exclude<ExportFormat, 'db'> },
+  mirror: ExportedMirror,
+  what: Rows,
   { program, signal }: Pick<ProcessOptions, 'program' | 'signal'>,
-): RowStream {
+): RowStream | Promise<RowStream> {
+  if ('rows' in mirror) return streamElsewhere(mirror, what, signal);
   const { path, text: query, columns } = rowQuery(mirror, what);
   refuseLostColumns(columns, what.format);
   if (what.format !== 'parquet') {
@@ -79,13 +112,14 @@ function streamOf(
  * @throws MirrorError as `copyMirror` and `exportedRows`; `usage` for an unknown extension, and for rows as a `.db`.
  */
 export async function exportToFile(
-  mirror: SqliteDatabase,
+  mirror: ExportedMirror,
   file: string,
   what: Export,
   options: ProcessOptions,
 ): Promise<Exported> {
   const format = what.format ?? formatOf(file);
   if (format === 'db') {
+    if ('rows' in mirror) throw noFile(mirror);
     if (what.view !== undefined || what.query !== undefined)
       throw new MirrorError(
         'usage',
@@ -97,7 +131,7 @@ export async function exportToFile(
     return { noTimes: 0 };
   }
   const { signal } = options;
-  const rows = streamOf(mirror, { ...what, format }, options);
+  const rows = await streamOf(mirror, { ...what, format }, options);
   try {
     await replaceFile(file, replacementFor(mirror, file, options), (handle) =>
       pipeline(rows.bytes, writerTo(handle), signal ? { signal } : {}),
@@ -106,6 +140,13 @@ export async function exportToFile(
   } finally {
     await rows.close();
   }
+}
+
+function noFile({ path }: RowsElsewhere): MirrorError {
+  return new MirrorError(
+    'usage',
+    `A .db is a copy of a mirror in a file, and the mirror is in ${path}: copy that with pg_dump, or export to .csv, .json, .ndjson or .parquet.`,
+  );
 }
 
 export interface StreamOptions extends Pick<ProcessOptions, 'program'> {
@@ -118,7 +159,7 @@ export interface StreamOptions extends Pick<ProcessOptions, 'program'> {
  * @throws MirrorError as `exportedRows`, `usage` for a `.db`.
  */
 export async function exportToStream(
-  mirror: SqliteDatabase,
+  mirror: ExportedMirror,
   stream: Writable | NodeJS.WritableStream,
   what: Export,
   options: StreamOptions,
@@ -126,7 +167,7 @@ export async function exportToStream(
   const { clock, signal } = options;
   const format = what.format ?? 'csv';
   if (format === 'db') throw new MirrorError('usage', 'A .db cannot go to standard output: name a file.');
-  const rows = streamOf(mirror, { ...what, format }, options);
+  const rows = await streamOf(mirror, { ...what, format }, options);
   try {
     await pipeline(rows.bytes, (chunks: AsyncIterable<unknown>) => inTurns(chunks, clock), stream, {
       end: false,

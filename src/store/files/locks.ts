@@ -258,6 +258,19 @@ export function isProcessAlive(database: string, name: string): boolean | undefi
   }
 }
 
+/** Processes that use a mirror. */
+export interface ProcessesThere {
+  /** When the daemon began, in milliseconds since 1970; undefined where none runs. */
+  readonly daemonSince: number | undefined;
+  /** Whether the process of that name is there; undefined where that cannot be known. */
+  isAlive(name: string): boolean | undefined;
+}
+
+/** The processes that use the mirror at that path, for who only reads: each is looked for when it is asked for. */
+export function processesAt(database: string): ProcessesThere {
+  return { daemonSince: daemonSince(database), isAlive: (name) => isProcessAlive(database, name) };
+}
+
 /** Whether a process holds this file. A stale file is removed while it is locked, so that no other process takes it meanwhile. */
 function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;

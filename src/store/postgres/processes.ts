@@ -4,11 +4,11 @@
  * all others do.
  */
 import { hostname } from 'node:os';
-import { sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
+import { parseInstant, sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import type { ProcessLock } from '../files/locks.ts';
-import { statement, type None, type Statement } from '../sql/statement.ts';
+import type { ProcessesThere, ProcessLock } from '../files/locks.ts';
+import { statement, type Connection, type None, type Statement } from '../sql/statement.ts';
 import type { PostgresDatabase } from './database.ts';
 import { sql } from 'kysely';
 
@@ -31,6 +31,23 @@ interface ProcessOptions {
 }
 
 const silence = sql`CAST(${`${limits.processSilence / 1_000} seconds`} AS interval)`;
+
+/** All that are known, those that are gone too. */
+const allSeen = (db: Connection): Statement<None, Seen> =>
+  statement<None, Seen>(
+    db,
+    () => sql`
+      SELECT name, host, is_daemon, started_at, renewed_at > clock_timestamp() - ${silence} AS is_there FROM _processes
+      ORDER BY name`,
+  );
+
+/** Those that use the mirror now, for who only reads it. Runs inside a transaction. */
+export async function processesThere(db: Connection): Promise<ProcessesThere> {
+  const there = (await allSeen(db).all({})).filter(({ is_there }) => is_there === 1);
+  const names = new Set(there.map(({ name }) => name));
+  const daemon = there.find(({ is_daemon }) => is_daemon === 1);
+  return { daemonSince: daemon && parseInstant(daemon.started_at), isAlive: (name) => names.has(name) };
+}
 
 export class PostgresProcess implements ProcessLock {
   readonly name: string;
@@ -59,12 +76,7 @@ export class PostgresProcess implements ProcessLock {
         VALUES (${at('name')}, ${at('host')}, ${at('program')}, ${at('is_daemon')}, clock_timestamp(), clock_timestamp())
         ON CONFLICT (name) DO UPDATE SET renewed_at = clock_timestamp(), is_daemon = excluded.is_daemon`,
     );
-    this.#all = statement<None, Seen>(
-      db,
-      () => sql`
-        SELECT name, host, is_daemon, started_at, renewed_at > clock_timestamp() - ${silence} AS is_there FROM _processes
-        ORDER BY name`,
-    );
+    this.#all = allSeen(db);
     this.#remove = statement(db, (at) => sql`DELETE FROM _processes WHERE name = ${at('name')}`);
     this.#removeOld = statement(
       db,

@@ -16,7 +16,7 @@ function prepared(sqlite: Sqlite, text: string): ReturnType<typeof sqlite.prepar
 }
 
 /** Any other statement changes something, even if only the connection. */
-const reads = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i;
+export const reads = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i;
 
 /** Prepares the query. @throws MirrorError `usage` where it is not a single read-only statement. */
 export function readOnlyStatement(sqlite: Sqlite, text: string): ReadOnlyStatement {

@@ -28,7 +28,10 @@ function problem(over: Readonly<Record<string, unknown>>, sources?: Partial<Sett
 describe('a mirror in PostgreSQL', () => {
   it('is at an address, with a schema of its own, and another one for its secrets', () => {
     const settings = parse({ database: `${to}?sslmode=verify-full` });
-    expect(settings).toMatchObject({ database: to, secrets: `${to}, schema vendor_mirror_secrets` });
+    expect(settings).toMatchObject({
+      database: `${to}, schema vendor_mirror`,
+      secrets: `${to}, schema vendor_mirror_secrets`,
+    });
     expect(settings.postgres?.to).toMatchObject({
       host: 'db.example.com',
       database: 'mirror',
