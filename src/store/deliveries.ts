@@ -14,6 +14,7 @@ import {
   columns,
   keyText,
   mirrorSql,
+  noLimit,
   ofVendor,
   runQuery,
   statement,
@@ -340,7 +341,7 @@ export function latestDeliveries(db: Connection, filter: DeliveryFilter): Promis
     wanted(filter)
       .select(['id', ...journalled])
       .orderBy('id', 'desc')
-      .limit(filter.limit ?? -1),
+      .limit(filter.limit ?? noLimit),
   );
 }
 

@@ -71,19 +71,24 @@ class Reading {
   readonly #client: Client;
   readonly #socket: Socket;
   readonly #ending = new AbortController();
+  readonly #signal: AbortSignal | undefined;
+  /** Whether a user wrote the query. */
+  #isUsers = false;
+  readonly #interrupt = (): void => void this.close();
 
-  private constructor(server: PostgresServer, client: Client, socket: Socket) {
+  private constructor(server: PostgresServer, client: Client, socket: Socket, signal: AbortSignal | undefined) {
     this.#server = server;
     this.#client = client;
     this.#socket = socket;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#interrupt, { once: true });
   }
 
   static async open(server: PostgresServer, signal: AbortSignal | undefined): Promise<Reading> {
     const { client, socket } = await newClient(server, { types: { getTypeParser: parserOf } });
-    const reading = new Reading(server, client, socket);
-    signal?.addEventListener('abort', () => void reading.close(), { once: true });
-    if (signal?.aborted) await reading.close();
+    const reading = new Reading(server, client, socket, signal);
     try {
+      signal?.throwIfAborted();
       await client.connect();
       return reading;
     } catch (error) {
@@ -104,10 +109,11 @@ class Reading {
     await this.#ask(
       `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path TO "${schema}"; SET LOCAL TimeZone TO 'UTC';
        SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0;
-       SET LOCAL client_connection_check_interval TO '5s'`,
+       SET LOCAL client_connection_check_interval TO '5s'; SET LOCAL synchronize_seqscans TO off`,
     );
     if (query !== undefined) {
       if (!reads.test(query)) throw queryRefused('it must be a single SELECT, which changes nothing');
+      this.#isUsers = true;
       return (await this.#open(query)).map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) }));
     }
     const known = await this.#knownView(view ?? 'vendor_overview');
@@ -143,6 +149,7 @@ class Reading {
 
   /** Ends the connection. */
   async close(): Promise<void> {
+    this.#signal?.removeEventListener('abort', this.#interrupt);
     this.#ending.abort(new MirrorError('interrupted', 'Reading the rows was interrupted.'));
     if (this.#socket.closed || this.#socket.pending) return void this.#socket.destroy();
     const closed = once(this.#socket, 'close');
@@ -150,13 +157,8 @@ class Reading {
     await closed;
   }
 
-  /** Opens the cursor. @throws MirrorError `usage` for a query that cannot be used. */
   async #open(query: string): Promise<Fetched['fields']> {
-    try {
-      await this.#ask(`DECLARE exported NO SCROLL CURSOR FOR ${query}`);
-    } catch (error) {
-      throw ofQuery(error);
-    }
+    await this.#ask(`DECLARE exported NO SCROLL CURSOR FOR ${query}`);
     return (await this.#ask('FETCH FORWARD 0 FROM exported')).fields;
   }
 
@@ -182,16 +184,16 @@ class Reading {
       const asked = { text, rowMode: 'array' as const, ...(isOne && { queryMode: 'extended' }) };
       return await this.#client.query<Cell[]>(asked, values && [...values]);
     } catch (error) {
-      throw ofServer(this.#server, error, this.#ending.signal);
+      const known = ofServer(this.#server, error, this.#ending.signal);
+      const isFault = this.#isUsers && ofQueries.test((error as { readonly code?: string }).code ?? '');
+      throw isFault && known instanceof MirrorError ? queryRefused(known.message) : known;
     }
   }
 }
 
+/** Of these classes of SQLSTATE, what fails is the fault of the query, unless it is a right that is missing. */
+const ofQueries = /^(0A|21|22|25|34|42(?!501)|54)/;
+
 function typeOf(type: number): string | null {
   return type === numeric ? null : (declared.get(type) ?? 'TEXT');
-}
-
-/** What the server says of a query is the fault of the query. */
-function ofQuery(error: unknown): unknown {
-  return error instanceof MirrorError && error.code === 'postgres_tables' ? queryRefused(error.message) : error;
 }

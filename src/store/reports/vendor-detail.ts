@@ -12,7 +12,7 @@ import {
   type VendorKey,
   type VendorTable,
 } from '../sql/schema.ts';
-import { columnList, statement, type At } from '../sql/statement.ts';
+import { columnList, noLimit, statement, type At } from '../sql/statement.ts';
 import { fieldChanges, readChanges, type Change, type FieldChange } from './change-feed.ts';
 
 /** A vendor without its history. */
@@ -38,7 +38,7 @@ export async function vendorDetails(
 ): Promise<VendorDetail[]> {
   return inOrder(await storedDetails(db, vendorid, account), async (detail) => {
     const { account_id } = detail.vendor;
-    const history = await readChanges(db, { account: account_id, vendorid, since: 0, limit: -1 });
+    const history = await readChanges(db, { account: account_id, vendorid, since: 0, limit: noLimit });
     const [from, to] = [history[0]?.seq ?? 0, history.at(-1)?.seq ?? 0];
     return { ...detail, history, fields: await fieldChanges(db, { account_id, vendorid, from, to }) };
   });

@@ -170,6 +170,9 @@ export function compiled<Args extends object>(
   return { text, names: (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args & string) };
 }
 
+/** As a LIMIT: all rows. PostgreSQL knows no negative one. */
+export const noLimit = 2 ** 31 - 1;
+
 /** The numbers of an argument that is a JSON array, for `IN`. */
 export function numbersIn(json: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(SELECT CAST(value AS BIGINT) FROM json_each(${json}))`;
