@@ -38,13 +38,19 @@ import { openMirror } from './open-mirror.ts';
 import { shellWord } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 
-/** `doctor` on the files: the mirror, the secrets, and the disk that they are on. */
-export async function* fileCheckups(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
-  yield await database(context, settings);
-  yield secrets(settings);
-  yield disk(settings);
-  yield* fileSystems(settings);
-  yield* serviceUser(settings);
+/** `doctor` on the mirror and the secrets, and on the disk or the server that they are on. */
+export async function* storeCheckups(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
+  const { postgres } = settings;
+  if (postgres) {
+    const { postgresCheckups } = await import('./doctor-postgres.ts');
+    yield* postgresCheckups(context, settings, postgres);
+  } else {
+    yield await database(context, settings);
+    yield secrets(settings);
+    yield disk(settings);
+    yield* fileSystems(settings);
+    yield* serviceUser(settings);
+  }
   yield await privacy(context, settings);
   yield* installationCheckups(context, settings);
   yield* postgresServers(context, settings);
@@ -193,11 +199,11 @@ async function postgresServer(
 }
 
 /** Files that nobody can trust, because others may put something else in their place. */
-function* openFolders({ database, secrets, publish, sandbox }: Settings): Generator<Checkup> {
+function* openFolders({ database, secrets, postgres, publish, sandbox }: Settings): Generator<Checkup> {
   // Root checks for the user of the service.
-  const user = process.geteuid?.() === 0 ? statSync(nearestFolder(resolve(database))).uid : undefined;
+  const user = process.geteuid?.() === 0 && !postgres ? statSync(nearestFolder(resolve(database))).uid : undefined;
   const files =
-    sandbox === null
+    sandbox === null && !postgres
       ? ([
           ['database', database],
           ['secrets', secrets],

@@ -16,7 +16,7 @@ import type { PathTokens } from '../webhook/address.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { listenerCheckups } from './doctor-listener.ts';
 import { settingsCheckups } from './doctor-settings.ts';
-import { checkOf, fileCheckups, knownBefore, mirrorCheckups } from './doctor-mirror.ts';
+import { checkOf, storeCheckups, knownBefore, mirrorCheckups } from './doctor-mirror.ts';
 import { clockCheck, serviceCheckups } from './doctor-service.ts';
 import { loadSettings } from './load-settings.ts';
 import { highestExit, withSettings, type Call, type CommandHandler } from './process/command.ts';
@@ -82,7 +82,7 @@ async function checkAll(
   const { context } = call;
   let isExplained = false;
   let isOlder = false;
-  for await (const checkup of fileCheckups(context, settings)) {
+  for await (const checkup of storeCheckups(context, settings)) {
     await report(checkup);
     isOlder ||= checkup.code === 'database_older';
     isExplained ||= checkup.result === 'problem' && (checkup.check === 'database' || checkup.check === 'secrets');

@@ -53,6 +53,11 @@ export class PostgresSession {
     }
   }
 
+  /** The number by which the server, or a pooler before it, named the session. */
+  get processId(): number | null {
+    return (this.#client as { readonly processID?: number | null }).processID ?? null;
+  }
+
   /** The rows of one statement; several without values are one, too. @throws MirrorError `postgres_…` */
   async run<Row extends object>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
     try {
