@@ -33,7 +33,7 @@ import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
 import { mirrorMigrations, mirrorMode } from '../store/reader.ts';
 import { connectionFailures } from '../store/account-reports.ts';
-import { FiguresThread } from '../store/reports/figures.ts';
+import { FiguresThread, type FiguresService } from '../store/reports/figures.ts';
 import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { publicationReports } from '../store/publications.ts';
 import { targetReports } from '../store/reports/outbox-report.ts';
@@ -94,7 +94,7 @@ interface DaemonParts {
   readonly installation: Installation;
   readonly epoch: DaemonEpoch;
   readonly lock: SideLock;
-  readonly made: MadeFiles;
+  readonly made: MadeFiles | undefined;
   readonly isRestored: boolean;
   /** In the order in which they start. */
   readonly services: readonly Service[];
@@ -218,7 +218,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     observe: (outcome, ms) => metrics.delivery(outcome, ms),
   });
 
-  const figures = new FiguresThread(compiled.figures, mirror.path);
+  const figures = await figuresOf(settings, mirror, dependencies);
   const health: HealthParts = {
     ...{ version: dependencies.version, start, settings, machine: dependencies.machine, clock },
     ...{ mirror, secrets: installation.secrets, connections: installation.connections, accounts, listener },
@@ -275,15 +275,30 @@ interface OpenedInstallation {
   readonly isRestored: boolean;
 }
 
+/** Where figures are computed, so that no delivery waits for them: in a thread, or by a server. */
+async function figuresOf(
+  { postgres }: Settings,
+  mirror: Pick<Store, 'path'>,
+  { compiled, clock, migrations }: DaemonDependencies,
+): Promise<FiguresService> {
+  if (!postgres) return new FiguresThread(compiled.figures, mirror.path);
+  const { FiguresSession } = await import('../store/postgres/figures-session.ts');
+  return new FiguresSession({ store: postgres, clock, migrations });
+}
+
 const wrongTokens =
   'requests to the admin port had a wrong token: if no program of yours has an old one, somebody guesses; let only those reach the port who should';
+
+/** For a mirror in PostgreSQL, which knows its daemon itself. */
+const noLock: SideLock = { restamp: () => undefined, release: () => undefined, discard: () => undefined };
 
 /** Takes the side lock, then opens the files. A damaged mirror that no other program has open is moved aside first. */
 async function openAlone(
   settings: Settings,
   dependencies: InstallationDependencies,
-): Promise<OpenedInstallation & { readonly lock: SideLock; readonly made: MadeFiles }> {
+): Promise<OpenedInstallation & { readonly lock: SideLock; readonly made: MadeFiles | undefined }> {
   serviceAddress(settings);
+  if (settings.postgres) return { ...(await openClaimed(settings, dependencies)), lock: noLock, made: undefined };
   const made = new MadeFiles(settings);
   let lock: SideLock | undefined;
   try {
@@ -299,9 +314,9 @@ async function openAlone(
 }
 
 /** After all files were closed, where nothing was started. */
-function discard(made: MadeFiles, lock: SideLock | undefined): void {
+function discard(made: MadeFiles | undefined, lock: SideLock | undefined): void {
   // Another daemon may have the files where this has no lock.
-  if (!lock) return;
+  if (!made || !lock) return;
   made.remove();
   lock.discard();
   made.removeFolders();

@@ -6,14 +6,14 @@ import { SingleFlight } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { ServiceTime } from '../domain/service-time.ts';
-import type { Settings } from '../settings/parse.ts';
+import type { PostgresStore, Settings } from '../settings/parse.ts';
 import { newFiles } from '../store/files/identity.ts';
 import { MadeFiles } from '../store/made-files.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
-import { openMirror, type MirrorFile, type Store } from '../store/mirror.ts';
+import { openMirror, openPostgresMirror, type MirrorFile, type Store } from '../store/mirror.ts';
 import type { RunCounts } from '../store/runs.ts';
 import { refuseMigrationBesideDaemon } from '../store/files/locks.ts';
-import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
+import { openPostgresSecrets, openSecrets, secretsSealing, type Secrets } from '../store/secrets/secrets.ts';
 import { verify, type VerifyOptions, type VerifyReport } from '../sync/compare.ts';
 import { pull, pullGateways, type GatewayCount, type PullOptions, type RunReport } from '../sync/run.ts';
 import { VendorReader, type SyncAccount } from '../sync/sync-account.ts';
@@ -252,42 +252,66 @@ export async function openInstallation(
   dependencies: InstallationDependencies,
 ): Promise<Installation> {
   const baseUrl = serviceAddress(settings);
+  const { mirror, openItsSecrets, undo } = await (settings.postgres
+    ? openInPostgres(settings.postgres, dependencies)
+    : openFiles(settings, dependencies));
+  const serviceName = dependencies.serviceName ?? serviceNameOf(baseUrl);
+  let secrets: Secrets | undefined;
+  try {
+    const { mirrorId, service: known } = await mirror.identity();
+    if (!dependencies.anyService) refuseOtherService(known, serviceName, mirror);
+    secrets = await openItsSecrets();
+    await secrets.claim({ mirrorId, path: mirror.path, standsInFor: dependencies.standsInFor });
+    await recordServed(mirror, settings, dependencies.log);
+    return new Installation(settings, mirror, secrets, dependencies);
+  } catch (error) {
+    await secrets?.close();
+    await mirror.close();
+    undo();
+    throw error;
+  }
+}
+
+/** A mirror, and how to open its secrets. */
+interface Opened {
+  readonly mirror: Store;
+  readonly openItsSecrets: () => Promise<Secrets>;
+  /** Removes what was made, after everything was closed. */
+  readonly undo: () => void;
+}
+
+async function openFiles(settings: Settings, dependencies: InstallationDependencies): Promise<Opened> {
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
-  const { lockProcess, onMigration = migrationLog(log) } = dependencies;
+  const { isDraft, lockProcess, onMigration = migrationLog(log) } = dependencies;
   const fresh = settings.sandbox === null && dependencies.standsInFor === undefined ? newFiles(settings) : undefined;
   if (fresh !== undefined)
     log.warn(
       `this begins ${fresh}; if there should be earlier ones, check \`database\` and \`secrets\` in the settings, and whether their folder is mounted`,
     );
   const made = new MadeFiles(settings);
-  const mirror = await openMirror({
-    ...files,
-    path: settings.database,
-    isDraft: dependencies.isDraft,
-    lockProcess,
-    onMigration,
-  });
-  const serviceName = dependencies.serviceName ?? serviceNameOf(baseUrl);
-  let secrets: Secrets | undefined;
-  try {
-    const { mirrorId, service: known } = await mirror.identity();
-    if (!dependencies.anyService) refuseOtherService(known, serviceName, mirror);
-    secrets = await openSecrets({
-      ...files,
-      path: settings.secrets,
-      mayMigrate: () => refuseMigrationBesideDaemon(mirror.path),
-    });
-    await secrets.claim({ mirrorId, path: mirror.path, standsInFor: dependencies.standsInFor });
-    await recordServed(mirror, settings, log);
-    return new Installation(settings, mirror, secrets, dependencies);
-  } catch (error) {
-    await secrets?.close();
-    await mirror.close();
-    made.remove();
-    made.removeFolders();
-    throw error;
-  }
+  const mirror = await openMirror({ ...files, path: settings.database, isDraft, lockProcess, onMigration });
+  const mayMigrate = (): void => refuseMigrationBesideDaemon(mirror.path);
+  return {
+    mirror,
+    openItsSecrets: () => openSecrets({ ...files, path: settings.secrets, mayMigrate }),
+    undo() {
+      made.remove();
+      made.removeFolders();
+    },
+  };
+}
+
+/** What is made on a server stays: an empty schema is filled by the next start as by this one. */
+async function openInPostgres(store: PostgresStore, dependencies: InstallationDependencies): Promise<Opened> {
+  const { clock, random, migrations, log, onFatal } = dependencies;
+  const options = { store, migrations, clock, random };
+  // Before anything is made: a server that cannot be reached, or a key that cannot be used.
+  const sealing = secretsSealing(store, random);
+  const isThere = await (await import('../store/postgres/glimpse.ts')).isMirrorOn(store);
+  const mirror = await openPostgresMirror({ ...options, onDistrust: onFatal });
+  if (!isThere) log.warn(`this begins a new mirror, ${mirror.path}`);
+  return { mirror, openItsSecrets: () => openPostgresSecrets({ ...options, sealing }), undo: () => undefined };
 }
 
 /** The address of a service, in one spelling. */

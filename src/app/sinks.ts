@@ -11,12 +11,11 @@ import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
-import { Secret } from '../domain/secret.ts';
 import { CronSlots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
-import { readSecretFile } from '../settings/file.ts';
 import type { PostgresPublication } from '../settings/parse.ts';
 import type { Store } from '../store/mirror.ts';
+import { withCurrentPassword } from '../store/postgres/server.ts';
 import { freshnessRows } from '../store/sink/mirror-rows.ts';
 import { Sink, sinkDefinition } from '../store/sink/sink.ts';
 import { cursorParts } from '../store/reports/feed-cursor.ts';
@@ -207,23 +206,4 @@ export class SinkService implements Service {
     const { mirror, clock } = this.#options;
     return JSON.stringify(await freshnessRows(mirror.query, clock));
   }
-}
-
-/** The password may be replaced while a daemon runs: its file is read again for each connection. */
-function withCurrentPassword(publication: PostgresPublication): PostgresPublication {
-  const { passwordFile } = publication;
-  if (passwordFile === undefined) return publication;
-  let { password } = publication;
-  return {
-    ...publication,
-    get password() {
-      try {
-        const text = readSecretFile(passwordFile).trim();
-        if (text !== '') password = new Secret(text);
-      } catch {
-        // What was read before may still be right; if not, the server says so.
-      }
-      return password;
-    },
-  };
 }

@@ -8,7 +8,7 @@ import { vendorCounts } from '../health/status-document.ts';
 import { defaultConnection, withKept, type Settings } from '../settings/parse.ts';
 import { accountIdInstead, connectionNameOf } from '../settings/shape.ts';
 import { accountSummaries } from '../store/account-reports.ts';
-import { keptAccountsAt } from '../store/reports/known-accounts.ts';
+import { keptAccountsOf } from '../store/places/mirror-of.ts';
 import { loadSettings, settingsOfFile } from './load-settings.ts';
 import { changeExisting, changeMirror, isDaemonThere, queryMirror } from './open-mirror.ts';
 import { withSettings, type Call, type CommandHandler } from './process/command.ts';
@@ -167,7 +167,7 @@ export const accountsResume: CommandHandler = async (call) => {
 /** The account that the command is about. @throws MirrorError `usage` where it is no account id, or `--account` names another one. */
 async function named(call: Call): Promise<{ readonly settings: Settings; readonly account: string }> {
   const inFile = settingsOfFile(call);
-  const settings = withKept(inFile, await keptAccountsAt(inFile.database));
+  const settings = withKept(inFile, await keptAccountsOf(inFile));
   const [account = ''] = call.args;
   const instead = accountIdInstead(account);
   if (instead !== undefined) throw new MirrorError('usage', `"${visible(account)}" should be ${instead}.`);

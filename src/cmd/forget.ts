@@ -113,9 +113,14 @@ async function readmit(call: Call, settings: Settings, vendorid: number): Promis
 
 async function forgetting<T>(
   { context }: Call,
-  { database: path }: Settings,
+  { database: path, postgres }: Settings,
   work: (mirror: Forgetter) => Promise<T>,
 ): Promise<T> {
+  if (postgres)
+    throw new MirrorError('usage', 'Only a mirror in a file can be overwritten: PostgreSQL keeps what was removed.', {
+      remedy:
+        'Name the fields in vendors.exclude, or remove them at the service; old rows, backups and standbys are the server’s own.',
+    });
   const { packageRoot, clock, random } = context;
   const migrations = join(packageRoot, 'migrations');
   const mirror = await Forgetter.open({ path, migrations, clock, random, onMigration: migrationProgress(context) });

@@ -12,7 +12,7 @@ import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
 import { fileAbove, isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
-import { keptAccountsAt, knownConnection } from '../store/reports/known-accounts.ts';
+import { keptAccountsOf, knownConnectionOf } from '../store/places/mirror-of.ts';
 import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
@@ -32,7 +32,7 @@ export async function loadSettings(call: Call): Promise<Settings> {
 export async function settingsOfLogin(call: Call): Promise<Settings> {
   const { account } = call.options;
   const inFile = settingsOfFile(call);
-  const settings = withKept(inFile, await keptAccountsAt(inFile.database));
+  const settings = withKept(inFile, await keptAccountsOf(inFile));
   return account === undefined ? settings : await restricted(settings, account);
 }
 
@@ -181,9 +181,9 @@ function refuseOpenCommands(name: string, { connections }: Settings): void {
 
 /** The mirror may hold an account that was removed from the settings: it can still be read, and its callbacks deleted. */
 async function restricted(settings: Settings, wanted: string): Promise<Settings> {
-  const { accounts, database, connectionOf } = settings;
+  const { accounts, connectionOf } = settings;
   if (accounts.includes(wanted)) return { ...settings, accounts: [wanted], isRestricted: true };
-  const connection = await knownConnection(database, wanted);
+  const connection = await knownConnectionOf(settings, wanted);
   if (connection !== undefined)
     return {
       ...settings,

@@ -7,7 +7,6 @@ import { mirrorOptions, Reader } from '../store/reader.ts';
 import type { Snapshot } from '../store/sql/statement.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
-import { packageVersion } from './version.ts';
 
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
@@ -72,13 +71,7 @@ async function openToChange(context: ProcessContext, { database, postgres }: Set
   const { packageRoot, clock, random } = context;
   const shared = { migrations: join(packageRoot, 'migrations'), clock, random };
   const { openMirror, openPostgresMirror } = await import('../store/mirror.ts');
-  if (postgres)
-    return await openPostgresMirror({
-      ...shared,
-      server: postgres,
-      prepares: false,
-      program: packageVersion(packageRoot),
-    });
+  if (postgres) return await openPostgresMirror({ ...shared, store: postgres });
   const { migrationProgress } = await import('./terminal/progress.ts');
   const onMigration = migrationProgress(context);
   return await openMirror({ ...shared, path: database, lockProcess, onMigration });

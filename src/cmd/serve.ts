@@ -47,7 +47,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
   return withFinalRecord({ log, summary }, async () => {
     const started = onPort(await loadSettings(call), options.port);
-    if (options.existing) refuseNewFiles(started);
+    if (options.existing) await refuseNew(started);
     leaveRemovedFolder();
     for (const { message, remedy } of secretCheckups(started)) log.warn(`${message} ${remedy ?? ''}`);
     const service = await serviceOf(await reachable(started), context, { stays: options.unregister !== true });
@@ -62,6 +62,20 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
     }
   });
 };
+
+/** @throws MirrorError `settings_invalid` where the mirror or the secrets would begin anew, and of the server. */
+async function refuseNew(settings: Settings): Promise<void> {
+  const { database, postgres } = settings;
+  if (!postgres) {
+    refuseNewFiles(settings);
+    return;
+  }
+  if (await (await import('../store/postgres/glimpse.ts')).isUsedOn(postgres)) return;
+  throw new MirrorError(
+    'settings_invalid',
+    `${database}, schema ${postgres.schema}, holds no vendors yet, and --existing forbids to begin. Check \`database\` and \`databaseSchema\` in the settings; the first start of an installation is without --existing.`,
+  );
+}
 
 /** @throws MirrorError `settings_invalid` where the mirror or the secrets would begin anew. */
 function refuseNewFiles(settings: Settings): void {

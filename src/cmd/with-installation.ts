@@ -16,7 +16,7 @@ import { MirrorError, errorSentence } from '../domain/errors.ts';
 import { createLog, prettyEntries, type Log, type LogLevel } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
 import { defaultWorld } from '../sandbox/core/worlds.ts';
-import { defaultConnection, isLoopback, type Settings } from '../settings/parse.ts';
+import { defaultConnection, isLoopback, type PostgresStore, type Settings } from '../settings/parse.ts';
 import { refuseOtherFiles } from '../store/files/identity.ts';
 import { lockFile, lockProcess } from '../store/files/locks.ts';
 import { resolvedPath } from '../store/files/own-files.ts';
@@ -40,9 +40,9 @@ export async function withInstallation<T>(
 ): Promise<T> {
   const { clock, random, fetch, packageRoot } = call.context;
   const service = await serviceOf(settings, call.context, { stays: false });
-  const files = looksOnly ? filesToLookWith(service.settings) : undefined;
+  const files = looksOnly ? await filesToLookWith(service.settings) : undefined;
   try {
-    refuseOtherFiles(service.settings);
+    if (!service.settings.postgres) refuseOtherFiles(service.settings);
     const installation = await openInstallation(files?.settings ?? service.settings, {
       ...dependencies,
       ...(files && { standsInFor: files.standsInFor }),
@@ -72,19 +72,27 @@ interface InstallationUse extends Pick<InstallationDependencies, 'retryLimits' |
   readonly looksOnly?: boolean;
 }
 
+interface FilesToLookWith {
+  readonly settings: Settings;
+  readonly standsInFor: string;
+  readonly lockProcess: typeof lockProcess;
+  readonly remove: () => void;
+}
+
 /**
  * What stands in for the files of an installation whose mirror has not begun; undefined where there is a mirror. A grant that is renewed is
  * kept in the secrets themselves, because its old refresh token no longer works; then this process is known beside the mirror that may begin
  * meanwhile, where others look who renews.
  */
-function filesToLookWith(settings: Settings) {
+async function filesToLookWith(settings: Settings): Promise<FilesToLookWith | undefined> {
+  if (settings.postgres) return schemaToLookWith(settings, settings.postgres);
   if (existsSync(settings.database)) return undefined;
   const standsInFor = resolvedPath(settings.database);
   const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-'));
-  const mayRenew = [...settings.connections.values()].some((auth) => 'oauth' in auth);
-  const secrets = mayRenew || existsSync(settings.secrets) ? settings.secrets : join(folder, 'secrets.db');
+  const renews = mayRenew(settings);
+  const secrets = renews || existsSync(settings.secrets) ? settings.secrets : join(folder, 'secrets.db');
   const lock: typeof lockProcess = (database, random) => {
-    if (!mayRenew) return lockProcess(database, random);
+    if (!renews) return lockProcess(database, random);
     makeFolderOf(standsInFor);
     return lockProcess(standsInFor, random);
   };
@@ -94,6 +102,24 @@ function filesToLookWith(settings: Settings) {
     lockProcess: lock,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** The same for a mirror in PostgreSQL; undefined also where a grant may be renewed, which only the secrets there can keep. */
+async function schemaToLookWith(settings: Settings, store: PostgresStore): Promise<FilesToLookWith | undefined> {
+  const { isMirrorOn } = await import('../store/postgres/glimpse.ts');
+  if (mayRenew(settings) || (await isMirrorOn(store))) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-'));
+  const files = { database: join(folder, 'vendors.db'), secrets: join(folder, 'secrets.db') };
+  return {
+    settings: { ...settings, ...files, postgres: undefined },
+    standsInFor: settings.database,
+    lockProcess,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function mayRenew({ connections }: Settings): boolean {
+  return [...connections.values()].some((auth) => 'oauth' in auth);
 }
 
 /**
@@ -133,6 +159,12 @@ export async function serviceOf(
   { stays }: { stays: boolean },
 ): Promise<Service> {
   if (settings.sandbox === null) return { settings, stop: () => Promise.resolve() };
+  if (settings.postgres)
+    throw new MirrorError(
+      'usage',
+      'The built-in sandbox keeps its world in a file beside the mirror, and `database` is no file.',
+      { remedy: 'Run `vendor-mirror sandbox` as a service, and name its address as service.baseUrl.' },
+    );
   const world = `${settings.database}.world`;
   makeFolderOf(world);
   const begun = context.clock.monotonic();

@@ -26,7 +26,7 @@ import { place, problemsOf, readSettingsYaml, type Problem } from './yaml.ts';
 
 export { defaultConnection, isLoopback };
 export { publishedFiles, publishedSchemas } from './shape.ts';
-export type { AuthSettings, FilePublication, PostgresPublication } from './shape.ts';
+export type { AuthSettings, FilePublication, PostgresPublication, PostgresStore } from './shape.ts';
 export type { NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 
 /** Where settings are read from. */

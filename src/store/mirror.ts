@@ -7,6 +7,7 @@ import { timestamp, type Clock, type Random } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, ReserveRequest } from '../domain/reading.ts';
 import type { Publication } from '../settings/export-format.ts';
+import type { PostgresStore } from '../settings/parse.ts';
 import { AccountRegister, AccountRows } from './accounts.ts';
 import { Callbacks } from './callbacks.ts';
 import { Deliveries, expiringDeliveries, SweepRequestWriter } from './deliveries.ts';
@@ -72,12 +73,11 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
 }
 
 /** How to open a mirror in PostgreSQL. */
-export interface PostgresMirror extends Omit<PostgresDatabaseOptions, 'migrations'> {
+export interface PostgresMirror extends Pick<PostgresDatabaseOptions, 'clock'> {
+  readonly store: PostgresStore;
   readonly random: Random;
   /** The folder with all migrations. */
   readonly migrations: string;
-  /** The version of the program. */
-  readonly program: string;
   /** Another process has become the daemon: this one must end. */
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
 }
@@ -88,9 +88,12 @@ export async function openPostgresMirror(options: PostgresMirror): Promise<Store
   const { PostgresPlace } = await import('./places/postgres-place.ts');
   const { PostgresProcess } = await import('./postgres/processes.ts');
   const migrations = readMigrations(join(options.migrations, 'postgres'));
-  const database = await PostgresDatabase.open({ ...options, migrations });
+  const program = migrations.at(-1)?.program ?? 'unknown';
+  const { mirrorServer, preparesStatements: prepares } = await import('./postgres/server.ts');
+  const server = mirrorServer(options.store);
+  const database = await PostgresDatabase.open({ ...options, server, prepares, migrations });
   try {
-    const process = new PostgresProcess({ ...options, database, onSuperseded: options.onDistrust });
+    const process = new PostgresProcess({ ...options, program, database, onSuperseded: options.onDistrust });
     await process.start();
     return new Store(new PostgresPlace(database, process), options);
   } catch (error) {

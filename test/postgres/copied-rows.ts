@@ -12,8 +12,9 @@ const own = new Set(['migrations', 'data_dictionary', '_processes', '_server']);
 export async function copyRows(path: string, address: string, schema: string): Promise<void> {
   const to = postgresAddress(address);
   if (typeof to === 'string') throw new Error(to);
-  const made = { server: { to, schema }, migrations, clock: systemClock, random: systemRandom };
-  await (await openPostgresMirror({ ...made, prepares: false, program: '0.0.0' })).close();
+  const unused = { password: undefined, passwordFile: undefined, secretsKeyFile: undefined };
+  const store = { to, schema, secretsSchema: `${schema}_secrets`, ...unused };
+  await (await openPostgresMirror({ store, migrations, clock: systemClock, random: systemRandom })).close();
   const client = new pg.Client(address);
   await client.connect();
   try {

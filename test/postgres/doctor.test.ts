@@ -11,7 +11,7 @@ import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { readSecretFile } from '../../src/settings/file.ts';
 import { openPostgresMirror } from '../../src/store/mirror.ts';
 import type { ServerFacts } from '../../src/store/postgres/server-facts.ts';
-import { openPostgresSecrets } from '../../src/store/secrets/secrets.ts';
+import { openPostgresSecrets, secretsSealing } from '../../src/store/secrets/secrets.ts';
 import { migrations, packageRoot, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { freePort } from '../support/network/free-port.ts';
@@ -52,13 +52,13 @@ async function told(database: string, over: Readonly<Record<string, unknown>> = 
 }
 
 async function makeMirror(address: string, key?: string): Promise<void> {
-  const { postgres } = settingsIn('.', { database: address, secrets: undefined }, readSecretFile);
-  const shared = { migrations, clock: systemClock, random: systemRandom, prepares: false };
-  const mirror = await openPostgresMirror({ ...shared, server: postgres!, program: '0.0.0' });
+  const given = { database: address, secrets: undefined, ...(key !== undefined && { secretsKeyFile: key }) };
+  const store = settingsIn('.', given, readSecretFile).postgres!;
+  const shared = { store, migrations, clock: systemClock, random: systemRandom };
+  const mirror = await openPostgresMirror(shared);
   await mirror.close();
   if (key === undefined) return;
-  const secretsServer = { ...postgres!, schema: postgres!.secretsSchema };
-  const secrets = await openPostgresSecrets({ ...shared, server: secretsServer, keyFile: key });
+  const secrets = await openPostgresSecrets({ ...shared, sealing: secretsSealing(store, systemRandom) });
   await secrets.verifiers.rotate('6BApk');
   await secrets.close();
 }

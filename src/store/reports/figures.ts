@@ -105,8 +105,18 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** Computes what the dashboard shows of many rows. */
+export interface FiguresService extends Service {
+  /** The figures of an account. @throws Error where they cannot be computed. */
+  read(accountId: string): Promise<Figures>;
+  /** What is owed to active vendors in every account. @throws Error as `read`. */
+  owed(): Promise<readonly AccountOwed[]>;
+  /** Lists vendors in an order that needs a look at all of them. @throws Error as `read`. */
+  browse(filter: VendorFilter): Promise<VendorList>;
+}
+
 /** The thread that computes figures: started with the first request, ended with the daemon. */
-export class FiguresThread implements Service {
+export class FiguresThread implements FiguresService {
   readonly name = 'the figures thread';
   readonly #program: string;
   readonly #path: string;
@@ -130,17 +140,14 @@ export class FiguresThread implements Service {
     await this.#worker?.terminate();
   }
 
-  /** Computes the figures of an account. @throws Error where the thread cannot work, or ends. */
   read(accountId: string): Promise<Figures> {
     return this.#ask(accountId);
   }
 
-  /** Computes what is owed to active vendors in every account. @throws Error as `read`. */
   owed(): Promise<readonly AccountOwed[]> {
     return this.#ask(null);
   }
 
-  /** Lists vendors in an order that needs a look at all of them. @throws Error as `read`. */
   browse(filter: VendorFilter): Promise<VendorList> {
     return this.#ask(filter);
   }

@@ -6,8 +6,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import type { PostgresStore } from '../../settings/parse.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
-import type { PostgresServer } from '../postgres/session.ts';
 import type { Database } from '../sql/database.ts';
 import { SqliteDatabase, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
@@ -54,23 +54,24 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
 
 /** How to open secrets in PostgreSQL. */
 export interface PostgresSecretsOptions extends Pick<SecretsFile, 'migrations' | 'clock' | 'random'> {
-  /** With the schema of the secrets. */
-  readonly server: PostgresServer;
-  /** As in `PostgresDatabaseOptions`. */
-  readonly prepares: boolean;
-  /** The path of the file with the key that seals them; undefined where the settings name none. */
-  readonly keyFile: string | undefined;
+  readonly store: PostgresStore;
+  readonly sealing: Sealing;
 }
 
-/** Opens secrets in PostgreSQL. @throws MirrorError `secrets_key_unusable`, and as `PostgresDatabase.open`. */
+/** How secrets are sealed there. @throws MirrorError `secrets_key_unusable`. */
+export function secretsSealing({ secretsKeyFile }: PostgresStore, random: Random): Sealing {
+  return new KeySealing(secretsKeyFile, random);
+}
+
+/** Opens secrets in PostgreSQL. @throws MirrorError as `PostgresDatabase.open`. */
 export async function openPostgresSecrets(options: PostgresSecretsOptions): Promise<Secrets> {
-  // Before anything is made.
-  const sealing = new KeySealing(options.keyFile, options.random);
   const { PostgresDatabase } = await import('../postgres/database.ts');
   const { PostgresSecrets } = await import('./postgres-secrets.ts');
+  const { preparesStatements: prepares, secretsServer } = await import('../postgres/server.ts');
+  const server = secretsServer(options.store);
   const migrations = readMigrations(join(options.migrations, 'postgres-secrets'));
-  const database = await PostgresDatabase.open({ ...options, migrations, givesNumbers: false });
-  return new Secrets(new PostgresSecrets(database), { ...options, sealing });
+  const database = await PostgresDatabase.open({ ...options, server, prepares, migrations, givesNumbers: false });
+  return new Secrets(new PostgresSecrets(database), options);
 }
 
 export class Secrets {

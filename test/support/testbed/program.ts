@@ -49,6 +49,8 @@ export interface ProgramOptions {
   readonly accounts?: readonly string[];
   /** More settings, as YAML. Without a schedule among them, no run begins that a test does not ask for. */
   readonly settings?: string;
+  /** Where the mirror and its secrets are, as YAML; default: in files of the folder. */
+  readonly store?: string;
   /** The rate limit for vendors; default: practically none. */
   readonly rate?: string;
   /** How to get access, as YAML; default: the service's token. */
@@ -74,8 +76,11 @@ admin: { port: ${adminPort} }`;
   writeFileSync(
     file,
     `accounts: [${accounts.join()}]
-database: ${database}
-secrets: ${join(folder, 'secrets.db')}
+${
+  options.store ??
+  `database: ${database}
+secrets: ${join(folder, 'secrets.db')}`
+}
 service:
   baseUrl: ${service.baseUrl}
   auth: ${auth}

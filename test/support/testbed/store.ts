@@ -98,9 +98,10 @@ async function inPostgres(address: string, clock: Clock): Promise<Kept> {
   const { askSchema, dropSchema, newSchema, runInSchema } = await import('../postgres-schema.ts');
   const to = newSchema(address);
   onTestFinished(() => dropSchema(to));
+  const unused = { password: undefined, passwordFile: undefined, secretsKeyFile: undefined };
+  const store = { ...to, ...unused, secretsSchema: `${to.schema}_secrets` };
   return {
-    open: () =>
-      openPostgresMirror({ server: to, migrations, clock, random: systemRandom, prepares: true, program: '0.0.0' }),
+    open: () => openPostgresMirror({ store, migrations, clock, random: systemRandom }),
     query: (sql, ...values) => askSchema(to, sql, ...values),
     damage: (sql) => runInSchema(to, sql),
     refusing: (trigger, when) => `

@@ -93,7 +93,8 @@ vi.mock('../../../../src/store/sqlite/connection.ts', async (original) => {
 });
 
 /** What runs before the schema is there, or in another thread or process and without a table. */
-const elsewhere = /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program|postgres\/processes|places\/postgres-place)\.ts/;
+const elsewhere =
+  /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program|postgres\/processes|places\/postgres-(read-)?place|secrets\/postgres-secrets)\.ts/;
 
 /** The columns that the code reads, by the place of the statement. */
 function readColumns(): Map<string, readonly string[]> {
