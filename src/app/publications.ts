@@ -16,7 +16,6 @@ import type { Log } from '../domain/log.ts';
 import { checkCron, CronSlots } from '../schedule/cron-slots.ts';
 import { Schedule } from '../schedule/schedule.ts';
 import { publishedFiles, type FilePublication, type Settings } from '../settings/parse.ts';
-import { assertPublishable } from '../store/export/export-rows.ts';
 import type { Store } from '../store/mirror.ts';
 import { cursorParts } from '../store/reports/feed-cursor.ts';
 import type { PublicationRow } from '../store/publications.ts';
@@ -222,19 +221,20 @@ export function refuseBadSchedules({ schedule, publish }: Pick<Settings, 'schedu
 }
 
 /** @throws MirrorError `settings_invalid` where a publication names a view that is not there, or a query that cannot be used. */
-export async function refuseBadSources(publish: Settings['publish'], { query }: Pick<Store, 'query'>): Promise<void> {
-  const problems = await query((snapshot) =>
-    publish.flatMap((publication, index) => {
-      if ('to' in publication) return [];
-      try {
-        assertPublishable(snapshot, publication);
-        return [];
-      } catch (error) {
-        if (!(error instanceof MirrorError) || error.code !== 'usage') throw error;
-        return [`  publish.${index}: ${error.message}`];
-      }
-    }),
-  );
+export async function refuseBadSources(
+  publish: Settings['publish'],
+  mirror: Pick<Store, 'assertPublishable'>,
+): Promise<void> {
+  const problems: string[] = [];
+  for (const [index, publication] of publish.entries()) {
+    if ('to' in publication) continue;
+    try {
+      await mirror.assertPublishable(publication);
+    } catch (error) {
+      if (!(error instanceof MirrorError) || error.code !== 'usage') throw error;
+      problems.push(`  publish.${index}: ${error.message}`);
+    }
+  }
   if (problems.length > 0)
     throw new MirrorError('settings_invalid', `Copies cannot be published:\n${problems.join('\n')}`);
 }

@@ -74,7 +74,7 @@ export function* serverCheckups(facts: ServerFacts): Generator<Checkup> {
   if (facts.isPooled)
     yield fine(
       'pooler',
-      'Connections go through a pooler: everything is set for one transaction, so it may give each to another session.',
+      'Connections go through a pooler, which has to know prepared statements (PgBouncer 1.21 or newer, with max_prepared_statements above 0).',
     );
   for (const rights of facts.rights) yield rightsCheckup(rights);
   yield* timeouts(facts);

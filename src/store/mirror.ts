@@ -324,6 +324,11 @@ export class Store {
     return this.#place.noSpaceForSweep();
   }
 
+  /** As `Place.assertPublishable`. */
+  assertPublishable(publication: Publication): Promise<void> {
+    return this.#place.assertPublishable(publication);
+  }
+
   /** As `Place.publish`. */
   publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported> {
     return this.#place.publish(publication, { random: this.#random, ...options });

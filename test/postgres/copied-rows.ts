@@ -1,20 +1,25 @@
 /** The rows of a mirror in a file, put into one in PostgreSQL as they are. */
 import pg from 'pg';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
-import { openPostgresMirror } from '../../src/store/mirror.ts';
+import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import { ask, migrations } from '../support/mirror-file.ts';
 
 /** What each engine has of its own. */
 const own = new Set(['migrations', 'data_dictionary', '_processes', '_server']);
 
-/** Makes a mirror in a schema, with the rows of a file. */
-export async function copyRows(path: string, address: string, schema: string): Promise<void> {
+/** Opens a mirror in a schema to write, which it makes where there is none. */
+export function openCopy(address: string, schema: string): Promise<Store> {
   const to = postgresAddress(address);
   if (typeof to === 'string') throw new Error(to);
   const unused = { password: undefined, passwordFile: undefined, secretsKeyFile: undefined };
   const store = { to, schema, secretsSchema: `${schema}_secrets`, ...unused };
-  await (await openPostgresMirror({ store, migrations, clock: systemClock, random: systemRandom })).close();
+  return openPostgresMirror({ store, migrations, clock: systemClock, random: systemRandom });
+}
+
+/** Makes a mirror in a schema, with the rows of a file. */
+export async function copyRows(path: string, address: string, schema: string): Promise<void> {
+  await (await openCopy(address, schema)).close();
   const client = new pg.Client(address);
   await client.connect();
   try {

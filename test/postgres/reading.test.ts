@@ -2,13 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Driver } from '../../src/store/sqlite/driver-package.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { refuseBadSources } from '../../src/app/publications.ts';
 import { ask } from '../support/mirror-file.ts';
+import { compiled } from '../support/source/compiled.ts';
 import { isMissing } from '../support/needed.ts';
 import { missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
-import { copyRows } from './copied-rows.ts';
+import { copyRows, openCopy } from './copied-rows.ts';
 
 const server = postgresServer();
 const service = 'service: { baseUrl: "http://127.0.0.1:9", auth: { accessToken: token } }';
@@ -201,5 +203,31 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(await since()).toBe('2026-11-20 11:00:00.000');
     await beat(`clock_timestamp() - interval '31 seconds'`);
     expect(await since()).toBeNull();
+  });
+
+  it('is published to files, and what cannot be is refused at the start', async () => {
+    const { line, address } = await both();
+    const mirror = await openCopy(address, 'books');
+    onTestFinished(() => mirror.close());
+    const refused = refuseBadSources(
+      [
+        { path: 'a.csv', when: 'change', view: 'payables' },
+        { path: 'b.csv', when: 'change', view: 'payable' },
+        { path: 'c.csv', when: 'change', query: 'DELETE FROM vendors' },
+        { path: 'd.csv', when: 'change', query: 'SELECT 1 AS a, 2 AS a' },
+        { path: 'e.json', when: 'change', query: 'SELECT 1 AS a, 2 AS a' },
+      ],
+      mirror,
+    );
+    await expect(refused).rejects.toMatchObject({
+      code: 'settings_invalid',
+      message: expect.stringMatching(
+        /:\n {2}publish\.1: The mirror has no view payable;[^\n]*\n {2}publish\.2: The query cannot be used[^\n]*\n {2}publish\.4: Two columns are named a;[^\n]*$/,
+      ) as unknown,
+    });
+    const path = join(line.folder, 'vendors.csv');
+    const own = { secrets: '', readFrom: [] };
+    await mirror.publish({ path, view: 'active_vendors' }, { own, program: compiled.exports });
+    expect(readFileSync(path, 'utf8')).toContain('Café Zürich');
   });
 });

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
+import { assertPublishable } from '../export/export-rows.ts';
 import { exportToFile, type ProcessOptions } from '../export/write-export.ts';
 import type { MirrorSizes, Place } from './place.ts';
 import { shortLockWait } from '../sql/database.ts';
@@ -65,6 +66,11 @@ export class FilePlace implements Place {
 
   noSpaceForSweep(): MirrorError | undefined {
     return noSpaceForSweep(this.#freeBytes(), this.database.path);
+  }
+
+  assertPublishable(publication: Publication): Promise<void> {
+    const { connection } = this.database;
+    return this.database.read(() => assertPublishable(connection, publication));
   }
 
   publish(publication: Publication, options: ProcessOptions): Promise<Exported> {

@@ -39,6 +39,8 @@ export interface Place {
   trouble(): MirrorError | undefined;
   /** Why unattended sweeps should wait, because free space is reserved for deliveries; undefined while there is enough. */
   noSpaceForSweep(): MirrorError | undefined;
+  /** Reads no rows. @throws MirrorError `usage` where there is no such view, or the query is not one that reads, or loses columns. */
+  assertPublishable(publication: Publication): Promise<void>;
   /** Writes an export for readers from one consistent state, replacing the file atomically; stops when the signal is aborted. */
   publish(publication: Publication, options: ProcessOptions): Promise<Exported>;
   close(): Promise<void>;

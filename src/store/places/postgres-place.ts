@@ -1,5 +1,10 @@
 /** A mirror that is kept in a schema of PostgreSQL. */
-import { MirrorError } from '../../domain/errors.ts';
+import type { MirrorError } from '../../domain/errors.ts';
+import { formatByEnding, type Publication } from '../../settings/export-format.ts';
+import type { Exported } from '../export/export-process.ts';
+import { refuseLostColumns } from '../export/export-rows.ts';
+import { postgresRows } from '../export/postgres-rows.ts';
+import { exportToFile, type ProcessOptions, type RowsElsewhere } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
 import type { MirrorSizes, Place } from './place.ts';
 import { mirrorSql, runQuery } from '../sql/statement.ts';
@@ -9,9 +14,11 @@ import type { PostgresProcess } from '../postgres/processes.ts';
 export class PostgresPlace implements Place {
   readonly database: PostgresDatabase;
   readonly process: PostgresProcess;
+  readonly #exported: RowsElsewhere;
 
   constructor(database: PostgresDatabase, process: PostgresProcess) {
     this.database = database;
+    this.#exported = postgresRows(database.server, database.path);
     this.process = process;
   }
 
@@ -57,8 +64,17 @@ export class PostgresPlace implements Place {
     return undefined;
   }
 
-  publish(): Promise<never> {
-    throw new MirrorError('usage', 'Copies are written of a mirror in a file only.');
+  async assertPublishable({ path, format, view, query }: Publication): Promise<void> {
+    const opened = await this.#exported.rows({ view, query }, undefined);
+    try {
+      refuseLostColumns(opened.columns, format ?? formatByEnding(path));
+    } finally {
+      await opened.close();
+    }
+  }
+
+  publish(publication: Publication, options: ProcessOptions): Promise<Exported> {
+    return exportToFile(this.#exported, publication.path, publication, options);
   }
 
   async close(): Promise<void> {

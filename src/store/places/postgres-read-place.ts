@@ -16,9 +16,9 @@ export class PostgresReadPlace implements ReadPlace {
   readonly database: PostgresDatabase;
   readonly exported: ExportedMirror;
 
-  private constructor(database: PostgresDatabase, server: PostgresServer) {
+  private constructor(database: PostgresDatabase) {
     this.database = database;
-    this.exported = postgresRows(server, database.path);
+    this.exported = postgresRows(database.server, database.path);
   }
 
   /**
@@ -35,7 +35,7 @@ export class PostgresReadPlace implements ReadPlace {
       // A command asks most statements once; and behind a pooler the next transaction may have another session.
       prepares: false,
     });
-    return database && new PostgresReadPlace(database, server);
+    return database && new PostgresReadPlace(database);
   }
 
   async sizes(): Promise<{ databaseBytes: number; walBytes: number }> {

@@ -88,6 +88,11 @@ export class PostgresDatabase implements Database {
     }
   }
 
+  /** Where it is. */
+  get server(): PostgresServer {
+    return this.#server;
+  }
+
   write<T>(work: () => T | Promise<T>, lockWait = this.#lockWait): Promise<T> {
     return this.#transaction('write', work, lockWait);
   }
