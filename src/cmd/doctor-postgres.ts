@@ -32,9 +32,32 @@ export async function* postgresCheckups(
     yield problem('database', asMirrorError(error));
     return;
   }
+  const unusable = await refusal(facts);
+  if (unusable) {
+    yield unusable;
+    return;
+  }
   yield await database(context, settings, facts);
   yield* serverCheckups(facts);
   yield await secrets(context, settings, postgres);
+}
+
+/** Why no mirror can be made there; undefined where one can. */
+async function refusal({ major, version, encoding }: ServerFacts): Promise<Checkup | undefined> {
+  const { oldestServer } = await import('../store/postgres/migrate.ts');
+  const { exit } = catalogue.postgres_tables;
+  if (major < oldestServer)
+    return problem('database', {
+      message: `The server is PostgreSQL ${version}.`,
+      hint: `Upgrade it to PostgreSQL ${oldestServer} or newer.`,
+      exit,
+    });
+  if (encoding === 'UTF8') return undefined;
+  return problem('database', {
+    message: `The encoding of the database is ${encoding}, which cannot hold all names.`,
+    hint: `Name another one: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8';`,
+    exit,
+  });
 }
 
 async function database(context: ProcessContext, settings: Settings, facts: ServerFacts): Promise<Checkup> {

@@ -163,6 +163,12 @@ describe.skipIf(isMissing(missingPostgres))('doctor on a server', () => {
     expect((await told(address))['connections']).toMatchObject({ result: 'warning' });
   });
 
+  it('whose database has another encoding says how to make one', async () => {
+    const found = await told(await server.database('LATIN1'));
+    expect(found['database']).toMatchObject({ result: 'problem', remedy: like(/ENCODING 'UTF8'/) });
+    expect(found).not.toHaveProperty('durability');
+  });
+
   it('says what a user may not do', async () => {
     const superuser = await server.database();
     await makeMirror(superuser);

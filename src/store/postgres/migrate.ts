@@ -12,7 +12,7 @@ interface Applied {
 }
 
 /** PostgreSQL before this one lacks what the schema is made of. */
-const oldestServer = 15;
+export const oldestServer = 15;
 
 /**
  * Makes the schema, or brings it to this version, in one transaction.
