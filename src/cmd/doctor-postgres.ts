@@ -2,13 +2,11 @@
 import { inWords } from '../domain/duration.ts';
 import { asMirrorError, catalogue } from '../domain/errors.ts';
 import { counted, sizeInWords } from '../domain/size.ts';
-import type { Settings } from '../settings/parse.ts';
+import type { PostgresStore, Settings } from '../settings/parse.ts';
 import { fine, problem, warning, type Checkup } from './doctor-checkup.ts';
 import { openMirror } from './open-mirror.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import type { SchemaRights, ServerFacts } from '../store/postgres/server-facts.ts';
-
-type PostgresStore = NonNullable<Settings['postgres']>;
 
 /** What the clocks of two machines may differ by, in milliseconds. */
 const clockTolerance = 10_000;

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../domain/clock.ts';
+import type { PostgresStore } from '../settings/parse.ts';
 import type { Exported } from './export/export-process.ts';
 import type { Export, ProcessOptions, StreamOptions } from './export/write-export.ts';
 import { processesAt, type ProcessesThere } from './files/locks.ts';
 import { noteDamage, resolvedPath } from './files/own-files.ts';
 import type { ReadPlace } from './places/read-place.ts';
-import type { PostgresServer } from './postgres/session.ts';
 import { SqliteDatabase, type DatabaseOptions } from './sqlite/database.ts';
 import { readMigrations, type Migration } from './sqlite/migrate.ts';
 import { faultsOf, isCausedByDamage } from './sqlite/sqlite-errors.ts';
@@ -30,11 +30,11 @@ export class Reader {
 
   /** Opens a schema of PostgreSQL. @returns undefined where there is no mirror yet. @throws MirrorError as `PostgresDatabase.openToRead`. */
   static async openPostgres(
-    server: PostgresServer,
+    store: PostgresStore,
     options: { readonly migrations: string; readonly clock: Clock },
   ): Promise<Reader | undefined> {
     const { PostgresReadPlace } = await import('./places/postgres-read-place.ts');
-    const place = await PostgresReadPlace.open(server, options);
+    const place = await PostgresReadPlace.open(store, options);
     return place && new Reader(place);
   }
 

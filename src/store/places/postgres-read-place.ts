@@ -2,12 +2,13 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
+import type { PostgresStore } from '../../settings/parse.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
 import type { ProcessesThere } from '../files/locks.ts';
 import type { ExportedMirror } from '../export/write-export.ts';
 import { PostgresDatabase } from '../postgres/database.ts';
 import { processesThere } from '../postgres/processes.ts';
-import type { PostgresServer } from '../postgres/session.ts';
+import { mirrorServer } from '../postgres/server.ts';
 import { statement } from '../sql/statement.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import type { ReadPlace } from './read-place.ts';
@@ -26,11 +27,11 @@ export class PostgresReadPlace implements ReadPlace {
    * @returns undefined where there is no mirror yet. @throws MirrorError as `PostgresDatabase.openToRead`.
    */
   static async open(
-    server: PostgresServer,
+    store: PostgresStore,
     { migrations, clock }: { readonly migrations: string; readonly clock: Clock },
   ): Promise<PostgresReadPlace | undefined> {
     const database = await PostgresDatabase.openToRead({
-      ...{ server, clock },
+      ...{ server: mirrorServer(store), clock },
       migrations: readMigrations(join(migrations, 'postgres')),
       // A command asks most statements once; and behind a pooler the next transaction may have another session.
       prepares: false,
