@@ -106,7 +106,10 @@ export class Metrics {
   async render(health: Health): Promise<string> {
     for (const { gauge, of } of this.#gauges) {
       gauge.reset();
-      for (const { value, labels = {} } of of(health)) if (value !== undefined) gauge.set(labels, value);
+      for (const { value, labels = {} } of of(health))
+        // A gauge without labels was set to 0.
+        if (value === undefined) gauge.remove(labels);
+        else gauge.set(labels, value);
     }
     return `${await this.#registry.metrics()}${await processMetrics()}`;
   }
@@ -147,7 +150,7 @@ interface Sample {
 }
 
 /** Of the mirror as a whole. */
-function total(name: string, help: string, of: (health: Health) => number): GaugeOf {
+function total(name: string, help: string, of: (health: Health) => number | undefined): GaugeOf {
   return { name, help, of: (health) => [{ value: of(health) }] };
 }
 
@@ -241,7 +244,9 @@ const gauges: readonly GaugeOf[] = [
     'Marked vendors of all accounts that could not be read, until the next reconciliation.',
     ({ accounts }) => served(accounts).reduce((total, { facts }) => total + facts.queue.parked, 0),
   ),
-  total('disk_free_bytes', 'Bytes that are free beside the mirror file.', ({ facts }) => facts.ability.diskFreeBytes),
+  total('disk_free_bytes', 'Bytes that are free beside the mirror file.', ({ facts: { ability } }) =>
+    Number.isFinite(ability.diskFreeBytes) ? ability.diskFreeBytes : undefined,
+  ),
   total('process_ready', 'Whether the process can accept and store deliveries: 1 or 0.', ({ process }) =>
     Number(process.length === 0),
   ),

@@ -9,12 +9,15 @@ import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
 import type { MirrorSizes, Place } from './place.ts';
 import { mirrorSql, runQuery } from '../sql/statement.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';
+import { schemaBytes } from '../postgres/size.ts';
 import type { PostgresProcess } from '../postgres/processes.ts';
 
 export class PostgresPlace implements Place {
   readonly database: PostgresDatabase;
   readonly process: PostgresProcess;
   readonly #exported: RowsElsewhere;
+  #bytes = 0;
+  #isMeasuring = false;
 
   constructor(database: PostgresDatabase, process: PostgresProcess) {
     this.database = database;
@@ -22,8 +25,10 @@ export class PostgresPlace implements Place {
     this.process = process;
   }
 
+  /** As they were when they were asked for last: whoever asks now and then sees them grow. */
   sizes(): MirrorSizes {
-    return { databaseBytes: 0, walBytes: 0, freeBytes: Infinity };
+    if (!this.#isMeasuring) void this.#measure();
+    return { databaseBytes: this.#bytes, walBytes: 0, freeBytes: Infinity };
   }
 
   assertOurs(): void {
@@ -80,5 +85,16 @@ export class PostgresPlace implements Place {
   async close(): Promise<void> {
     await this.process.stop();
     await this.database.close();
+  }
+
+  async #measure(): Promise<void> {
+    this.#isMeasuring = true;
+    try {
+      this.#bytes = await schemaBytes(this.database);
+    } catch {
+      // A server that cannot be asked is reported by everything else.
+    } finally {
+      this.#isMeasuring = false;
+    }
   }
 }

@@ -1,6 +1,5 @@
 /** A mirror in a schema of PostgreSQL, for who only reads it. */
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { PostgresStore } from '../../settings/parse.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
@@ -8,8 +7,8 @@ import type { ProcessesThere } from '../files/locks.ts';
 import type { ExportedMirror } from '../export/write-export.ts';
 import { PostgresDatabase } from '../postgres/database.ts';
 import { processesThere } from '../postgres/processes.ts';
+import { schemaBytes } from '../postgres/size.ts';
 import { mirrorServer } from '../postgres/server.ts';
-import { statement } from '../sql/statement.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import type { ReadPlace } from './read-place.ts';
 
@@ -40,14 +39,7 @@ export class PostgresReadPlace implements ReadPlace {
   }
 
   async sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
-    const asked = statement<object, { bytes: number }>(
-      this.database.connection,
-      () => sql`
-        SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) AS bytes FROM pg_class c
-        WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind = 'r'`,
-    );
-    const row = await this.database.readOne(() => asked.get({}));
-    return { databaseBytes: row?.bytes ?? 0, walBytes: 0 };
+    return { databaseBytes: await schemaBytes(this.database), walBytes: 0 };
   }
 
   /** The server checks its pages itself, if at all. */

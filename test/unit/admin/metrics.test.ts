@@ -79,6 +79,12 @@ describe('/metrics', () => {
     expect(samples.get('vendor_mirror_ready{account="9aaZq"}')).toBe(0);
   });
 
+  it('leaves out the free space of a disk that is not of this machine, which would look like none', async () => {
+    const sample = facts([account({})]);
+    const elsewhere = { ...sample, ability: { ...sample.ability, diskFreeBytes: Infinity } };
+    expect((await scrape(await withFacts(elsewhere))).has('vendor_mirror_disk_free_bytes')).toBe(false);
+  });
+
   it('K19 always has the totals of all accounts, however many there are', async () => {
     const refused = account({
       account: 'refused',
