@@ -139,16 +139,17 @@ export async function printFirstQuery(
   settings: Settings,
   show: { rows: boolean },
 ): Promise<void> {
-  const { accounts, database } = settings;
+  const { accounts, database, postgres } = settings;
   const account = accounts.length === 1 ? accounts[0] : undefined;
   const found = await queryMirror(context, settings, (snapshot) =>
     listVendors(snapshot, { account, ...inState('active', undefined), limit: firstRows }),
   );
   if (!found) return;
   const order = account === undefined ? 'account_id, vendorid' : 'vendorid';
-  const query = `select vendorid, vendor_name, country from active_vendors order by ${order} limit ${firstRows}`;
+  const query = `select vendorid, vendor_name, country from ${postgres ? `${postgres.schema}.` : ''}active_vendors order by ${order} limit ${firstRows}`;
+  const program = postgres ? `psql ${shellWord(postgres.to.name)} -c` : `sqlite3 ${shellWord(database)}`;
   print(context, `\n${database} holds ${counted(found.total, 'active vendor')}. Query it:`);
-  print(context, `\n  sqlite3 ${shellWord(database)} "${query}"`);
+  print(context, `\n  ${program} "${query}"`);
   const oneAccount = new Set(found.vendors.map(({ account_id }) => account_id)).size < 2;
   const columns = vendorColumns(context, { oneAccount, allActive: true, allPresent: true });
   if (show.rows && found.vendors.length > 0) print(context, `\n${await table(context, columns, found.vendors)}`);

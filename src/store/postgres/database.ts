@@ -126,17 +126,12 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.#closing.abort(new MirrorError('interrupted', `${this.path} was closed meanwhile.`));
     const enough = new AbortController();
-    this.#after(limits.postgresCommit, enough.signal).then(
+    sleep(this.#clock, limits.postgresCommit, enough.signal).then(
       () => this.#session?.close(),
       () => undefined,
     );
     await this.#turns.take(() => this.#drop(this.#session));
     enough.abort();
-  }
-
-  /** Resolves after that time. */
-  #after(ms: number, signal: AbortSignal): Promise<void> {
-    return ms === Infinity ? new Promise(() => undefined) : sleep(this.#clock, ms, signal);
   }
 
   /** Runs `work` in its turn; the caller waits no longer than `lockWait`, or than the work takes once it has begun. */
@@ -150,10 +145,11 @@ export class PostgresDatabase implements Database {
       return await this.#finished(session, work);
     });
     // A report takes as long as its statements may.
-    const longest = kind === 'read' ? Infinity : lockWait + limits.postgresCommit;
-    const limit = this.#after(longest, late.signal).then(() => {
-      late.abort(tooLate(this.path));
-      throw tooLate(this.path);
+    const longest = lockWait + (kind === 'read' ? limits.postgresStatement : limits.postgresCommit);
+    const limit = sleep(this.#clock, longest, late.signal).then(() => {
+      const error = tooLate(this.path, kind);
+      late.abort(error);
+      throw error;
     });
     limit.catch(() => undefined);
     try {
@@ -232,8 +228,9 @@ export class PostgresDatabase implements Database {
 /** How often a transaction begins anew because its session is gone. */
 const maxTries = 3;
 
-function tooLate(path: string): MirrorError {
-  return new MirrorError('postgres_failed', `${path} did not confirm in time; it may still store what was sent.`);
+function tooLate(path: string, kind: Kind): MirrorError {
+  const how = kind === 'read' ? 'answer in time' : 'confirm in time; it may still store what was sent';
+  return new MirrorError('postgres_failed', `${path} did not ${how}.`);
 }
 
 /** One connection. */

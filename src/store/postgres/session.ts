@@ -159,7 +159,8 @@ export function ofServer({ to: { name }, schema }: PostgresServer, error: unknow
     return new MirrorError(/^(22|23|3F|42)/.test(code) ? 'postgres_tables' : 'postgres_failed', text);
   }
   if (message.includes('password')) {
-    const remedy = 'Name a file with the password as passwordFile beside `to`.';
+    const remedy =
+      'Name a file with the password: databasePasswordFile for the mirror, passwordFile beside `to` for what is published.';
     return new MirrorError('postgres_refused', `${name} asks for a password.`, { remedy });
   }
   if (message.includes('SSL connections')) return new MirrorError('postgres_refused', `${name} offers no TLS.`);
