@@ -11,8 +11,8 @@ import { askSchema } from '../support/postgres-schema.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { freePort } from '../support/network/free-port.ts';
-import { missingPostgres } from '../support/postgres-server.ts';
-import { askPostgres, postgresServer } from '../support/postgres.ts';
+import { askedForPassword, isOwnServer, missingPostgres } from '../support/postgres-server.ts';
+import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { testbed } from '../support/testbed.ts';
 import { taken, until } from '../support/testbed/daemon-process.ts';
 
@@ -23,9 +23,10 @@ const settings = 'sync: { lag: 0s, secondLook: 1s }';
 
 async function place(address?: string) {
   const to = address ?? (await server.database());
-  const key = join(temporaryFolder(), 'key');
+  const folder = temporaryFolder();
+  const key = join(folder, 'key');
   writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
-  return { to, store: `database: ${to}\nsecretsKeyFile: ${key}` };
+  return { to, folder, store: `database: ${to}\nsecretsKeyFile: ${key}` };
 }
 
 const world = () => testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 });
@@ -114,4 +115,53 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(dump).toContain('Delivered');
     for (const secret of [token, service.token]) expect(dump).not.toContain(secret);
   });
+
+  it('whose server goes away is waited for: what was delivered meanwhile is refused, sent again and applied', async () => {
+    const service = await world();
+    const direct = await server.database();
+    const proxy = await postgresProxy(direct);
+    const at = await program(service, (await place(proxy.address)).store, true);
+    const daemon = await at.serveUntilSwept();
+    await until(() => service.sandbox.callbacks(service.account).all()[0]?.verified === true);
+    // Not through the proxy, which is in this process, and stands still while it asks.
+    const query = queryOf(direct);
+    const [{ id } = { id: 0 }] = query<{ id: number }>('SELECT vendorid AS id FROM vendors WHERE vis_state = 0');
+
+    proxy.mode = 'down';
+    proxy.cutAll();
+    const refused = new Promise<void>((resolve) => {
+      service.sandbox.onDelivery(({ outcome }) => {
+        if (outcome !== 'acknowledged') resolve();
+      });
+    });
+    service.sandbox.vendors(service.account).edit(id, { vendor_name: 'Delivered late' });
+    await refused;
+    const beside = await at.run('sync');
+    expect([beside.status, beside.stderr]).toEqual([69, expect.stringContaining('cannot be reached')]);
+
+    proxy.mode = 'open';
+    const nameOf = () => query('SELECT vendor_name AS name FROM vendors WHERE vendorid = ?', id);
+    await expect.poll(nameOf, { timeout: 60_000, interval: 500 }).toEqual([{ name: 'Delivered late' }]);
+    expect(await daemon.end()).toBe(0);
+  });
+
+  it.skipIf(!isOwnServer)(
+    'takes its password from a file, and says which role was refused with a wrong one',
+    async () => {
+      const service = await world();
+      const address = new URL(await server.database());
+      await askPostgres(String(address), `CREATE ROLE ${askedForPassword} LOGIN SUPERUSER PASSWORD 'right'`);
+      address.username = askedForPassword;
+      const { folder, store } = await place(String(address));
+      const file = join(folder, 'password');
+      writeFileSync(file, 'wrong', { mode: 0o600 });
+      const at = await program(service, `${store}\ndatabasePasswordFile: ${file}`);
+      const refused = await at.run('sync');
+      expect([refused.status, refused.stderr]).toEqual([77, expect.stringContaining(askedForPassword)]);
+      expect(refused.stderr).not.toContain('wrong');
+      writeFileSync(file, 'right');
+      expect((await at.run('sync')).status).toBe(0);
+      expect((await at.run('sync')).status).toBe(0);
+    },
+  );
 });
