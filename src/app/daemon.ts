@@ -362,7 +362,10 @@ async function openClaimed(settings: Settings, dependencies: InstallationDepende
   try {
     const { mirror, secrets } = installation;
     await refuseBadSources(settings.publish, mirror);
-    const { epoch, left } = await mirror.beginDaemon(secrets.path);
+    const { interrupted, log } = dependencies;
+    const onWait = (host: string): void =>
+      log.info({ host }, `a daemon on ${host} works on the mirror; this one takes over when it is gone`);
+    const { epoch, left } = await mirror.beginDaemon(secrets.path, interrupted && { signal: interrupted, onWait });
     const isOlder = await secrets.beginDaemon(epoch, left);
     await noteListener(settings, mirror, dependencies.log);
     const doubt = left.isThere ? 'the previous daemon did not stop cleanly, or this is a copy' : undefined;

@@ -41,6 +41,8 @@ export interface InstallationDependencies {
   readonly isCommand?: boolean;
   /** Called when a file can no longer be trusted; every later operation on it fails. */
   readonly onFatal?: (error: MirrorError) => void;
+  /** Ends a daemon that waits for another one. */
+  readonly interrupted?: AbortSignal;
   /** Receives the progress of a long migration; default: the log. */
   readonly onMigration?: MirrorFile['onMigration'];
 }

@@ -57,6 +57,11 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
       return await (options.unregister
         ? unregister(service, context, log)
         : run(call, { ...service, started }, { log, summary }));
+    } catch (error) {
+      // It waited for another daemon to end.
+      if (!started.postgres || error !== context.interrupted.reason) throw error;
+      log.info({ exit: exitStatus.done, ...reasonOf(context.interrupted) }, 'stopped');
+      return exitStatus.done;
     } finally {
       await service.stop();
     }
@@ -165,7 +170,8 @@ async function run(
   const onRun =
     settings.sandbox && !summary ? welcome(settings, context, () => daemon.addresses.admin) : dependencies.onRun;
   const daemon = await openDaemon(settings, {
-    ...{ ...dependencies, serviceName, onRun, settingsOption: lastingOption(call.options) },
+    ...{ ...dependencies, interrupted: context.interrupted, serviceName, onRun },
+    settingsOption: lastingOption(call.options),
     ...(onAccount && { onAccount }),
   });
   const hangups = watchHangups(context, () => {
@@ -225,7 +231,7 @@ async function serveUntil(
 
 async function unregister({ settings, serviceName }: Service, context: ProcessContext, log: Log): Promise<ExitStatus> {
   const dependencies = dependenciesOf(context, log, () => undefined);
-  const daemon = await openDaemon(settings, { ...dependencies, serviceName });
+  const opened = await openDaemon(settings, { ...dependencies, serviceName });
   try {
     const removed = await daemon.unregister();
     print(context, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);

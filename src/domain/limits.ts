@@ -52,6 +52,7 @@ export const limits = {
   postgresLock: 10 * second,
   processRenewed: 10 * second,
   processSilence: 30 * second,
+  standbyLooks: second,
   /** How long a commit may take before nothing is certain. */
   postgresCommit: 5 * second,
   sinkKept: 10 * minute,

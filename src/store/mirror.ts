@@ -24,6 +24,7 @@ import {
   type ListenerPlace,
 } from './files/identity.ts';
 import { FilePlace } from './places/file-place.ts';
+import type { Standby } from './postgres/processes.ts';
 import type { MirrorSizes, Place } from './places/place.ts';
 import { lockedOrClosed, refuseMigrationBesideDaemon, type ProcessLock } from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
@@ -289,8 +290,8 @@ export class Store {
   }
 
   /** As `Place.beginDaemon`. */
-  beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
-    return this.#place.beginDaemon(secrets);
+  beginDaemon(secrets: string, standby?: Standby): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
+    return this.#place.beginDaemon(secrets, standby);
   }
 
   /** As `rememberListener`. */

@@ -53,6 +53,7 @@ const told: readonly Told[] = [
   ['postgresStatement', 'time', 'until one of its answers is given up, and it gives up a transaction of ours'],
   ['postgresCommit', 'time', 'after which it is not certain whether a mirror in PostgreSQL has what was written'],
   ['processRenewed', 'time', 'after which a process says again that it uses a mirror in PostgreSQL'],
+  ['standbyLooks', 'time', 'after which a daemon that waits looks again whether another one is still there'],
   ['processSilence', 'time', 'of silence after which such a process counts as gone'],
   ['postgresLock', 'time', 'for which a lock of another program is waited for there'],
   ['sinkKept', 'time', 'for which no other installation may write the rows of a mirror there'],

@@ -5,6 +5,7 @@ import type { Exported } from '../export/export-process.ts';
 import type { ProcessOptions } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
 import type { ProcessLock } from '../files/locks.ts';
+import type { Standby } from '../postgres/processes.ts';
 import type { Database } from '../sql/database.ts';
 
 /** In bytes. */
@@ -26,9 +27,10 @@ export interface Place {
   /**
    * Makes this process the daemon, which writes nothing more once another one has taken over.
    * @param secrets path of the secrets file
+   * @param standby of a mirror in PostgreSQL: waits while another daemon is there, instead of being refused
    * @returns the daemon's epoch, and what the previous daemon left.
    */
-  beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; left: LeftRecord }>;
+  beginDaemon(secrets: string, standby?: Standby): Promise<{ epoch: DaemonEpoch; left: LeftRecord }>;
   /** Records that the daemon stopped normally. */
   endDaemon(): Promise<void>;
   /** Copies the journal into the file, as far as no reader holds it, so that the file alone is not far behind. */

@@ -10,7 +10,7 @@ import type { MirrorSizes, Place } from './place.ts';
 import { mirrorSql, runQuery } from '../sql/statement.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';
 import { schemaBytes } from '../postgres/size.ts';
-import type { PostgresProcess } from '../postgres/processes.ts';
+import type { PostgresProcess, Standby } from '../postgres/processes.ts';
 
 export class PostgresPlace implements Place {
   readonly database: PostgresDatabase;
@@ -35,8 +35,8 @@ export class PostgresPlace implements Place {
     // A server has one database of a name.
   }
 
-  async beginDaemon(): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
-    await this.process.beDaemon();
+  async beginDaemon(_: string, standby?: Standby): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
+    await this.process.beDaemon(standby);
     const epoch = await this.database.write(async () => {
       const raised = mirrorSql
         .updateTable('mirror_identity')

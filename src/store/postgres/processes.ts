@@ -4,7 +4,7 @@
  * all others do.
  */
 import { hostname } from 'node:os';
-import { parseInstant, sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
+import { parseInstant, sleep, sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { ProcessesThere, ProcessLock } from '../files/locks.ts';
@@ -47,6 +47,13 @@ export async function processesThere(db: Connection): Promise<ProcessesThere> {
   const names = new Set(there.map(({ name }) => name));
   const daemon = there.find(({ is_daemon }) => is_daemon === 1);
   return { daemonSince: daemon && parseInstant(daemon.started_at), isAlive: (name) => names.has(name) };
+}
+
+/** A daemon that waits for its turn. */
+export interface Standby {
+  readonly signal: AbortSignal;
+  /** Called once, with the machine of the other daemon. */
+  readonly onWait: (host: string) => void;
 }
 
 export class PostgresProcess implements ProcessLock {
@@ -92,16 +99,26 @@ export class PostgresProcess implements ProcessLock {
 
   /**
    * Makes this process the daemon.
-   * @throws MirrorError `already_running` where another one is.
+   * @param standby waits while another one is there, and takes over from it
+   * @throws MirrorError `already_running` where another one is, and nobody waits; the reason of the signal.
    */
-  beDaemon(): Promise<void> {
-    const { database } = this.#options;
-    return database.write(async () => {
-      const other = await this.#otherDaemon();
-      if (other) throw new MirrorError('already_running', `A daemon on ${other.host} works on ${database.path}.`);
-      this.#isDaemon = true;
-      this.#renew.send(this.#row());
-    });
+  async beDaemon(standby?: Standby): Promise<void> {
+    const { database, clock } = this.#options;
+    for (let isTold = false; ; isTold = true) {
+      const other = await database.write(() => this.#otherOrDaemon());
+      if (!other) return;
+      if (!standby) throw new MirrorError('already_running', `A daemon on ${other.host} works on ${database.path}.`);
+      if (!isTold) standby.onWait(other.host);
+      while (await database.read(() => this.#otherDaemon())) await sleep(clock, limits.standbyLooks, standby.signal);
+    }
+  }
+
+  async #otherOrDaemon(): Promise<Seen | undefined> {
+    const other = await this.#otherDaemon();
+    if (other) return other;
+    this.#isDaemon = true;
+    this.#renew.send(this.#row());
+    return undefined;
   }
 
   isAlive(name: string): boolean {
