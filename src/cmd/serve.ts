@@ -231,7 +231,7 @@ async function serveUntil(
 
 async function unregister({ settings, serviceName }: Service, context: ProcessContext, log: Log): Promise<ExitStatus> {
   const dependencies = dependenciesOf(context, log, () => undefined);
-  const opened = await openDaemon(settings, { ...dependencies, serviceName });
+  const daemon = await openDaemon(settings, { ...dependencies, serviceName });
   try {
     const removed = await daemon.unregister();
     print(context, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);
