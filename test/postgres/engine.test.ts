@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
-import { postgresAddress } from '../../src/settings/addresses.ts';
 import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
+import { mirrorServer } from '../../src/store/postgres/server.ts';
+import { storeAt } from '../support/postgres-schema.ts';
 import { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { statement } from '../../src/store/sql/statement.ts';
 import { readMigrations } from '../../src/store/sqlite/migrate.ts';
@@ -18,19 +19,13 @@ import { sql } from 'kysely';
 
 const server = missingPostgres === undefined ? postgresServer() : undefined;
 
-function serverAt(address: string) {
-  const to = postgresAddress(address);
-  if (typeof to === 'string') throw new Error(to);
-  return { to, schema: 'vendor_mirror' };
-}
-
 async function newDatabase(): Promise<string> {
   return (await server?.database()) ?? '';
 }
 
 async function open(address: string, lockWait?: number): Promise<PostgresDatabase> {
   const database = await PostgresDatabase.open({
-    server: serverAt(address),
+    server: mirrorServer(storeAt(address)),
     migrations: readMigrations(join(migrations, 'postgres')),
     clock: systemClock,
     prepares: true,
@@ -40,14 +35,10 @@ async function open(address: string, lockWait?: number): Promise<PostgresDatabas
   return database;
 }
 
-async function openStore(address: string, prepares = true): Promise<Store> {
+async function openStore(address: string): Promise<Store> {
   const mirror = await openPostgresMirror({
-    server: serverAt(address),
-    migrations,
-    clock: systemClock,
-    random: systemRandom,
-    prepares,
-    program: '0.0.0',
+    store: storeAt(address),
+    ...{ migrations, clock: systemClock, random: systemRandom },
   });
   onTestFinished(() => mirror.close());
   return mirror;
@@ -143,7 +134,7 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
 
   it('gives out no number twice, from several processes, and after the server was started again', async () => {
     const address = await newDatabase();
-    const stores = await Promise.all([openStore(address), openStore(address), openStore(address, false)]);
+    const stores = await Promise.all([openStore(address), openStore(address), openStore(address)]);
     const taken = await Promise.all(
       stores.map(async (mirror) => {
         const numbers: number[] = [];

@@ -1,12 +1,12 @@
 /** The primary is lost under load, and its synchronous standby takes over: nothing that was acknowledged is lost, and no number repeats. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
-import { postgresAddress } from '../../src/settings/addresses.ts';
 import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { newDelivery } from '../support/deliveries/new-delivery.ts';
 import { migrations } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { isOwnServer, missingPostgres, startOwnServer } from '../support/postgres-server.ts';
+import { storeAt } from '../support/postgres-schema.ts';
 import { askPostgres, postgresProxy } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
 
@@ -19,11 +19,9 @@ const together = 50;
 const vendors = 500;
 
 async function openStore(address: string): Promise<Store> {
-  const to = postgresAddress(address);
-  if (typeof to === 'string') throw new Error(to);
   const mirror = await openPostgresMirror({
-    server: { to, schema: 'vendor_mirror' },
-    ...{ migrations, clock: systemClock, random: systemRandom, prepares: true, program: '0.0.0' },
+    store: storeAt(address),
+    ...{ migrations, clock: systemClock, random: systemRandom },
   });
   onTestFinished(() => mirror.close());
   return mirror;

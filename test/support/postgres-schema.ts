@@ -1,14 +1,22 @@
 /** A schema of PostgreSQL for one test, asked without waiting as a file is: by `psql`. */
 import { execFileSync } from 'node:child_process';
 import { postgresAddress } from '../../src/settings/addresses.ts';
+import type { PostgresStore } from '../../src/settings/parse.ts';
 import type { PostgresServer } from '../../src/store/postgres/session.ts';
 
 let schemas = 0;
 
-export function newSchema(address: string): PostgresServer {
+/** A mirror of its own on that server. */
+export function newSchema(address: string): PostgresStore {
+  return storeAt(address, `test_${process.pid}_${++schemas}`);
+}
+
+/** The mirror in a schema of the database at that address. */
+export function storeAt(address: string, schema = 'vendor_mirror'): PostgresStore {
   const to = postgresAddress(address);
   if (typeof to === 'string') throw new Error(`${address} is not ${to}`);
-  return { to, schema: `test_${process.pid}_${++schemas}` };
+  const unused = { password: undefined, passwordFile: undefined, secretsKeyFile: undefined };
+  return { to, schema, secretsSchema: `${schema}_secrets`, ...unused };
 }
 
 export function dropSchema(server: PostgresServer): void {

@@ -98,10 +98,8 @@ async function inPostgres(address: string, clock: Clock): Promise<Kept> {
   const { askSchema, dropSchema, newSchema, runInSchema } = await import('../postgres-schema.ts');
   const to = newSchema(address);
   onTestFinished(() => dropSchema(to));
-  const unused = { password: undefined, passwordFile: undefined, secretsKeyFile: undefined };
-  const store = { ...to, ...unused, secretsSchema: `${to.schema}_secrets` };
   return {
-    open: () => openPostgresMirror({ store, migrations, clock, random: systemRandom }),
+    open: () => openPostgresMirror({ store: to, migrations, clock, random: systemRandom }),
     query: (sql, ...values) => askSchema(to, sql, ...values),
     damage: (sql) => runInSchema(to, sql),
     refusing: (trigger, when) => `

@@ -94,7 +94,7 @@ vi.mock('../../../../src/store/sqlite/connection.ts', async (original) => {
 
 /** What runs before the schema is there, or in another thread or process and without a table. */
 const elsewhere =
-  /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program|postgres\/processes|places\/postgres-(read-)?place|secrets\/postgres-secrets)\.ts/;
+  /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program|postgres\/\w+|places\/postgres-(read-)?place|secrets\/postgres-secrets)\.ts/;
 
 /** The columns that the code reads, by the place of the statement. */
 function readColumns(): Map<string, readonly string[]> {
