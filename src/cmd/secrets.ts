@@ -8,6 +8,7 @@ import { exitStatus, MirrorError } from '../domain/errors.ts';
 import { isWeak, Secret } from '../domain/secret.ts';
 import { counted } from '../domain/size.ts';
 import { readSealedFile, readSecretFile, reasonOf } from '../settings/file.ts';
+import type { Settings } from '../settings/parse.ts';
 import { readableByAll } from '../settings/permissions.ts';
 import { exportSecrets, importSecrets } from '../store/secrets/sealed-backup.ts';
 import { settingsOfFile } from './load-settings.ts';
@@ -20,7 +21,7 @@ import { isConfirmed, isInteractive, prompt } from './terminal/prompt.ts';
 export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
-  const settings = settingsOfFile(call);
+  const settings = inFile(settingsOfFile(call));
   const passphrase = await newPassphrase(context, options);
   const { random, sealingCost: cost } = context;
   const counts = await exportSecrets(file, { passphrase, random, cost, own: settings });
@@ -46,7 +47,7 @@ export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => 
 export const secretsImport: CommandHandler<PassphraseOptions & { readonly yes?: boolean }> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
-  const { secrets, database } = settingsOfFile(call);
+  const { secrets, database } = inFile(settingsOfFile(call));
   const text = readText(file);
   const question = `${secrets} exists. If it is replaced, its callbacks and the tokens of \`login\` are lost. Replace it?`;
   if (existsSync(secrets) && !(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
@@ -71,6 +72,16 @@ export const secretsImport: CommandHandler<PassphraseOptions & { readonly yes?: 
   }
   return exitStatus.done;
 };
+
+/** @throws MirrorError `usage` where the secrets are in PostgreSQL. */
+function inFile(settings: Settings): Settings {
+  if (settings.postgres)
+    throw new MirrorError(
+      'usage',
+      'The secrets are in PostgreSQL, sealed: back them up with `pg_dump`, and keep the file of `secretsKeyFile` apart from it.',
+    );
+  return settings;
+}
 
 function readText(file: string): string {
   try {

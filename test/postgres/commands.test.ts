@@ -74,6 +74,10 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     const refused = await keyless.run('sync');
     expect([refused.status, refused.stderr]).toEqual([78, expect.stringContaining('secretsKeyFile')]);
     expect(await askPostgres(to, `SELECT 1 FROM pg_namespace WHERE nspname LIKE 'vendor_mirror%'`)).toEqual([]);
+    for (const command of ['export', 'import']) {
+      const sealed = await keyless.run('secrets', command, 'copy.sealed');
+      expect([sealed.status, sealed.stderr]).toEqual([64, expect.stringContaining('pg_dump')]);
+    }
   });
 
   it('has one daemon, which takes deliveries; a second one waits, and takes over; no secret stands there as it is', async () => {

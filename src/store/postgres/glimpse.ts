@@ -28,7 +28,10 @@ export async function knownConnectionOn(store: PostgresStore, accountId: string)
 
 /** Whether the mirror has begun: its schema is there, and a run ever began, or it holds vendors. @throws MirrorError as `keptAccountsOn`. */
 export async function isUsedOn(store: PostgresStore): Promise<boolean> {
-  const rows = await ask<object>(store, 'SELECT 1 FROM _reading_counter WHERE run_id > 0 OR EXISTS (SELECT 1 FROM vendors)');
+  const rows = await ask<object>(
+    store,
+    'SELECT 1 FROM _reading_counter WHERE run_id > 0 OR EXISTS (SELECT 1 FROM vendors)',
+  );
   return rows.length > 0;
 }
 
