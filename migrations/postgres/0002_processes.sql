@@ -15,16 +15,17 @@ CREATE TABLE _server (
 );
 INSERT INTO _server (id, history) VALUES (1, '');
 
--- After the server was started again, numbers that were given out may be lost: those that follow are far beyond them. Returns whether it was.
-CREATE FUNCTION _note_server() RETURNS boolean LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- After the server was started again, or another took its place, numbers that were given out may be lost: those that follow are far beyond
+-- them. Returns which start it is.
+CREATE FUNCTION _note_server() RETURNS text LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
   now_is text := pg_postmaster_start_time()::text;
 BEGIN
-  IF (SELECT history FROM _server) = now_is THEN RETURN false; END IF;
+  IF (SELECT history FROM _server) = now_is THEN RETURN now_is; END IF;
   UPDATE _reading_counter SET read_seq = read_seq + 1000000, generation = generation + 1000000, run_id = run_id + 1000
     WHERE (SELECT history FROM _server) <> '';
   UPDATE _server SET history = now_is;
-  RETURN true;
+  RETURN now_is;
 END $$;
 
 INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VALUES

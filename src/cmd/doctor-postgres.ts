@@ -95,7 +95,7 @@ export function* serverCheckups(facts: ServerFacts): Generator<Checkup> {
   if (facts.isPooled)
     yield fine(
       'pooler',
-      'Connections go through a pooler, which has to know prepared statements (PgBouncer 1.21 or newer, with max_prepared_statements above 0).',
+      'Connections go through a pooler: no statement is prepared there for longer than its transaction.',
     );
   for (const rights of facts.rights) yield rightsCheckup(rights);
   yield* timeouts(facts);

@@ -90,9 +90,9 @@ export async function openPostgresMirror(options: PostgresMirror): Promise<Store
   const { PostgresProcess } = await import('./postgres/processes.ts');
   const migrations = readMigrations(join(options.migrations, 'postgres'));
   const program = migrations.at(-1)?.program ?? 'unknown';
-  const { mirrorServer, preparesStatements: prepares } = await import('./postgres/server.ts');
+  const { mirrorServer } = await import('./postgres/server.ts');
   const server = mirrorServer(options.store);
-  const database = await PostgresDatabase.open({ ...options, server, prepares, migrations });
+  const database = await PostgresDatabase.open({ ...options, server, migrations });
   try {
     const process = new PostgresProcess({ ...options, program, database, onSuperseded: options.onDistrust });
     await process.start();

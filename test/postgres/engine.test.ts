@@ -28,7 +28,6 @@ async function open(address: string, lockWait?: number): Promise<PostgresDatabas
     server: mirrorServer(storeAt(address)),
     migrations: readMigrations(join(migrations, 'postgres')),
     clock: systemClock,
-    prepares: true,
     lockWait,
   });
   onTestFinished(() => database.close());

@@ -32,8 +32,6 @@ export class PostgresReadPlace implements ReadPlace {
     const database = await PostgresDatabase.openToRead({
       ...{ server: mirrorServer(store), clock },
       migrations: readMigrations(join(migrations, 'postgres')),
-      // A command asks most statements once; and behind a pooler the next transaction may have another session.
-      prepares: false,
     });
     return database && new PostgresReadPlace(database);
   }

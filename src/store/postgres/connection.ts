@@ -17,7 +17,10 @@ import { compiled, isArgument, type At, type Connection, type Description, type 
 
 /** What a statement needs of a session. */
 export interface Sending {
+  /** @param name by which the server may keep the statement; undefined for one that is asked once */
   send(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer>;
+  /** Another object where the last commits may be lost. */
+  readonly history: object;
   /** What failed is undone, and the transaction goes on. @returns the first failure, which is the reason of the others. */
   recovered(): unknown;
 }
@@ -44,24 +47,18 @@ const boundCompiler = new PostgresQueryCompiler();
 
 export class PostgresConnection implements Connection {
   readonly isRemote = true;
-  readonly #prepares: boolean;
   #session: Sending | undefined;
   /** What was sent since, and is not answered. */
   #sent: Promise<unknown>[] = [];
   #parts = 0;
 
-  /** @param prepares whether the server keeps statements for a session; a pooler that changes sessions forbids that */
-  constructor(prepares: boolean) {
-    this.#prepares = prepares;
-  }
-
   prepare<Args extends object, Row = unknown>(build: (at: At<Args>) => Description<Row>): Statement<Args, Row> {
-    let known: { name: string | undefined; text: string; names: readonly (keyof Args & string)[] } | undefined;
+    let known: { name: string; text: string; names: readonly (keyof Args & string)[] } | undefined;
     const ask = (args: Args): Promise<Answer> => {
       if (!known) {
         const { text: written, names } = compiled(build, compiler);
         const text = written.replace(indexHints, '');
-        known = { name: this.#nameOf(text), text, names };
+        known = { name: nameOf(text), text, names };
       }
       const { name, text, names } = known;
       return this.#ask(
@@ -107,7 +104,7 @@ export class PostgresConnection implements Connection {
   }
 
   get session(): object | undefined {
-    return this.#session;
+    return this.#session?.history;
   }
 
   /** From now on statements run in this session; none runs without. */
@@ -135,10 +132,11 @@ export class PostgresConnection implements Connection {
     sent.catch(() => undefined);
     this.#sent.push(sent);
   }
+}
 
-  #nameOf(text: string): string | undefined {
-    return this.#prepares ? `s${createHash('sha256').update(text).digest('base64url').slice(0, 20)}` : undefined;
-  }
+/** A name for a statement, the same in every process. */
+function nameOf(text: string): string {
+  return `s${createHash('sha256').update(text).digest('base64url').slice(0, 20)}`;
 }
 
 /** Text of PostgreSQL knows neither the character NUL nor half of a surrogate pair. The record as received is JSON, which escapes them. */

@@ -12,7 +12,7 @@
  * failed.
  */
 import type { Socket } from 'node:net';
-import type { Client } from 'pg';
+import type { Client, QueryResult } from 'pg';
 import { sleep, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -21,14 +21,12 @@ import { Turns } from '../sql/turns.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
 import { isThere, migrate } from './migrate.ts';
-import { newClient, ofServer, type PostgresServer } from './session.ts';
+import { newClient, ofServer, processIdOf, type PostgresServer } from './session.ts';
 
 export interface PostgresDatabaseOptions {
   readonly server: PostgresServer;
   readonly migrations: readonly Migration[];
   readonly clock: Clock;
-  /** Whether the server may keep statements for a session. */
-  readonly prepares: boolean;
   /** Whether numbers are given out there, each once for all time, whatever the server forgets; by default they are. */
   readonly givesNumbers?: boolean;
   /** How long to wait for other writers, and for a server that is away, in milliseconds; 30 s by default. */
@@ -50,9 +48,9 @@ export class PostgresDatabase implements Database {
   /** The error of the last transaction; undefined where it succeeded. */
   #refused: MirrorError | undefined;
 
-  private constructor({ server, clock, prepares, givesNumbers = true, lockWait }: PostgresDatabaseOptions) {
+  private constructor({ server, clock, givesNumbers = true, lockWait }: PostgresDatabaseOptions) {
     this.path = `${server.to.name}, schema ${server.schema}`;
-    this.connection = new PostgresConnection(prepares);
+    this.connection = new PostgresConnection();
     this.#server = server;
     this.#clock = clock;
     this.#lockWait = lockWait ?? defaultLockWait;
@@ -233,6 +231,11 @@ function tooLate(path: string, kind: Kind): MirrorError {
   return new MirrorError('postgres_failed', `${path} did not ${how}.`);
 }
 
+interface ServerHistory {
+  /** Which start of the server it is; undefined before the first transaction that writes. */
+  readonly server: unknown;
+}
+
 /** One connection. */
 class Session implements Sending {
   readonly #client: Client;
@@ -242,8 +245,11 @@ class Session implements Sending {
   #isGone = false;
   /** The first that failed since the transaction began. */
   #failure: unknown;
-  /** Whether this session has made sure that no number is given out twice. */
-  #isServerKnown: boolean;
+  readonly #givesNumbers: boolean;
+  /** Whether it leads to a pooler, which may give each transaction to another session; undefined before the first. */
+  #isPooled: boolean | undefined;
+  /** Another object where the server, or a pooler behind which there are several, may have lost the last commits. */
+  history: ServerHistory = { server: undefined };
   readonly #warnings: string[] = [];
 
   private constructor(
@@ -251,13 +257,13 @@ class Session implements Sending {
     socket: Socket,
     server: PostgresServer,
     signal: AbortSignal,
-    isServerKnown: boolean,
+    givesNumbers: boolean,
   ) {
     this.#client = client;
     this.#socket = socket;
     this.#server = server;
     this.#signal = signal;
-    this.#isServerKnown = isServerKnown;
+    this.#givesNumbers = givesNumbers;
     client.on('end', () => (this.#isGone = true));
     client.on('error', () => (this.#isGone = true));
     client.on('notice', ({ code, message }) => {
@@ -271,7 +277,7 @@ class Session implements Sending {
     const { client, socket } = await newClient(server, { types: types, pipeline: true });
     try {
       await client.connect();
-      return new Session(client, socket, server, signal, !givesNumbers);
+      return new Session(client, socket, server, signal, givesNumbers);
     } catch (error) {
       socket.destroy();
       throw ofServer(server, error, signal);
@@ -290,8 +296,10 @@ class Session implements Sending {
   async begin(kind: Kind, lockWait: number): Promise<void> {
     this.#failure = undefined;
     const { schema } = this.#server;
+    const isNew = this.#isPooled === undefined;
     const statements = [
       kind === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN ISOLATION LEVEL READ COMMITTED',
+      ...(isNew ? ['SELECT pg_backend_pid() AS pid'] : []),
       `SET LOCAL search_path TO "${schema}"`,
       `SET LOCAL TimeZone TO 'UTC'`,
       `SET LOCAL lock_timeout TO ${Math.ceil(lockWait)}`,
@@ -307,10 +315,13 @@ class Session implements Sending {
       ...(kind === 'read'
         ? []
         : [`SELECT pg_advisory_xact_lock(hashtextextended('vendor-mirror writes ${schema}', 0))`]),
-      ...(kind === 'read' || this.#isServerKnown ? [] : ['SELECT _note_server()']),
+      ...(kind === 'read' || !this.#givesNumbers ? [] : ['SELECT _note_server() AS server']),
     ];
-    await this.#query(statements.join('; '));
-    this.#isServerKnown ||= kind !== 'read';
+    const answers = (await this.#query(statements.join('; '))) as unknown as readonly QueryResult<object>[];
+    // A pooler names its own sessions to its clients.
+    if (isNew) this.#isPooled = (answers[1]?.rows[0] as { pid: number } | undefined)?.pid !== processIdOf(this.#client);
+    const [noted] = answers.at(-1)?.rows ?? [];
+    if (noted && 'server' in noted && noted.server !== this.history.server) this.history = noted;
   }
 
   async commit(): Promise<void> {
@@ -330,7 +341,7 @@ class Session implements Sending {
   }
 
   async send(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer> {
-    const answer = await this.#query(text, name, values);
+    const answer = await this.#query(text, this.#isPooled === false ? name : undefined, values);
     return { rows: answer.rows, changed: answer.rowCount ?? 0 };
   }
 

@@ -9,7 +9,7 @@ import { listVendors, type VendorFilter, type VendorList } from '../reports/vend
 import type { Connection } from '../sql/statement.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import { PostgresDatabase } from './database.ts';
-import { mirrorServer, preparesStatements } from './server.ts';
+import { mirrorServer } from './server.ts';
 
 interface FiguresOptions {
   readonly store: PostgresStore;
@@ -71,7 +71,7 @@ export class FiguresSession implements FiguresService {
     const { store, clock, migrations: folder } = this.#options;
     const migrations = readMigrations(join(folder, 'postgres'));
     const server = mirrorServer(store);
-    const database = await PostgresDatabase.openToRead({ server, migrations, clock, prepares: preparesStatements });
+    const database = await PostgresDatabase.openToRead({ server, migrations, clock });
     if (!database) throw new Error('The mirror is gone.');
     const connection: Connection = database.connection;
     return { database, figures: new AccountFigures(connection, clock), owed: owedByAccount(connection) };

@@ -8,6 +8,7 @@ import { parseInstant, sleep, sleptThrough, type Clock, type Random } from '../.
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { ProcessesThere, ProcessLock } from '../files/locks.ts';
+import { shortLockWait } from '../sql/database.ts';
 import { statement, type Connection, type None, type Statement } from '../sql/statement.ts';
 import type { PostgresDatabase } from './database.ts';
 import { sql } from 'kysely';
@@ -129,12 +130,6 @@ export class PostgresProcess implements ProcessLock {
     return true;
   }
 
-  /** Looks for the processes of these names now. Runs inside a transaction. */
-  async look(names: readonly string[]): Promise<void> {
-    for (const name of names) this.#asked.add(name);
-    this.#note(await this.#all.all({}));
-  }
-
   release(): void {
     this.#closing.abort();
   }
@@ -143,7 +138,9 @@ export class PostgresProcess implements ProcessLock {
   async stop(): Promise<void> {
     this.#closing.abort();
     await this.#renewing;
-    await this.#options.database.write(() => this.#remove.send({ name: this.name })).catch(() => undefined);
+    await this.#options.database
+      .write(() => this.#remove.send({ name: this.name }), shortLockWait)
+      .catch(() => undefined);
   }
 
   async #repeat(): Promise<void> {

@@ -4,9 +4,6 @@ import { readSecretFile } from '../../settings/file.ts';
 import type { PostgresStore } from '../../settings/parse.ts';
 import type { PostgresServer } from './session.ts';
 
-/** A pooler that gives each transaction another session has to know prepared statements (PgBouncer: max_prepared_statements). */
-export const preparesStatements = true;
-
 /** The server with the schema of the mirror. */
 export function mirrorServer(store: PostgresStore): PostgresServer {
   return withCurrentPassword({ ...store });

@@ -53,9 +53,9 @@ export class PostgresSession {
     }
   }
 
-  /** The number by which the server, or a pooler before it, named the session. */
+  /** As `processIdOf`. */
   get processId(): number | null {
-    return (this.#client as { readonly processID?: number | null }).processID ?? null;
+    return processIdOf(this.#client);
   }
 
   /** The rows of one statement; several without values are one, too. @throws MirrorError `postgres_…` */
@@ -93,6 +93,11 @@ export class PostgresSession {
     this.#socket.destroySoon();
     this.#socket.unref();
   }
+}
+
+/** The number by which the server, or a pooler before it, named the session of a client. */
+export function processIdOf(client: Client): number | null {
+  return (client as { readonly processID?: number | null }).processID ?? null;
 }
 
 /** A client that is not connected yet, and its socket. */

@@ -67,10 +67,10 @@ export function secretsSealing({ secretsKeyFile }: PostgresStore, random: Random
 export async function openPostgresSecrets(options: PostgresSecretsOptions): Promise<Secrets> {
   const { PostgresDatabase } = await import('../postgres/database.ts');
   const { PostgresSecrets } = await import('./postgres-secrets.ts');
-  const { preparesStatements: prepares, secretsServer } = await import('../postgres/server.ts');
+  const { secretsServer } = await import('../postgres/server.ts');
   const server = secretsServer(options.store);
   const migrations = readMigrations(join(options.migrations, 'postgres-secrets'));
-  const database = await PostgresDatabase.open({ ...options, server, prepares, migrations, givesNumbers: false });
+  const database = await PostgresDatabase.open({ ...options, server, migrations, givesNumbers: false });
   return new Secrets(new PostgresSecrets(database), options);
 }
 
