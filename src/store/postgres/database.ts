@@ -17,6 +17,7 @@ import { sleep, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { defaultLockWait, type Database } from '../sql/database.ts';
+import { RefusedValue } from '../sql/refused-value.ts';
 import { Turns } from '../sql/turns.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
@@ -393,8 +394,7 @@ function catalogued(server: PostgresServer, error: unknown, signal: AbortSignal)
       'database_locked',
       `Another program writes to ${to.name}, schema ${schema}, and does not end.`,
     );
-  // A value that a column does not take is the record's fault.
-  return /^2[23]/.test(codeOf(error)) ? new MirrorError('row_unusable', known.message) : known;
+  return /^2[23]/.test(codeOf(error)) ? new RefusedValue('postgres_tables', known.message) : known;
 }
 
 const lockTimedOut = '55P03';

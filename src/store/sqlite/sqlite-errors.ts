@@ -1,4 +1,5 @@
 /** What goes wrong in SQLite: errors and what they mean for the file, and SQLite's own checks of it. */
+import { RefusedValue } from '../sql/refused-value.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { forbiddenText, isDiskFull, localDisk } from './file-systems.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
@@ -38,6 +39,7 @@ export function endsTrust(error: unknown): boolean {
 /** Whether an error concerns the record that was written, not the file. */
 export function isRecordError(error: unknown): error is Error {
   if (error instanceof SqliteError) return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(error.code);
+  if (error instanceof RefusedValue) return true;
   if (error instanceof MirrorError) return error.code === 'answer_unreadable' || error.code === 'row_unusable';
   // Errors of the driver about a value, or of our code about a record of unknown shape.
   return error instanceof TypeError || error instanceof RangeError;
