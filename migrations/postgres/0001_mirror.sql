@@ -1258,7 +1258,7 @@ INSERT INTO data_dictionary (name, column_name, kind, type, meaning, example) VA
   ('_lagging_lists', 'behind_ms', 'table', 'BIGINT', 'How old the oldest copy was, milliseconds', '60000'),
   ('_lagging_lists', 'seen_ms', 'table', 'BIGINT', 'When one was last seen, in mirror time, milliseconds', NULL),
   ('_last_version', '', 'view', NULL, 'Internal: the last number that a change of the feed was given', NULL),
-  ('_last_version', 'seq', 'view', 'BIGINT', 'Its number; no row, or null, before the first', '1043'),
+  ('_last_version', 'seq', 'view', 'BIGINT', 'Its number; 0 before the first', '1043'),
   ('_missed_after_delivery', '', 'view', NULL, 'Internal: findings whose vendor an earlier delivery had announced', NULL),
   ('_missed_after_delivery', 'account_id', 'view', 'TEXT', 'Account of the service', '6BApk'),
   ('_missed_after_delivery', 'day', 'view', 'TEXT', 'Day in UTC', '2026-11-20'),
