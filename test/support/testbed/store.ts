@@ -72,8 +72,8 @@ const server = inject('postgres');
 /** A test of what only files have: it is not there where mirrors are kept in PostgreSQL. */
 export const itInFiles = server === undefined ? it : undefined;
 
-/** How often a property is tried: each try takes ten times as long in PostgreSQL. */
-export const triesOf = (inFiles: number): number => (server === undefined ? inFiles : Math.ceil(inFiles / 10));
+/** How often a property is tried: each try takes far longer in PostgreSQL. */
+export const triesOf = (inFiles: number): number => (server === undefined ? inFiles : Math.ceil(inFiles / 25));
 
 const random = { bytes: (count: number) => new Uint8Array(count), fraction: () => 0 };
 
