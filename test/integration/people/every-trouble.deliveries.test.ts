@@ -1,4 +1,5 @@
 /** Troubles of deliveries, one by one, beside a daemon: `status`, `doctor`, the page, `/api/status` and the metrics name them alike, until the remedy was followed. */
+import { setImmediate } from 'node:timers/promises';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { timestamp } from '../../../src/domain/clock.ts';
@@ -209,6 +210,8 @@ it('L44 a public address that changed is named alike by status and doctor, and a
 it('L44 a callback that is silent is named alike by each, and the remedy ends it', async () => {
   const beside = await subscribed();
   const { line, status, doctor, daemon, announced } = beside;
+  // A transaction of the daemon, which is in this process, ends in its turn of the event loop.
+  await setImmediate();
   const mirror = new Driver(line.database);
   const at = (minutes: number): string => timestamp(line.clock.now() - minutes * 60_000);
   mirror.prepare('UPDATE _accounts SET callback_proven_at = ?').run(at(40));
