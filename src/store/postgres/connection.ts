@@ -13,6 +13,7 @@ import {
   type OperationNodeSource,
   type RootOperationNode,
 } from 'kysely';
+import { textFor } from './session.ts';
 import { compiled, isArgument, type At, type Connection, type Description, type Statement } from '../sql/statement.ts';
 
 /** What a statement needs of a session. */
@@ -139,9 +140,9 @@ function nameOf(text: string): string {
   return `s${createHash('sha256').update(text).digest('base64url').slice(0, 20)}`;
 }
 
-/** Text of PostgreSQL knows neither the character NUL nor half of a surrogate pair. The record as received is JSON, which escapes them. */
+/** The record as received is JSON, which escapes what text of PostgreSQL does not know. */
 function storable(value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('\0', '\u{FFFD}').toWellFormed() : value;
+  return typeof value === 'string' ? textFor(value) : value;
 }
 
 const asNumber = (text: string): number => Number(text);

@@ -3,6 +3,7 @@
  * silent for thirty counts as gone. That is for manners, and never for what is true: a process that only hung, and goes on, takes numbers as
  * all others do.
  */
+import { sql } from 'kysely';
 import { hostname } from 'node:os';
 import { parseInstant, sleep, sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
@@ -11,7 +12,6 @@ import type { ProcessesThere, ProcessLock } from '../files/locks.ts';
 import { shortLockWait } from '../sql/database.ts';
 import { statement, type Connection, type None, type Statement } from '../sql/statement.ts';
 import type { PostgresDatabase } from './database.ts';
-import { sql } from 'kysely';
 
 interface Seen {
   readonly name: string;
@@ -114,14 +114,6 @@ export class PostgresProcess implements ProcessLock {
     }
   }
 
-  async #otherOrDaemon(): Promise<Seen | undefined> {
-    const other = await this.#otherDaemon();
-    if (other) return other;
-    this.#isDaemon = true;
-    this.#renew.send(this.#row());
-    return undefined;
-  }
-
   isAlive(name: string): boolean {
     if (name === this.name || this.#alive.has(name)) return true;
     // It may have begun since the last look.
@@ -156,6 +148,14 @@ export class PostgresProcess implements ProcessLock {
     }
   }
 
+  async #otherOrDaemon(): Promise<Seen | undefined> {
+    const other = await this.#otherDaemon();
+    if (other) return other;
+    this.#isDaemon = true;
+    this.#renew.send(this.#row());
+    return undefined;
+  }
+
   /** @returns another daemon that is there. */
   #say(): Promise<Seen | undefined> {
     return this.#options.database.write(async () => {
@@ -163,14 +163,16 @@ export class PostgresProcess implements ProcessLock {
       this.#removeOld.send({});
       const seen = await this.#all.all({});
       this.#note(seen);
-      return seen.find(({ name, is_daemon, is_there }) => name !== this.name && is_daemon === 1 && is_there === 1);
+      return this.#daemonAmong(seen);
     });
   }
 
   async #otherDaemon(): Promise<Seen | undefined> {
-    return (await this.#all.all({})).find(
-      ({ name, is_daemon, is_there }) => name !== this.name && is_daemon === 1 && is_there === 1,
-    );
+    return this.#daemonAmong(await this.#all.all({}));
+  }
+
+  #daemonAmong(seen: readonly Seen[]): Seen | undefined {
+    return seen.find(({ name, is_daemon, is_there }) => name !== this.name && is_daemon === 1 && is_there === 1);
   }
 
   #note(seen: readonly Seen[]): void {

@@ -144,6 +144,11 @@ function authoritiesIn(file: string, name: string): string {
   }
 }
 
+/** PostgreSQL has no text with the character NUL, nor with half of a surrogate pair: U+FFFD stands for them. */
+export function textFor(text: string): string {
+  return text.replaceAll('\0', '\u{FFFD}').toWellFormed();
+}
+
 /** Of these classes of SQLSTATE, what the server says names tables, roles and settings, and no values. */
 const withoutValues = /^(08|25|28|3D|3F|40|42|53|54|55|57|58)/;
 /** No rights, no such role, password or database; and a server that has no TLS, or a certificate that is not trusted. */

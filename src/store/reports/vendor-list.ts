@@ -215,7 +215,6 @@ function all(parts: Expression<SqlBool>[]): Expression<SqlBool> {
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` AND `)}`;
 }
 
-/** Text without case and accents, for comparisons. */
 /** Pages of vendors. Reads a few rows in each turn of the event loop, so that no delivery waits for a search. */
 
 export interface VendorPageFilter extends VendorFilter {

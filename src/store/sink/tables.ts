@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { MirrorError } from '../../domain/errors.ts';
 import { readMigrations, type Migration } from '../sqlite/migrate.ts';
 import type { VendorKey } from '../sql/schema.ts';
-import type { PostgresServer, PostgresSession } from '../postgres/session.ts';
+import { textFor, type PostgresServer, type PostgresSession } from '../postgres/session.ts';
 
 type ColumnType = 'text' | 'bigint' | 'smallint' | 'boolean' | 'numeric' | 'timestamp(3) with time zone';
 
@@ -172,13 +172,12 @@ export async function differingRows(
   );
 }
 
-/** PostgreSQL has no text with the character NUL, nor with half of a pair: U+FFFD stands for them. */
 function valueOf(value: unknown, type: ColumnType): unknown {
   if (value === null || value === undefined) return null;
   if (type === 'boolean') return value !== 0 && value !== false;
   if (typeof value !== 'string') return value;
   if (type === 'numeric') return decimalOf(value);
-  return value.replaceAll('\0', '\u{FFFD}').toWellFormed();
+  return textFor(value);
 }
 
 /** The longest number that every version of PostgreSQL holds is far longer. */
