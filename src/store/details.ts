@@ -162,18 +162,22 @@ export class DetailRows {
     this.#stop.send({ account_id });
   }
 
-  /** A list showed a vendor that is new, or otherwise than before: it is to be read by id. */
-  async listed(key: VendorKey, raw: string, fields: readonly string[]): Promise<void> {
-    const { account_id, vendorid } = key;
-    const row = membersOf(raw);
+  /** A list showed these vendors, which are new, or otherwise than before: they are to be read by id. */
+  async listed(
+    account_id: string,
+    rows: readonly Pick<VendorRow, 'vendorid' | 'raw'>[],
+    fields: readonly string[],
+  ): Promise<void> {
     const shown = await this.shownOtherwise(account_id);
+    const listed = rows.map(({ vendorid, raw }) => ({ vendorid, members: membersOf(raw) }));
     for (const field of fields) {
-      if (!Object.hasOwn(row, field) || shown.includes(field)) continue;
+      const carrying = listed.filter(({ members }) => Object.hasOwn(members, field));
+      if (carrying.length === 0 || shown.includes(field)) continue;
       const known = await this.#witnessesOf(account_id, field);
-      const others = known.filter((id) => id !== vendorid);
+      const others = known.filter((id) => carrying.every(({ vendorid }) => vendorid !== id));
       if (others.length === 0 || others.length < known.length) this.#takeBack({ account_id, field }, others);
     }
-    this.#due.send(key);
+    for (const { vendorid } of rows) this.#due.send({ account_id, vendorid });
   }
 
   /** A list answered a doubt about a vendor, but for the fields that it leaves out: the vendor is to be read by id. */

@@ -56,6 +56,7 @@ export class History {
   readonly #beginEpoch: () => Promise<void>;
   /** The last cause; each transaction or savepoint has its own, and needs its epoch to be checked. */
   #cause: Cause | undefined;
+  #begun: Promise<void> | undefined;
 
   constructor(db: Connection) {
     this.#addVersion = statement(db, (at) =>
@@ -127,8 +128,8 @@ export class History {
   }
 
   async #addVersionOf(key: VendorKey, state: VersionState, changed: readonly string[], cause: Cause): Promise<void> {
-    if (cause !== this.#cause) await this.#beginEpoch();
-    this.#cause = cause;
+    if (cause !== this.#cause) [this.#cause, this.#begun] = [cause, this.#beginEpoch()];
+    await this.#begun;
     this.#addVersion.send({
       account_id: key.account_id,
       vendorid: key.vendorid,

@@ -36,6 +36,13 @@ interface Age {
 const shown = sql`account_id, vendorid, generation, attempts, reason, marked_at`;
 const changed = ['due_at', 'due_ms', 'attempts', 'reason', 'last_error'] as const;
 
+/** A vendor with a mark that was there at some moment. */
+export interface OldMark {
+  readonly vendorid: number;
+  /** Whether a read by id failed since. */
+  readonly hasFailed: boolean;
+}
+
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
 export class Queue {
   readonly #database: Database;
@@ -183,11 +190,8 @@ export class Queue {
     });
   }
 
-  /**
-   * Vendors with a mark that was made until that moment of mirror time, parked ones included, and whether a read by id failed since. Runs
-   * inside a transaction.
-   */
-  async markedUntil(account_id: string, upTo: number): Promise<{ vendorid: number; hasFailed: boolean }[]> {
+  /** Vendors with a mark that was made until that moment of mirror time, parked ones included. Runs inside a transaction. */
+  async markedUntil(account_id: string, upTo: number): Promise<OldMark[]> {
     return (await this.#older.all({ account_id, upTo })).map(({ vendorid, failed }) => ({
       vendorid,
       hasFailed: failed === 1,

@@ -105,9 +105,9 @@ export class ReadingCounter {
   }
 
   async #step(): Promise<Row> {
-    const last = row(await this.#current.get({}));
     const wall = this.#clock.now();
-    const taken = row(await this.#advance.get({ now: this.#now(), wall }));
+    const [before, after] = await Promise.all([this.#current.get({}), this.#advance.get({ now: this.#now(), wall })]);
+    const [last, taken] = [row(before), row(after)];
     const ms = behind(last, taken.mirror_ms, wall);
     if (ms >= noticeable) this.#setBacks.record(taken.read_seq, ms);
     return taken;

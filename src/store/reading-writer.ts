@@ -32,7 +32,7 @@ import type { Run } from './runs.ts';
 
 import type { VendorKey, VendorTable } from './sql/schema.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
-import { asking, keyOf, type Connection } from './sql/statement.ts';
+import { each, keyOf, type Connection } from './sql/statement.ts';
 import type { UnsteadyFields } from './unsteady-fields.ts';
 import {
   ChildRows,
@@ -96,11 +96,12 @@ export class ReadingWriter {
     const verdicts = new Map(known);
     const confirmed = [...known.keys()];
     const others = rows.map(({ vendorid }) => vendorid).filter((vendorid) => !known.has(vendorid));
-    const [together, stored, forgotten, otherwise] = await Promise.all([
+    const [together, stored, forgotten, otherwise, details] = await Promise.all([
       apart ? undefined : this.#changeContextOf(context),
       this.#rows.among(context.accountId, others),
       this.#forgotten.among(context.accountId, others),
       this.#details.shownOtherwise(context.accountId),
+      this.#details.fields(context.accountId),
     ]);
     if (
       context.isAccountAccepted !== true &&
@@ -112,12 +113,10 @@ export class ReadingWriter {
     // Only a read by id can tell which of the two is true.
     const contested = context.readsById === false ? new Set<number>() : contestedIds(rows);
     const optional = otherwise.filter((field) => !(neededFields as readonly string[]).includes(field));
-    const compared = rows.filter(({ vendorid }) => stored.has(vendorid) && !known.has(vendorid));
-    const lookUp = asking(this.#db, compared, (row) => this.#rows.lookUp(context.accountId, row));
     const apply = async (row: VendorRow): Promise<Verdict> => {
       const changeContext = together ?? (await this.#changeContextOf(context));
       const key = keyIn(context, row);
-      const found = stored.has(row.vendorid) ? await lookUp(row) : undefined;
+      const found = stored.has(row.vendorid) ? await this.#rows.lookUp(context.accountId, row) : undefined;
       if (found?.same && !contested.has(row.vendorid)) return unchangedVerdict(found);
       const before = found && (await this.#rows.find(key));
       if (contested.has(row.vendorid)) await this.#marks.add([key], 'guarded', 0);
@@ -131,17 +130,21 @@ export class ReadingWriter {
         this.#rows.confirm(before, stamp.readSeq, shown);
       return verdict;
     };
-    for (const row of rows) {
-      if (verdicts.has(row.vendorid)) continue;
-      const verdict = apart ? await this.#byItself(row, apply) : await apply(row);
-      verdicts.set(row.vendorid, verdict);
-      if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
+    // Of two rows of one vendor the first counts.
+    const firsts = new Map<number, VendorRow>();
+    for (const row of rows) if (!known.has(row.vendorid) && !firsts.has(row.vendorid)) firsts.set(row.vendorid, row);
+    const applied = apart
+      ? await inOrder(firsts.values(), (row) => this.#byItself(row, apply))
+      : await each(this.#db, [...firsts.values()], apply);
+    for (const [index, vendorid] of [...firsts.keys()].entries()) {
+      const verdict = applied[index];
+      if (!verdict) continue;
+      verdicts.set(vendorid, verdict);
+      if (verdict.kind === 'unchanged') confirmed.push(vendorid);
     }
-    const details = await this.#details.fields(context.accountId);
-    if (details.length > 0)
-      for (const row of rows)
-        if (['created', 'updated'].includes(verdicts.get(row.vendorid)?.kind ?? ''))
-          await this.#details.listed(keyIn(context, row), row.raw, details);
+    const isNews = ({ vendorid }: VendorRow): boolean =>
+      ['created', 'updated'].includes(verdicts.get(vendorid)?.kind ?? '');
+    if (details.length > 0) await this.#details.listed(context.accountId, rows.filter(isNews), details);
     if (confirmed.length > known.size) this.pages.add(context.accountId, stamp.readSeq, confirmed);
     return verdicts;
   }

@@ -9,11 +9,12 @@ import type { Findings } from './findings.ts';
 import type { LaggingCopies } from './lagging-copies.ts';
 import type { Marks } from './marks.ts';
 import { contestedIds } from './page-confirmations.ts';
-import type { Queue } from './queue.ts';
+import type { OldMark, Queue } from './queue.ts';
 import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } from './reading-writer.ts';
 import type { RunCounts, Runs } from './runs.ts';
 import type { Database } from './sql/database.ts';
 import type { VendorKey } from './sql/schema.ts';
+import { each } from './sql/statement.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { countAbsences } from './vendors.ts';
 
@@ -95,11 +96,13 @@ export class Readings {
     const applied = await this.#database.writeWithoutSync(async () => {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
-        await this.#writer.showed(page, context.accountId);
-        const { verdicts, isWhole } = await this.#writer.pages.confirm(page, context.accountId);
+        const [{ verdicts, isWhole }] = await Promise.all([
+          this.#writer.pages.confirm(page, context.accountId),
+          this.#writer.showed(page, context.accountId),
+        ]);
         if (isWhole) {
           confirmed.set(page, verdicts);
-          await this.#answerByPage(page, verdicts, context);
+          await this.#answerByPage(page, await this.#markedBefore(page, context), verdicts, context);
         } else known.set(page, verdicts);
       }
       if (confirmed.size > 0 && this.#isProgressDue(context))
@@ -221,10 +224,11 @@ export class Readings {
       this.#findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { repeated } });
     if (!context.changeClassifier) return verdict;
     const key: VendorKey = { account_id: context.accountId, vendorid };
-    const evidence: Evidence = {
-      marked: await this.#marks.isAnnounced(key),
-      unanswered: await this.#deliveries.lastUnanswered(key),
-    };
+    const [marked, unanswered] = await Promise.all([
+      this.#marks.isAnnounced(key),
+      this.#deliveries.lastUnanswered(key),
+    ]);
+    const evidence: Evidence = { marked, unanswered };
     const finding = context.changeClassifier(vendorid, verdict, evidence);
     if (finding) this.#findings.add(context.run.id, context.accountId, finding);
     return verdict;
@@ -232,25 +236,38 @@ export class Readings {
 
   async #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Promise<Verdicts> {
     const verdicts = await this.#writer.page(page, context, known, apart);
-    for (const [vendorid, verdict] of verdicts) await this.#account(vendorid, verdict, context);
+    const [marked] = await Promise.all([
+      this.#markedBefore(page, context),
+      each(this.#database.connection, [...verdicts], ([vendorid, verdict]) =>
+        this.#account(vendorid, verdict, context),
+      ),
+    ]);
     for (const vendorid of contestedIds(page.rows))
       this.#findings.add(context.run.id, context.accountId, {
         kind: 'field_drift',
         vendorid,
         fields: { repeated: ['vendorid'] },
       });
-    await this.#answerByPage(page, verdicts, context);
+    await this.#answerByPage(page, marked, verdicts, context);
     return verdicts;
+  }
+
+  /** The marks that a page of a list may answer. */
+  async #markedBefore({ stamp }: VendorPage, { accountId, rest }: SweepContext): Promise<readonly OldMark[]> {
+    return rest === undefined ? [] : await this.#queue.markedUntil(accountId, stamp.begun - rest);
   }
 
   /**
    * Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id, unless lists leave fields out, or
    * may: then only a read by id answers, or, where one failed, the page does, and what it leaves out stays to be read.
    */
-  async #answerByPage({ stamp }: VendorPage, verdicts: Verdicts, context: SweepContext): Promise<void> {
-    if (context.rest === undefined) return;
+  async #answerByPage(
+    { stamp }: VendorPage,
+    marked: readonly OldMark[],
+    verdicts: Verdicts,
+    context: SweepContext,
+  ): Promise<void> {
     const { accountId } = context;
-    const marked = await this.#queue.markedUntil(accountId, stamp.begun - context.rest);
     const lacksDetails = marked.length > 0 && (await this.#writer.lacksDetails(accountId));
     const isLeftToReads = lacksDetails || (context.readsById && context.mayLackDetails === true);
     for (const { vendorid, hasFailed } of marked) {

@@ -340,7 +340,7 @@ export class ChildRows {
 
   /** The vendor in its rows. Fields that were never reported are null. */
   async vendorOf(row: VendorTable): Promise<Vendor> {
-    const balances = await this.#balances.all(row);
+    const [balances, taxes] = await Promise.all([this.#balances.all(row), this.#taxes.all(row)]);
     const owed = (kind: BalanceTable['kind']): Balance[] =>
       balances.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
     const unknown = new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>));
@@ -351,7 +351,7 @@ export class ChildRows {
       is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
       outstanding_balance: owed('outstanding'),
       overdue_balance: owed('overdue'),
-      tax_defaults: (await this.#taxes.all(row)).map(taxDefaultOf),
+      tax_defaults: taxes.map(taxDefaultOf),
       unknown,
     };
     return unknown.size === 0 ? vendor : withUnreadable(vendor);

@@ -212,6 +212,65 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(await epochs()).toBe(before + 1);
   });
 
+  it('stores nothing of a transaction in which something could not be sent', async () => {
+    const database = await open(await newDatabase());
+    const { read } = fieldsOf(database);
+    const add = statement<{ field: unknown }>(
+      database.connection,
+      (at) =>
+        sql`INSERT INTO _known_fields (account_id, field, first_seen_at) VALUES ('one', ${at('field')}, '2026-12-01 10:00:00.000')`,
+    );
+    const stored = database.write(() => {
+      add.send({ field: 'one' });
+      add.send({ field: undefined });
+    });
+    await expect(stored).rejects.toThrow('a value of the type undefined');
+    expect(await read()).toEqual([]);
+  });
+
+  it('asks the server a few times about a whole page, and about many deliveries', async () => {
+    const proxy = await postgresProxy(await newDatabase());
+    const mirror = await openStore(proxy.address);
+    const run = await mirror.runs.beginRun({ accountId: 'one', kind: 'pull', trigger: 'command' });
+    const context = {
+      ...{ accountId: 'one', runId: run.id, deliveryId: null, lag: 0, run, rest: 0 },
+      ...{ changeClassifier: () => undefined, readsById: true, source: 'pull' as const },
+    };
+    const counts = () => ({ pages: 1, requests: 1, seen: 100, created: 0, updated: 0, unchanged: 0, suspects: 0 });
+    const of = { page: 1, pages: 1, perPage: 100, total: 100, servedAt: undefined };
+    /** The fewest of some tries: the server may begin to answer before all of a question has been sent. */
+    const fewest = async (work: (tried: number) => Promise<() => Promise<unknown>>): Promise<number> => {
+      const counted: number[] = [];
+      for (let tried = 1; tried <= 5; tried++) {
+        const counting = await work(tried);
+        const before = proxy.journeys;
+        await counting();
+        counted.push(proxy.journeys - before);
+      }
+      return Math.min(...counted);
+    };
+    const showing = async (from: number, day: number) => {
+      const stamp = await mirror.takeStamp();
+      const rows = Array.from({ length: 100 }, (_, index) =>
+        row(from + index, `Day ${day}`, `2026-11-2${day} 12:00:00`),
+      );
+      return () => mirror.readings.applyPages([{ ...of, stamp, rows }], context, counts);
+    };
+    const accepting = (from: number) => {
+      const now = systemClock.now();
+      const delivery = { accountId: 'one', receivedAt: now, name: 'bill_vendor.update', isAbout: true, businessId: 1 };
+      const deliveries = Array.from({ length: 50 }, (_, index) => ({
+        ...{ ...delivery, objectId: from + index, vendorid: from + index },
+        ...{ identityId: 1, userId: 1 },
+      }));
+      return Promise.resolve(() => mirror.deliveries.acceptDeliveries(deliveries));
+    };
+    expect(await fewest((tried) => showing(1_000 * tried, 0))).toBeLessThanOrEqual(8);
+    expect(await fewest((tried) => showing(1_000, tried))).toBeLessThanOrEqual(24);
+    expect(await fewest(() => showing(1_000, 5))).toBeLessThanOrEqual(4);
+    expect(await fewest((tried) => accepting(1_000 * tried))).toBeLessThanOrEqual(6);
+  });
+
   it('stores text that PostgreSQL has no room for', async () => {
     const address = await newDatabase();
     const mirror = await openStore(address);

@@ -75,6 +75,11 @@ export interface PostgresProxy {
   readonly answers: number;
   /** Resolves once that many were. */
   answered(count: number): Promise<void>;
+  /**
+   * How often a program sent something after an answer: so many times it waited for the server, or a few more, where the server began to answer
+   * before all had been sent.
+   */
+  readonly journeys: number;
   /** How many connections of programs are open. */
   readonly connections: number;
   /** Cuts what is open. */
@@ -91,6 +96,8 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
   let plan = { at: Infinity, when: 'before' };
   let messages = 0;
   let answers = 0;
+  let journeys = 0;
+  let isAnswered = true;
   const traffic = new EventEmitter();
   const server = createServer((near) => {
     for (const sockets of [open, ofPrograms]) sockets.add(near);
@@ -101,7 +108,8 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
       return;
     }
     if (proxy.mode === 'hanging') return;
-    const far = connect(Number(to.port), to.hostname);
+    const far = connect({ port: Number(to.port), host: to.hostname, noDelay: true });
+    near.setNoDelay(true);
     open.add(far);
     far.on('error', () => undefined);
     far.on('close', () => {
@@ -111,6 +119,8 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
     near.on('close', () => far.destroy());
     let isDeaf = false;
     near.on('data', (bytes) => {
+      if (isAnswered) journeys += 1;
+      isAnswered = false;
       const isCut = messages++ === plan.at;
       traffic.emit('sent');
       if (isCut && plan.when === 'before') {
@@ -124,6 +134,7 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
       if (isDeaf) near.destroy();
       else if (proxy.mode !== 'hanging') near.write(bytes);
       answers += 1;
+      isAnswered = true;
       traffic.emit('answered');
     });
   });
@@ -150,6 +161,9 @@ export async function postgresProxy(address: string): Promise<PostgresProxy> {
     },
     async answered(count) {
       while (answers < count) await once(traffic, 'answered');
+    },
+    get journeys() {
+      return journeys;
     },
     get connections() {
       return ofPrograms.size;

@@ -123,9 +123,10 @@ export class PostgresConnection implements Connection {
     if (failed) throw failed.reason;
   }
 
-  async #ask(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer> {
+  /** @throws Error at once for what cannot be sent: COMMIT may follow before anything is answered. */
+  #ask(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer> {
     if (!this.#session) throw new Error(`A statement ran outside a transaction: ${text}`);
-    return await this.#session.send(name, text, values.map(storable));
+    return this.#session.send(name, text, values.map(storable));
   }
 
   #later(sent: Promise<unknown>): void {
@@ -140,9 +141,11 @@ function nameOf(text: string): string {
   return `s${createHash('sha256').update(text).digest('base64url').slice(0, 20)}`;
 }
 
-/** The record as received is JSON, which escapes what text of PostgreSQL does not know. */
+/** The record as received is JSON, which escapes what text of PostgreSQL does not know. @throws Error for what SQLite takes neither. */
 function storable(value: unknown): unknown {
-  return typeof value === 'string' ? textFor(value) : value;
+  if (typeof value === 'string') return textFor(value);
+  if (value === null || ['number', 'bigint'].includes(typeof value) || value instanceof Uint8Array) return value;
+  throw new Error(`A statement was given a value of the type ${typeof value}.`);
 }
 
 const asNumber = (text: string): number => Number(text);

@@ -186,8 +186,11 @@ export class PostgresDatabase implements Database {
     const { connection } = this;
     try {
       const result = await work();
+      // After a failure COMMIT undoes the transaction.
+      const committed = session.commit();
+      committed.catch(() => undefined);
       await connection.settled();
-      await session.commit();
+      await committed;
       return result;
     } catch (error) {
       // The first failure of the transaction is the reason of all others.

@@ -131,7 +131,7 @@ const maxEpochs = 10_000;
  * table is checked each time, because a failed transaction removes the epoch again.
  */
 export function feedEpochs(db: Connection): () => Promise<void> {
-  let epoch: string | undefined;
+  let drawn: Promise<string> | undefined;
   let { session } = db;
   const draw = statement<None, { epoch: string }>(db, () => sql`SELECT lower(hex(randomblob(8))) AS epoch`);
   const begin = statement<{ epoch: string }>(
@@ -146,8 +146,15 @@ export function feedEpochs(db: Connection): () => Promise<void> {
     (at) => sql`DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - ${at('kept')}`,
   );
   return async () => {
-    if (session !== db.session) [session, epoch] = [db.session, undefined];
-    epoch ??= (await draw.get({}))?.epoch ?? '';
-    if ((await begin.run({ epoch })) > 0) forget.send({ kept: maxEpochs });
+    if (session !== db.session) [session, drawn] = [db.session, undefined];
+    const isNew = drawn === undefined;
+    // One for all that are written at once.
+    drawn ??= draw.get({}).then((row) => row?.epoch ?? '');
+    const epoch = await drawn.catch((error: unknown) => {
+      drawn = undefined;
+      throw error;
+    });
+    begin.send({ epoch });
+    if (isNew) forget.send({ kept: maxEpochs });
   };
 }

@@ -17,6 +17,7 @@ import {
   type RawBuilder,
   type RootOperationNode,
 } from 'kysely';
+import { inOrder } from '../../domain/concurrency.ts';
 import type { MirrorTables, SecretTables, VendorKey } from './schema.ts';
 
 /** A statement of an operation, which runs inside a transaction. */
@@ -136,6 +137,23 @@ export function asking<Item, Answer>(
   // A failure is met where the answer is wanted; those that nobody wants fail the transaction.
   for (const answer of asked.values()) answer.catch(() => undefined);
   return (item) => asked.get(item) ?? ask(item);
+}
+
+/**
+ * The results of `work` on each item: on a server all at once, so that their questions travel together, in a file one after the other. So none
+ * may read what another writes. @throws the first failure, when nothing is under way any more.
+ */
+export async function each<Item, Result>(
+  db: Connection,
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  if (db.isRemote !== true) return inOrder(items, work);
+  const outcomes = await Promise.allSettled(items.map(work));
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
 }
 
 /** A statement of an operation, as `Connection.prepare`. */
