@@ -76,6 +76,7 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a standby that take
       while (acknowledged.length < before + deliveries) await take();
       isOver = true;
       await counting;
+      numbers.push((await worker.takeStamp()).readSeq);
 
       const stored = await askPostgres<{ id: string }>(
         standby.address,
