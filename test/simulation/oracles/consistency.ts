@@ -145,8 +145,9 @@ function amounts(told: unknown, onUnreadable: () => void): { amount: string; cod
       amount?: unknown;
       code?: unknown;
     };
-    if (typeof amount === 'string' && typeof code === 'string') return [{ amount, code }];
-    onUnreadable();
-    return [];
+    const isThere = typeof amount === 'string' && typeof code === 'string';
+    // The reference sends decimal numbers; a list may cut one off behind its point.
+    if (!isThere || !/^[+-]?\d+(\.\d+)?$/.test(amount.trim())) onUnreadable();
+    return isThere ? [{ amount, code }] : [];
   });
 }

@@ -136,7 +136,7 @@ function looksBlind(plan: Plan): boolean {
 
 /**
  * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
- * parameter is ignored, or used up its passes, in its second sweep too. @returns whether it said anything in the end.
+ * parameter is ignored, or used up its passes, in its second sweep too, or in the list of a state, and says that it does not know all. @returns whether it said anything in the end.
  */
 async function approve({
   account,
@@ -158,7 +158,8 @@ async function approve({
       .pull(account, { kind: 'reconcile', trigger: 'command', signal: new AbortController().signal, approved: 10_000 })
       .then((ended) => (summary = ended));
     await timeline.until(() => summary !== undefined, longest);
-    if (summary?.outcome === 'complete' && mayNeedAnother(plan) && auditor.undecided() > 0) continue;
+    const isWhole = summary !== undefined && auditor.undecided() === 0 && auditor.claimsAll(summary.run_id);
+    if (summary?.outcome === 'complete' && mayNeedAnother(plan) && !isWhole) continue;
     if (summary?.outcome === 'complete') return true;
     if (summary?.error?.code === 'paging_ignored' && looksBlind(plan)) continue;
     if (summary?.error?.code === 'sweep_incomplete' && mayNeedAnother(plan)) continue;
