@@ -98,7 +98,7 @@ class DetailReader {
       ...(await mirror.vendors.newestActive(accountId)),
       ...sample(ids, await mirror.details.probed(accountId), probes.first),
     ];
-    return reader.isOffered(some, this.#options);
+    return reader.isOffered(some, this.#options, () => Promise.resolve([]));
   }
 
   async run(): Promise<void> {

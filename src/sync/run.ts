@@ -344,13 +344,16 @@ class SweepRun {
   async #readsById(swept: SweepOutcome, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
     const { mirror, accountId, reader } = this.#account;
     const { suspects, hidden, absent } = swept.unseen;
-    const unlisted = suspects.length + hidden.length + absent.length + parked;
-    if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
-    const attemptOptions = attemptOptionsOf(options);
-    if (swept.list.conclusion.shown > 0 || suspects.length === 0)
-      return reader.isOffered(() => sampleListed(this.#account, swept), attemptOptions);
-    const answeredBefore = (await mirror.details.probed(accountId)) > 0;
-    return reader.isOffered(() => Promise.resolve(sampleMiddle(suspects)), attemptOptions, answeredBefore);
+    const toBeRead = suspects.length + hidden.length + absent.length + parked;
+    if (toBeRead === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
+    const listed = (): Promise<number[]> => sampleListed(this.#account, swept);
+    // Where the list shows no vendor, what was announced or deleted may be hidden by it.
+    const unlisted = async (): Promise<number[]> =>
+      suspects.length > 0
+        ? sampleMiddle(suspects)
+        : [...(await listed()), ...[...hidden, ...swept.marks].map(({ vendorid }) => vendorid)];
+    const isEmpty = swept.list.conclusion.shown === 0;
+    return reader.isOffered(isEmpty ? () => Promise.resolve([]) : listed, attemptOptionsOf(options), unlisted);
   }
 
   async #resolve(

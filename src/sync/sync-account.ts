@@ -112,24 +112,28 @@ export class VendorReader {
    * Whether the service offers reads by id. To find out, up to three of the ids that `listed` returns, which a list has just shown, are
    * read: one success means yes. Three failures mean no for now; the next call checks again, until it was no twice with a minute between. A
    * refusal decides nothing.
-   * @param answeredBefore whether reads were answered before, where no list shows the ids: vendors that are not found decide nothing then.
+   * @param unlisted ids that no list has just shown, which are read where `listed` returns none: those that are not found decide nothing, and
+   * reads are offered if some were answered before.
    * @throws MirrorError where none is answered.
    */
   async isOffered(
     listed: () => Promise<Iterable<number>>,
     options: ReadOptions,
-    answeredBefore?: boolean,
+    unlisted: () => Promise<readonly number[]>,
   ): Promise<boolean> {
     if (this.#readOne !== 'auto') return this.#readOne === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
-    const results = await this.#probe([...(await listed())].slice(0, attempts), options);
+    const known = [...(await listed())];
+    const others = known.length > 0 ? [] : await unlisted();
+    const results = await this.#probe([...known, ...others].slice(0, attempts), options);
     if (results.some(({ kind }) => kind === 'record')) return this.#learnOffered();
     const failures = results.flatMap((result) =>
       result.kind === 'refused' && result.error.code !== 'not_supported' ? [result.error] : [],
     );
     const [failure] = failures;
     if (failure && failures.length === results.length && failure.code !== 'access_denied') throw failure;
-    if (answeredBefore !== undefined && results.some(({ kind }) => kind === 'absent')) return answeredBefore;
+    if (others.length > 0 && results.some(({ kind }) => kind === 'absent'))
+      return (await this.#mirror.details.probed(options.context.accountId)) > 0;
     if (results.length > 0 && !failure) this.#learnNotOffered();
     return false;
   }

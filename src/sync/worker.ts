@@ -93,7 +93,13 @@ export class Worker implements Service {
     if (this.#attempts.size >= this.#places) return;
     await this.#takeMarks();
     if (this.#waiting.length === 0) return;
-    if (!(await reader.isOffered(() => mirror.vendors.newestActive(accountId), { context: this.#context(), signal }))) {
+    const isOffered = await reader.isOffered(
+      () => mirror.vendors.newestActive(accountId),
+      { context: this.#context(), signal },
+      // Where lists show no vendor, what was announced may be hidden by them.
+      () => Promise.resolve(this.#waiting.map(({ vendorid }) => vendorid)),
+    );
+    if (!isOffered) {
       this.#waiting = [];
       const { error } = await this.#sweep();
       if (error) throw error;

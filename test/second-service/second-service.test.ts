@@ -98,7 +98,7 @@ describe('beside a service written from the reference alone, judged by its recor
     },
   );
 
-  it.each(seedsOf(asked('SECOND_DAEMONS', 2)))(
+  it.each(seedsOf(asked('SECOND_DAEMONS', 3)))(
     'no delivery that the compiled daemon acknowledged is lost when it is killed: seed %i',
     async (seed) => {
       // What lists show otherwise than reads by id is learned once a sweep has ended; this daemon ends before.

@@ -100,3 +100,24 @@ describe('a vendor whose reads hang', () => {
     expect(at.query("SELECT 1 FROM runs WHERE outcome <> 'complete'")).toEqual([]);
   });
 });
+
+describe('a vendor that was announced and deleted, in an account of which lists show none', () => {
+  const notFound = (): Response =>
+    Response.json({ response: { errors: [{ errno: 1012, message: 'Vendor not found.' }] } }, { status: 404 });
+
+  it.each([
+    ['at once', false],
+    ['by a reconciliation, where it was given up', true],
+  ])('is read by its id, %s', async (_, isGivenUp) => {
+    const { at, hanging } = await restingDaemon(notFound, { vendors: 0, world: ['visStateFilter=ignored'] });
+    const vendors = at.sandbox.vendors(account);
+    const vendorid = Number(vendors.create({ vendor_name: 'Brief', language: 'en' })['vendorid']);
+    if (isGivenUp) hanging.add(vendorid);
+    vendors.delete(vendorid);
+    const isParked = (): boolean => at.query('SELECT 1 FROM dirty_vendors WHERE due_at IS NULL').length > 0;
+    if (isGivenUp) await at.clock.until('it is given up', isParked, 600_000);
+    hanging.clear();
+    const isThere = (): boolean => at.query('SELECT 1 FROM vendors WHERE vis_state = 1').length > 0;
+    await at.clock.until('it is in the mirror', isThere, isGivenUp ? 24 * 3_600_000 : 60_000);
+  });
+});
