@@ -3,6 +3,7 @@ import { deliveryRows } from './rows/deliveries.ts';
 import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './rows/figures.ts';
 import { movingRows } from './rows/moving.ts';
 import { operatorRows } from './rows/operators.ts';
+import { postgresRows } from './rows/postgres.ts';
 import { programRows } from './rows/programs.ts';
 import { pullRows } from './rows/pulls.ts';
 import { visibleRows } from './rows/visible.ts';
@@ -23,11 +24,14 @@ export const rows: readonly Row[] = [
   ...visibleRows,
   ...operatorRows,
   ...programRows,
+  ...postgresRows,
 ];
 
 export async function bench({ only, json, sizes, print, printNotice }: BenchOptions): Promise<void> {
   const results: object[] = [];
-  for (const row of rows.filter(({ name }) => only.length === 0 || only.includes(name))) {
+  const isAsked = (row: Row): boolean =>
+    only.length === 0 ? sizes.postgres !== undefined || !postgresRows.includes(row) : only.includes(row.name);
+  for (const row of rows.filter(isAsked)) {
     printNotice(`measuring ${row.name}\n`);
     const figures = await row.measure(sizes);
     results.push(documentOf(row, figures));
@@ -41,6 +45,7 @@ function lineOf(row: Row, figures: Figures): string {
   return [
     `${row.name}: ${row.work}`,
     `  ${amount(median(ours))} ${unit} against ${amount(median(baseline))} ${unit} (${row.baseline})`,
+    ...(row.goal ? [] : [`  ${ratio(figures).toFixed(2)} ×`]),
     ...conditions(row, figures).map(({ what, goal, met }) => `  ${what}, goal ${goal}: ${met ? 'met' : 'missed'}`),
     ...notes.map((note) => `  ${note}`),
     `  noise: baseline ±${percent(spread(baseline) / 2)}, ours ±${percent(spread(ours) / 2)}, ${ours.length} samples of each`,
@@ -55,7 +60,7 @@ function documentOf(row: Row, figures: Figures): object {
 
 function conditions({ goal }: Row, figures: Figures): NonNullable<Figures['also']> {
   const what = `${ratio(figures).toFixed(2)} ×`;
-  return [{ what, goal: goalText(goal), met: isMet(goal, figures) }, ...(figures.also ?? [])];
+  return [...(goal ? [{ what, goal: goalText(goal), met: isMet(goal, figures) }] : []), ...(figures.also ?? [])];
 }
 
 function goalText(goal: Goal): string {

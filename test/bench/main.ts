@@ -12,6 +12,7 @@ interface Asked {
   readonly samples: number;
   readonly deliveries: number;
   readonly accounts: number;
+  readonly postgres?: string;
 }
 
 const {
@@ -27,6 +28,7 @@ const {
   .option('--samples <count>', 'of each side; 9 of status and help, 1 of memory', wholeFrom(1), 5)
   .option('--deliveries <count>', 'in a sample', wholeFrom(1), 20_000)
   .option('--accounts <count>', 'of which ten times as many are started', wholeFrom(1), 1_000)
+  .option('--postgres <address>', 'a server, as one who may make databases: its rows are measured too')
   .parse()
   .opts<Asked>();
 

@@ -1,4 +1,5 @@
 /** The jobs by their names. */
+import { job as accountsPull } from '../program/accounts-pull.ts';
 import { job as accountsStart } from '../program/accounts-start.ts';
 import { job as bareFetch } from '../baselines/bare-fetch.ts';
 import { job as bareListener } from '../baselines/bare-listener.ts';
@@ -15,6 +16,7 @@ import { job as sandbox } from '../load/sandbox.ts';
 import { job as service } from '../load/service.ts';
 
 export const jobs = {
+  'accounts-pull': accountsPull,
   'accounts-start': accountsStart,
   'bare-fetch': bareFetch,
   'bare-listener': bareListener,

@@ -7,11 +7,11 @@ import { rush, stream } from '../load/load.ts';
 import { finished, type Host, type RunningJob } from '../jobs/host.ts';
 import { withService } from './pulls.ts';
 
-type Listener = RunningJob<ListenerResult, object, string>;
+export type Listener = RunningJob<ListenerResult, object, string>;
 
 /** Vendors that deliveries are about; the queue has room for more. */
-const announced = 5_000;
-const connections = 64;
+export const announced = 5_000;
+export const connections = 64;
 
 /** A steady load, in deliveries a second: far more than any account sends. */
 const steady = 50;

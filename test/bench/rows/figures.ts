@@ -18,7 +18,8 @@ export interface Row {
   readonly name: string;
   readonly work: string;
   readonly baseline: string;
-  readonly goal: Goal;
+  /** What a figure should be; undefined for what costs whatever it costs. */
+  readonly goal?: Goal;
   readonly measure: (sizes: Sizes) => Promise<Figures>;
 }
 
@@ -33,6 +34,8 @@ export interface Sizes {
   readonly deliveries: number;
   /** Ten times as many accounts are started. */
   readonly accounts: number;
+  /** The address of a PostgreSQL, of somebody who may make databases; undefined where it is not measured. */
+  readonly postgres?: string | undefined;
 }
 
 export function median(samples: readonly number[]): number {

@@ -8,7 +8,7 @@ import type { PullResult } from '../program/pull.ts';
 import type { ServiceParams, ServiceQuestion, ServiceResult } from '../load/service.ts';
 
 /** The service, and how it is edited. */
-type Service = RunningJob<ServiceResult, ServiceQuestion, void>;
+export type Service = RunningJob<ServiceResult, ServiceQuestion, void>;
 
 export async function withService<T>(
   { host, vendors, perPage, latency }: Pick<Sizes, 'host'> & ServiceParams,
@@ -91,12 +91,16 @@ const mostOfNaive = 1.6;
 type Took = Pick<PullResult, 'ms' | 'cpuMs'>;
 type PullJob = 'pull' | 'bare-pull' | 'naive-pull' | 'bare-fetch';
 
-async function pulled({ host }: Sizes, job: PullJob, place: Place): Promise<PullResult> {
+export async function pulled({ host }: Sizes, job: PullJob, place: Place): Promise<PullResult> {
   return (await finished(host, job, place)) as PullResult;
 }
 
 /** Both sides in turn, and what they took of the processor. */
-async function compared(sizes: Sizes, ours: () => Promise<Took>, baseline: () => Promise<Took>): Promise<Figures> {
+export async function compared(
+  sizes: Pick<Sizes, 'samples' | 'vendors'>,
+  ours: () => Promise<Took>,
+  baseline: () => Promise<Took>,
+): Promise<Figures> {
   const used = { ours: [] as number[], baseline: [] as number[] };
   const noting = (side: 'ours' | 'baseline', work: () => Promise<Took>) => async (): Promise<number> => {
     const { ms, cpuMs } = await work();
@@ -108,7 +112,7 @@ async function compared(sizes: Sizes, ours: () => Promise<Took>, baseline: () =>
   return { unit: 'ms', ...taken, notes: [`${of} µs of the processor for each vendor against ${against} µs`] };
 }
 
-function placeOf({ baseUrl }: ServiceResult, folder: string, { perPage }: Sizes): Place {
+export function placeOf({ baseUrl }: ServiceResult, folder: string, { perPage }: Sizes): Place {
   return { baseUrl, folder, perPage };
 }
 

@@ -1,5 +1,6 @@
 /** An installation as the program opens it, on this machine's own clock, beside the bench's service. */
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
@@ -24,14 +25,16 @@ export interface Place {
   readonly perPage: number;
   /** The accounts; default: one. */
   readonly accounts?: readonly string[];
+  /** The address of a database of PostgreSQL that holds the mirror, in place of a file in the folder. */
+  readonly postgres?: string;
 }
 
 /** Settings that let nothing wait: no rate that is ever reached, and no old copies at the service to guard against. */
-export function settingsText({ baseUrl, folder, perPage, accounts = [account] }: Place): string {
+export function settingsText({ baseUrl, folder, perPage, accounts = [account], postgres }: Place): string {
+  const inFiles = { database: join(folder, 'vendors.db'), secrets: join(folder, 'secrets.db') };
   return JSON.stringify({
     accounts,
-    database: join(folder, 'vendors.db'),
-    secrets: join(folder, 'secrets.db'),
+    ...(postgres === undefined ? inFiles : { database: postgres, secretsKeyFile: keyIn(folder) }),
     service: {
       baseUrl,
       auth: { accessToken: token },
@@ -43,13 +46,20 @@ export function settingsText({ baseUrl, folder, perPage, accounts = [account] }:
   });
 }
 
+/** The file with the key of secrets in PostgreSQL, made where it is not there yet. */
+function keyIn(folder: string): string {
+  const file = join(folder, 'key');
+  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600 });
+  return file;
+}
+
 export function settingsOf(place: Place): Settings {
   return parseSettings({
     defaults: readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8'),
     name: 'settings',
     text: settingsText(place),
     env: {},
-    readFile: String,
+    readFile: (path) => readFileSync(path, 'utf8'),
   });
 }
 
