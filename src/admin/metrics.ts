@@ -344,6 +344,19 @@ const gauges: readonly GaugeOf[] = [
     },
   },
   {
+    name: 'daemons',
+    help: 'Daemons that serve the mirror, by what they do (work, listen) and version; only where several may.',
+    labels: ['role', 'version'],
+    of: ({ facts: { serving } }) =>
+      (serving ?? []).flatMap((one, _, all) =>
+        (['work', 'listen'] as const).map((role) => ({
+          labels: { role, version: one.version },
+          value: all.filter((other) => other.version === one.version && (role === 'work' ? other.works : other.listens))
+            .length,
+        })),
+      ),
+  },
+  {
     name: 'problem',
     help: 'Always 1, for each problem; the label code names it as /api/status does, and account is empty where it is of no single account.',
     labels: ['account', 'code'],

@@ -5,11 +5,14 @@
  * for at most 15 seconds. One removed from the settings while the daemon is stopped is only named at its next start, because its connection
  * may be gone. No request is sent about a paused account, not even about its callback: if the service disables that meanwhile, the sweep
  * that follows the resumption finds what was missed.
+ *
+ * Where several daemons serve a mirror, this runs in each of them, and its accounts in the one that works, from `start` to `stop`, perhaps
+ * again later. Elsewhere it knows the accounts and their addresses, and asks the service nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../store/mirror.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
-import { parseInstant, type Clock } from '../domain/clock.ts';
+import { parseInstant, sleptThrough, type Clock } from '../domain/clock.ts';
 import { background, repeatedly } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Installation } from './installation.ts';
@@ -24,45 +27,40 @@ export interface AccountServicesOptions {
   readonly installation: Installation;
   /** Wires what runs for an account. `lastRun`: wall time of its last run in an earlier process; undefined where it is to run at once. */
   readonly build: (accountId: string, lastRun: number | undefined) => AccountSupervisor;
-  /** What all of them share; it is stopped before they are. */
-  readonly shared: Service;
+  /** What all of them share, made when they are started; it is stopped before they are. */
+  readonly shared: () => Service;
+  readonly clock: Clock;
   readonly log: Log;
   /** Called when an account is added, before any request about it. */
   readonly onAccount?: (accountId: string) => void;
+  /** How long other daemons may take until they serve a new address, in milliseconds: before, the service is not told of it. */
+  readonly othersServeWithin: number;
 }
 
 export class AccountServices implements Service {
   readonly name = 'the accounts';
   readonly #options: AccountServicesOptions;
   readonly #supervisors = new Map<string, AccountSupervisor>();
-  readonly #tokens: Map<string, Secret>;
-  readonly #previousTokens: Map<string, Secret>;
-  readonly #stopping = new AbortController();
+  readonly #tokens = new Map<string, Secret>();
+  readonly #previousTokens = new Map<string, Secret>();
+  /** While they run here: what they share, and what ends them. */
+  #running: { readonly shared: Service; readonly stopping: AbortController } | undefined;
   /** The settings in force; only their accounts and connections may change. */
   #settings: Settings;
   #changes: Promise<void> = Promise.resolve();
 
-  private constructor(
-    options: AccountServicesOptions,
-    paused: ReadonlySet<string>,
-    { current, previous }: { readonly current: PathTokens; readonly previous: PathTokens },
-  ) {
-    const { settings } = options.installation;
+  private constructor(options: AccountServicesOptions, paused: ReadonlySet<string>) {
     this.#options = options;
-    this.#tokens = new Map(current);
-    this.#previousTokens = new Map([...previous].filter(([id]) => current.has(id)));
-    this.#settings = { ...settings, paused };
+    this.#settings = { ...options.installation.settings, paused };
   }
 
   /** Builds all of it; nothing runs yet. */
   static async open(options: AccountServicesOptions): Promise<AccountServices> {
-    const { mirror, secrets, accounts } = options.installation;
-    const lastRuns = await mirror.runs.lastCompleteByAccount();
+    const { mirror, accounts } = options.installation;
     const { paused } = await mirror.accountRegister.kept();
-    const current = await secrets.verifiers.pathTokens(accounts);
-    const previous = await secrets.verifiers.previousTokens();
-    const services = new AccountServices(options, paused, { current, previous });
-    for (const id of accounts) services.#build(id, parseInstant(lastRuns.get(id) ?? ''));
+    const services = new AccountServices(options, paused);
+    for (const id of accounts) services.#build(id, undefined);
+    await services.readAddresses();
     return services;
   }
 
@@ -71,12 +69,17 @@ export class AccountServices implements Service {
     return this.#supervisors;
   }
 
-  /** The supervisor of an account that is served, and not paused. */
+  /** The supervisor of an account that runs here. */
   active(accountId: string): AccountSupervisor | undefined {
-    return this.#settings.paused.has(accountId) ? undefined : this.#supervisors.get(accountId);
+    return this.#running && !this.#settings.paused.has(accountId) ? this.#supervisors.get(accountId) : undefined;
   }
 
+  /** Those that run here. */
   get activeIds(): readonly string[] {
+    return this.#running ? this.#unpaused : [];
+  }
+
+  get #unpaused(): string[] {
     return [...this.#supervisors.keys()].filter((id) => !this.#settings.paused.has(id));
   }
 
@@ -98,15 +101,37 @@ export class AccountServices implements Service {
     else this.#previousTokens.delete(id);
   }
 
-  /** Serves the new addresses of rotations that commands began, and registers these. */
+  /** Serves the addresses as they are in the secrets. */
+  async readAddresses(): Promise<void> {
+    const { verifiers } = this.#options.installation.secrets;
+    const current = await verifiers.pathTokens([...this.#supervisors.keys()]);
+    const previous = await verifiers.previousTokens();
+    for (const id of this.#supervisors.keys()) {
+      const token = current.get(id);
+      if (token) this.useTokens(id, { current: token, previous: previous.get(id) });
+    }
+  }
+
+  /** Serves the new addresses of rotations that commands began, and registers these; no longer serves those whose rotation has ended. */
   async followRotations(): Promise<void> {
     const { verifiers } = this.#options.installation.secrets;
-    for (const [id, token] of await verifiers.previousTokens()) {
+    const rotations = await verifiers.previousTokens();
+    for (const id of [...this.#previousTokens.keys()].filter((known) => !rotations.has(known)))
+      this.useTokens(id, await verifiers.addressTokens(id));
+    for (const [id, token] of rotations) {
       const isKnown = this.#previousTokens.get(id)?.reveal() === token.reveal();
       if (isKnown || !this.#supervisors.has(id)) continue;
       this.useTokens(id, await verifiers.addressTokens(id));
+      if (!this.#running) continue;
+      await this.#servedByOthers(this.#running.stopping.signal);
       this.#checkAnew(id);
     }
+  }
+
+  /** Until other daemons serve what was just stored; ends early where the accounts are stopped. */
+  async #servedByOthers(signal: AbortSignal): Promise<void> {
+    const { othersServeWithin, clock } = this.#options;
+    if (othersServeWithin > 0) await sleptThrough(clock, othersServeWithin, signal);
   }
 
   /** Wall time of the next run of any account; undefined while none is awaited. */
@@ -120,14 +145,21 @@ export class AccountServices implements Service {
   }
 
   start(): Promise<void> {
-    return startAll(AccountSupervisor.services(this.activeIds.flatMap((id) => this.active(id) ?? [])));
+    return this.#inTurn(async () => {
+      const { mirror } = this.#options.installation;
+      const lastRuns = await mirror.runs.lastCompleteByAccount();
+      this.#running = { shared: this.#options.shared(), stopping: new AbortController() };
+      for (const id of [...this.#supervisors.keys()]) this.#build(id, parseInstant(lastRuns.get(id) ?? ''));
+      await startAll(AccountSupervisor.services(this.#unpaused.flatMap((id) => this.active(id) ?? [])));
+    });
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('The daemon stops.'));
-    await this.#options.shared.stop();
+    this.#running?.stopping.abort(new Error('The daemon stops.'));
+    await this.#running?.shared.stop();
     await stopAll(AccountSupervisor.services([...this.#supervisors.values()]));
     await this.#changes;
+    this.#running = undefined;
   }
 
   /** Checks all callbacks because a person asks for it, and sweeps the accounts that were refused. */
@@ -153,17 +185,17 @@ export class AccountServices implements Service {
    * removed ones are deleted. @throws MirrorError of the files; the next call completes what was left undone.
    */
   applySettings(settings: Settings): Promise<void> {
-    return this.#afterOthers(() => settings);
+    return this.#inTurn(() => this.#change(settings));
   }
 
   /** The same for the accounts that commands added, removed, paused or resumed in the mirror. */
   applyKept(kept: KeptAccounts): Promise<void> {
-    return this.#afterOthers(() => withKept(this.#settings, kept));
+    return this.#inTurn(() => this.#change(withKept(this.#settings, kept)));
   }
 
-  /** Applies one change at a time, each to the settings that are in force when the earlier ones have ended. */
-  #afterOthers(settings: () => Settings): Promise<void> {
-    const changed = this.#changes.then(() => this.#change(settings()));
+  /** One change at a time, each of the settings that are in force when the earlier ones have ended. */
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const changed = this.#changes.then(change);
     this.#changes = changed.catch(() => undefined);
     return changed;
   }
@@ -174,9 +206,9 @@ export class AccountServices implements Service {
     const wanted = new Set(settings.accounts);
     const gone = [...this.#supervisors.keys()].filter((id) => !wanted.has(id));
     await Promise.all(gone.map((id) => this.#remove(id)));
-    if (this.#stopping.signal.aborted) return;
+    if (this.#isStopping) return;
     if (!isSameAccess(settings, this.#settings)) await installation.serve(settings);
-    if (gone.length > 0) await logAbandonedCallbacks(mirror, log, gone);
+    if (gone.length > 0 && this.#running) await logAbandonedCallbacks(mirror, log, gone);
     const added = settings.accounts.filter((id) => !this.#supervisors.has(id));
     const tokens = added.length === 0 ? [] : await secrets.verifiers.pathTokens(added);
     for (const [id, token] of tokens) this.#tokens.set(id, token);
@@ -184,11 +216,16 @@ export class AccountServices implements Service {
     this.#settings = settings;
     for (const id of [...this.#supervisors.keys()])
       if (before.has(id) !== settings.paused.has(id)) await this.#pauseOrResume(id, settings.paused.has(id));
+    if (added.length > 0 && this.#running) await this.#servedByOthers(this.#running.stopping.signal);
     for (const id of added) {
       log.info({ account: id }, `the account ${id} is served from now on`);
       this.#options.onAccount?.(id);
       await this.#begin(id);
     }
+  }
+
+  get #isStopping(): boolean {
+    return this.#running?.stopping.signal.aborted === true;
   }
 
   async #pauseOrResume(id: string, isPaused: boolean): Promise<void> {
@@ -200,13 +237,14 @@ export class AccountServices implements Service {
 
   /** Starts an account again, as one that never ran. */
   async #begin(id: string): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
+    if (this.#isStopping) return;
     const supervisor = this.#build(id, undefined);
-    if (!this.#settings.paused.has(id)) await startAll(AccountSupervisor.services([supervisor]));
+    if (this.active(id)) await startAll(AccountSupervisor.services([supervisor]));
   }
 
+  /** Its callbacks are deleted by the daemon that works. */
   async #remove(id: string): Promise<void> {
-    const deleted = await this.#supervisors.get(id)?.retire(this.#stopping.signal);
+    const deleted = this.#running && (await this.#supervisors.get(id)?.retire(this.#running.stopping.signal));
     this.#tokens.delete(id);
     this.#previousTokens.delete(id);
     this.#supervisors.delete(id);
@@ -247,6 +285,9 @@ export async function logAbandonedCallbacks(
 /** How often a running daemon looks for accounts that commands changed, in milliseconds. */
 const checkEvery = 1_000;
 
+/** Another daemon that looks so often serves by then what it saw. */
+export const accountsSeenWithin = 2 * checkEvery;
+
 /** Applies what commands change about accounts and their addresses, at the start and within a second after each change; what fails is tried again. */
 export function watchKeptAccounts(
   accounts: AccountServices,
@@ -259,6 +300,8 @@ export function watchKeptAccounts(
       const kept = await mirror.accountRegister.kept();
       if (kept !== known && !isDeepStrictEqual(kept, known)) await accounts.applyKept(kept);
       known = kept;
+      // What was missed while the secrets could not be read.
+      if (isFailing) await accounts.readAddresses();
       await accounts.followRotations();
       isFailing = false;
     } catch (error) {

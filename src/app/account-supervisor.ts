@@ -33,7 +33,7 @@ interface AccountSupervisorOptions {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** By what others are asked who they are, and the random name of this process. */
+  /** As of its callbacks. */
   readonly asking: SubscriptionManagerOptions['asking'];
   /** Shared with all accounts. */
   readonly permits: SweepPermits;

@@ -27,7 +27,7 @@ import { createNotifier } from '../notify/target-sender.ts';
 import { isLoopback, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
 import { listenerMovedAt, type DaemonEpoch } from '../store/files/identity.ts';
-import { takeSideLock, type SideLock } from '../store/files/locks.ts';
+import { takeSideLock, type Roles, type SideLock } from '../store/files/locks.ts';
 import { MadeFiles } from '../store/made-files.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';
@@ -47,7 +47,8 @@ import type { DeliveryReceiverOptions } from '../webhook/delivery-receiver.ts';
 import { movedTo, nobodysAccount } from '../webhook/address.ts';
 import { createListener, type ListenerOptions } from '../webhook/listener.ts';
 import { RefusalLog } from '../webhook/refusal-log.ts';
-import { AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
+import { accountsSeenWithin, AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
+import { createArrivals } from './arrivals.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
 import { serviceAddress, type Connections } from './connections.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
@@ -59,6 +60,7 @@ import {
 } from './maintenance.ts';
 import { SinkService } from './sinks.ts';
 import { SweepPermits } from './sweep-permits.ts';
+import { Work } from './work.ts';
 import { Publications, refuseBadSchedules, refuseBadSources } from './publications.ts';
 
 /** Parts of the program that are compiled separately. */
@@ -92,10 +94,12 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
 
 interface DaemonParts {
   readonly installation: Installation;
-  readonly epoch: DaemonEpoch;
+  /** Of a mirror in a file, whose daemon this is from its beginning. */
+  readonly epoch: DaemonEpoch | undefined;
   readonly lock: SideLock;
   readonly made: MadeFiles | undefined;
   readonly isRestored: boolean;
+  readonly roles: Roles;
   /** In the order in which they start. */
   readonly services: readonly Service[];
   readonly accounts: AccountServices;
@@ -116,10 +120,11 @@ export class Daemon implements Service {
     this.#parts = parts;
   }
 
-  /** Where it listens, once started. */
-  get addresses(): { readonly listener: string; readonly admin: string } {
+  /** Where it listens, once started; it takes no deliveries where it is not for that. */
+  get addresses(): { readonly listener: string | null; readonly admin: string } {
+    const { roles, listener, admin } = this.#parts;
     const at = ({ host, port }: { host: string; port: number }): string => `http://${host}:${port}`;
-    return { listener: at(this.#parts.listener.address), admin: at(this.#parts.admin.address) };
+    return { listener: roles.listens ? at(listener.address) : null, admin: at(admin.address) };
   }
 
   /** Its health, for the live summary; without the figures of the process, which belong to the admin port. */
@@ -127,16 +132,18 @@ export class Daemon implements Service {
     return this.#parts.health;
   }
 
-  /** Whether it takes deliveries. */
+  /** Whether it takes deliveries, where it is for that. */
   get listening(): boolean {
-    return this.#parts.listener.listening;
+    const { roles, listener } = this.#parts;
+    return roles.listens ? listener.listening : this.#hasStarted;
   }
 
   async start(): Promise<void> {
-    const { services, accounts, isRestored } = this.#parts;
+    const { installation, roles, services, accounts, isRestored } = this.#parts;
+    await installation.mirror.serve(roles);
     await startAll(services);
     this.#hasStarted = true;
-    if (isRestored) accounts.reconcileAll('The mirror was restored from a copy: what was learned since is not in it.');
+    if (isRestored) accounts.reconcileAll(restored);
   }
 
   stop(): Promise<void> {
@@ -150,8 +157,13 @@ export class Daemon implements Service {
     accounts.checkAnew();
   }
 
-  /** Deletes the callbacks of this installation, on every account. @returns how many. */
+  /**
+   * Deletes the callbacks of this installation, on every account. @returns how many.
+   * @throws MirrorError `already_running` where another daemon works on the mirror, and of the service.
+   */
   async unregister(): Promise<number> {
+    const { epoch, installation } = this.#parts;
+    if (!epoch) await installation.mirror.beginDaemon(installation.secrets.path);
     let removed = 0;
     for (const supervisor of this.#parts.accounts.supervisors.values())
       removed += await supervisor.subscriptions.unregister();
@@ -169,10 +181,13 @@ export class Daemon implements Service {
 
   async #recordEnd(): Promise<void> {
     const { installation, epoch } = this.#parts;
+    if (!epoch) return;
     await installation.mirror.endDaemon();
     await installation.secrets.endDaemon(epoch);
   }
 }
+
+const restored = 'The mirror was restored from a copy: what was learned since is not in it.';
 
 /**
  * Opens the files and builds the daemon; nothing runs yet.
@@ -189,22 +204,12 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const { mirror } = installation;
   if (compiled.checkpoints !== undefined) mirror.checkpointIn(compiled.checkpoints);
 
-  await logAbandonedCallbacks(mirror, log);
   const start = new StartOfDaemon(clock, lock);
-  const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
-  const sinks = publishedSchemas(settings.publish).map(
-    (publication) =>
-      new SinkService({
-        ...{ publication, mirror, clock, random, log },
-        timezone: settings.schedule.timezone,
-        host: hostname(),
-        migrations: sinkMigrations(dependencies.migrations),
-      }),
-  );
   const {
     accounts,
     receiving,
     services: lasting,
+    working: workingAccounts,
   } = await daemonServices({
     ...{ ...dependencies, installation, metrics },
     onClockJump: () => start.correct(),
@@ -240,14 +245,39 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
-  const webhooks = createNotifier({
-    ...{ settings, outbox: mirror.outbox, positions: installation.secrets.notified, clock, random, log },
-    post: dependencies.post,
-    observe: (target, outcome) => metrics.notified(target, outcome),
+  const working = async (): Promise<readonly Service[]> => {
+    await logAbandonedCallbacks(mirror, log);
+    const sinks = publishedSchemas(settings.publish).map(
+      (publication) =>
+        new SinkService({
+          ...{ publication, mirror, clock, random, log },
+          timezone: settings.schedule.timezone,
+          host: hostname(),
+          migrations: sinkMigrations(dependencies.migrations),
+        }),
+    );
+    const webhooks = createNotifier({
+      ...{ settings, outbox: mirror.outbox, positions: installation.secrets.notified, clock, random, log },
+      post: dependencies.post,
+      observe: (target, outcome) => metrics.notified(target, outcome),
+    });
+    const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
+    return [integrity, publications, ...sinks, webhooks, ...workingAccounts()];
+  };
+  const work = new Work({
+    ...{ mirror, secrets: installation.secrets, services: working, clock, log },
+    onBegun: (isCopy) => isCopy && accounts.reconcileAll(restored),
   });
+  const roles = rolesOf(settings);
   const accountWatch = watchKeptAccounts(accounts, { mirror, clock, log });
-  // The account watch may wait for an account that is being removed; stopping the accounts ends that wait.
-  const services = [figures, admin, listener, integrity, publications, ...sinks, webhooks, accountWatch, ...lasting];
+  const services = [
+    ...[figures, admin],
+    ...(roles.listens ? [listener] : []),
+    ...lasting,
+    // It may wait for an account that is being removed; stopping the accounts ends that wait.
+    accountWatch,
+    ...(epoch ? await working() : roles.mayWork ? [work] : []),
+  ];
   const watched = healthSource({ ...health, machine: () => null });
   return new Daemon({
     installation,
@@ -255,6 +285,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     lock,
     made,
     isRestored,
+    roles,
     services,
     accounts,
     listener,
@@ -264,9 +295,13 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
 }
 
+function rolesOf({ roles }: Pick<Settings, 'roles'>): Roles {
+  return { listens: roles.includes('listen'), mayWork: roles.includes('work') };
+}
+
 interface OpenedInstallation {
   readonly installation: Installation;
-  readonly epoch: DaemonEpoch;
+  readonly epoch: DaemonEpoch | undefined;
   /** Whether the mirror has the record of a daemon that did not stop normally. */
   readonly isRecordLeft: boolean;
   /** Why the integrity of the mirror must be checked; undefined where it need not be. */
@@ -289,7 +324,7 @@ async function figuresOf(
 const wrongTokens =
   'requests to the admin port had a wrong token: if no program of yours has an old one, somebody guesses; let only those reach the port who should';
 
-/** For a mirror in PostgreSQL, which knows its daemon itself. */
+/** For a mirror in PostgreSQL, which knows its daemons itself. */
 const noLock: SideLock = { restamp: () => undefined, release: () => undefined, discard: () => undefined };
 
 /** Takes the side lock, then opens the files. A damaged mirror that no other program has open is moved aside first. */
@@ -298,7 +333,8 @@ async function openAlone(
   dependencies: InstallationDependencies,
 ): Promise<OpenedInstallation & { readonly lock: SideLock; readonly made: MadeFiles | undefined }> {
   serviceAddress(settings);
-  if (settings.postgres) return { ...(await openClaimed(settings, dependencies)), lock: noLock, made: undefined };
+  if (settings.postgres)
+    return { ...(await openBesideOthers(settings, dependencies)), lock: noLock, made: undefined, doubt: undefined };
   const made = new MadeFiles(settings);
   let lock: SideLock | undefined;
   try {
@@ -356,16 +392,29 @@ async function openReplacingDamaged(
   return opened;
 }
 
+/** Opens a mirror that other daemons may serve, too: which of them works is found out when it is started. */
+async function openBesideOthers(
+  settings: Settings,
+  dependencies: InstallationDependencies,
+): Promise<OpenedInstallation> {
+  const installation = await openInstallation(settings, dependencies);
+  try {
+    await refuseBadSources(settings.publish, installation.mirror);
+    if (rolesOf(settings).listens) await noteListener(settings, installation.mirror, dependencies.log);
+    return { installation, epoch: undefined, doubt: undefined, isRestored: false, isRecordLeft: false };
+  } catch (error) {
+    await installation.close();
+    throw error;
+  }
+}
+
 /** Opens the files as those of this daemon: an earlier one commits nothing more. */
 async function openClaimed(settings: Settings, dependencies: InstallationDependencies): Promise<OpenedInstallation> {
   const installation = await openInstallation(settings, dependencies);
   try {
     const { mirror, secrets } = installation;
     await refuseBadSources(settings.publish, mirror);
-    const { interrupted, log } = dependencies;
-    const onWait = (host: string): void =>
-      log.info({ host }, `a daemon on ${host} works on the mirror; this one takes over when it is gone`);
-    const { epoch, left } = await mirror.beginDaemon(secrets.path, interrupted && { signal: interrupted, onWait });
+    const { epoch, left } = await mirror.beginDaemon(secrets.path);
     const isOlder = await secrets.beginDaemon(epoch, left);
     await noteListener(settings, mirror, dependencies.log);
     const doubt = left.isThere ? 'the previous daemon did not stop cleanly, or this is a copy' : undefined;
@@ -403,8 +452,10 @@ interface DaemonServices {
   /** What the listener needs. Deliveries for a paused account are stored, and handled when it is resumed. */
   readonly receiving: DeliveryReceiverOptions &
     Pick<ListenerOptions, 'tokens' | 'previousTokens' | 'nobodysToken' | 'process'>;
-  /** In the order in which they start. */
+  /** What runs beside a listener. */
   readonly services: readonly Service[];
+  /** What works, made anew for each turn, in the order in which it starts. */
+  readonly working: () => readonly Service[];
 }
 
 /** How many accounts are swept at once. */
@@ -416,7 +467,8 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
   const process = installation.mirror.process.name;
   const { mirror, secrets, settings, serviceTime } = installation;
   const { schedule, retention, service } = settings;
-  const permits = new SweepPermits(sweepsAtOnce, clock);
+  const newPermits = (): SweepPermits => new SweepPermits(sweepsAtOnce, clock);
+  let permits = newPermits();
   const { connections } = installation;
   if (settings.listener.publicUrl === null) log.info('listener.publicUrl is not set: no webhooks, only sweeps');
   const refused = new RefusalLog({ clock, log, mirror: mirror.refusals });
@@ -434,7 +486,7 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       account: installation.account(id),
       permits,
       causes,
-      asking: { fetch, clock, process },
+      asking: { fetch, clock, isOfMirror: (name) => mirror.isThere(name) },
       slots,
       isAlone: installation.accounts.length === 1,
       lastRun,
@@ -442,7 +494,11 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       onTokens: (id, tokens) => accounts.useTokens(id, tokens),
       onWrongCode: () => refused.note(id, 'wrong_code', null),
     });
-  const accounts = await AccountServices.open({ ...options, build, shared: permits });
+  const accounts = await AccountServices.open({
+    ...{ ...options, build },
+    shared: () => (permits = newPermits()),
+    othersServeWithin: settings.postgres ? accountsSeenWithin : 0,
+  });
   const receiving: DaemonServices['receiving'] = {
     tokens: accounts.tokens,
     previousTokens: accounts.previousTokens,
@@ -466,11 +522,16 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
   };
   // A file that is locked or full for long has that noticed by the next request.
   const onTick = (): Promise<void> => mirror.noticeClockSetBack().catch(() => undefined);
-  const maintenance = createMaintenance({ mirror, secrets, serviceTime, retention, clock, log });
   return {
     accounts,
     receiving,
-    services: [accounts, refused, createClockJumpDetector(clock, onTick, onJump), maintenance],
+    services: [refused],
+    working: () => [
+      accounts,
+      ...(settings.postgres ? [createArrivals({ mirror, secrets, accounts, clock })] : []),
+      createClockJumpDetector(clock, onTick, onJump),
+      createMaintenance({ mirror, secrets, serviceTime, retention, clock, log }),
+    ],
   };
 }
 
@@ -505,8 +566,8 @@ class StartOfDaemon {
 interface HealthParts {
   readonly version: string;
   readonly start: Pick<StartOfDaemon, 'at'>;
-  readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'publish' | 'readFrom' | 'sandbox'>;
-  readonly mirror: Pick<Store, 'path' | 'accountStates' | 'query' | 'trouble' | 'sizes'>;
+  readonly settings: Pick<Settings, 'admin' | 'listener' | 'notify' | 'publish' | 'readFrom' | 'roles' | 'sandbox'>;
+  readonly mirror: Pick<Store, 'path' | 'accountStates' | 'query' | 'trouble' | 'sizes' | 'work' | 'serving'>;
   readonly secrets: Pick<Secrets, 'trouble'>;
   readonly connections: Pick<Connections, 'names' | 'of'>;
   readonly accounts: Pick<AccountServices, 'next'> & {
@@ -526,7 +587,8 @@ export function healthSource(parts: HealthParts): HealthSource {
   const awaitsDeliveries = publicUrl !== null;
   const targetNames = settings.notify.map(({ name }) => name);
   const ability = (): Ability => ({
-    listening: listener.listening,
+    listening: rolesOf(settings).listens ? listener.listening : null,
+    work: mirror.work(),
     trouble: mirror.trouble() ?? secrets.trouble() ?? null,
     diskFreeBytes: mirror.sizes().freeBytes,
   });
@@ -557,6 +619,7 @@ export function healthSource(parts: HealthParts): HealthSource {
         accounts: known,
         connections: connectionFacts(connections.names, (id) => connections.of(id), served, failures),
         files: mirror.sizes(),
+        serving: await mirror.serving(),
         publications: publicationStatuses(settings.publish, await mirror.query(publicationReports)),
         targets: targetStatuses(targetNames, await mirror.query(targetReports), clock.now()),
         ability: ability(),
@@ -569,17 +632,24 @@ export function healthSource(parts: HealthParts): HealthSource {
 }
 
 /** What a person may do on the dashboard: request runs, and retry parked vendors as the command does. */
-function operatorActions(accounts: AccountServices, { deliveries }: Store, log: Log): Actions {
+function operatorActions(accounts: AccountServices, mirror: Store, log: Log): Actions {
   return {
     get accounts() {
       return accounts.activeIds;
+    },
+    get refusal() {
+      const work = mirror.work();
+      if (!work || work.isHere) return undefined;
+      return work.host === null
+        ? 'No daemon works now, so nothing can be requested.'
+        : `The daemon on ${work.host} works: request it there.`;
     },
     run(account, kind, approved = 0) {
       log.info({ account, kind, approved }, 'a run was requested on the dashboard');
       accounts.active(account)?.requestRun(kind, approved);
     },
     async retry(account) {
-      const marked = await deliveries.retryParked({ account });
+      const marked = await mirror.deliveries.retryParked({ account });
       log.info({ account, marked }, 'a retry of parked vendors was requested on the dashboard');
       accounts.active(account)?.wakeWorker();
       return marked;

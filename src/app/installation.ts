@@ -41,8 +41,6 @@ export interface InstallationDependencies {
   readonly isCommand?: boolean;
   /** Called when a file can no longer be trusted; every later operation on it fails. */
   readonly onFatal?: (error: MirrorError) => void;
-  /** Ends a daemon that waits for another one. */
-  readonly interrupted?: AbortSignal;
   /** Receives the progress of a long migration; default: the log. */
   readonly onMigration?: MirrorFile['onMigration'];
 }
@@ -306,12 +304,12 @@ async function openFiles(settings: Settings, dependencies: InstallationDependenc
 
 /** What is made on a server stays: an empty schema is filled by the next start as by this one. */
 async function openInPostgres(store: PostgresStore, dependencies: InstallationDependencies): Promise<Opened> {
-  const { clock, random, migrations, log, onFatal } = dependencies;
+  const { clock, random, migrations, log } = dependencies;
   const options = { store, migrations, clock, random };
   // Before anything is made: a server that cannot be reached, or a key that cannot be used.
   const sealing = secretsSealing(store, random);
   const isThere = await (await import('../store/postgres/glimpse.ts')).isMirrorOn(store);
-  const mirror = await openPostgresMirror({ ...options, onDistrust: onFatal });
+  const mirror = await openPostgresMirror(options);
   if (!isThere) log.warn(`this begins a new mirror, ${mirror.path}`);
   return { mirror, openItsSecrets: () => openPostgresSecrets({ ...options, sealing }), undo: () => undefined };
 }

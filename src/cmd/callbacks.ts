@@ -280,7 +280,7 @@ async function ownCallback(
     mirror,
     verifiers,
     log: silentLog,
-    asking: { fetch: context.fetch, clock: context.clock, process: '' },
+    asking: { fetch: context.fetch, clock: context.clock, isOfMirror: (process) => mirror.isThere(process) },
   });
   await ownCallbacks.refresh(context.interrupted);
   const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);

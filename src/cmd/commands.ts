@@ -3,7 +3,7 @@
  */
 import { Argument, Option, type Command } from 'commander';
 import { exportFormats } from '../settings/export-format.ts';
-import { addCommonOptions, feedCursor, idNumber, type ProgramCommand, shells, wholeFrom } from './options.ts';
+import { addCommonOptions, feedCursor, idNumber, type ProgramCommand, rolesIn, shells, wholeFrom } from './options.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { declareCallbacks, declareGateways, declareVendors } from './service-commands.ts';
@@ -44,7 +44,12 @@ function declareServe(program: ProgramCommand): void {
     .summary('run the daemon: webhooks, schedules, dashboard')
     .about(
       'Keeps the mirror fresh until it is stopped: receives webhooks, reads the vendors that they name, and sweeps on its schedules.',
-      'SIGTERM or Ctrl-C stops it cleanly, a second one at once. Only one daemon can use a database.',
+      'SIGTERM or Ctrl-C stops it cleanly, a second one at once. Only one daemon can use a file; a mirror in PostgreSQL may have several, one of which works.',
+    )
+    .option(
+      '--role <roles>',
+      'with a mirror in PostgreSQL: listen, work, or both, separated by a comma, in place of `roles` in the settings',
+      rolesIn,
     )
     .option('--existing', 'refuse to begin a new mirror or new secrets, for every start but the first')
     .option('--unregister', 'delete the callbacks that this installation registered, then exit')

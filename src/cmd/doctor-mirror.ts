@@ -391,6 +391,8 @@ export const checkOf = {
   vendors_parked: 'queue',
   queue_stuck: 'queue',
   no_daemon: 'public address',
+  nobody_works: 'daemons',
+  nobody_listens: 'daemons',
   disk_low: 'disk',
   listener_moved: 'listener',
   connection_refused: 'access',

@@ -87,11 +87,12 @@ export async function mirrorFacts(
       doubt: null,
     })),
     connections: connectionFacts([...connections.keys()], connectionOf, namedAccounts, failures),
-    ability: { listening: null, trouble, diskFreeBytes: free },
+    ability: { listening: null, trouble, diskFreeBytes: free, work: null },
     listenerMovedAt: moved,
     publications: publicationStatuses(settings.publish, publications),
     targets: targetStatuses(targetNames, targets, context.clock.now()),
     files: (await mirror?.sizes()) ?? { databaseBytes: 0, walBytes: 0 },
+    serving: settings.postgres ? (there?.serving ?? []) : null,
     process: null,
     next: { pull: undefined, reconcile: undefined },
   };

@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { MirrorError } from '../domain/errors.ts';
 import { eventsInstead } from '../domain/events.ts';
 import type { LogLevel } from '../domain/log.ts';
+import { isRole, type Role } from '../settings/roles.ts';
 import { cursorForm, isCursor } from '../store/reports/feed-cursor.ts';
 import type { CommandHandler } from './process/command.ts';
 import { wrapped } from './terminal/text.ts';
@@ -95,6 +96,13 @@ export function portNumber(text: string): number {
 export function nonNegative(text: string): number {
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a number from 0.');
+}
+
+/** What a daemon is for; may be repeated. */
+export function rolesIn(text: string, earlier: readonly Role[] = []): readonly Role[] {
+  const roles = text.split(',');
+  if (roles.every(isRole)) return [...new Set([...earlier, ...roles])];
+  throw new InvalidArgumentError('It must be listen, work or listen,work.');
 }
 
 /** A share of all. */

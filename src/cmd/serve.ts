@@ -16,6 +16,7 @@ import { openDaemon, type Daemon, type DaemonDependencies } from '../app/daemon.
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { changedKeys, type Settings } from '../settings/parse.ts';
+import { hasAllRoles, rolesOfFile } from '../settings/roles.ts';
 import { newFiles } from '../store/files/identity.ts';
 import { lockProcess } from '../store/files/locks.ts';
 import { isUnused } from '../store/runs.ts';
@@ -39,6 +40,8 @@ interface ServeOptions {
   readonly unregister?: boolean;
   /** Of the listener; the dashboard has the next one. */
   readonly port?: number;
+  /** In place of `roles` of the settings. */
+  readonly role?: Settings['roles'];
 }
 
 export const serve: CommandHandler<ServeOptions> = async (call) => {
@@ -46,7 +49,7 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
   const summary = !options.unregister && wantsSummary(context, options) ? new LiveSummary(context) : undefined;
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
   return withFinalRecord({ log, summary }, async () => {
-    const started = onPort(await loadSettings(call), options.port);
+    const started = inRoles(onPort(await loadSettings(call), options.port), options.role);
     if (options.existing) await refuseNew(started);
     leaveRemovedFolder();
     for (const { message, remedy } of secretCheckups(started)) log.warn(`${message} ${remedy ?? ''}`);
@@ -57,11 +60,6 @@ export const serve: CommandHandler<ServeOptions> = async (call) => {
       return await (options.unregister
         ? unregister(service, context, log)
         : run(call, { ...service, started }, { log, summary }));
-    } catch (error) {
-      // It waited for another daemon to end.
-      if (!started.postgres || error !== context.interrupted.reason) throw error;
-      log.info({ exit: exitStatus.done, ...reasonOf(context.interrupted) }, 'stopped');
-      return exitStatus.done;
     } finally {
       await service.stop();
     }
@@ -112,6 +110,13 @@ function onPort(settings: Settings, port: number | undefined): Settings {
     );
   const { listener, admin } = settings;
   return { ...settings, listener: { ...listener, port }, admin: { ...admin, port: port + 1 } };
+}
+
+/** @throws MirrorError `usage` where a mirror in a file would have a daemon that does only a part. */
+function inRoles(settings: Settings, roles: ServeOptions['role']): Settings {
+  if (!roles) return settings;
+  if (!settings.postgres && !hasAllRoles(roles)) throw new MirrorError('usage', `--role ${rolesOfFile}.`);
+  return { ...settings, roles };
 }
 
 /** The log, and on a terminal the live summary. */
@@ -170,7 +175,7 @@ async function run(
   const onRun =
     settings.sandbox && !summary ? welcome(settings, context, () => daemon.addresses.admin) : dependencies.onRun;
   const daemon = await openDaemon(settings, {
-    ...{ ...dependencies, interrupted: context.interrupted, serviceName, onRun },
+    ...{ ...dependencies, serviceName, onRun },
     settingsOption: lastingOption(call.options),
     ...(onAccount && { onAccount }),
   });
@@ -207,9 +212,9 @@ async function serveUntil(
   try {
     await daemon.start();
     const { listener, admin } = daemon.addresses;
-    const { database, accounts } = settings;
+    const { database, accounts, postgres, roles } = settings;
     const dashboard = settings.admin.publicUrl ?? admin;
-    log.info({ listener, dashboard, database, accounts }, 'serving');
+    log.info({ listener, dashboard, database, accounts, ...(postgres && { roles }) }, 'serving');
     summary?.watch(daemon.health, dashboard);
     notifySystemd('READY=1', context, log);
     const stopFeeding = feedWatchdog(context, () => daemon.listening, log);

@@ -4,7 +4,7 @@ import { owedText, type OwedAmount } from '../domain/amounts.ts';
 import { age, timestamp, took } from '../domain/clock.ts';
 import { withOptionInJson } from '../domain/commands.ts';
 import { agoInWords, inWords } from '../domain/duration.ts';
-import { exitStatus } from '../domain/errors.ts';
+import { exitStatus, withFullStop } from '../domain/errors.ts';
 import { counted } from '../domain/size.ts';
 import { jsonText } from '../domain/steering.ts';
 import { insteadOf } from '../domain/optional-requests.ts';
@@ -20,6 +20,7 @@ import {
   type PublicationStatus,
   type TargetStatus,
 } from '../health/judge.ts';
+import { daemonWords } from '../health/daemons.ts';
 import { refusalWords } from '../health/refusals.ts';
 import { learnedText, statusDocument, vendorCounts, type VendorCounts } from '../health/status-document.ts';
 import { type ReportedCallback, type ReportedRefusal, type RequestFailureReport } from '../store/account-reports.ts';
@@ -131,7 +132,10 @@ function further(toDo: readonly string[]): string {
   return toDo.length === 1 ? 'one thing to do' : `${toDo.length} things to do`;
 }
 
-function daemonText({ startedAt }: HealthFacts, now: number): string {
+function daemonText({ startedAt, serving }: HealthFacts, now: number): string {
+  const [one, ...others] = serving ?? [];
+  if (one && (others.length > 0 || !one.works || !one.listens))
+    return withFullStop(`Daemons: ${[one, ...others].map(daemonWords).join('; ')}`);
   return startedAt === null
     ? 'No daemon runs: the mirror is as fresh as the last sync made it.'
     : `A daemon has been running since ${timestamp(startedAt).slice(0, 19)} UTC (${agoInWords(now - startedAt)}).`;

@@ -33,7 +33,7 @@
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
  *
- * then of the installation: no_daemon, disk_low (sweeps wait), listener_moved, connection_refused, receiver_gone, receiver_failing,
+ * then of the installation: no_daemon, nobody_works, nobody_listens, disk_low (sweeps wait), listener_moved, connection_refused, receiver_gone, receiver_failing,
  * changes_given_up, receiver_unknown, publication_failing, publication_late, all of them fair.
  * A problem that another one already explains is left out. An account is stale or fresh by the age of what lists show alone; it is ready where
  * it may be relied on, so a refused account is fresh until it is old, and not ready.
@@ -45,9 +45,11 @@ import { catalogue, isAccessRefused, isOfToken, withFullStop, type ErrorCode } f
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
+import type { ServingProcess, Work } from '../store/files/locks.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import { noSpaceForSweep } from '../store/sqlite/file-systems.ts';
+import { nobodyListens, nobodyWorks } from './daemons.ts';
 import { leadsElsewhere, notRegistered, notVerified, registrationRefused } from './callbacks.ts';
 import {
   addressRemedy,
@@ -76,6 +78,8 @@ export interface Ability {
   readonly trouble: { readonly code: ErrorCode; readonly message: string; readonly remedy?: string | undefined } | null;
   /** Bytes that are free beside the mirror. */
   readonly diskFreeBytes: number;
+  /** Who works, as one of several daemons knows it; null where the mirror is a file, and to a process that is no daemon. */
+  readonly work: Work | null;
 }
 
 export interface HealthFacts {
@@ -96,6 +100,8 @@ export interface HealthFacts {
   readonly targets: readonly TargetStatus[];
   readonly publications: readonly PublicationStatus[];
   readonly files: { readonly databaseBytes: number; readonly walBytes: number };
+  /** The daemons that serve the mirror; null where it is a file, which has one at most. */
+  readonly serving: readonly ServingProcess[] | null;
   /** Of the daemon's process; null where that is another one. */
   readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number } | null;
   /** Wall time of the next scheduled run of any account, milliseconds since 1970; undefined where all are under way, or it is not known. */
@@ -155,6 +161,8 @@ export type ProblemCode =
   | 'vendors_parked'
   | 'queue_stuck'
   | 'no_daemon'
+  | 'nobody_works'
+  | 'nobody_listens'
   | 'disk_low'
   | 'listener_moved'
   | 'connection_refused'
@@ -818,12 +826,22 @@ export function judgeDeliveries(facts: DeliveryFacts, now: number): DeliveryHeal
     : receiving('fair', `${silent}, but there was no complete sweep since, so missed changes are unknown`);
 }
 
+const nobodyWorking =
+  'The daemons of this mirror only listen, and none works: deliveries are stored, and no vendor is read.';
+const workingRemedy = 'Start `vendor-mirror serve` on one more machine, or with work among its `roles`.';
+const nobodyListening = 'No daemon of this mirror listens, so nothing takes the deliveries of the service.';
+const listeningRemedy = 'Start `vendor-mirror serve` on one more machine, or with listen among its `roles`.';
+
 function installationProblems(facts: HealthFacts, now: number): Problem[] {
   const { accounts, connections, targets, publications, startedAt } = facts;
   const isDelivered = accounts.some(({ isLeft, freshness }) => !isLeft && freshness.callback_verified === 1);
   const noDaemon = 'No daemon runs, so nothing takes the deliveries of the service.';
   return [
     startedAt === null && isDelivered ? problem('no_daemon', 'fair', noDaemon, 'Run `vendor-mirror serve`.') : [],
+    nobodyWorks(facts.serving ?? []) ? problem('nobody_works', 'fair', nobodyWorking, workingRemedy) : [],
+    nobodyListens(facts.serving ?? []) && isDelivered
+      ? problem('nobody_listens', 'fair', nobodyListening, listeningRemedy)
+      : [],
     diskProblem(facts) ?? [],
     listenerProblem(facts) ?? [],
     // Of a single connection its accounts say it all.

@@ -52,6 +52,8 @@ export function statusDocument(health: Health) {
     notify: facts.targets,
     publications: facts.publications,
     connections: facts.connections.map(connectionDocument),
+    /** The daemons that serve the mirror, by machine; null where it is a file, which has one at most. */
+    daemons: facts.serving,
     next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
     database_bytes: files.databaseBytes,
     wal_bytes: files.walBytes,
@@ -65,6 +67,10 @@ export function statusDocument(health: Health) {
 interface ReadinessDocument extends Pick<StatusDocument, 'ready' | 'reasons' | 'disk_free_bytes'> {
   readonly listener_open: boolean | null;
   readonly file_writable: boolean;
+  /** Where several daemons may serve the mirror: whether this one works. */
+  readonly works?: boolean;
+  /** The machine of the one that works; null where none does. */
+  readonly worker?: string | null;
 }
 
 /** What `/readyz` answers, about the daemon's process alone: what an orchestrator's log should show when it takes it for not ready. */
@@ -75,6 +81,7 @@ export function readinessDocument(ability: Ability): ReadinessDocument {
     reasons: problems.map(sentenceOf),
     listener_open: ability.listening,
     file_writable: ability.trouble === null,
+    ...(ability.work && { works: ability.work.isHere, worker: ability.work.host }),
     disk_free_bytes: freeBytesOf(ability),
   };
 }

@@ -13,6 +13,7 @@ import { limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
 import { isLoopback, postgresAddress, type PostgresAddress } from './addresses.ts';
+import { hasAllRoles, roleNames, rolesOfFile } from './roles.ts';
 import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
 
 /** What should stand in place of a text that looks like a path and would be a file of that very name; undefined where it is a path. */
@@ -361,6 +362,11 @@ export function postgresStore(shaped: Shaped, otherKeyFile: () => string | undef
   };
 }
 
+const roles = z
+  .array(z.enum(roleNames), { error: `a list of ${roleNames.join(' and ')}` })
+  .min(1, `at least one of ${roleNames.join(' and ')}`)
+  .refine((names) => new Set(names).size === names.length, 'each role once');
+
 export const settingsShape = z.strictObject({
   accounts: accountList,
   connections: connectionMap,
@@ -372,6 +378,7 @@ export const settingsShape = z.strictObject({
   databasePasswordFile: text.optional(),
   secrets: path,
   secretsKeyFile: path.nullable(),
+  roles,
   service: z.strictObject({
     baseUrl: serviceUrl.nullable(),
     apiVersion: text.regex(/^[\x21-\x7e]+$/, 'one word').nullable(),
@@ -516,10 +523,12 @@ export function storeProblems(
 ): { path: readonly PropertyKey[]; remedy: string }[] {
   const { publish } = shaped;
   const store = postgresStore(shaped, () => undefined);
-  if (!store)
-    return ofPostgres
+  if (!store) {
+    const problems = ofPostgres
       .filter(isWritten)
       .map((key) => ({ path: [key], remedy: 'should be left out, because database is a file' }));
+    return hasAllRoles(shaped.roles) ? problems : [...problems, { path: ['roles'], remedy: rolesOfFile }];
+  }
   const { to, schema, secretsSchema } = store;
   const problems = publish.flatMap((one, index) => {
     if (!('to' in one))

@@ -7,7 +7,7 @@ import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { expiringBy } from './retention.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import type { Connection, None } from './sql/statement.ts';
 import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sql/schema.ts';
 import {
   asking,
@@ -68,6 +68,8 @@ export class Deliveries {
   readonly #settle: Statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
   readonly #givenUp: Statement<{ account_id: string }, ParkedDeliveries>;
   readonly #parked: Statement<{ account: string | null; vendorid: number | null }, VendorKey>;
+  readonly #last: Statement<None, { id: number | null }>;
+  readonly #arrived: Statement<{ after: number }, { account_id: string }>;
   #accepted = 0;
 
   constructor(database: Database, marks: Marks, sweeps: SweepRequestWriter) {
@@ -106,6 +108,8 @@ export class Deliveries {
     GROUP BY object_id`,
     );
     this.#parked = parkedVendors(db);
+    this.#last = statement(db, () => sql`SELECT max(id) AS id FROM deliveries`);
+    this.#arrived = statement(db, (at) => sql`SELECT DISTINCT account_id FROM deliveries WHERE id > ${at('after')}`);
   }
 
   /** How many deliveries this process has received. */
@@ -153,6 +157,18 @@ export class Deliveries {
       }
       await this.#marks.add(keys, 'delivery', 0);
     }, shortLockWait);
+  }
+
+  /**
+   * The accounts of deliveries after that one, whichever process took them: ids are in the order of commits.
+   * @param after undefined for none, to learn which is the last
+   */
+  arrivedAfter(after: number | undefined): Promise<{ last: number; accounts: readonly string[] }> {
+    return this.#database.read(async () => {
+      const last = (await this.#last.get({}))?.id ?? 0;
+      const arrived = after === undefined || last <= after ? [] : await this.#arrived.all({ after });
+      return { last, accounts: arrived.map(({ account_id }) => account_id) };
+    });
   }
 
   /** Starts a check of the room for marks, as in `acceptDeliveries`. */

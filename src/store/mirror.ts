@@ -26,7 +26,14 @@ import {
 import { FilePlace } from './places/file-place.ts';
 import type { Standby } from './postgres/processes.ts';
 import type { MirrorSizes, Place } from './places/place.ts';
-import { lockedOrClosed, refuseMigrationBesideDaemon, type ProcessLock } from './files/locks.ts';
+import {
+  lockedOrClosed,
+  refuseMigrationBesideDaemon,
+  type ProcessLock,
+  type Roles,
+  type ServingProcess,
+  type Work,
+} from './files/locks.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
 import { expiringVersions } from './history.ts';
@@ -79,8 +86,6 @@ export interface PostgresMirror extends Pick<PostgresDatabaseOptions, 'clock'> {
   readonly random: Random;
   /** The folder with all migrations. */
   readonly migrations: string;
-  /** Another process has become the daemon: this one must end. */
-  readonly onDistrust?: ((error: MirrorError) => void) | undefined;
 }
 
 /** Opens a mirror in PostgreSQL to write. @throws MirrorError as `PostgresDatabase.open`. */
@@ -94,7 +99,7 @@ export async function openPostgresMirror(options: PostgresMirror): Promise<Store
   const server = mirrorServer(options.store);
   const database = await PostgresDatabase.open({ ...options, server, migrations });
   try {
-    const process = new PostgresProcess({ ...options, program, database, onSuperseded: options.onDistrust });
+    const process = new PostgresProcess({ ...options, program, database });
     await process.start();
     return new Store(new PostgresPlace(database, process), options);
   } catch (error) {
@@ -292,6 +297,26 @@ export class Store {
   /** As `Place.beginDaemon`. */
   beginDaemon(secrets: string, standby?: Standby): Promise<{ epoch: DaemonEpoch; left: LeftRecord }> {
     return this.#place.beginDaemon(secrets, standby);
+  }
+
+  /** As `Place.serve`. */
+  serve(roles: Roles): Promise<void> {
+    return this.#place.serve(roles);
+  }
+
+  /** As `Place.work`. */
+  work(): Work | null {
+    return this.#place.work();
+  }
+
+  /** As `Place.serving`. */
+  serving(): Promise<readonly ServingProcess[] | null> {
+    return this.#place.serving();
+  }
+
+  /** As `Place.isThere`. */
+  isThere(process: string): Promise<boolean> {
+    return this.#place.isThere(process);
   }
 
   /** As `rememberListener`. */

@@ -26,8 +26,8 @@ export interface OwnCallbacksOptions {
   readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
   readonly log: Log;
-  /** By what others are asked who they are, and the random name of this process. */
-  readonly asking: Omit<AskingDependencies, 'signal'> & { readonly process: string };
+  /** By what others are asked who they are, and whether a process of that random name serves this mirror. */
+  readonly asking: Omit<AskingDependencies, 'signal'> & { readonly isOfMirror: (process: string) => Promise<boolean> };
 }
 
 export class OwnCallbacks {
@@ -84,7 +84,7 @@ export class OwnCallbacks {
     const base = uri.slice(0, uri.lastIndexOf(`/webhooks/${accountId}/`));
     try {
       const { isOurs, process } = await answererAt(base, { account: accountId, token }, { ...asking, signal });
-      return isOurs && process !== asking.process;
+      return isOurs && !(process !== null && (await asking.isOfMirror(process)));
     } catch {
       signal.throwIfAborted();
       return false;

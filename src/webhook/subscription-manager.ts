@@ -28,7 +28,7 @@ export interface SubscriptionManagerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly causes: Pick<CauseLog, 'failed' | 'worked'>;
-  /** By what others are asked who they are, and the random name of this process. */
+  /** As of its callbacks. */
   readonly asking: OwnCallbacksOptions['asking'];
   /** Limits how many accounts call the service at once: waits for a permit, then does the work. @throws the signal's reason. */
   readonly withPermit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;

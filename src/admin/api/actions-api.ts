@@ -13,6 +13,8 @@ import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './
 export interface Actions {
   /** The accounts that are served, and not paused. */
   readonly accounts: readonly string[];
+  /** Why nothing can be requested here, as a sentence; undefined where it can. */
+  readonly refusal: string | undefined;
   /** Requests a run that begins after this call and may mark up to `approved` vendors gone. */
   run(accountId: string, kind: 'pull' | 'reconcile', approved?: number): void;
   /** Marks parked vendors again. @returns how many. */
@@ -57,6 +59,8 @@ const refuseWithoutToken: ApiHandle = () =>
   Promise.resolve(jsonAnswer({ error: 'no_token', message: noTokenMessage }, 403));
 
 async function perform(actions: Actions, name: ActionName, request: HttpRequest): ReturnType<ApiHandle> {
+  const { refusal } = actions;
+  if (refusal !== undefined) return jsonAnswer({ error: 'works_elsewhere', message: refusal }, 409);
   const { account, absences } = actionRequest(request.body, name, actions);
   const message = await messages[name](actions, account, absences ?? 0);
   return jsonAnswer({ ok: true, action: name, account, message }, 202);

@@ -5,6 +5,7 @@
 import { timestamp } from '../../domain/clock.ts';
 import { sizeInWords } from '../../domain/size.ts';
 import type { Figures } from '../../store/reports/figures.ts';
+import { daemonWords } from '../../health/daemons.ts';
 import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
 import { actionSection } from './action-section.ts';
 import { contentsSection, historySection } from './contents-section.ts';
@@ -149,15 +150,22 @@ export function nextReconciliation({ facts, now }: Health): Html | null {
   return reconcile === undefined ? null : html`Next reconciliation ${ago(now, timestamp(reconcile))}. `;
 }
 
-export function footer({ version, startedAt, files, next }: Health['facts'], now: number): Html {
+export function footer({ version, startedAt, files, next, serving, ability }: Health['facts'], now: number): Html {
   const due = (moment: number | undefined): Html | string =>
     moment === undefined ? 'under way' : ago(now, timestamp(moment));
+  // Only the daemon that works knows.
+  const isKnown = ability.work === null || ability.work.isHere;
   const entries: readonly (readonly [string, Html | string])[] = [
-    ['Next reconciliation', due(next.reconcile)],
-    ['Next full pull', due(next.pull)],
+    ...(isKnown
+      ? ([
+          ['Next reconciliation', due(next.reconcile)],
+          ['Next full pull', due(next.pull)],
+        ] as const)
+      : []),
     ['Started', startedAt === null ? 'not running' : ago(now, timestamp(startedAt))],
     ['Database', sizeInWords(files.databaseBytes)],
     ['Version', version],
+    ...(serving === null ? [] : ([['Daemons', serving.map(daemonWords).join('; ')]] as const)),
   ];
   return html`<footer id="footer">
     <dl>${namedValues(entries)}</dl>

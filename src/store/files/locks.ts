@@ -258,17 +258,47 @@ export function isProcessAlive(database: string, name: string): boolean | undefi
   }
 }
 
+/** What a daemon is for. Of a mirror in a file, its one daemon does both. */
+export interface Roles {
+  readonly listens: boolean;
+  /** One at a time works. */
+  readonly mayWork: boolean;
+}
+
+/** Who works on a mirror that several daemons serve, as one of them sees it. */
+export interface Work {
+  readonly isHere: boolean;
+  /** The machine of the daemon that works; null where none does. */
+  readonly host: string | null;
+}
+
+/** One of the daemons that serve a mirror. */
+export interface ServingProcess {
+  /** The name of its machine. */
+  readonly host: string;
+  /** Of vendor-mirror. */
+  readonly version: string;
+  /** UTC. */
+  readonly since: string;
+  readonly works: boolean;
+  readonly listens: boolean;
+  /** Whether it works, or would where no other does. */
+  readonly may_work: boolean;
+}
+
 /** Processes that use a mirror. */
 export interface ProcessesThere {
   /** When the daemon began, in milliseconds since 1970; undefined where none runs. */
   readonly daemonSince: number | undefined;
   /** Whether the process of that name is there; undefined where that cannot be known. */
   isAlive(name: string): boolean | undefined;
+  /** The daemons that serve it, those that began first before others; null where the mirror is a file, which has one at most. */
+  readonly serving: readonly ServingProcess[] | null;
 }
 
 /** The processes that use the mirror at that path, for who only reads: each is looked for when it is asked for. */
 export function processesAt(database: string): ProcessesThere {
-  return { daemonSince: daemonSince(database), isAlive: (name) => isProcessAlive(database, name) };
+  return { daemonSince: daemonSince(database), isAlive: (name) => isProcessAlive(database, name), serving: null };
 }
 
 /** Whether a process holds this file. A stale file is removed while it is locked, so that no other process takes it meanwhile. */

@@ -48,6 +48,22 @@ export class FilePlace implements Place {
     return begun;
   }
 
+  serve(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  work(): null {
+    return null;
+  }
+
+  serving(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  isThere(process: string): Promise<boolean> {
+    return Promise.resolve(process === this.process.name);
+  }
+
   endDaemon(): Promise<void> {
     return this.database.write(() => forgetDaemonFiles(this.database.sqlite), shortLockWait);
   }

@@ -4,7 +4,7 @@ import type { Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
 import type { ProcessOptions } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
-import type { ProcessLock } from '../files/locks.ts';
+import type { ProcessLock, Roles, ServingProcess, Work } from '../files/locks.ts';
 import type { Standby } from '../postgres/processes.ts';
 import type { Database } from '../sql/database.ts';
 
@@ -31,7 +31,15 @@ export interface Place {
    * @returns the daemon's epoch, and what the previous daemon left.
    */
   beginDaemon(secrets: string, standby?: Standby): Promise<{ epoch: DaemonEpoch; left: LeftRecord }>;
-  /** Records that the daemon stopped normally. */
+  /** Says what this process does as a daemon, where there may be several. */
+  serve(roles: Roles): Promise<void>;
+  /** Who works, as far as this process knows; null where the mirror is a file, of which its daemon does everything. */
+  work(): Work | null;
+  /** As `ProcessesThere.serving`. */
+  serving(): Promise<readonly ServingProcess[] | null>;
+  /** Whether the process of that random name uses this mirror now. */
+  isThere(process: string): Promise<boolean>;
+  /** Records that the daemon stopped normally, or that another may work from now on. */
   endDaemon(): Promise<void>;
   /** Copies the journal into the file, as far as no reader holds it, so that the file alone is not far behind. */
   copyJournal(): Promise<void>;

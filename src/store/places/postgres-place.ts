@@ -6,6 +6,7 @@ import { refuseLostColumns } from '../export/export-rows.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
 import { exportToFile, type ProcessOptions, type RowsElsewhere } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
+import type { Roles, ServingProcess, Work } from '../files/locks.ts';
 import type { MirrorSizes, Place } from './place.ts';
 import { mirrorSql, runQuery } from '../sql/statement.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';
@@ -49,8 +50,24 @@ export class PostgresPlace implements Place {
     return { epoch, left: { isThere: false, isOfAnother: false } };
   }
 
+  serve(roles: Roles): Promise<void> {
+    return this.process.serve(roles);
+  }
+
+  work(): Work {
+    return this.process.work;
+  }
+
+  serving(): Promise<readonly ServingProcess[]> {
+    return this.process.serving();
+  }
+
+  isThere(process: string): Promise<boolean> {
+    return this.process.isThere(process);
+  }
+
   endDaemon(): Promise<void> {
-    return Promise.resolve();
+    return this.process.endDaemon();
   }
 
   copyJournal(): Promise<void> {

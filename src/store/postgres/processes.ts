@@ -1,14 +1,14 @@
 /**
  * The processes that use a mirror in PostgreSQL. Each says every ten seconds that it is there, by the clock of the server; one that has been
- * silent for thirty counts as gone. That is for manners, and never for what is true: a process that only hung, and goes on, takes numbers as
- * all others do.
+ * silent for thirty counts as gone. One of the daemons works. That is for manners, and never for what is true: one that only hung, and goes
+ * on, takes numbers as all others do, until it notices that another has taken over.
  */
 import { sql } from 'kysely';
 import { hostname } from 'node:os';
 import { parseInstant, sleep, sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import type { ProcessesThere, ProcessLock } from '../files/locks.ts';
+import type { ProcessesThere, ProcessLock, Roles, ServingProcess, Work } from '../files/locks.ts';
 import { shortLockWait } from '../sql/database.ts';
 import { statement, type Connection, type None, type Statement } from '../sql/statement.ts';
 import type { PostgresDatabase } from './database.ts';
@@ -16,7 +16,10 @@ import type { PostgresDatabase } from './database.ts';
 interface Seen {
   readonly name: string;
   readonly host: string;
+  readonly program: string;
   readonly is_daemon: number;
+  readonly listens: number;
+  readonly may_work: number;
   readonly started_at: string;
   /** Whether it was renewed of late. */
   readonly is_there: number;
@@ -27,8 +30,6 @@ interface ProcessOptions {
   readonly clock: Clock;
   readonly random: Pick<Random, 'bytes'>;
   readonly program: string;
-  /** Another process has become the daemon: this one must end. */
-  readonly onSuperseded?: ((error: MirrorError) => void) | undefined;
 }
 
 const silence = sql`CAST(${`${limits.processSilence / 1_000} seconds`} AS interval)`;
@@ -38,16 +39,33 @@ const allSeen = (db: Connection): Statement<None, Seen> =>
   statement<None, Seen>(
     db,
     () => sql`
-      SELECT name, host, is_daemon, started_at, renewed_at > clock_timestamp() - ${silence} AS is_there FROM _processes
-      ORDER BY name`,
+      SELECT name, host, program, is_daemon, listens, may_work, started_at,
+        renewed_at > clock_timestamp() - ${silence} AS is_there
+      FROM _processes ORDER BY started_at, name`,
   );
 
 /** Those that use the mirror now, for who only reads it. Runs inside a transaction. */
 export async function processesThere(db: Connection): Promise<ProcessesThere> {
   const there = (await allSeen(db).all({})).filter(({ is_there }) => is_there === 1);
   const names = new Set(there.map(({ name }) => name));
-  const daemon = there.find(({ is_daemon }) => is_daemon === 1);
-  return { daemonSince: daemon && parseInstant(daemon.started_at), isAlive: (name) => names.has(name) };
+  const serving = there.filter(isServing);
+  const [daemon] = [...serving.filter(({ is_daemon }) => is_daemon === 1), ...serving];
+  return {
+    daemonSince: daemon && parseInstant(daemon.started_at),
+    isAlive: (name) => names.has(name),
+    serving: serving.map(asServing),
+  };
+}
+
+function isServing({ is_there, is_daemon, listens, may_work }: Seen): boolean {
+  return is_there === 1 && is_daemon + listens + may_work > 0;
+}
+
+function asServing({ host, program, is_daemon, listens, may_work, started_at }: Seen): ServingProcess {
+  return {
+    ...{ host, version: program, since: started_at },
+    ...{ works: is_daemon === 1, listens: listens === 1, may_work: may_work === 1 },
+  };
 }
 
 /** A daemon that waits for its turn. */
@@ -55,13 +73,15 @@ export interface Standby {
   readonly signal: AbortSignal;
   /** Called once, with the machine of the other daemon. */
   readonly onWait: (host: string) => void;
+  /** Called where another one has taken over, with its machine: this one was silent for too long. */
+  readonly onSuperseded: (host: string) => void;
 }
 
 export class PostgresProcess implements ProcessLock {
   readonly name: string;
   readonly #options: ProcessOptions;
   readonly #closing = new AbortController();
-  readonly #renew: Statement<{ name: string; host: string; program: string; is_daemon: number }>;
+  readonly #renew: Statement<Omit<Seen, 'started_at' | 'is_there'>>;
   readonly #all: Statement<None, Seen>;
   readonly #remove: Statement<{ name: string }>;
   readonly #removeOld: Statement<None>;
@@ -69,7 +89,11 @@ export class PostgresProcess implements ProcessLock {
   #alive: ReadonlySet<string> = new Set();
   #looked: ReadonlySet<string> = new Set();
   readonly #asked = new Set<string>();
+  #roles = { listens: 0, may_work: 0 };
   #isDaemon = false;
+  #onSuperseded: Standby['onSuperseded'] | undefined;
+  /** The machine of another daemon that worked at the last look. */
+  #worker: string | null = null;
   #renewing: Promise<void> | undefined;
 
   constructor(options: ProcessOptions) {
@@ -80,9 +104,11 @@ export class PostgresProcess implements ProcessLock {
     this.#renew = statement(
       db,
       (at) => sql`
-        INSERT INTO _processes (name, host, program, is_daemon, started_at, renewed_at)
-        VALUES (${at('name')}, ${at('host')}, ${at('program')}, ${at('is_daemon')}, clock_timestamp(), clock_timestamp())
-        ON CONFLICT (name) DO UPDATE SET renewed_at = clock_timestamp(), is_daemon = excluded.is_daemon`,
+        INSERT INTO _processes (name, host, program, is_daemon, listens, may_work, started_at, renewed_at)
+        VALUES (${at('name')}, ${at('host')}, ${at('program')}, ${at('is_daemon')}, ${at('listens')}, ${at('may_work')},
+          clock_timestamp(), clock_timestamp())
+        ON CONFLICT (name) DO UPDATE SET renewed_at = clock_timestamp(), is_daemon = excluded.is_daemon,
+          listens = excluded.listens, may_work = excluded.may_work`,
     );
     this.#all = allSeen(db);
     this.#remove = statement(db, (at) => sql`DELETE FROM _processes WHERE name = ${at('name')}`);
@@ -98,8 +124,19 @@ export class PostgresProcess implements ProcessLock {
     this.#renewing = this.#repeat();
   }
 
+  /** Says what this process does as a daemon. */
+  async serve({ listens, mayWork }: Roles): Promise<void> {
+    this.#roles = { listens: Number(listens), may_work: Number(mayWork) };
+    await this.#say();
+  }
+
+  /** Whether this process works, and on which machine work is done, as it was at the last look. */
+  get work(): Work {
+    return { isHere: this.#isDaemon, host: this.#isDaemon ? hostname() : this.#worker };
+  }
+
   /**
-   * Makes this process the daemon.
+   * Makes this process the daemon that works.
    * @param standby waits while another one is there, and takes over from it
    * @throws MirrorError `already_running` where another one is, and nobody waits; the reason of the signal.
    */
@@ -107,11 +144,37 @@ export class PostgresProcess implements ProcessLock {
     const { database, clock } = this.#options;
     for (let isTold = false; ; isTold = true) {
       const other = await database.write(() => this.#otherOrDaemon());
-      if (!other) return;
+      if (!other) {
+        this.#isDaemon = true;
+        this.#worker = null;
+        this.#onSuperseded = standby?.onSuperseded;
+        return;
+      }
+      this.#worker = other.host;
       if (!standby) throw new MirrorError('already_running', `A daemon on ${other.host} works on ${database.path}.`);
       if (!isTold) standby.onWait(other.host);
       while (await database.read(() => this.#otherDaemon())) await sleep(clock, limits.standbyLooks, standby.signal);
     }
+  }
+
+  /** Another one may work from now on. */
+  async endDaemon(): Promise<void> {
+    if (!this.#isDaemon) return;
+    this.#isDaemon = false;
+    await this.#options.database.write(() => this.#renew.send(this.#row()), shortLockWait);
+  }
+
+  /** Those that serve the mirror now. */
+  async serving(): Promise<readonly ServingProcess[]> {
+    const { database } = this.#options;
+    return (await database.readOne(() => processesThere(database.connection))).serving ?? [];
+  }
+
+  /** Whether that process uses this mirror now. */
+  async isThere(name: string): Promise<boolean> {
+    if (name === this.name) return true;
+    const seen = await this.#options.database.readOne(() => this.#all.all({}));
+    return seen.some((one) => one.name === name && one.is_there === 1);
   }
 
   isAlive(name: string): boolean {
@@ -136,35 +199,33 @@ export class PostgresProcess implements ProcessLock {
   }
 
   async #repeat(): Promise<void> {
-    const { clock, onSuperseded } = this.#options;
+    const { clock } = this.#options;
     while (await sleptThrough(clock, limits.processRenewed, this.#closing.signal)) {
-      try {
-        const other = await this.#say();
-        if (this.#isDaemon && other)
-          onSuperseded?.(new MirrorError('already_running', `A daemon on ${other.host} has taken over.`));
-      } catch {
-        // What needs the server says what is wrong.
-      }
+      // What needs the server says what is wrong.
+      await this.#say().catch(() => undefined);
     }
   }
 
   async #otherOrDaemon(): Promise<Seen | undefined> {
     const other = await this.#otherDaemon();
-    if (other) return other;
-    this.#isDaemon = true;
-    this.#renew.send(this.#row());
-    return undefined;
+    if (!other) this.#renew.send({ ...this.#row(), is_daemon: 1 });
+    return other;
   }
 
-  /** @returns another daemon that is there. */
-  #say(): Promise<Seen | undefined> {
-    return this.#options.database.write(async () => {
-      this.#renew.send(this.#row());
-      this.#removeOld.send({});
+  /** Says that it is there. Where another one has taken over, this one is the daemon no longer: the other need not make way in turn. */
+  async #say(): Promise<void> {
+    const other = await this.#options.database.write(async () => {
       const seen = await this.#all.all({});
+      const daemon = this.#daemonAmong(seen);
+      this.#renew.send({ ...this.#row(), ...(daemon && { is_daemon: 0 }) });
+      this.#removeOld.send({});
       this.#note(seen);
-      return this.#daemonAmong(seen);
+      return daemon;
     });
+    this.#worker = other?.host ?? null;
+    if (!this.#isDaemon || !other) return;
+    this.#isDaemon = false;
+    this.#onSuperseded?.(other.host);
   }
 
   async #otherDaemon(): Promise<Seen | undefined> {
@@ -181,6 +242,7 @@ export class PostgresProcess implements ProcessLock {
   }
 
   #row() {
-    return { name: this.name, host: hostname(), program: this.#options.program, is_daemon: Number(this.#isDaemon) };
+    const { program } = this.#options;
+    return { name: this.name, host: hostname(), program, is_daemon: Number(this.#isDaemon), ...this.#roles };
   }
 }

@@ -158,6 +158,13 @@ export class Verifiers {
     }, shortLockWait);
   }
 
+  /** When the newest code came that waits to be tried, by account. */
+  waitingCodes(): Promise<ReadonlyMap<string, string>> {
+    return this.#database.readOne(
+      async () => new Map((await this.#codes.waiting.all({})).map(({ account_id, newest }) => [account_id, newest])),
+    );
+  }
+
   /** Received codes for this callback, and then those without one, the newest first. */
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
     return this.#database.read(async () => {
@@ -302,6 +309,12 @@ function codeRows(db: Connection) {
       db,
       (at) =>
         sql`SELECT ${codeColumns} FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC, rowid DESC`,
+    ),
+    waiting: statement<object, { account_id: string; newest: string }>(
+      db,
+      () => sql`
+        SELECT account_id, max(received_at) AS newest FROM verifiers
+        WHERE state = 'candidate' OR came_again = 1 GROUP BY account_id`,
     ),
     expired: statement<{ now: string }, VerifierTable>(
       db,

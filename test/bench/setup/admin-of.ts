@@ -54,7 +54,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
     figures: (id) => figures.read(id),
     owed: () => figures.owed(),
     browse: (filter) => figures.browse(filter),
-    actions: over.actions ?? { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
+    actions: over.actions ?? { accounts, refusal: undefined, run: () => undefined, retry: () => Promise.resolve(0) },
     assetFolder: compiled.pages,
     metrics: new Metrics(),
     query: mirror.query,

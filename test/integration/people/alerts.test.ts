@@ -7,7 +7,18 @@ import { parse } from 'yaml';
 import { judge, type HealthFacts, type ProblemCode } from '../../../src/health/judge.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { folder, missingPrometheus, prometheus } from '../../support/admin/prometheus.ts';
-import { able, account, before, facts, newAccount, noon, published, run, target } from '../../support/admin/sample.ts';
+import {
+  able,
+  account,
+  before,
+  daemon,
+  facts,
+  newAccount,
+  noon,
+  published,
+  run,
+  target,
+} from '../../support/admin/sample.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
 
@@ -78,6 +89,8 @@ const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   vendors_parked: 'VendorMirrorQueueStuck',
   queue_stuck: 'VendorMirrorQueueStuck',
   no_daemon: null, // nobody is there to be scraped: VendorMirrorDown
+  nobody_works: 'VendorMirrorRoleVacant',
+  nobody_listens: 'VendorMirrorRoleVacant',
   disk_low: 'VendorMirrorDiskFilling',
   listener_moved: null, // a warning until the first delivery; if none comes though changes are found, VendorMirrorWebhookSilent
   receiver_gone: 'VendorMirrorNotifyStuck',
@@ -111,6 +124,16 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
       ...facts([account({ freshness: old, oldestMark: before(7_200_000) })]),
       ability: { ...able, diskFreeBytes: 2 ** 20, trouble: { code: 'disk_full', message: 'The disk is full.' } },
     },
+  ],
+  [
+    'of several daemons, none works',
+    'VendorMirrorRoleVacant',
+    { ...facts(), serving: [{ ...daemon, works: false, may_work: false }] },
+  ],
+  [
+    'of several daemons, none listens',
+    'VendorMirrorRoleVacant',
+    { ...facts(), serving: [{ ...daemon, listens: false }] },
   ],
   ['L97 one dead token gives no access to sixty accounts', 'VendorMirrorTokenDead', facts(refusedAccounts)],
   [

@@ -109,7 +109,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log: silentLog,
     onRun: (_, report) => onRun(report),
   });
-  const { accounts: served, receiving, services } = running;
+  const { accounts: served, receiving } = running;
+  const services = [...running.services, ...running.working()];
   const { supervisors } = served;
   await startAll(services);
   const untilNext = (kind: 'pull' | 'reconcile'): number => (served.next(kind) ?? clock.now()) - clock.now();

@@ -11,6 +11,7 @@ export function recordActions(accounts: readonly string[] = ['6BApk'], parked = 
   return {
     asked,
     accounts,
+    refusal: undefined,
     run: (...wish) => void asked.push(wish),
     retry(account) {
       asked.push([account, 'retry']);

@@ -9,6 +9,7 @@ import {
   type PublicationStatus,
   type TargetStatus,
 } from '../../../src/health/judge.ts';
+import type { ServingProcess } from '../../../src/store/files/locks.ts';
 import type { PublicationReport } from '../../../src/store/publications.ts';
 import type { TargetReport } from '../../../src/store/reports/outbox-report.ts';
 import { unknownState, type WebhookDays } from '../../../src/store/account-reports.ts';
@@ -175,7 +176,13 @@ export function target(change: Partial<TargetReport> = {}): TargetStatus {
   return targetStatuses([report.target], [report], noon)[0]!;
 }
 
-export const able: Ability = { listening: true, trouble: null, diskFreeBytes: 91_000_000_000 };
+export const able: Ability = { listening: true, trouble: null, work: null, diskFreeBytes: 91_000_000_000 };
+
+/** One of several that may serve a mirror. */
+export const daemon: ServingProcess = {
+  ...{ host: 'books-1', version: '0.1.0', since: before(12 * day) },
+  ...{ works: true, listens: true, may_work: true },
+};
 
 export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFacts {
   return {
@@ -186,6 +193,7 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
     startedAt: noon - 12 * day,
     accounts,
     ability: able,
+    serving: null,
     listenerMovedAt: null,
     targets: [],
     publications: [],

@@ -117,7 +117,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
         ...{ connectionOf: () => 'default', accounts: () => [account] },
         ...{ clock, log: options.log ?? silentLog },
       }),
-      asking: { fetch: globalThis.fetch, clock, process: listener.folder },
+      asking: { fetch: globalThis.fetch, clock, isOfMirror: (process) => Promise.resolve(process === listener.folder) },
       withPermit: (work) => work(),
       onVerified: (accountId) => verified.push(accountId),
       onTokens(accountId, { current, previous }) {

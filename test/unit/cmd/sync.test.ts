@@ -89,6 +89,10 @@ describe('sync', () => {
       level: 'command',
       settings: 'service: { baseUrl: "https://service.example", auth: { accessToken: t } }',
     });
+    const part = await real.run('serve', '--role', 'listen');
+    expect([part.status, part.stderr]).toEqual([64, expect.stringContaining('its one daemon does both')]);
+    const unknown = await real.run('serve', '--role', 'rest');
+    expect([unknown.status, unknown.stderr]).toEqual([64, expect.stringContaining('listen, work or listen,work')]);
     const refused = await real.run('serve', '--port', '9000');
     expect([refused.status, refused.stderr]).toEqual([64, expect.stringContaining('set listener.port and admin.port')]);
     const alone = await line.runBare('sandbox', '--port', String(port));

@@ -316,7 +316,11 @@ const callbacks =
         expectNone: () => answer(() => undefined),
         prove: () => answer(() => undefined),
       } as unknown as Verifiers,
-      asking: { fetch: () => Promise.reject(new Error('Nobody is asked.')), clock, process: '' },
+      asking: {
+        fetch: () => Promise.reject(new Error('Nobody is asked.')),
+        clock,
+        isOfMirror: () => Promise.resolve(false),
+      },
       withPermit: (work) => work(),
       onVerified: () => undefined,
       onTokens: () => undefined,

@@ -10,7 +10,18 @@ import { advice } from '../../../src/health/causes.ts';
 import { judge, sentenceOf, type AccountFacts, type HealthFacts } from '../../../src/health/judge.ts';
 import { statusDocument, type StatusDocument } from '../../../src/health/status-document.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
-import { able, account, before, facts, newAccount, noon, published, run, target } from '../../support/admin/sample.ts';
+import {
+  able,
+  account,
+  before,
+  daemon,
+  facts,
+  newAccount,
+  noon,
+  published,
+  run,
+  target,
+} from '../../support/admin/sample.ts';
 import { testbed } from '../../support/testbed.ts';
 import { collector } from '../../support/testbed/command.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -480,6 +491,21 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     'no daemon takes the deliveries of a callback',
     of({}, { startedAt: null, ability: { ...able, listening: null }, process: null }),
     correct('no_daemon', '`vendor-mirror serve`'),
+  ],
+  [
+    'the daemons only listen',
+    of({}, { serving: [{ ...daemon, works: false, may_work: false }] }),
+    correct('nobody_works', '`vendor-mirror serve`'),
+  ],
+  [
+    'a daemon takes over from one that is gone',
+    of({}, { serving: [{ ...daemon, works: false }] }),
+    correct('correct', null),
+  ],
+  [
+    'the daemons only work',
+    of({}, { serving: [{ ...daemon, listens: false }], ability: { ...able, listening: null } }),
+    correct('nobody_listens', '`vendor-mirror serve`'),
   ],
 ];
 

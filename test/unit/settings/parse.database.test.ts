@@ -51,6 +51,15 @@ describe('a mirror in PostgreSQL', () => {
     });
   });
 
+  it('may be served by daemons that do only a part; a file has one, which does both', () => {
+    expect(parse({ database: to }).roles).toEqual(['listen', 'work']);
+    expect(parse({ database: to, roles: ['listen'] }).roles).toEqual(['listen']);
+    expect(problem({ roles: ['listen'] })).toContain('should be [listen, work], because database is a file');
+    expect(problem({ database: to, roles: [] })).toContain('at least one of listen and work');
+    expect(problem({ database: to, roles: ['work', 'work'] })).toContain('each role once');
+    expect(problem({ database: to, roles: ['rest'] })).toContain('roles');
+  });
+
   it('may be named by a variable, as the platform calls it', () => {
     const settings = parse(
       { database: '${DATABASE_URL}' },

@@ -33,7 +33,9 @@ it('L103 an original notices that a copy took its callback, and goes on at once 
   const place = await testbed({ level: 'webhook', subscribed: true });
   const copy = await copyOf(place);
   const fetch = () => Promise.reject(new TypeError('fetch failed'));
-  expect(await copy.another({ asking: { fetch, clock: copy.clock, process: 'copy' } }).check()).toBe('verified');
+  expect(
+    await copy.another({ asking: { fetch, clock: copy.clock, isOfMirror: () => Promise.resolve(false) } }).check(),
+  ).toBe('verified');
   expect(listed(place)).toMatchObject([{ id: 2002, uri: copy.address }]);
   place.requests.length = 0;
   for (let count = 0; count < 5; count += 1) {
