@@ -22,6 +22,7 @@ export function declareCommands(program: ProgramCommand, context: ProcessContext
   declareChanges(program);
   declareExport(program);
   declareNotify(program);
+  declareCopy(program);
   declareForget(program);
   declareSecrets(program);
   declareLogin(program);
@@ -381,6 +382,41 @@ function declareSecrets(program: ProgramCommand): void {
     .option('--yes', 'replace existing secrets without asking')
     .examples(['vendor-mirror secrets import secrets.sealed'])
     .runs(async () => (await import('./secrets.ts')).secretsImport);
+}
+
+function declareCopy(program: ProgramCommand): void {
+  program
+    .command('copy')
+    .summary('copy the mirror and its secrets into a PostgreSQL, where it goes on')
+    .about(
+      'Copies the mirror of the settings, a file, and its secrets into a PostgreSQL, in one transaction, and compares every row. The daemon must be stopped. It prints the settings with which the mirror goes on there.',
+      'From then on the file can be read, but not written: commands and the daemon refuse it and name where it went. --undo lets the file go on instead.',
+      'Callbacks, keys of webhooks, tokens of `login` and the places of outgoing webhooks go along. Cursors of the change feed that other programs keep are refused afterwards, with where to begin.',
+      'Interrupted at any moment, it leaves nothing on the server, and can be run again.',
+    )
+    .option('--to <address>', 'the PostgreSQL, such as postgres://user@db.example.com/database, without a password')
+    .option(
+      '--schema <name>',
+      'the schema of the mirror; its secrets are in the one with _secrets at its end',
+      'vendor_mirror',
+    )
+    .option('--password-file <file>', 'the file with the password of that user')
+    .option('--secrets-key-file <file>', 'the file with the key that secrets are sealed with there')
+    .addOption(
+      new Option('--undo', 'let the file go on, although it was copied').conflicts([
+        'to',
+        'passwordFile',
+        'secretsKeyFile',
+      ]),
+    )
+    .option('--yes', 'with --undo: do not ask for confirmation')
+    .examples(
+      ['openssl rand -hex 32 > secrets-key && chmod 600 secrets-key'],
+      [
+        'vendor-mirror copy -c mirror.yaml --to postgres://mirror@db.example.com/mirror --password-file password --secrets-key-file secrets-key',
+      ],
+    )
+    .runs(async () => (await import('./copy.ts')).copy);
 }
 
 function declareForget(program: ProgramCommand): void {

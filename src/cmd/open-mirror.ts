@@ -13,11 +13,18 @@ import { printNotice } from './terminal/print.ts';
  * @returns undefined where there is no mirror yet.
  * @throws MirrorError as `Reader.open`.
  */
-export function openMirror(context: ProcessContext, settings: Settings): Promise<Reader | undefined> {
+export async function openMirror(context: ProcessContext, settings: Settings): Promise<Reader | undefined> {
   const { packageRoot, clock, random } = context;
   const migrations = join(packageRoot, 'migrations');
   if (settings.postgres) return Reader.openPostgres(settings.postgres, { migrations, clock });
-  return Reader.open(mirrorOptions({ path: settings.database, migrations, clock, random }));
+  const reader = await Reader.open(mirrorOptions({ path: settings.database, migrations, clock, random }));
+  const move = await reader?.moved();
+  if (move)
+    printNotice(
+      context,
+      `${settings.database} was moved to ${move.place} at ${move.moved_at.slice(0, 19)} UTC; this is what it held then. Name that as \`database\` in the settings.`,
+    );
+  return reader;
 }
 
 /**

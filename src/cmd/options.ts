@@ -50,6 +50,7 @@ const withoutOption: Readonly<Record<string, { readonly because: string; readonl
         'notify list',
         'notify retry',
         'notify forget',
+        'copy',
         'secrets export',
         'secrets import',
         'logout',

@@ -25,7 +25,7 @@ import { isLoopback } from './addresses.ts';
 import { place, problemsOf, readSettingsYaml, type Problem } from './yaml.ts';
 
 export { defaultConnection, isLoopback };
-export { publishedFiles, publishedSchemas } from './shape.ts';
+export { postgresStoreOf, publishedFiles, publishedSchemas } from './shape.ts';
 export type { AuthSettings, FilePublication, PostgresPublication, PostgresStore } from './shape.ts';
 export type { NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 

@@ -362,6 +362,24 @@ export function postgresStore(shaped: Shaped, otherKeyFile: () => string | undef
   };
 }
 
+/** What options of a command name; each is called as there in messages. */
+export interface PostgresOptions {
+  readonly to: string;
+  readonly schema: string;
+  readonly passwordFile?: string | undefined;
+  readonly secretsKeyFile?: string | undefined;
+}
+
+/** A mirror in PostgreSQL as options of a command name it; or what is wrong with them. */
+export function postgresStoreOf({ to, schema, passwordFile, secretsKeyFile }: PostgresOptions): PostgresStore | string {
+  const address = postgresAddress(to, '--password-file');
+  if (typeof address === 'string') return `--to should be ${address}.`;
+  const { error } = schemaName(maxSchemaName - ofSecrets.length).safeParse(schema);
+  if (error) return `--schema should be ${error.issues[0]?.message ?? ''}.`;
+  const secretsSchema = `${schema}${ofSecrets}`;
+  return { to: address, schema, secretsSchema, password: undefined, passwordFile, secretsKeyFile };
+}
+
 const roles = z
   .array(z.enum(roleNames), { error: `a list of ${roleNames.join(' and ')}` })
   .min(1, `at least one of ${roleNames.join(' and ')}`)

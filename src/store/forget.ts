@@ -16,6 +16,7 @@ import { textWithoutMembers } from '../domain/json-cursor.ts';
 import { sizeInWords } from '../domain/size.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../domain/vendor.ts';
 import { takeSideLock, type SideLock } from './files/locks.ts';
+import { refuseMoved } from './files/moved.ts';
 import { resolvedPath } from './files/own-files.ts';
 import { writeAllAgain } from './publications.ts';
 import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
@@ -46,6 +47,7 @@ export class Forgetter {
     try {
       const database = await SqliteDatabase.open(mirrorOptions(file));
       try {
+        await database.read(() => refuseMoved(database.connection, file.path));
         assertRoom(database);
         overwriteDeleted(database.sqlite);
         return new Forgetter(database, lock, file.clock);

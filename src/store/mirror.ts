@@ -34,6 +34,7 @@ import {
   type ServingProcess,
   type Work,
 } from './files/locks.ts';
+import { refuseMoved } from './files/moved.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';
 import { expiringVersions } from './history.ts';
@@ -72,12 +73,23 @@ export interface MirrorFile extends MirrorFileOptions {
   readonly lockProcess: (database: string, random: Random) => ProcessLock;
 }
 
-/** Opens the mirror to write. @throws MirrorError as `Database.open`, and `already_running` where it must be migrated under a daemon. */
+/**
+ * Opens the mirror to write.
+ * @throws MirrorError as `Database.open`, `already_running` where it must be migrated under a daemon, and as `refuseMoved`.
+ */
 export async function openMirror(file: MirrorFile): Promise<Store> {
   const mayMigrate = (): void => refuseMigrationBesideDaemon(file.path);
   const database = await SqliteDatabase.open({ ...mirrorOptions(file), mayMigrate });
   const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
-  return new Store(new FilePlace(database, process), file);
+  const place = new FilePlace(database, process);
+  try {
+    // After this process can be seen: whoever moves the mirror looks for it once more.
+    await database.read(() => refuseMoved(database.connection, file.path));
+    return new Store(place, file);
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
 }
 
 /** How to open a mirror in PostgreSQL. */

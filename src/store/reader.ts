@@ -6,6 +6,7 @@ import type { PostgresStore } from '../settings/parse.ts';
 import type { Exported } from './export/export-process.ts';
 import type { Export, ProcessOptions, StreamOptions } from './export/write-export.ts';
 import { processesAt, type ProcessesThere } from './files/locks.ts';
+import { moveOf, type Move } from './files/moved.ts';
 import { noteDamage, resolvedPath } from './files/own-files.ts';
 import type { ReadPlace } from './places/read-place.ts';
 import { SqliteDatabase, type DatabaseOptions } from './sqlite/database.ts';
@@ -43,6 +44,11 @@ export class Reader {
     const { database } = this.#place;
     return database.read(() => report(database.connection));
   };
+
+  /** Where the mirror was moved to, so that what is read is as it was then; undefined while it is here. */
+  moved(): Promise<Move | undefined> {
+    return this.#place.moved();
+  }
 
   /** Sizes in bytes. */
   sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
@@ -91,6 +97,10 @@ class FileReadPlace implements ReadPlace {
 
   get exported(): SqliteDatabase {
     return this.database;
+  }
+
+  moved(): Promise<Move | undefined> {
+    return this.database.read(() => moveOf(this.database.connection));
   }
 
   sizes(): Promise<{ databaseBytes: number; walBytes: number }> {

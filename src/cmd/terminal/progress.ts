@@ -141,26 +141,31 @@ class SweepSpeed {
   }
 }
 
-type MigrationContext = Pick<ProcessContext, 'stderr' | 'env'>;
+type PercentContext = Pick<ProcessContext, 'stderr' | 'env'>;
 
 /** Called at each percent of a migration, up to a hundred. */
-export function migrationProgress(context: MigrationContext): (progress: { readonly percent: number }) => void {
-  return context.stderr.isTTY && context.env['TERM'] !== 'dumb' ? bar(context) : lines(context);
+export function migrationProgress(context: PercentContext): Show {
+  return percentProgress(context, 'Migrating the mirror');
 }
 
-type Show = ReturnType<typeof migrationProgress>;
+/** Shows each percent of some work, up to a hundred. */
+export function percentProgress(context: PercentContext, what: string): Show {
+  return context.stderr.isTTY && context.env['TERM'] !== 'dumb' ? bar(context, what) : lines(context, what);
+}
 
-function lines(context: MigrationContext): Show {
+type Show = (progress: { readonly percent: number }) => void;
+
+function lines(context: PercentContext, what: string): Show {
   let reported = -10;
   return ({ percent }) => {
     if (percent < reported + 10) return;
     reported = percent - (percent % 10);
-    printNotice(context, `Migrating the mirror: ${percent} %`);
+    printNotice(context, `${what}: ${percent} %`);
   };
 }
 
-function bar(context: MigrationContext): Show {
-  const single = barOn(context.stderr, 'Migrating the mirror', '{percentage} %');
+function bar(context: PercentContext, what: string): Show {
+  const single = barOn(context.stderr, what, '{percentage} %');
   return ({ percent }) => {
     if (!single.isActive) single.start(100, percent);
     single.update(percent);

@@ -233,6 +233,11 @@ export async function lockedOrClosed(
   }
 }
 
+/** Whether processes work on the mirror, besides its daemon; files of dead ones are removed. @param database real path of the mirror */
+export function isUsedAt(database: string): boolean {
+  return namesAround(database).some((name) => isLocked(`${database}.lock-${name}`));
+}
+
 function namesAround(database: string): string[] {
   const prefix = `${basename(database)}.lock-`;
   return readdirSync(dirname(database))

@@ -36,6 +36,10 @@ export class PostgresReadPlace implements ReadPlace {
     return database && new PostgresReadPlace(database);
   }
 
+  moved(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   async sizes(): Promise<{ databaseBytes: number; walBytes: number }> {
     return { databaseBytes: await schemaBytes(this.database), walBytes: 0 };
   }

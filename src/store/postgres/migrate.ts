@@ -26,20 +26,30 @@ export async function migrate(
   await withSession(server, async (session) => {
     const known = await lookAt(session, server);
     if (due(server, known, migrations).length === 0) return;
-    await session.atomically(async () => {
-      // Others may find the same at the same time.
-      await session.run('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`vendor-mirror ${server.schema}`]);
-      const applied = await lookAt(session, server);
-      if (applied === undefined) await session.run(`CREATE SCHEMA IF NOT EXISTS "${server.schema}"`);
-      for (const { number, name, sql, checksum, program } of due(server, applied, migrations)) {
-        await session.run(sql);
-        await session.run(
-          'INSERT INTO migrations (number, name, checksum, applied_at, applied_by) VALUES ($1, $2, $3, $4, $5)',
-          [number, name, checksum, timestamp(clock.now()), program],
-        );
-      }
-    });
+    await session.atomically(() => migrateWithin(session, server, migrations, clock));
   });
+}
+
+/** The same inside a transaction, whose path of search leads to the schema. @throws MirrorError as `migrate`. */
+export async function migrateWithin(
+  session: PostgresSession,
+  server: PostgresServer,
+  migrations: readonly Migration[],
+  clock: Pick<Clock, 'now'>,
+): Promise<void> {
+  // Others may find the same at the same time.
+  await session.run('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`vendor-mirror ${server.schema}`]);
+  const applied = await lookAt(session, server);
+  // Where somebody made it for this user, that user need not have the right to make one.
+  const there = await session.run('SELECT 1 FROM pg_namespace WHERE nspname = $1', [server.schema]);
+  if (there.length === 0) await session.run(`CREATE SCHEMA "${server.schema}"`);
+  for (const { number, name, sql, checksum, program } of due(server, applied, migrations)) {
+    await session.run(sql);
+    await session.run(
+      'INSERT INTO migrations (number, name, checksum, applied_at, applied_by) VALUES ($1, $2, $3, $4, $5)',
+      [number, name, checksum, timestamp(clock.now()), program],
+    );
+  }
 }
 
 /** Whether the schema is there, and of this version. @throws MirrorError as `migrate`, and `database_older`. */
@@ -51,6 +61,11 @@ export function isThere(server: PostgresServer, migrations: readonly Migration[]
       throw new MirrorError('database_older', `${nameOf(server)} was written by an older version of vendor-mirror.`);
     return true;
   });
+}
+
+/** Whether the schema is not there, or holds nothing. @throws MirrorError `postgres_tables` where it is of another program. */
+export async function isEmptySchema(session: PostgresSession, server: PostgresServer): Promise<boolean> {
+  return (await lookAt(session, server)) === undefined;
 }
 
 async function withSession<T>(server: PostgresServer, work: (session: PostgresSession) => Promise<T>): Promise<T> {

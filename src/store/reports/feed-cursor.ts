@@ -28,7 +28,7 @@ export interface HistoryGone {
 export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
   return reason === 'removed'
     ? 'Changes after this cursor were removed.'
-    : 'This cursor belongs to another history: the mirror was rebuilt, or restored from a copy.';
+    : 'This cursor belongs to another history: the mirror was rebuilt, restored from a copy, or moved to PostgreSQL.';
 }
 
 /** The `seq` after which a cursor continues; or, where it is invalid, why. */

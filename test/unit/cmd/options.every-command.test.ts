@@ -77,6 +77,7 @@ const refusing: readonly (readonly string[])[] = [
   ['notify', 'list'],
   ['notify', 'retry'],
   ['notify', 'forget', 'hooks.example'],
+  ['copy'],
   ['secrets', 'export', 'FOLDER/sealed'],
   ['secrets', 'import', 'FOLDER/sealed'],
   ['logout'],

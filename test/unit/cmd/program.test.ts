@@ -39,6 +39,7 @@ describe('the command line', () => {
         export [options] <file>        write a consistent copy of the mirror, or rows of it as .csv,
                                        .json, .ndjson or .parquet
         notify                         list, retry, forget targets of outgoing webhooks
+        copy [options]                 copy the mirror and its secrets into a PostgreSQL, where it goes on
         forget [options]               remove fields or a vendor from the mirror and its history
         secrets                        export, import the secrets
         login [options] [connection]   get access by OAuth in a browser

@@ -19,6 +19,9 @@ const written = new Set([
   'src/store/secrets/sealed-columns.ts: table',
   'src/store/secrets/sealed-columns.ts: column',
   'src/store/secrets/sealed-columns.ts: owner',
+  // Of tables and columns that the migrations of PostgreSQL made.
+  'src/store/copy/copy-mirror.ts: table',
+  'src/store/copy/tables.ts: `SELECT ${columns.map(quoted).join()} FROM "${name}"`',
   // Of tables that the file lists.
   'src/store/sqlite/connection.ts: trigger',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
