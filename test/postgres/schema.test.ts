@@ -95,6 +95,14 @@ const expressions = [
   ...['julianday(received_at)', 'substr(received_at, 1, 13)', 'substr(received_at, 1, 10)'],
   ...[`strftime('%Y-%m-%d %H:%M:%f', received_at, '-90061.5 seconds')`],
   ...[`strftime('%Y-%m-%d %H:%M:%f', received_at, (1500 / 1000.0) || ' seconds')`],
+  ...[`strftime('%d.%m.%Y %H:%M:%S', received_at)`, `strftime('%s %f', received_at)`],
+  ...[
+    `substr(datetime(received_at, '-7 days'), 1, 19)`,
+    `substr(datetime(received_at, 'start of day', '+90 minutes'), 1, 19)`,
+  ],
+  ...[`date(received_at, 'start of month', '-1 day')`, `date(received_at, 'start of year', '-1.5 days', '+3 months')`],
+  ...[`(SELECT group_concat(n) FROM numbers)`, `(SELECT group_concat(n, '; ') FROM numbers WHERE n > 9)`],
+  ...[`(SELECT group_concat(name) FROM numbers)`, `(SELECT group_concat(name, ' ') FROM numbers)`],
 ];
 
 describe.skipIf(isMissing(missingPostgres))('the mirror on PostgreSQL', () => {
