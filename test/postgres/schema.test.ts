@@ -1,5 +1,5 @@
 /** The mirror's schema on PostgreSQL: the tables, columns and views that the migrations make in SQLite, and the same rows in them. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -10,11 +10,15 @@ import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
 import { sorted } from './same-rows.ts';
-import { history, oneChange, balanceToCome, type Write } from './schema-rows.ts';
+import { history, oneChange, balanceToCome, type History, type Write } from './schema-rows.ts';
 
 const server = postgresServer();
 const schema = 'vendor_mirror';
-const script = readFileSync(join(migrations, 'postgres/0001_mirror.sql'), 'utf8');
+const folder = join(migrations, 'postgres');
+const script = readdirSync(folder)
+  .sort()
+  .map((name) => readFileSync(join(folder, name), 'utf8'))
+  .join('\n');
 
 type Row = Record<string, unknown>;
 
@@ -48,6 +52,10 @@ async function both(): Promise<Both> {
   onTestFinished(() => client.end());
   await client.query(`SET TIME ZONE 'UTC'; CREATE SCHEMA ${schema}`);
   await make(client);
+  // Which processes there are, and which start of the server it is, only a server needs to keep.
+  await client.query(
+    `DROP TABLE _processes, _server; DELETE FROM data_dictionary WHERE name IN ('_processes', '_server')`,
+  );
   const there: Both['there'] = async (sql, values) => (await client.query<Row>(sql, values && [...values])).rows;
   const connection = otherConnection(path);
   return {
@@ -236,7 +244,10 @@ describe.skipIf(isMissing(missingPostgres))('the mirror on PostgreSQL', () => {
       await write(balanceToCome());
       await areEqual('owed_by_day', 'after the clock was set back');
     });
+    // The first alone fills every view.
+    const [full] = fc.sample(history, { numRuns: 1, seed: 5 }) as [History];
     await fc.assert(property, {
+      examples: [[full]],
       numRuns: asked('HISTORIES', 3),
       endOnFailure: true,
       seed: asked('SEED', 1 + Math.floor(Math.random() * 1e9)),
