@@ -52,6 +52,7 @@ export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'creat
 
 const chunk = 5_000;
 const few = 3;
+const fewLively = 14;
 
 /** The stored vendors of an account, and scans of them in chunks. */
 export class Vendors {
@@ -59,6 +60,7 @@ export class Vendors {
   readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
   readonly #count: Statement<{ account_id: string }, { vendors: number }>;
   readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
+  readonly #lively: Statement<{ account_id: string }, { vendorid: number }>;
   readonly #oldest: Statement<{ account_id: string }, { vendorid: number }>;
   readonly #unreadable: Statement<{ account_id: string }, { vendorid: number; fields: string }>;
   readonly #presenceOf: Statement<VendorKey, Pick<VendorTable, 'presence' | 'presence_ms' | 'read_seq'>>;
@@ -102,6 +104,15 @@ export class Vendors {
       );
     this.#active = active('desc');
     this.#oldest = active('asc');
+    this.#lively = statement(db, (at) =>
+      mirrorSql
+        .selectFrom('vendors')
+        .select('vendorid')
+        .where('account_id', '=', at('account_id'))
+        .where('presence', 'in', ['present', 'suspect'])
+        .orderBy('read_seq', 'desc')
+        .limit(fewLively),
+    );
     this.#unreadable = statement(db, (at) =>
       mirrorSql
         .selectFrom('vendors')
@@ -172,6 +183,13 @@ export class Vendors {
       const found = (await inOrder([this.#active, this.#oldest], (ids) => ids.all({ account_id: accountId }))).flat();
       return [...new Set(found.map(({ vendorid }) => vendorid))];
     });
+  }
+
+  /** Ids of some present vendors of any state, those that a reading changed or confirmed last first. */
+  lastRead(accountId: string): Promise<number[]> {
+    return this.#database.read(async () =>
+      (await this.#lively.all({ account_id: accountId })).map(({ vendorid }) => vendorid),
+    );
   }
 
   /**

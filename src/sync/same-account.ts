@@ -4,8 +4,10 @@
  *
  * One page that shows a stored vendor, by its name or by when it was created, proves it for the run. Before a page that shows none is
  * applied, stored vendors are read by id: one that is found proves it, too, since a list that shows new vendors first may begin with a page of
- * them. Where none of at least three is found, and a vendor of the page is, reads by id are answered and these vendors are not here: a person
- * has to say that they were replaced (`--accept-account`). Where the service reads no vendor by id, nothing can be proven.
+ * them. Beside the newest and the oldest active ones, these are some that were read last, of any state: where vendors come and go, those are
+ * there most likely. Where none is found, three active ones among them, and a vendor of the page is, reads by id are answered and these vendors
+ * are not here: a person has to say that they were replaced (`--accept-account`). Where the service reads no vendor by id, nothing can be
+ * proven.
  */
 import { MirrorError } from '../domain/errors.ts';
 import { acceptAccount } from '../domain/reading.ts';
@@ -47,19 +49,21 @@ export class SameAccount {
 
   async #readStored({ vendorid }: VendorRow): Promise<void> {
     const { mirror, accountId } = this.#account;
-    const stored = await mirror.vendors.someActive(accountId);
-    if (stored.length < fewestStored) return;
-    let unanswered = 0;
+    const active = new Set(await mirror.vendors.someActive(accountId));
+    if (active.size < fewestStored) return;
+    const stored = new Set([...active, ...(await mirror.vendors.lastRead(accountId))]);
+    let notFound = 0;
     for (const id of stored) {
       const found = await this.#read(id);
-      if (found === 'refused') unanswered += 1;
-      else if (found && (await mirror.readings.showsStored([found], accountId))) return;
+      if (found !== undefined && found !== 'refused' && (await mirror.readings.showsStored([found], accountId))) return;
+      // A deleted vendor may be found by no read.
+      if (found !== 'refused' && active.has(id)) notFound += 1;
     }
     const shown = await this.#read(vendorid);
-    if (stored.length - unanswered < fewestStored || shown === undefined || shown === 'refused') return;
+    if (notFound < fewestStored || shown === undefined || shown === 'refused') return;
     throw new MirrorError(
       'answer_unreadable',
-      `The list shows only vendors that are new, and none of ${stored.length} known ones is found by its id: it may be of another account. Nothing of it was applied.`,
+      `The list shows only vendors that are new, and none of ${stored.size} known ones is found by its id: it may be of another account. Nothing of it was applied.`,
       { remedy: acceptAccount },
     );
   }

@@ -95,6 +95,16 @@ export class Follower {
     }
   }
 
+  /** Vendors that the mirror holds as present and that a read by id would show now. */
+  get findable(): readonly number[] {
+    const { eventLog, plan } = this.#options;
+    return [...this.stored].flatMap(([vendorid, { absent }]) => {
+      const state = eventLog.of(vendorid).at(-1)?.state;
+      const isFound = state !== 'vanished' && (state !== 1 || plan.world.readDeleted === 'shown');
+      return isFound && !absent ? [vendorid] : [];
+    });
+  }
+
   /** Vendors of which the mirror shows less than was true at a moment, in words; of the `doubtful` it claims nothing. */
   behind(moment: number, doubtful: ReadonlySet<number> = new Set()): string[] {
     return this.#options.eventLog.vendors.flatMap((vendorid) =>

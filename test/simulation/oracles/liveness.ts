@@ -1,4 +1,5 @@
 /** The phase without faults: everything comes right within one reconciliation, and a change is told by webhook (P1). */
+import { acceptAccount } from '../../../src/domain/reading.ts';
 import type { RunReport } from '../../../src/sync/run.ts';
 import type { RunSummary } from '../../../src/app/installation.ts';
 import type { QuietPhase } from './quiet-phase.ts';
@@ -51,8 +52,12 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   // Vendors that are counted, and that no list shows and no delivery named, need a person's word.
   const isShort = report.error?.code === 'too_many_unreadable' && (hiddenIn(plan) > 0 || countsOthers(plan));
   if (isShort) await supervisor.daemon?.installation.mirror.accountRegister.acceptUnreadable(phase.account, 1_000);
-  if (isShort || report.error?.code === 'breaker_tripped' || auditor.withheld() > 0) {
-    if (!(await approve(phase))) return nothing;
+  // So does an account of which the mirror knows nobody any more.
+  const isReplaced = report.error?.remedy === acceptAccount;
+  if (isReplaced && follower.findable.length > 0)
+    broken('P1', `it is called another account, and vendor ${follower.findable.join()} is there`);
+  if (isShort || isReplaced || report.error?.code === 'breaker_tripped' || auditor.withheld() > 0) {
+    if (!(await approve(phase, isReplaced))) return nothing;
   } else if (report.outcome !== 'complete') {
     broken('P1', `a run without faults ended ${report.outcome}: ${report.error?.message ?? ''}`);
     return nothing;
@@ -135,27 +140,23 @@ function looksBlind(plan: Plan): boolean {
 }
 
 /**
- * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
+ * A person looks at what the breaker holds back, or whether these vendors are of the account, and allows it: once more, where the run could not tell a short list from one whose page
  * parameter is ignored, or used up its passes, in its second sweep too, or in the list of a state, and says that it does not know all. @returns whether it said anything in the end.
  */
-async function approve({
-  account,
-  plan,
-  supervisor,
-  follower,
-  auditor,
-  timeline,
-  broken,
-  trace,
-}: QuietPhase): Promise<boolean> {
+async function approve(
+  { account, plan, supervisor, follower, auditor, timeline, broken, trace }: QuietPhase,
+  isAccountAccepted: boolean,
+): Promise<boolean> {
   const { daemon } = supervisor;
   if (!daemon) return false;
   follower.allowed = true;
   for (let tries = 1; tries <= mostApprovals; tries += 1) {
     trace.write('approve');
     let summary: RunSummary | undefined;
+    const { signal } = new AbortController();
+    const word = { approved: 10_000, isAccountAccepted };
     void daemon.installation
-      .pull(account, { kind: 'reconcile', trigger: 'command', signal: new AbortController().signal, approved: 10_000 })
+      .pull(account, { kind: 'reconcile', trigger: 'command', signal, ...word })
       .then((ended) => (summary = ended));
     await timeline.until(() => summary !== undefined, longest);
     const isWhole = summary !== undefined && auditor.undecided() === 0 && auditor.claimsAll(summary.run_id);

@@ -161,6 +161,28 @@ describe('an account that shows none of its vendors any more', () => {
     expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 40 });
   });
 
+  it.each<[string, (ids: readonly number[]) => readonly number[]]>([
+    ['an active one', (ids) => [...ids.slice(0, 6), ...ids.slice(-3)]],
+    ['a deleted one', (ids) => ids.slice(3)],
+  ])('is believed where the newest and the oldest are gone, and %s is found that was read last', async (_, gone) => {
+    const at = await testbed({
+      level: 'account',
+      vendors: 60,
+      world: ['order=newest', 'listDeleted=hidden'],
+      settings: { service: { paging: { perPage: 15, concurrency: 1 } } },
+    });
+    await at.pull();
+    const vendors = at.sandbox.vendors(account);
+    const ids = vendors.all().map(({ vendorid }) => Number(vendorid));
+    for (const vendorid of ids.slice(0, 3)) vendors.delete(vendorid);
+    await at.clock.advance(3_600_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    await at.clock.advance(3_600_000);
+    for (const vendorid of gone(ids)) vendors.vanish(vendorid);
+    for (let nth = 1; nth <= 40; nth += 1) vendors.create({ vendor_name: `New ${nth}`, language: 'en' });
+    expect(await at.pull({ kind: 'reconcile', approved: 60 })).toMatchObject({ outcome: 'complete', created: 40 });
+  });
+
   it('is walked as before where the service reads no vendor by its number', async () => {
     const at = await replaced({ world: ['readOne=405'] });
     expect(await at.pull()).toMatchObject({ created: 40 });
