@@ -6,7 +6,7 @@
  *   state     means                                                      since (mirror time)
  *   --------  ---------------------------------------------------------  -------------------------------------------------------
  *   present   shown by a reading, and nothing contradicts that           nothing
- *   suspect   one proof of its absence; nothing is concluded yet         the end of that proof
+ *   suspect   one proof of its absence; nothing is concluded yet         the end of that proof; of several, of that which ended first
  *   missing   two proofs, the second a sweep; counts as deleted          when it was concluded; 0 where a person approved it
  *             (`vis_state` 1, inferred)
  *   gone      two proofs, the second a read by id                        the same
@@ -64,7 +64,9 @@ export function nextPresence(before: PresenceState, evidence: PresenceEvidence, 
     case 'suspect':
       // A suspect of an earlier version carries no moment: this evidence is its first proof.
       if (before.since === null) return { presence: 'suspect', since: ended };
-      return begun < before.since + lag ? before : { presence: concluded, since: ended };
+      if (begun >= before.since + lag) return { presence: concluded, since: ended };
+      // Two runs at once: the second proof of either is later than the proof that ended first.
+      return { presence: 'suspect', since: Math.min(before.since, ended) };
     case 'missing':
       return concluded === 'gone' ? { presence: 'gone', since: before.since } : before;
     case 'gone':

@@ -96,6 +96,15 @@ describe('the presence of a vendor', () => {
     expect(nextPresence(states.suspect, other, 0)).toEqual(states.suspect);
     expect(nextPresence(states.suspect, { ...other, begun: since }, 0)).toMatchObject({ presence: 'missing' });
   });
+
+  it('L10 of two sweeps at once, the one that ended first is the first proof, whichever is stored first', () => {
+    const first = { kind: 'unlisted', begun: since - 900, ended: since - 40 } as const;
+    const after = nextPresence(states.suspect, first, lag);
+    expect(after).toEqual({ presence: 'suspect', since: since - 40 });
+    // What each of them waits for by itself.
+    const second = { kind: 'unlisted', begun: first.ended + lag, ended: since + lag + 700 } as const;
+    expect(nextPresence(after, second, lag)).toMatchObject({ presence: 'missing' });
+  });
 });
 
 describe('a vendor that a complete sweep did not list', () => {
