@@ -92,6 +92,13 @@ export class Auditor {
     return this.#ask<{ vendors: number }>(database, sql, account)[0]?.vendors ?? 0;
   }
 
+  /** The number of the newest version of a vendor. */
+  lastVersion(): number {
+    const { account, database } = this.#options;
+    const sql = 'SELECT max(seq) AS seq FROM vendor_versions WHERE account_id = ?';
+    return this.#ask<{ seq: number | null }>(database, sql, account)[0]?.seq ?? 0;
+  }
+
   /** Vendors that are to be read. */
   marked(): number[] {
     const { account, database } = this.#options;

@@ -15,6 +15,9 @@ const minute = 60_000;
 const longest = 60 * minute;
 /** Where chance decides what a run can tell, a person asks a few times. */
 const mostApprovals = 5;
+/** So many complete runs in succession without a version, after so many at most. */
+const runsAtRest = 2;
+const mostRunsUntilRest = 24;
 /** What the phase without faults brought beside P1. */
 export interface Convergence {
   /** A change was told by webhook, and not only found. */
@@ -68,10 +71,29 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   // What lists leave out is read after runs, where it is not known yet that they do one vendor at a time.
   await timeline.until(() => auditor.wrongDetails().length === 0, 24 * longest);
   for (const wrong of auditor.wrongDetails()) broken('P1', wrong);
+  if (plan.world.listedAs !== 'whole' && plan.world.readOne === 'yes' && report.outcome === 'complete')
+    await comesToRest(phase);
   const heard = await isReachable(phase);
   const result = { told: heard && (await probeEdit(phase)), renewed: heard && (await renewed(phase)) };
   await nothingLeft(phase);
   return result;
+}
+
+/** What lists show otherwise than reads by id do makes no versions for ever, of vendors that stand still: two runs in succession bring none. */
+async function comesToRest({ timeline, auditor, runs, broken }: QuietPhase): Promise<void> {
+  const completed = (): number => runs.filter(({ outcome }) => outcome === 'complete').length;
+  const atFirst = completed();
+  let [version, since, seen] = [auditor.lastVersion(), atFirst, atFirst];
+  const isAtRest = (): boolean => {
+    const now = completed();
+    if (now === seen) return false;
+    seen = now;
+    const newest = auditor.lastVersion();
+    if (newest !== version) [version, since] = [newest, now];
+    return now >= Math.min(since, atFirst + mostRunsUntilRest) + runsAtRest;
+  };
+  if ((await timeline.until(isAtRest, 24 * longest)) && since > atFirst + mostRunsUntilRest)
+    broken('P1', 'vendors that stand still are stored otherwise again and again');
 }
 
 /**

@@ -75,6 +75,20 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ],
   },
   {
+    name: 'what lists show otherwise than reads by id do is not learned',
+    promise: 'P1',
+    seed: 1,
+    knobs: 'listedAs=masked listedField=outstanding_balance',
+    replacements: [replacing('store/details.ts', 'Details.learnShown', () => () => Promise.resolve())],
+  },
+  {
+    name: 'what lists show otherwise than reads by id do is applied',
+    promise: 'P1',
+    seed: 1,
+    knobs: 'listedAs=masked listedField=outstanding_balance',
+    replacements: [replacing('store/details.ts', 'DetailRows.shownOtherwise', () => () => Promise.resolve([]))],
+  },
+  {
     name: 'stamped when written',
     promise: 'P3',
     seed: 6,

@@ -8,6 +8,7 @@ import type * as vendorPages from '../../../src/api/wire/vendor-pages.ts';
 import type * as acceptance from '../../../src/store/acceptance.ts';
 import type * as confirmations from '../../../src/store/page-confirmations.ts';
 import type * as sqliteDeliveries from '../../../src/store/deliveries.ts';
+import type * as details from '../../../src/store/details.ts';
 import type * as laggingCopies from '../../../src/store/lagging-copies.ts';
 import type * as rateLedger from '../../../src/store/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/reading-counter.ts';
@@ -44,6 +45,7 @@ interface Modules {
   'store/acceptance.ts': typeof acceptance;
   'store/page-confirmations.ts': typeof confirmations;
   'store/deliveries.ts': typeof sqliteDeliveries;
+  'store/details.ts': typeof details;
   'store/lagging-copies.ts': typeof laggingCopies;
   'store/rate-ledger.ts': typeof rateLedger;
   'store/reading-counter.ts': typeof readingCounter;
