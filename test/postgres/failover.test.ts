@@ -1,14 +1,18 @@
-/** The primary is lost under load, and its synchronous standby takes over: nothing that was acknowledged is lost, and no number repeats. */
+/** The primary is lost: nothing that was acknowledged is lost with it where a synchronous standby takes over; else one run puts it right. */
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { newDelivery } from '../support/deliveries/new-delivery.ts';
-import { migrations } from '../support/mirror-file.ts';
+import { migrations, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { isOwnServer, missingPostgres, startOwnServer } from '../support/postgres-server.ts';
 import { storeAt } from '../support/postgres-schema.ts';
 import { askPostgres, postgresProxy } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
+import { testbed } from '../support/testbed.ts';
 
 const account = 'one';
 
@@ -89,6 +93,56 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a standby that take
       expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
       const jumps = numbers.filter((number, index) => number - (numbers[index - 1] ?? number) >= 1_000_000);
       expect(jumps).toHaveLength(1);
+    },
+  );
+
+  it(
+    'without having been waited for: doctor said so, and one run puts right what was lost',
+    { timeout: 120_000 },
+    async () => {
+      const primary = await startOwnServer();
+      onTestFinished(primary.stop);
+      const standby = await startOwnServer(primary, ['hot_standby_feedback=on']);
+      onTestFinished(standby.stop);
+      const proxy = await postgresProxy(primary.address);
+      const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 });
+      const key = join(temporaryFolder(), 'key');
+      writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
+      const store = `database: ${proxy.address}\nsecretsKeyFile: ${key}`;
+      const at = await testbed({ level: 'program', service, store, settings: 'sync: { lag: 0s, secondLook: 1s }' });
+      expect((await at.run('sync')).status).toBe(0);
+      const { checks } = JSON.parse((await at.run('doctor', '--json')).stdout) as { checks: { message: string }[] };
+      expect(checks.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(/^No synchronous standby is named: .* the last moments are lost/),
+      );
+      // What the standby has is not what the primary has any more.
+      const has = async (address: string): Promise<unknown> =>
+        (await askPostgres(address, 'SELECT max(seq) AS seq FROM vendor_mirror.vendor_versions'))[0];
+      const until = await has(primary.address);
+      while (JSON.stringify(await has(standby.address)) !== JSON.stringify(until));
+      await askPostgres(standby.address, `ALTER SYSTEM SET primary_conninfo TO ''`);
+      await askPostgres(standby.address, 'SELECT pg_reload_conf()');
+      while ((await askPostgres(standby.address, 'SELECT 1 FROM pg_stat_wal_receiver')).length > 0);
+      const vendorService = service.sandbox.vendors(service.account);
+      const [edited, deleted] = vendorService.listed().map(({ vendorid }) => Number(vendorid)) as [number, number];
+      vendorService.edit(edited, { vendor_name: 'Lost with the primary' });
+      vendorService.delete(deleted);
+      expect((await at.run('sync')).status).toBe(0);
+      const last = (await at.run('changes')).stdout.trimEnd().split('\n').at(-1) ?? '';
+      await primary.lose();
+      await askPostgres(standby.address, 'SELECT pg_promote()');
+      proxy.turnTo(standby.address);
+      const nameNow = () =>
+        askPostgres(standby.address, 'SELECT vendor_name FROM vendor_mirror.vendors WHERE vendorid = $1', [edited]);
+      expect(await nameNow()).not.toEqual([{ vendor_name: 'Lost with the primary' }]);
+
+      const healed = await at.run('reconcile');
+      expect([healed.stderr, healed.status]).toEqual(['', 0]);
+      expect(await nameNow()).toEqual([{ vendor_name: 'Lost with the primary' }]);
+      const verified = await at.run('verify', '--full', '--json');
+      expect([verified.status, JSON.parse(verified.stdout)]).toMatchObject([0, { accounts: [{ outcome: 'equal' }] }]);
+      const lost = await at.run('changes', '--since', (JSON.parse(last) as { cursor: string }).cursor);
+      expect([lost.stderr, lost.status]).toEqual([expect.stringContaining('belongs to another history'), 1]);
     },
   );
 });
