@@ -424,7 +424,7 @@ function declareForget(program: ProgramCommand): void {
     .command('forget')
     .summary('remove fields or a vendor from the mirror and its history')
     .about(
-      'Removes fields (--field), which vendors.exclude must name, or one vendor (--vendor) from the mirror and its history, and overwrites the pages of the file. The daemon must be stopped.',
+      'Removes fields (--field), which vendors.exclude must name, or one vendor (--vendor) from the mirror and its history, and overwrites the pages of the file, or rewrites the tables in PostgreSQL. The daemon must be stopped.',
       'A forgotten vendor stays away until --undo, even if the service still lists it. The service itself is not changed.',
       'Earlier copies keep everything: exports, files of `publish`, its rows in PostgreSQL until the daemon has started, backups, and what was sent to receivers of webhooks.',
     )

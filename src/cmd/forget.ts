@@ -4,7 +4,7 @@ import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { neededFields } from '../domain/vendor.ts';
 import { counted } from '../domain/size.ts';
 import { publishedFiles, publishedSchemas, type Settings } from '../settings/parse.ts';
-import { Forgetter, olderCopies } from '../store/forget.ts';
+import { existing, Forgetter, olderCopies } from '../store/forget.ts';
 import { vendorDetails } from '../store/reports/vendor-detail.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import { changeMirror, queryMirror } from './open-mirror.ts';
@@ -76,8 +76,8 @@ async function forgetFields(call: Call, settings: Settings, fields: readonly str
   if (options.json) printJson(context, { ok: true, fields, vendors, versions, copies });
   else {
     const held = `${counted(vendors, 'vendor')} and ${counted(versions, 'earlier version')}`;
-    printText(context, `${list.format(fields)}: removed from ${held}, and the file was overwritten.`);
-    noticeCopies(call, copies);
+    printText(context, `${list.format(fields)}: removed from ${held}, and ${overwritten(settings)}.`);
+    noticeCopies(call, settings, copies);
   }
   return exitStatus.done;
 }
@@ -90,12 +90,12 @@ async function forgetVendor(call: Call, settings: Settings, vendorid: number): P
   const copies = copiesOf(settings);
   if (options.json) printJson(context, { ok: true, account, vendorid, copies });
   else {
-    printText(context, `Vendor ${vendorid} of ${account} is forgotten, and the file was overwritten.`);
+    printText(context, `Vendor ${vendorid} of ${account} is forgotten, and ${overwritten(settings)}.`);
     printNotice(
       context,
       `The service still has it; no sweep and no webhook brings it back until \`vendor-mirror forget --undo --vendor ${vendorid} --account ${account}\`.`,
     );
-    noticeCopies(call, copies);
+    noticeCopies(call, settings, copies);
   }
   return exitStatus.done;
 }
@@ -116,14 +116,11 @@ async function forgetting<T>(
   { database: path, postgres }: Settings,
   work: (mirror: Forgetter) => Promise<T>,
 ): Promise<T> {
-  if (postgres)
-    throw new MirrorError('usage', 'Only a mirror in a file can be overwritten: PostgreSQL keeps what was removed.', {
-      remedy:
-        'Name the fields in vendors.exclude, or remove them at the service; old rows, backups and standbys are the server’s own.',
-    });
-  const { packageRoot, clock, random } = context;
-  const migrations = join(packageRoot, 'migrations');
-  const mirror = await Forgetter.open({ path, migrations, clock, random, onMigration: migrationProgress(context) });
+  const { packageRoot, clock, random, interrupted } = context;
+  const shared = { migrations: join(packageRoot, 'migrations'), clock, random };
+  const mirror = postgres
+    ? await Forgetter.openPostgres({ ...shared, store: postgres, interrupted })
+    : await Forgetter.open({ ...shared, path, onMigration: migrationProgress(context) });
   try {
     return await work(mirror);
   } finally {
@@ -132,13 +129,22 @@ async function forgetting<T>(
 }
 
 /** What may still have what was forgotten: files, and rows in PostgreSQL until the daemon has started. */
-function copiesOf({ database, publish }: Settings): string[] {
+function copiesOf({ database, postgres, publish }: Settings): string[] {
   const files = publishedFiles(publish).map(({ path }) => path);
   const rows = publishedSchemas(publish).map(({ path }) => path);
-  return [...olderCopies(database, files), ...rows];
+  return [...(postgres ? existing(files) : olderCopies(database, files)), ...rows];
 }
 
-function noticeCopies({ context }: Call, copies: readonly string[]): void {
+function overwritten({ postgres }: Settings): string {
+  return postgres ? 'the tables were rewritten' : 'the file was overwritten';
+}
+
+function noticeCopies({ context }: Call, { postgres }: Settings, copies: readonly string[]): void {
+  if (postgres)
+    printNotice(
+      context,
+      'The journal of the server (WAL), its standbys and its backups have it until they are renewed.',
+    );
   printNotice(context, 'Exports, backups, and what was sent to receivers and readers of changes still have it.');
   for (const copy of copies) printNotice(context, `It may still be in ${copy}.`);
 }

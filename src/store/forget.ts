@@ -1,9 +1,10 @@
 /**
- * Forgets fields or a vendor: in every row, in the history, in the bytes of the file and its journal. No daemon may run meanwhile, because
- * the file is rebuilt.
+ * Forgets fields or a vendor: in every row, in the history, in the bytes of the file and its journal, or of the tables of a server. No daemon
+ * may run meanwhile, because all of it is rebuilt, and because one with other settings would bring fields back.
  *
- * Rows are deleted with `secure_delete`, the file is rebuilt with VACUUM, because earlier deletions left their bytes in free pages and gaps,
- * and the journal is emptied. Everything before VACUUM is one transaction, and the next `forget` completes what a killed one left undone. A
+ * In a file, rows are deleted with `secure_delete`, the file is rebuilt with VACUUM, because earlier deletions left their bytes in free pages
+ * and gaps, and the journal is emptied. Of PostgreSQL, all tables are rewritten (`postgres/rewrite.ts`); its own journal, standbys and backups
+ * are its administrator's. Everything before is one transaction, and the next `forget` completes what a killed one left undone. A
  * forgotten vendor stays away while the service still lists it; for that its id is kept (`_forgotten_vendors`), and it counts as seen, so
  * that the list can still be proven complete.
  */
@@ -15,11 +16,13 @@ import { MirrorError } from '../domain/errors.ts';
 import { textWithoutMembers } from '../domain/json-cursor.ts';
 import { sizeInWords } from '../domain/size.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../domain/vendor.ts';
-import { takeSideLock, type SideLock } from './files/locks.ts';
+import { takeSideLock } from './files/locks.ts';
 import { refuseMoved } from './files/moved.ts';
 import { resolvedPath } from './files/own-files.ts';
+import type { PostgresMirror } from './postgres/open.ts';
 import { writeAllAgain } from './publications.ts';
 import { mirrorOptions, type MirrorFileOptions } from './reader.ts';
+import type { Database } from './sql/database.ts';
 import { SqliteDatabase } from './sqlite/database.ts';
 import { SqliteError, type Sqlite } from './sqlite/driver.ts';
 import { freeBytes } from './sqlite/file-systems.ts';
@@ -27,36 +30,78 @@ import type { VendorKey, VendorTable } from './sql/schema.ts';
 import { mirrorSql, ofVendor, statement, type Connection } from './sql/statement.ts';
 import { balanceKinds, ForgottenVendors, repairedRaw } from './vendors.ts';
 
+/** Where it is forgotten. */
+interface Place {
+  readonly database: Database;
+  /** Overwrites what was deleted. @throws MirrorError `database_locked` where another program is in the way. */
+  overwrite(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface ForgetPostgres extends PostgresMirror {
+  /** Ends it; what was removed by then stays removed. */
+  readonly interrupted: AbortSignal;
+}
+
 export class Forgetter {
-  readonly #database: SqliteDatabase;
-  readonly #lock: SideLock;
+  readonly #place: Place;
+  readonly #database: Database;
   readonly #clock: Clock;
 
-  private constructor(database: SqliteDatabase, lock: SideLock, clock: Clock) {
-    this.#database = database;
-    this.#lock = lock;
+  private constructor(place: Place, clock: Clock) {
+    this.#place = place;
+    this.#database = place.database;
     this.#clock = clock;
   }
 
   /**
-   * Opens the mirror exclusively; the caller closes it.
+   * Opens the mirror of a file exclusively; the caller closes it.
    * @throws MirrorError `already_running` while a daemon uses the mirror, `disk_full` where there is no room, and as `Database.open`.
    */
   static async open(file: MirrorFileOptions): Promise<Forgetter> {
     const lock = takeSideLock(file.path, file.clock.now());
     try {
       const database = await SqliteDatabase.open(mirrorOptions(file));
+      const overwrite = (): Promise<void> => rebuild(database);
+      const close = (): Promise<void> => database.close().finally(() => lock.release());
       try {
         await database.read(() => refuseMoved(database.connection, file.path));
         assertRoom(database);
         overwriteDeleted(database.sqlite);
-        return new Forgetter(database, lock, file.clock);
+        return new Forgetter({ database, overwrite, close }, file.clock);
       } catch (error) {
         await database.close();
         throw error;
       }
     } catch (error) {
       lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * The same for one in PostgreSQL, whose daemon nobody becomes meanwhile.
+   * @throws MirrorError `already_running` while a daemon serves it, and as `openPostgresMirror`.
+   */
+  static async openPostgres({ interrupted, ...options }: ForgetPostgres): Promise<Forgetter> {
+    const { openPostgres } = await import('./postgres/open.ts');
+    const { rewriteTables } = await import('./postgres/rewrite.ts');
+    const { database, process } = await openPostgres(options);
+    const close = async (): Promise<void> => {
+      await process.stop();
+      await database.close();
+    };
+    try {
+      const [daemon] = await process.serving();
+      if (daemon)
+        throw new MirrorError('already_running', `A daemon on ${daemon.host} serves ${database.path}.`, {
+          remedy: 'Stop every daemon of this mirror, those that only wait too, and run this again.',
+        });
+      await process.beDaemon();
+      const overwrite = (): Promise<void> => rewriteTables(database, interrupted);
+      return new Forgetter({ database, overwrite, close }, options.clock);
+    } catch (error) {
+      await close();
       throw error;
     }
   }
@@ -70,7 +115,7 @@ export class Forgetter {
       writeAllAgain(this.#database.connection);
       return forgetFields(this.#database.connection, new Set(names), accountId);
     });
-    await rebuild(this.#database);
+    await this.#place.overwrite();
     return forgotten;
   }
 
@@ -86,16 +131,12 @@ export class Forgetter {
       writeAllAgain(db);
       return forgetVendor(db, { account_id, vendorid }, now);
     });
-    if (known) await rebuild(this.#database);
+    if (known) await this.#place.overwrite();
     return known;
   }
 
-  async close(): Promise<void> {
-    try {
-      await this.#database.close();
-    } finally {
-      this.#lock.release();
-    }
+  close(): Promise<void> {
+    return this.#place.close();
   }
 }
 
@@ -360,7 +401,12 @@ function emptyJournal(sqlite: Sqlite): void {
 export function olderCopies(database: string, published: readonly string[]): string[] {
   const path = resolvedPath(database);
   const moved = readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.corrupt-`));
-  return [...moved.map((name) => join(dirname(path), name)), ...published.filter((file) => existsSync(file))];
+  return [...moved.map((name) => join(dirname(path), name)), ...existing(published)];
+}
+
+/** Those of the files that exist. */
+export function existing(files: readonly string[]): string[] {
+  return files.filter((file) => existsSync(file));
 }
 
 /** The names that occur in a stored record or an earlier version; searches all of them. */

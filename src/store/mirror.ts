@@ -1,13 +1,9 @@
 /** The mirror: opens the file, and is everything that the rest of the program may do with it, by area. */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { PostgresDatabaseOptions } from './postgres/database.ts';
-import { readMigrations } from './sqlite/migrate.ts';
 import { timestamp, type Clock, type Random } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp, ReserveRequest } from '../domain/reading.ts';
 import type { Publication } from '../settings/export-format.ts';
-import type { PostgresStore } from '../settings/parse.ts';
 import { AccountRegister, AccountRows } from './accounts.ts';
 import { Callbacks } from './callbacks.ts';
 import { Deliveries, expiringDeliveries, SweepRequestWriter } from './deliveries.ts';
@@ -24,6 +20,7 @@ import {
   type ListenerPlace,
 } from './files/identity.ts';
 import { FilePlace } from './places/file-place.ts';
+import type { PostgresMirror } from './postgres/open.ts';
 import type { Standby } from './postgres/processes.ts';
 import type { MirrorSizes, Place } from './places/place.ts';
 import {
@@ -92,32 +89,12 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
   }
 }
 
-/** How to open a mirror in PostgreSQL. */
-export interface PostgresMirror extends Pick<PostgresDatabaseOptions, 'clock'> {
-  readonly store: PostgresStore;
-  readonly random: Random;
-  /** The folder with all migrations. */
-  readonly migrations: string;
-}
-
 /** Opens a mirror in PostgreSQL to write. @throws MirrorError as `PostgresDatabase.open`. */
 export async function openPostgresMirror(options: PostgresMirror): Promise<Store> {
-  const { PostgresDatabase } = await import('./postgres/database.ts');
+  const { openPostgres } = await import('./postgres/open.ts');
   const { PostgresPlace } = await import('./places/postgres-place.ts');
-  const { PostgresProcess } = await import('./postgres/processes.ts');
-  const migrations = readMigrations(join(options.migrations, 'postgres'));
-  const program = migrations.at(-1)?.program ?? 'unknown';
-  const { mirrorServer } = await import('./postgres/server.ts');
-  const server = mirrorServer(options.store);
-  const database = await PostgresDatabase.open({ ...options, server, migrations });
-  try {
-    const process = new PostgresProcess({ ...options, program, database });
-    await process.start();
-    return new Store(new PostgresPlace(database, process), options);
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  const { database, process } = await openPostgres(options);
+  return new Store(new PostgresPlace(database, process), options);
 }
 
 export class Store {

@@ -27,6 +27,7 @@ export class PostgresSession {
   readonly #server: PostgresServer;
   readonly #signal: AbortSignal;
   readonly #cut: () => void;
+  readonly #details: string[] = [];
   #isBroken = false;
 
   private constructor(client: Client, socket: Socket, server: PostgresServer, signal: AbortSignal) {
@@ -36,11 +37,27 @@ export class PostgresSession {
     this.#signal = signal;
     this.#cut = () => void socket.destroy();
     signal.addEventListener('abort', this.#cut, { once: true });
+    client.on('notice', ({ detail }) => {
+      if (detail !== undefined) this.#details.push(detail);
+    });
   }
 
-  /** Connects; the signal cuts the connection, and whatever is under way fails. @throws MirrorError `postgres_refused`, `postgres_failed`. */
-  static async open(server: PostgresServer, signal: AbortSignal): Promise<PostgresSession> {
-    const { client, socket } = await newClient(server, { query_timeout: limits.postgresStatement });
+  /** The details of what the server told during the last statement. */
+  get details(): readonly string[] {
+    return this.#details;
+  }
+
+  /**
+   * Connects; the signal cuts the connection, and whatever is under way fails.
+   * @param options `limit`: how long a statement may take, in milliseconds; 0 for as long as it does
+   * @throws MirrorError `postgres_refused`, `postgres_failed`.
+   */
+  static async open(
+    server: PostgresServer,
+    signal: AbortSignal,
+    { limit = limits.postgresStatement }: { readonly limit?: number } = {},
+  ): Promise<PostgresSession> {
+    const { client, socket } = await newClient(server, { query_timeout: limit });
     const session = new PostgresSession(client, socket, server, signal);
     try {
       signal.throwIfAborted();
@@ -60,6 +77,7 @@ export class PostgresSession {
 
   /** The rows of one statement; several without values are one, too. @throws MirrorError `postgres_…` */
   async run<Row extends object>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
+    this.#details.length = 0;
     try {
       return (await this.#client.query<Row>(statement, values === undefined ? undefined : [...values])).rows;
     } catch (error) {

@@ -21,6 +21,7 @@ const written = new Set([
   'src/store/secrets/sealed-columns.ts: owner',
   // Of tables and columns that the migrations of PostgreSQL made.
   'src/store/copy/copy-mirror.ts: table',
+  'src/store/postgres/rewrite.ts: table',
   'src/store/copy/tables.ts: `SELECT ${columns.map(quoted).join()} FROM "${name}"`',
   // Of tables that the file lists.
   'src/store/sqlite/connection.ts: trigger',
