@@ -1,6 +1,6 @@
 /** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
 import { parseInstant } from '../../../src/domain/clock.ts';
-import { contentKey, detailFields, type LogEntry, type EventLog } from './event-log.ts';
+import { contentKey, detailFields, detailOf, type LogEntry, type EventLog } from './event-log.ts';
 import { honoursStateFilter, type Plan } from '../plan/plan.ts';
 import type { Reader } from './reader.ts';
 import type { View } from '../machine/network.ts';
@@ -55,6 +55,8 @@ export class Follower {
   readonly #runs = new Map<number, FollowedRun>();
   /** Who was called absent without a person's word and has not come back, and when the run began that said so. */
   readonly #lost = new Map<number, number>();
+  /** Fields that the mirror took for such as lists show otherwise than reads by id do, now or before. */
+  readonly #otherwise = new Set<string>();
   #seq = 0;
 
   constructor(options: FollowerOptions) {
@@ -85,6 +87,11 @@ export class Follower {
       `SELECT count(*) AS count FROM vendors WHERE account_id = ? AND presence IN ('present', 'suspect')`,
       account,
     );
+    for (const { field } of reader.rows<{ field: string }>(
+      'SELECT field FROM _detail_fields WHERE account_id = ? AND learned_at IS NOT NULL AND is_shown = 1',
+      account,
+    ))
+      this.#otherwise.add(field);
     // Those that are absent by now were present when the run began that says so; those that were absent before it are none of its base.
     const fresh = versions.filter(({ presence }) => presence !== 'present').length;
     const base = (present?.count ?? 0) + fresh;
@@ -148,7 +155,8 @@ export class Follower {
     const key = contentKey(JSON.parse(raw) as Record<string, unknown>, detailFields(this.#options.plan.world));
     const entries = eventLog.of(vendorid);
     const before = this.stored.get(vendorid)?.entry ?? 0;
-    const entry = entries.findIndex((told, index) => index >= before && told.key === key);
+    const same = entries.findIndex((told, index) => index >= before && told.key === key);
+    const entry = same < 0 ? this.#mixed(vendorid, key, before) : same;
     if (entry < 0) {
       const older = entries.findLastIndex((told) => told.key === key);
       if (older < 0) broken('P5', `vendor ${vendorid} shows what never was`);
@@ -163,6 +171,32 @@ export class Follower {
     // Nor need a list show a vendor whose state cannot be read.
     const hidden = vis_state === 1 || (vis_state !== 0 && (this.#hidesArchived || !this.#readsById));
     this.stored.set(vendorid, { entry, absent: false, hidden });
+  }
+
+  /**
+   * Where balances move faster than lists and reads by id follow each other, the mirror may take them for a field that lists show otherwise, until
+   * a list shows one as it is stored. Meanwhile a record has them as a read by id showed them, or not at all, and all else as it was at another
+   * moment.
+   * @returns the last entry of which that is so, from `before` on; -1 where there is none
+   */
+  #mixed(vendorid: number, key: string, before: number): number {
+    const { eventLog, plan } = this.#options;
+    const fields = [...this.#otherwise].filter((field) => !detailFields(plan.world).includes(field));
+    const shown = JSON.parse(key) as Record<string, unknown>;
+    const records = eventLog.records(vendorid).flatMap(({ json }) => (json === '' ? [] : [JSON.parse(json) as object]));
+    const wasSo = (field: string): boolean =>
+      !Object.hasOwn(shown, field) ||
+      records.some((record) => detailOf({ ...record }, field) === detailOf(shown, field));
+    if (fields.length === 0 || !fields.every(wasSo)) return -1;
+    const rest = contentKey(shown, fields);
+    return eventLog
+      .of(vendorid)
+      .findLastIndex(
+        (told, index) =>
+          index >= before &&
+          told.key !== undefined &&
+          contentKey(JSON.parse(told.key) as object as typeof shown, fields) === rest,
+      );
   }
 
   /** Whether no list shows archived vendors, not even one of theirs alone. */

@@ -192,6 +192,13 @@ export const keptSeeds: readonly KeptSeed[] = [
       'errorForm=object200 refuses=all refusal=500 fault:wrong_page=0.1 extraWalks=never latency=12000 minutes=8 outage=empty_list stops=2 suspends=1 vendors=3 changes=1',
     taught: 'vendors that only the question where pages count from was shown refute a list that came empty',
   },
+  {
+    seed: 9400184,
+    knobs:
+      'pageZero=first perPage=ignored order=shuffled total=counts_hidden unlistedIds=2 listArchived=hidden visStateFilter=ignored listLag=2 readLag=2 readOne=404 readDeleted=404 noteInList=yes listedField=tax_defaults visState=text serviceTime=local required=name_language_currency createStatus=202 gatewayPath=systems/gateway gatewayScope=read errorForm=rpc rateScope=account deleteEvent=none archiveEvent=delete restoreEvent=create signatureHeader=X-FreshBooks-Hmac-SHA256 keyOrder=sorted signAt=event disabled=silent handshakeForm=json handshakeSigned=no duplicate=second callbackKeys=callbackid refusal=html callbackTime=plain fault:401=0.1 fault:403=0.02 fault:429_date=0.02 fault:reset_after=0.02 fault:truncated=0.02 fault:wrong_page=0.1 rows=3 concurrency=1 vendorsRate=60 latency=4000 hot=yes outageMinutes=6 crashes=4 callbackLost=removed busy=3 lose=1 answersLost=0.2 forge=0.2',
+    taught:
+      'of two runs at once, the proof of an absence that ended first is the first, or an approved run concludes nothing',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */
