@@ -8,6 +8,9 @@ import type { Snapshot } from '../store/sql/statement.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { printNotice } from './terminal/print.ts';
 
+/** Calls that were told where the mirror went: several of their parts may read it. */
+const toldOf = new WeakSet<ProcessContext>();
+
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
  * @returns undefined where there is no mirror yet.
@@ -18,12 +21,15 @@ export async function openMirror(context: ProcessContext, settings: Settings): P
   const migrations = join(packageRoot, 'migrations');
   if (settings.postgres) return Reader.openPostgres(settings.postgres, { migrations, clock });
   const reader = await Reader.open(mirrorOptions({ path: settings.database, migrations, clock, random }));
-  const move = await reader?.moved();
-  if (move)
+  // What is wrong with the file, whoever reads it says.
+  const move = toldOf.has(context) ? undefined : await reader?.moved().catch(() => undefined);
+  if (move) {
+    toldOf.add(context);
     printNotice(
       context,
       `${settings.database} was moved to ${move.place} at ${move.moved_at.slice(0, 19)} UTC; this is what it held then. Name that as \`database\` in the settings.`,
     );
+  }
   return reader;
 }
 

@@ -135,7 +135,8 @@ notify: [{ name: target, url: "http://127.0.0.1:9/", secret: "whsec_${Buffer.all
     const refused = await at.run('sync');
     expect([refused.status, refused.stderr]).toEqual([74, expect.stringContaining(`was moved to ${to}, schema`)]);
     expect(await at.launch().ended).toBe(74);
-    expect((await at.run('status')).stderr).toContain('this is what it held then');
+    // Several of its parts read the file.
+    expect((await at.run('doctor')).stderr.match(/this is what it held then/g)).toHaveLength(1);
     const again = await at.run(...argv);
     expect([again.status, JSON.parse(again.stdout)]).toEqual([0, expect.objectContaining({ copied: false })]);
 
