@@ -7,11 +7,13 @@ import type { Plan } from '../plan/plan.ts';
 import type { Network } from '../machine/network.ts';
 import type { Timeline } from '../machine/timeline.ts';
 import type { Trace } from '../machine/trace.ts';
+import type { WorldStore } from '../machine/world-store.ts';
 
 export interface FaultSurroundings {
   readonly plan: Plan;
   readonly timeline: Timeline;
   readonly supervisor: Supervisor;
+  readonly store: WorldStore;
   readonly network: Network;
   readonly accounts: readonly string[];
   readonly sandbox: Sandbox;
@@ -21,7 +23,8 @@ export interface FaultSurroundings {
 const minute = 60_000;
 
 /** Plans all troubles of the safety phase. */
-export function planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace }: FaultSurroundings): void {
+export function planFaults(surroundings: FaultSurroundings): void {
+  const { plan, timeline, supervisor, store, network, accounts, sandbox, trace } = surroundings;
   const random = seededRandom(seedOf(plan.seed, 'troubles'));
   const length = plan.minutes * minute;
   const sometime = (times: number, what: string, happen: () => void): void => {
@@ -40,8 +43,8 @@ export function planFaults({ plan, timeline, supervisor, network, accounts, sand
   sometime(plan.stops, 'stopped', () => supervisor.clock.pause(random.below(3 * minute), false));
   sometime(plan.suspends, 'suspended', () => supervisor.clock.pause(random.below(10 * minute), true));
   sometime(plan.jumps, 'jump', () => supervisor.shiftWall((random.below(2 * 86_400) - 86_400) * 1_000));
-  sometime(plan.busy, 'locked', () => (supervisor.lockedUntil = timeline.now + random.below(40_000)));
-  sometime(plan.full, 'full', () => (supervisor.fullUntil = timeline.now + random.below(2 * minute)));
+  sometime(plan.busy, 'locked', () => (store.lockedUntil = timeline.now + random.below(40_000)));
+  sometime(plan.full, 'full', () => (store.fullUntil = timeline.now + random.below(2 * minute)));
   const { outage } = plan;
   if (outage !== 'none') {
     // Some have no access from the very start, before anything is known.

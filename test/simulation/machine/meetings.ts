@@ -1,7 +1,6 @@
 /** Counts how often two truths meet: each alone is common, and what is right about either may be wrong about both. */
-import { existsSync } from 'node:fs';
-import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import type { Store } from '../../../src/store/mirror.ts';
+import type { Reader } from './world-store.ts';
 
 /** What the mirror is asked, beside the program and outside of its time. */
 const questions = {
@@ -21,12 +20,13 @@ export class Meetings {
     /** The clock is set back while a sweep is requested. */
     'set back × requested': 0,
   };
-  readonly #database: string;
+  readonly #reader: () => Reader | undefined;
   /** Runs whose end was not stored. */
   readonly #unstored = new Set<number>();
 
-  constructor(database: string) {
-    this.#database = database;
+  /** @param reader opens the mirror, to be asked once */
+  constructor(reader: () => Reader | undefined) {
+    this.#reader = reader;
   }
 
   guarded(accountId: string, vendorid: number): void {
@@ -75,10 +75,10 @@ export class Meetings {
 
   /** @returns whether they met. */
   #count(meeting: keyof typeof questions, ...values: (string | number)[]): boolean {
-    if (!existsSync(this.#database)) return false;
-    const reader = new Driver(this.#database, { readonly: true });
+    const reader = this.#reader();
+    if (!reader) return false;
     try {
-      const isMet = reader.prepare(questions[meeting]).get(...values) !== undefined;
+      const isMet = !reader.isEmpty && reader.rows(questions[meeting], ...values).length > 0;
       if (isMet) this.counts[meeting] += 1;
       return isMet;
     } finally {

@@ -65,13 +65,12 @@ const settled = parseSettings({
     schedule: { reconcile: `*/${interval} * * * *` },
   }),
 });
-export function settingsOf(plan: Plan, folder: string): Settings {
+/** The settings of a plan, without the place of the mirror. */
+export function settingsOf(plan: Plan): Settings {
   const { service, sync } = settled;
   return {
     ...settled,
     accounts: settled.accounts.slice(0, plan.accounts),
-    database: join(folder, 'vendors.db'),
-    secrets: join(folder, 'secrets.db'),
     service: {
       ...service,
       paging: { ...service.paging, perPage: plan.rows, concurrency: plan.concurrency },

@@ -1,20 +1,17 @@
 /** Keeps a process running, as a service manager does: starts it, restarts it when it died, and lets it die. */
-import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
-import type { Settings } from '../../../src/settings/parse.ts';
 import type { RunReport } from '../../../src/sync/run.ts';
 import { Meetings } from './meetings.ts';
 import { ProcessClock } from './process-clock.ts';
 import { startDaemon, type Daemon } from './process.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Network } from './network.ts';
-import { busy, full, tapInto } from './sqlite-tap.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
+import type { Edge, Fate, Use, WorldStore } from './world-store.ts';
 
 export interface SupervisorOptions {
   readonly plan: Plan;
-  readonly folder: string;
-  readonly settings: Settings;
+  readonly store: WorldStore;
   readonly timeline: Timeline;
   readonly network: Network;
   readonly trace: Trace;
@@ -31,38 +28,21 @@ const startAgainAfter = 5_000;
 export class Supervisor {
   /** The process, while it serves. */
   daemon: Daemon | undefined;
-  /** Until when somebody else holds the lock, and until when the disk is full: milliseconds of the timeline. */
-  lockedUntil = 0;
-  fullUntil = 0;
   readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
   /** Verdicts on readings, by kind. */
   readonly verdicts = new Map<string, number>();
   readonly meetings: Meetings;
   readonly #options: SupervisorOptions;
-  readonly #untap: () => void;
-  readonly #connections = new Map<Sqlite, ProcessClock>();
   #clock: ProcessClock;
+  #use: Use | undefined;
   #number = 0;
   /** The process dies at so many more edges of transactions. */
   #edgesLeft: number | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.meetings = new Meetings(options.settings.database);
+    this.meetings = new Meetings(() => options.store.reader('mirror'));
     this.#clock = new ProcessClock(options.timeline, 0, 0);
-    this.#untap = tapInto(options.folder, {
-      opened: (sqlite) => this.#connections.set(sqlite, this.#clock),
-      before: (sqlite, writes) => {
-        const now = options.timeline.now;
-        if (!this.#connections.get(sqlite)?.alive) throw busy;
-        if (writes && now < this.lockedUntil) throw busy;
-        if (writes && now < this.fullUntil) throw full;
-        if (writes) this.#edge('beforeCommit');
-      },
-      after: (_, writes) => {
-        if (writes) this.#edge('afterCommit');
-      },
-    });
   }
 
   get clock(): ProcessClock {
@@ -71,11 +51,13 @@ export class Supervisor {
 
   /** Starts the process; where it cannot be started, again a little later. */
   start(): void {
-    const { plan, settings, timeline, network, trace, onRun } = this.#options;
+    const { plan, store, timeline, network, trace, onRun } = this.#options;
     this.#number += 1;
     const number = this.#number;
     const clock = new ProcessClock(timeline, this.#clock.behind, this.#clock.wallError);
     this.#clock = clock;
+    const use = store.use({ clock, edge: (where) => this.#edge(where) });
+    this.#use = use;
     trace.write('start', number);
     const onVerdict = (kind: string, accountId: string, vendorid: number): void => {
       this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
@@ -83,7 +65,7 @@ export class Supervisor {
     };
     startDaemon({
       plan,
-      settings,
+      settings: use.settings,
       number,
       clock,
       fetch: network.fetchFor(number, clock),
@@ -92,9 +74,11 @@ export class Supervisor {
       meetings: this.meetings,
     }).then(
       (daemon) => {
+        use.started();
         if (clock.alive) this.daemon = daemon;
       },
       () => {
+        use.started();
         if (!clock.alive) return;
         this.counts.failedStarts += 1;
         this.#endProcess();
@@ -135,22 +119,22 @@ export class Supervisor {
   /** No more troubles: what was planned and has not come does not come. */
   endFaults(): void {
     this.#edgesLeft = undefined;
-    this.lockedUntil = this.fullUntil = 0;
+    const { store } = this.#options;
+    store.lockedUntil = store.fullUntil = 0;
   }
 
   /** Ends everything, at once. */
   close(): void {
     if (this.#clock.alive) this.#endProcess();
-    this.#untap();
   }
 
-  #edge(where: 'beforeCommit' | 'afterCommit'): void {
-    if (this.#edgesLeft === undefined) return;
+  #edge(where: Edge): Fate {
+    if (this.#edgesLeft === undefined) return 'goes on';
     this.#edgesLeft -= 1;
-    if (this.#edgesLeft > 0) return;
+    if (this.#edgesLeft > 0) return 'goes on';
     this.counts[where] += 1;
     this.#kill();
-    throw busy;
+    return 'dies';
   }
 
   #kill(): void {
@@ -169,11 +153,7 @@ export class Supervisor {
   #endProcess(): void {
     this.daemon = undefined;
     this.#clock.end();
-    for (const [sqlite, clock] of this.#connections)
-      if (!clock.alive) {
-        sqlite.close();
-        this.#connections.delete(sqlite);
-      }
+    this.#use?.end();
     this.#options.onDown();
   }
 }

@@ -1,7 +1,4 @@
-/**
- * The one time of a simulation. It stands still while anything can still happen by itself, then jumps to the next timer: nothing
- * in a simulation waits for the outside, so a turn of the event loop is enough to let everything that follows happen.
- */
+/** The one time of a simulation. It stands still while anything can still happen by itself, then jumps to the next timer. */
 import { assertDelay, sleep, type Clock } from '../../../src/domain/clock.ts';
 
 interface Timer {
@@ -19,16 +16,23 @@ const mostTurns = 300_000;
 /** Thrown where a simulation waits after it was stopped. */
 export class Stopped extends Error {}
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** A turn of the event loop: where nothing waits for the outside, everything that follows has happened after it. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Timeline {
   /** Milliseconds since the beginning. */
   now = 0;
   /** A binary heap, the soonest first. */
   readonly #heap: Timer[] = [];
+  readonly #settled: () => Promise<void>;
   #order = 0;
   #turns = 0;
   #isStopped = false;
+
+  /** @param settled resolves when nothing happens by itself any more */
+  constructor(settled: () => Promise<void>) {
+    this.#settled = settled;
+  }
 
   /** The world's clock: right, and never interrupted. */
   readonly clock: Clock = {
@@ -58,7 +62,7 @@ export class Timeline {
    */
   async until(isSo: () => boolean, ms: number): Promise<boolean> {
     const end = this.now + ms;
-    await turn();
+    await this.#settled();
     while (!isSo()) {
       if (this.#isStopped) throw new Stopped();
       const next = this.#heap[0];
@@ -73,7 +77,7 @@ export class Timeline {
       this.#turns += 1;
       if (this.#turns > mostTurns)
         throw new Error(`P8 the program does not rest: ${mostTurns} timers by ${this.now} ms`);
-      await turn();
+      await this.#settled();
     }
     return true;
   }

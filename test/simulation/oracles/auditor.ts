@@ -1,12 +1,11 @@
-/** Holds the promises of the safety phase against what the mirror file shows of an account, whenever it is asked to look (P2 to P7). */
-import { existsSync } from 'node:fs';
+/** Holds the promises of the safety phase against what the mirror shows of an account, whenever it is asked to look (P2 to P7). */
 import { parseInstant } from '../../../src/domain/clock.ts';
 import { DeliveryMoments } from './delivery-moments.ts';
 import { detailFields, detailOf, type EventLog } from './event-log.ts';
 import type { Follower } from './follower.ts';
 import type { DeliveryOracle } from './delivery-oracle.ts';
 import type { Plan } from '../plan/plan.ts';
-import { Reader } from './reader.ts';
+import type { Reader, WorldStore } from '../machine/world-store.ts';
 import type { View } from '../machine/network.ts';
 import { epoch } from '../machine/timeline.ts';
 import { inconsistencies, type Known } from './consistency.ts';
@@ -18,8 +17,7 @@ export interface AuditorOptions {
   readonly eventLog: EventLog;
   readonly view: View;
   readonly deliveryOracle: DeliveryOracle;
-  readonly database: string;
-  readonly secrets: string;
+  readonly store: Pick<WorldStore, 'reader' | 'sealing'>;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
@@ -30,13 +28,15 @@ export interface AuditorOptions {
   readonly serves: () => boolean;
 }
 
+type Part = 'mirror' | 'secrets';
+
 export class Auditor {
   readonly #options: AuditorOptions;
   readonly #known: Known = new Map();
   readonly #received: DeliveryMoments;
   /** The last run before the wall clock was set. */
   #lastRunBeforeSet = 0;
-  readonly #readers = new Map<string, Reader>();
+  readonly #readers = new Map<Part, Reader>();
   /** Runs that had ended when it looked last, and the numbers of pages that it knew. */
   readonly #ended = new Set<number>();
   readonly #pages = new Set<number>();
@@ -47,9 +47,9 @@ export class Auditor {
   }
 
   look(): void {
-    const { database, serves } = this.#options;
-    if (!existsSync(database)) return;
-    const reader = this.#reader(database);
+    const { serves } = this.#options;
+    const reader = this.#reader('mirror');
+    if (!reader) return;
     try {
       reader.together(() => this.#inspect(reader));
     } finally {
@@ -70,7 +70,7 @@ export class Auditor {
   /** Deliveries that are given up for now, by their numbers in the journal. */
   parked(): number[] {
     return this.#ask<{ id: number }>(
-      this.#options.database,
+      'mirror',
       `SELECT id FROM deliveries d WHERE account_id = ? AND outcome = 'parked' AND NOT EXISTS (
          SELECT 1 FROM dirty_vendors m
          WHERE m.account_id = d.account_id AND m.vendorid = d.object_id AND m.due_at IS NOT NULL)`,
@@ -80,49 +80,51 @@ export class Auditor {
 
   /** Vendors that nothing shows, and that are not called absent because the token may see less. */
   withheld(): number {
-    const { account, database } = this.#options;
+    const { account } = this.#options;
     const sql = 'SELECT withheld_absences AS vendors FROM _accounts WHERE account_id = ?';
-    return this.#ask<{ vendors: number }>(database, sql, account)[0]?.vendors ?? 0;
+    return this.#ask<{ vendors: number }>('mirror', sql, account)[0]?.vendors ?? 0;
   }
 
   /** Vendors of which a run said that nothing could be decided. */
   undecided(): number {
-    const { account, database } = this.#options;
+    const { account } = this.#options;
     const sql = 'SELECT undecided AS vendors FROM freshness WHERE account_id = ?';
-    return this.#ask<{ vendors: number }>(database, sql, account)[0]?.vendors ?? 0;
+    return this.#ask<{ vendors: number }>('mirror', sql, account)[0]?.vendors ?? 0;
   }
 
   /** The number of the newest version of a vendor. */
   lastVersion(): number {
-    const { account, database } = this.#options;
+    const { account } = this.#options;
     const sql = 'SELECT max(seq) AS seq FROM vendor_versions WHERE account_id = ?';
-    return this.#ask<{ seq: number | null }>(database, sql, account)[0]?.seq ?? 0;
+    return this.#ask<{ seq: number | null }>('mirror', sql, account)[0]?.seq ?? 0;
   }
 
   /** Vendors that are to be read. */
   marked(): number[] {
-    const { account, database } = this.#options;
+    const { account } = this.#options;
     const sql = 'SELECT vendorid FROM dirty_vendors WHERE account_id = ?';
-    return this.#ask<{ vendorid: number }>(database, sql, account).map(({ vendorid }) => vendorid);
+    return this.#ask<{ vendorid: number }>('mirror', sql, account).map(({ vendorid }) => vendorid);
   }
 
   /** Whether the callback was registered as often as a day allows. */
   registeredEnough(): boolean {
-    const { account, secrets } = this.#options;
-    return this.#ask(secrets, 'SELECT 1 FROM registrations WHERE account_id = ?', account).length >= 3;
+    const { account } = this.#options;
+    return this.#ask('secrets', 'SELECT 1 FROM registrations WHERE account_id = ?', account).length >= 3;
   }
 
   /** Codes that the service has said are right. */
   provenCodes(): string[] {
-    const { account, secrets } = this.#options;
+    const { account, store } = this.#options;
     const sql = "SELECT verifier FROM verifiers WHERE account_id = ? AND state = 'proven'";
-    return this.#ask<{ verifier: string }>(secrets, sql, account).map(({ verifier }) => verifier);
+    return this.#ask<{ verifier: string }>('secrets', sql, account).map(({ verifier }) =>
+      store.sealing.open('verifier', account, verifier),
+    );
   }
 
   /** Whether a complete run claims to know all up to its beginning: what was read just before, it cannot contradict. */
   claimsAll(run: number): boolean {
     const [told] = this.#ask<{ began: string; safe: string }>(
-      this.#options.database,
+      'mirror',
       'SELECT started_at AS began, safe_as_of AS safe FROM runs WHERE id = ?',
       run,
     );
@@ -132,9 +134,8 @@ export class Auditor {
 
   #inspect(reader: Reader): void {
     const { broken, follower, deliveryOracle } = this.#options;
-    // A process that died before its first migration leaves an empty file.
-    if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && deliveryOracle.acknowledged.size === 0)
-      return;
+    // A process that died before its first migration leaves nothing.
+    if (reader.isEmpty && deliveryOracle.acknowledged.size === 0) return;
     this.#journal(reader);
     this.#orphaned(reader);
     this.#numbered(reader);
@@ -146,17 +147,19 @@ export class Auditor {
     this.#details(reader);
   }
 
-  #ask<Row>(file: string, sql: string, ...values: (string | number)[]): Row[] {
+  #ask<Row>(of: Part, sql: string, ...values: (string | number)[]): Row[] {
     try {
-      return this.#reader(file).rows<Row>(sql, ...values);
+      const reader = this.#reader(of);
+      if (!reader) throw new Error(`There is no ${of}.`);
+      return reader.rows<Row>(sql, ...values);
     } finally {
       if (!this.#options.serves()) this.close();
     }
   }
 
-  #reader(file: string): Reader {
-    const reader = this.#readers.get(file) ?? new Reader(file);
-    this.#readers.set(file, reader);
+  #reader(of: Part): Reader | undefined {
+    const reader = this.#readers.get(of) ?? this.#options.store.reader(of);
+    if (reader) this.#readers.set(of, reader);
     return reader;
   }
 
@@ -165,7 +168,7 @@ export class Auditor {
     const { account, deliveryOracle, broken } = this.#options;
     const isOurs = (key: string): boolean => key.startsWith(`${account} `);
     const rows = reader.rows<{ key: string; count: number }>(
-      `SELECT account_id || ' ' || name || ' ' || coalesce(object_id, '') AS key, count(*) AS count FROM deliveries
+      `SELECT account_id || ' ' || name || ' ' || coalesce(CAST(object_id AS TEXT), '') AS key, count(*) AS count FROM deliveries
          WHERE account_id = ? GROUP BY 1`,
       account,
     );
@@ -321,15 +324,15 @@ export class Auditor {
    * moves without a trace, and may be as old as the last read of its vendor, which is known to the machine's clock.
    */
   wrongDetails(): string[] {
-    const { account, database, eventLog, plan, now } = this.#options;
+    const { account, eventLog, plan, now } = this.#options;
     if (plan.world.readOne !== 'yes') return [];
     const isReadable = (vendorid: number): boolean => {
       const state = eventLog.of(vendorid).at(-1)?.state;
       return state !== 'vanished' && (state !== 1 || plan.world.readDeleted === 'shown');
     };
-    const learned = this.#ask<{ field: string }>(database, learnedDetails, account).map(({ field }) => field);
+    const learned = this.#ask<{ field: string }>('mirror', learnedDetails, account).map(({ field }) => field);
     return this.#ask<Recorded & { details_at: string | null }>(
-      database,
+      'mirror',
       `SELECT vendorid, raw, details_at FROM vendors WHERE account_id = ? AND presence = 'present' AND vis_state = 0`,
       account,
     ).flatMap(({ vendorid, raw, details_at }) => {

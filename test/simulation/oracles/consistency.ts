@@ -1,11 +1,10 @@
 /** Whether what a reader sees is whole (P5): every row, its children and its history tell the same story. */
 import { textFields } from '../../../src/domain/vendor.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from '../machine/world-store.ts';
 
-interface Row {
+interface Row extends Readonly<Record<string, Plain>> {
   readonly vendorid: number;
   readonly raw: string;
-  readonly columns: string;
   readonly vis_state: number | null;
   readonly vis_state_source: string;
   readonly unreadable: string | null;
@@ -20,17 +19,17 @@ type Plain = string | number | boolean | null | undefined;
 
 const plain = [...textFields, 'is_1099'];
 
-/** %Q writes a value as a statement would hold it: nothing and an empty text differ. */
 const rows = `
-  SELECT vendorid, raw, printf('${plain.map(() => '%Q').join()}', ${plain.join()}) AS columns,
-    vis_state, vis_state_source, unreadable_fields AS unreadable FROM vendors WHERE account_id = ?`;
+  SELECT vendorid, raw, ${plain.join()}, vis_state, vis_state_source, unreadable_fields AS unreadable
+  FROM vendors WHERE account_id = ?`;
 
 const brokenHistories = `
   SELECT v.vendorid, 'its history differs from it' AS what FROM vendors v LEFT JOIN vendor_versions o
     ON o.account_id = v.account_id AND o.vendorid = v.vendorid AND o.valid_to IS NULL
     WHERE v.account_id = ?
-    GROUP BY v.account_id, v.vendorid HAVING count(o.seq) <> 1 OR max(o.raw) IS NOT v.raw OR max(o.vis_state) IS NOT v.vis_state
-      OR (v.presence <> 'suspect' AND max(o.presence) IS NOT v.presence)
+    GROUP BY v.account_id, v.vendorid HAVING count(o.seq) <> 1 OR max(o.raw) IS DISTINCT FROM v.raw
+      OR max(o.vis_state) IS DISTINCT FROM v.vis_state
+      OR (v.presence <> 'suspect' AND max(o.presence) IS DISTINCT FROM v.presence)
   UNION ALL
   SELECT vendorid, 'a version or a balance of it ends before it begins' FROM (
     SELECT account_id, vendorid, valid_from, valid_to FROM vendor_versions
@@ -44,7 +43,8 @@ const brokenHistories = `
 
 /** What a record says, in the form in which rows can be compared with it. */
 interface RecordText {
-  readonly columns: string;
+  /** Of the plain fields, in their order. */
+  readonly columns: readonly Plain[];
   /** Null where no state can be read. */
   readonly state: number | null;
   readonly balances: string;
@@ -68,14 +68,15 @@ export function inconsistencies(reader: Reader, account: string, known: Known): 
   );
   const taxes = grouped(
     reader,
-    'SELECT vendorid, taxid || name || amount || enabled AS text FROM vendor_tax_defaults WHERE account_id = ? ORDER BY 1, 2',
+    'SELECT vendorid, taxid || name || amount || CAST(enabled AS INTEGER) AS text FROM vendor_tax_defaults WHERE account_id = ? ORDER BY 1, 2',
     account,
   );
-  for (const { vendorid, raw, columns, vis_state, vis_state_source, unreadable } of reader.rows<Row>(rows, account)) {
+  for (const row of reader.rows<Row>(rows, account)) {
+    const { vendorid, raw, vis_state, vis_state_source, unreadable } = row;
     const told = known.get(raw) ?? recordedBy(raw);
     known.set(raw, told);
     const differs = (what: string): void => void found.push(`vendor ${vendorid}: its ${what} from its record`);
-    if (columns !== told.columns) differs('columns differ');
+    if (plain.some((field, place) => row[field] !== told.columns[place])) differs('columns differ');
     if (vis_state_source === 'reported' && vis_state !== told.state) differs('state differs');
     const named = (JSON.parse(unreadable ?? '[]') as string[]).filter(
       (field) => field !== 'vis_state' || vis_state === null,
@@ -104,14 +105,14 @@ function recordedBy(raw: string): RecordText {
     return [];
   });
   const columns = plain.map((field) => {
-    if (isPlain(field, told[field])) return quoted(told[field] as Plain);
+    if (isPlain(field, told[field])) return stored(told[field] as Plain);
     unreadable.add(field);
-    return 'NULL';
+    return null;
   });
   const state = [0, 1, 2].find((known) => String(known) === String(told['vis_state'])) ?? null;
   if (state === null) unreadable.add('vis_state');
   return {
-    columns: columns.join(),
+    columns,
     state,
     balances: money.sort().join(),
     taxes: levies.sort().join(),
@@ -125,10 +126,9 @@ function isPlain(field: string, value: unknown): boolean {
   return typeof value === 'string' && (!field.endsWith('_at') || /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value));
 }
 
-/** As %Q writes it. */
-function quoted(value: Plain): string {
-  if (value === null || value === undefined) return 'NULL';
-  return `'${String(typeof value === 'boolean' ? Number(value) : value).replaceAll("'", "''")}'`;
+/** As a column holds it. */
+function stored(value: Plain): Plain {
+  return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 
 function grouped(reader: Reader, sql: string, account: string): (vendorid: number) => string {

@@ -1,6 +1,6 @@
 /** When deliveries were received, in milliseconds of the timeline: worked out while the wall clock is still as wrong as it was then. */
 import { parseInstant } from '../../../src/domain/clock.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from '../machine/world-store.ts';
 import { epoch } from '../machine/timeline.ts';
 
 export interface DeliveryMomentsOptions {

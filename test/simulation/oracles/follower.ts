@@ -2,7 +2,7 @@
 import { parseInstant } from '../../../src/domain/clock.ts';
 import { contentKey, detailFields, detailOf, type LogEntry, type EventLog } from './event-log.ts';
 import { honoursStateFilter, type Plan } from '../plan/plan.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from '../machine/world-store.ts';
 import type { View } from '../machine/network.ts';
 import { epoch } from '../machine/timeline.ts';
 

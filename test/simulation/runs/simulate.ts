@@ -1,5 +1,5 @@
 /** One seed, from its first request to its last: a phase with faults, in which nothing may go wrong, and one without, in which all must come right. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../../../src/sandbox/service.ts';
 import type { RunReport } from '../../../src/sync/run.ts';
@@ -7,6 +7,7 @@ import { memory } from '../../support/memory.ts';
 import { Auditor } from '../oracles/auditor.ts';
 import { EventLog } from '../oracles/event-log.ts';
 import { Follower } from '../oracles/follower.ts';
+import { FileStore } from '../machine/file-store.ts';
 import { Supervisor } from '../machine/supervisor.ts';
 import { settingsOf, type Daemon } from '../machine/process.ts';
 import { converge, type Convergence } from '../oracles/liveness.ts';
@@ -20,6 +21,7 @@ import { Person } from '../events/person.ts';
 import { wrongWrites } from '../oracles/writes.ts';
 import { Stopped, Timeline } from '../machine/timeline.ts';
 import { Trace } from '../machine/trace.ts';
+import type { WorldStore } from '../machine/world-store.ts';
 import { planFaults } from '../events/faults.ts';
 import { planWorkload } from '../events/workload.ts';
 
@@ -47,7 +49,9 @@ export interface SimulateOptions {
 /** Runs a plan to its end. */
 export async function simulate(plan: Plan, { listen, until }: SimulateOptions = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(memory, 'simulation-'));
-  const timeline = new Timeline();
+  const timeline = new Timeline(() => store.settled());
+  const settings = settingsOf(plan);
+  const store: WorldStore = new FileStore({ folder, settings, timeline });
   const trace = new Trace(() => timeline.now, listen);
   const broken: string[] = [];
   const report = (promise: string, what: string): void => {
@@ -88,8 +92,6 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
   const foreign = callbacks.add(timeline.clock.now(), 'bill_vendor', foreignUri);
   callbacks.verify(timeline.clock.now(), foreign, foreign.verifier);
   const network = new Network({ plan, accounts, sandbox, timeline, trace });
-  const settings = settingsOf(plan, folder);
-  const { database, secrets } = settings;
   const { lag } = settings.sync;
   const serves = (): boolean => supervisor.daemon !== undefined;
   const observers = accounts.map((account) => {
@@ -103,8 +105,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
       follower,
       eventLog,
       deliveryOracle,
-      database,
-      secrets,
+      store,
       serves,
       wallError,
     });
@@ -119,8 +120,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
   };
   const supervisor: Supervisor = new Supervisor({
     plan,
-    folder,
-    settings,
+    store,
     timeline,
     network,
     trace,
@@ -154,7 +154,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
     for (const [nth, account] of accounts.entries())
       planWorkload({ plan, nth, vendorService: sandbox.vendors(account), timeline, trace });
     for (const { person } of observers) person.plan();
-    planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace });
+    planFaults({ plan, timeline, supervisor, store, network, accounts, sandbox, trace });
     supervisor.start();
     const look = (): void => {
       if (!network.isFaultFree) lookAtAll();
@@ -183,16 +183,14 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
     const pathTokens = [...(supervisor.daemon?.tokens.values() ?? [])].map((secret) => secret.reveal());
     supervisor.close();
     const known = [token, ...keys(), ...pathTokens];
-    for (const name of readdirSync(folder).filter((file) => file.startsWith('vendors.db'))) {
-      const bytes = readFileSync(join(folder, name));
-      if (known.some((secret) => bytes.includes(secret))) report('P6', `${name} holds a secret`);
-    }
+    for (const place of store.holding(known)) report('P6', `${place} holds a secret`);
   } catch (error) {
     if (!(error instanceof Stopped))
       broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     process.off('unhandledRejection', unhandled);
     supervisor.close();
+    store.close();
     sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
   }

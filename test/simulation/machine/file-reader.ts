@@ -2,10 +2,9 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import type { Sqlite } from '../../../src/store/sqlite/driver.ts';
+import type { Reader, Value } from './world-store.ts';
 
-type Value = string | number;
-
-export class Reader {
+export class FileReader implements Reader {
   readonly #sqlite: Sqlite;
   readonly #questions = new Map<string, BetterSqlite3.Statement<Value[]>>();
 
@@ -13,11 +12,14 @@ export class Reader {
     this.#sqlite = new Driver(path, { readonly: true, fileMustExist: true });
   }
 
+  get isEmpty(): boolean {
+    return this.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0;
+  }
+
   rows<Row>(sql: string, ...values: Value[]): Row[] {
     return this.#ask(sql).all(...values) as Row[];
   }
 
-  /** Asks several questions of one state, which costs less than one state for each. */
   together(ask: () => void): void {
     this.#sqlite.transaction(ask).deferred();
   }
