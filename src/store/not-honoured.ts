@@ -69,10 +69,11 @@ export class NotHonoured implements OptionalMemory {
     );
   }
 
-  async isHonoured(account_id: string, request: OptionalRequest): Promise<boolean> {
-    const known = await this.#database.read(() => this.#find(account_id, request));
-    if (!known) return true;
-    return (await this.#counter.moment()) >= known.again_ms;
+  isHonoured(account_id: string, request: OptionalRequest): Promise<boolean> {
+    return this.#database.read(async () => {
+      const known = await this.#find(account_id, request);
+      return !known || (await this.#counter.moment()) >= known.again_ms;
+    });
   }
 
   async isSettled(account_id: string, request: OptionalRequest): Promise<boolean> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
+import { MirrorError } from '../../src/domain/errors.ts';
 import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { mirrorServer } from '../../src/store/postgres/server.ts';
 import { storeAt } from '../support/postgres-schema.ts';
@@ -102,6 +103,27 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     await held;
     await other.write('at last');
     expect(await other.read()).toEqual(['at last']);
+  });
+
+  it('tells whoever waits behind a transaction that waits itself, as soon as their own time is over', async () => {
+    const address = await newDatabase();
+    const [holder, other] = [await open(address), fieldsOf(await open(address))];
+    const told: string[] = [];
+    await holder.write(async () => {
+      const first = other.write('in vain', 1_500).catch(() => void told.push('first'));
+      await expect(other.write('behind it', 100)).rejects.toThrow('did not answer in time.');
+      told.push('second');
+      await first;
+    });
+    expect(told).toEqual(['second', 'first']);
+    expect(await other.read()).toEqual([]);
+  });
+
+  it('remembers what the service declined', async () => {
+    const { notHonoured } = await openStore(await newDatabase());
+    expect(await notHonoured.isHonoured('one', 'gateways')).toBe(true);
+    await notHonoured.noteDeclined('one', 'gateways', new MirrorError('usage', 'The service knows no gateways.'));
+    expect(await notHonoured.isHonoured('one', 'gateways')).toBe(false);
   });
 
   it.skipIf(isMissing(missingPostgres) || !isOwnServer)(

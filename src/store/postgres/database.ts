@@ -133,26 +133,34 @@ export class PostgresDatabase implements Database {
     enough.abort();
   }
 
-  /** Runs `work` in its turn; the caller waits no longer than `lockWait`, or than the work takes once it has begun. */
+  /** Runs `work` in its turn; the caller waits no longer for it than `lockWait`, and then no longer than the work may take. */
   async #transaction<T>(kind: Kind, work: () => T | Promise<T>, lockWait: number): Promise<T> {
-    const deadline = this.#clock.monotonic() + lockWait;
-    const late = new AbortController();
+    const clock = this.#clock;
+    const deadline = clock.monotonic() + lockWait;
+    const [late, turn] = [new AbortController(), new AbortController()];
     const done = this.#turns.take(async () => {
       // Whoever asked was told meanwhile that it was not done.
       late.signal.throwIfAborted();
+      turn.abort();
       const session = await this.#begun(kind, deadline);
       return await this.#finished(session, work);
     });
-    // A report takes as long as its statements may.
-    const longest = lockWait + (kind === 'read' ? limits.postgresStatement : limits.postgresCommit);
-    const limit = sleep(this.#clock, longest, late.signal).then(() => {
-      const error = tooLate(this.path, kind);
+    const tooLate = (error: MirrorError): never => {
       late.abort(error);
       throw error;
-    });
+    };
+    // A report takes as long as its statements may.
+    const longest = kind === 'read' ? limits.postgresStatement : limits.postgresCommit;
+    const limit = sleep(clock, lockWait, turn.signal).then(
+      () => tooLate(notInTime(this.path)),
+      async () => {
+        await sleep(clock, Math.max(0, deadline - clock.monotonic()) + longest, late.signal);
+        tooLate(kind === 'read' ? notInTime(this.path) : notConfirmed(this.path));
+      },
+    );
     limit.catch(() => undefined);
     try {
-      const result = await Promise.race([done, limit]);
+      const result = await Promise.race([done, limit as Promise<never>]);
       this.#refused = undefined;
       return result;
     } catch (error) {
@@ -230,9 +238,12 @@ export class PostgresDatabase implements Database {
 /** How often a transaction begins anew because its session is gone. */
 const maxTries = 3;
 
-function tooLate(path: string, kind: Kind): MirrorError {
-  const how = kind === 'read' ? 'answer in time' : 'confirm in time; it may still store what was sent';
-  return new MirrorError('postgres_failed', `${path} did not ${how}.`);
+function notInTime(path: string): MirrorError {
+  return new MirrorError('postgres_failed', `${path} did not answer in time.`);
+}
+
+function notConfirmed(path: string): MirrorError {
+  return new MirrorError('postgres_failed', `${path} did not confirm in time; it may still store what was sent.`);
 }
 
 interface ServerHistory {
