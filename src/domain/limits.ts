@@ -25,6 +25,7 @@ export const limits = {
   absencesAlwaysAllowed: 3,
   settingsFile: megabyte,
   deliveryBody: 16 * kilobyte,
+  deliveryAnswer: 8 * second,
   record: megabyte,
   recordMembers: 5_000,
   answer: 8 * megabyte,

@@ -10,6 +10,7 @@ import type { Clock } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
+import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import type { HttpRequest } from '../http/server.ts';
 import type { Deliveries, NewDelivery } from '../store/deliveries.ts';
@@ -50,7 +51,7 @@ interface Address {
   readonly takesCodes: boolean;
 }
 
-/** The most deliveries that may wait for a commit. */
+/** The most requests that may be handled at once, and deliveries that may wait for a commit. */
 const capacity = 1_000;
 
 export class DeliveryReceiver {
@@ -59,6 +60,8 @@ export class DeliveryReceiver {
   readonly #signatures: SignatureCheck;
   readonly #monitor: SignatureMonitor;
   #isRefusing = false;
+  /** Requests that are handled, also those that were answered meanwhile. */
+  #underWay = 0;
 
   constructor(options: DeliveryReceiverOptions) {
     this.#options = options;
@@ -68,10 +71,13 @@ export class DeliveryReceiver {
     this.#monitor = new SignatureMonitor(clock, onWrongSignatures);
   }
 
-  /** Handles one POST. Never throws: our own failures are `unavailable`, so that the service sends it again. */
+  /**
+   * Handles one POST. Never throws: our own failures are `unavailable`, so that the service sends it again; and so is what a server does not
+   * confirm while the service waits. That may still be stored afterwards: a session is not left before its answer.
+   */
   async receive(accountId: string, request: HttpRequest, address: Address): Promise<Outcome> {
     try {
-      const handled = await this.#handle(accountId, request, address);
+      const handled = await this.#inTime(() => this.#handle(accountId, request, address));
       const { outcome, detail = null } = typeof handled === 'string' ? { outcome: handled } : handled;
       if (outcome === 'accepted') this.#report(undefined);
       if (statusOf[outcome] >= 400) this.#options.onRefused(accountId, outcome, detail);
@@ -84,6 +90,21 @@ export class DeliveryReceiver {
       this.#options.onRefused(accountId, outcome, null);
       return outcome;
     }
+  }
+
+  /** @throws MirrorError `rate_limited` where too many are under way, `database_locked` after the time for an answer. */
+  async #inTime<T>(handle: () => Promise<T> | T): Promise<T> {
+    if (this.#underWay >= capacity) throw new MirrorError('rate_limited', 'Too many deliveries wait for the mirror.');
+    this.#underWay += 1;
+    const handling = Promise.resolve()
+      .then(handle)
+      .finally(() => (this.#underWay -= 1));
+    return await new Promise((resolve, reject) => {
+      const cancel = this.#options.clock.timer(limits.deliveryAnswer, () =>
+        reject(new MirrorError('database_locked', 'The mirror did not confirm a delivery in time.')),
+      );
+      handling.then(resolve, reject).finally(cancel);
+    });
   }
 
   #handle(accountId: string, request: HttpRequest, { takesCodes }: Address): Promise<Handled> | Handled {

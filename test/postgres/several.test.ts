@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
@@ -11,9 +11,9 @@ import { temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { balancerOf } from '../support/network/balancer.ts';
 import { freePort } from '../support/network/free-port.ts';
-import { missingPostgres } from '../support/postgres-server.ts';
+import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
 import { askSchema } from '../support/postgres-schema.ts';
-import { postgresServer } from '../support/postgres.ts';
+import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
 import { flow, isTaken, missing, until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
 import { program } from '../support/testbed/build.ts';
@@ -85,7 +85,7 @@ admin: { port: ${adminPort} }`,
       .toEqual([]);
     expect(backwards(query)).toEqual([]);
   };
-  return { at, service, query, one, other, isVerified, expectWhole };
+  return { at, service, query, to, one, other, isVerified, expectWhole };
 }
 
 const works = '"msg":"this daemon works from now on"';
@@ -186,6 +186,44 @@ describe.skipIf(isMissing(missingPostgres))('several daemons of one mirror', () 
     await expectWhole();
     await second.end();
   });
+
+  it.skipIf(isMissing(missingPostgres) || !isOwnServer)(
+    'answer 503 in time while a standby hangs, and what they acknowledged is there',
+    async () => {
+      const { service, query, to, one, isVerified, expectWhole } = await machines();
+      const daemon = await one.serve();
+      await daemon.logged(works);
+      await until(isVerified);
+      const standby = async (name: string): Promise<void> => {
+        await askPostgres(to, `ALTER SYSTEM SET synchronous_standby_names TO '${name}'`);
+        await askPostgres(to, 'SELECT pg_reload_conf()');
+      };
+      const stop = flow(service, seededRandom(seedOf(4, 'several')), 100);
+      await anyTaken(service, 20);
+      await standby('nobody');
+      onTestFinished(() => standby(''));
+      // A connection that is cut, because so many wait, is no answer either; one that comes too late for the service would be a timeout.
+      const answers = await new Promise<readonly unknown[]>((resolve) => {
+        const seen: unknown[] = [];
+        const end = service.sandbox.onDelivery(({ outcome, status, problem }) => {
+          if (outcome !== 'failed' || seen.push(status ?? problem) < 10) return;
+          end();
+          resolve(seen);
+        });
+      });
+      expect(answers).toContain(503);
+      expect(answers.filter((answer) => answer !== 503 && answer !== 'fetch failed')).toEqual([]);
+      expect(missing({ query }, service)).toEqual([]);
+      expect((await one.ask('/readyz')).status).toBe(503);
+      const taken = anyTaken(service, 20);
+      await standby('');
+      await taken;
+      expect((await one.ask('/readyz')).status).toBe(200);
+      stop();
+      await expectWhole();
+      await daemon.end();
+    },
+  );
 
   it('go on where one that only listens is killed, and one that only works answers no delivery', async () => {
     const { service, query, one, other, isVerified, expectWhole } = await machines();

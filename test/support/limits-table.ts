@@ -27,6 +27,7 @@ const told: readonly Told[] = [
   ['absencesAlwaysAllowed', 'count', "vendors a day that may become absent without a person's word, in any account"],
   ['settingsFile', 'size', 'the settings file, at most'],
   ['deliveryBody', 'size', 'the body of a delivery, at most'],
+  ['deliveryAnswer', 'time', 'after which a delivery is answered with 503, whatever the mirror does'],
   ['record', 'size', 'a vendor in an answer, at most'],
   ['recordMembers', 'count', 'members of a vendor and of what it contains, at most'],
   ['answer', 'size', 'an answer of the service, at most'],
