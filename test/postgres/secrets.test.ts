@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock, systemRandom } from '../../src/domain/clock.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Hold } from '../../src/api/auth/oauth-tokens.ts';
+import { systemClock, systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import type { PostgresStore } from '../../src/settings/parse.ts';
@@ -13,6 +14,7 @@ import { migrations, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
+import { virtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
 const server = postgresServer();
 
@@ -27,9 +29,9 @@ async function place(): Promise<{ readonly address: string; readonly store: Post
 }
 
 /** As a process of its own opens them. */
-async function open({ store }: Awaited<ReturnType<typeof place>>) {
+async function open({ store }: Awaited<ReturnType<typeof place>>, clock: Clock = systemClock) {
   const sealing = secretsSealing(store, systemRandom);
-  const secrets = await openPostgresSecrets({ store, sealing, migrations, clock: systemClock, random: systemRandom });
+  const secrets = await openPostgresSecrets({ store, sealing, migrations, clock, random: systemRandom });
   onTestFinished(() => secrets.close());
   let wait = (): void => undefined;
   /** Resolves when somebody waits for a token pair. */
@@ -39,6 +41,14 @@ async function open({ store }: Awaited<ReturnType<typeof place>>) {
     onWait: () => wait(),
   });
   return { secrets, waited, tokens: (name: string): TokenStore => secrets.tokenStore('client', user(name)) };
+}
+
+/** Lets time pass, so many milliseconds at once, until it is so; the server takes its own. */
+async function until(clock: VirtualClock, isSo: () => Promise<boolean>, step: number): Promise<void> {
+  while (!(await isSo())) {
+    await clock.advance(step);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 const pair = (number: number) => ({
@@ -92,6 +102,49 @@ describe.skipIf(isMissing(missingPostgres))('secrets in PostgreSQL', () => {
     await Promise.all([first, second]);
     expect(used).toEqual(['refresh-token-1']);
     expect((await one.tokens('one').load())?.access.reveal()).toBe('access-token-2');
+  });
+
+  it('a token pair stays with a process that renews its lease, which is lost before another takes it', async () => {
+    const at = await place();
+    const clock = virtualClock();
+    const [one, other] = [await open(at, clock), await open(at)];
+    const lease = async (): Promise<number> =>
+      Number(
+        (await askPostgres(at.address, 'SELECT lease_until_ms AS until FROM kept_apart.oauth_tokens'))[0]?.['until'],
+      );
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    let hold: Hold | undefined;
+    const first = one.tokens('one').exclusively(async (_, __, held) => {
+      hold = held;
+      await ended;
+    });
+    await until(clock, () => Promise.resolve(hold !== undefined), 1);
+    const before = await lease();
+    await until(clock, async () => (await lease()) > before, 1_000);
+    hold?.assert();
+
+    // Somebody took it meanwhile: nothing may be sent any more.
+    await askPostgres(at.address, `UPDATE kept_apart.oauth_tokens SET lease_owner = 'another 1', lease_until_ms = 0`);
+    const isLost = async (): Promise<boolean> => (await lease()) === 0 && hold?.signal.aborted === true;
+    await until(clock, isLost, 1_000);
+    expect(() => hold?.assert()).toThrow('could not be kept');
+    end();
+    await first;
+    expect(await other.tokens('other').exclusively((known) => Promise.resolve(known))).toBeUndefined();
+  });
+
+  it('a lease of a process that hung is over by its own clocks, though no timer has run', async () => {
+    const at = await place();
+    const clock = virtualClock();
+    const { tokens } = await open(at, clock);
+    await tokens('one').exclusively((_, __, hold) => {
+      hold.assert();
+      vi.spyOn(clock, 'monotonic').mockReturnValue(clock.monotonic() + 25_000);
+      expect(() => hold.assert()).toThrow('could not be kept');
+      expect(hold.signal.aborted).toBe(true);
+      return Promise.resolve();
+    });
   });
 
   it('a lease that was left ends by the clock of the server, and one of a server whose clock was years ahead is none', async () => {

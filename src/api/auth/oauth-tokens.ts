@@ -2,7 +2,7 @@
  * OAuth access tokens, renewed with refresh tokens that work once.
  *
  * Therefore only one refresh runs at a time, within the process through a shared promise and across processes through the lock of the token
- * store; a new pair is saved before it is used; and when a refresh token is refused, the token store and the settings are checked for a
+ * store, and none goes on once that is lost; a new pair is saved before it is used; and when a refresh token is refused, the token store and the settings are checked for a
  * newer one. Whatever else an answer of the token endpoint contains, its refresh token is saved: it is the only one that still works.
  */
 import {
@@ -27,8 +27,16 @@ export interface TokenStore {
   load(): Promise<TokenPair | undefined>;
   /** Runs `work` under the lock, with the newest pair; `save` resolves when the new pair is on disk. */
   exclusively<T>(
-    work: (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>) => Promise<T>,
+    work: (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>, hold: Hold) => Promise<T>,
   ): Promise<T>;
+}
+
+/** The lock as its owner sees it: once it is lost, another process may send the refresh token. */
+export interface Hold {
+  /** Aborted when it is lost. */
+  readonly signal: AbortSignal;
+  /** @throws MirrorError once it is lost. */
+  assert(): void;
 }
 
 /** A token is renewed this long before it expires, in milliseconds. */
@@ -78,9 +86,9 @@ class OAuthTokens implements TokenSource {
   }
 
   #replace(unwanted: Secret | undefined): Promise<TokenPair> {
-    return this.#store.exclusively(async (pair, save) => {
+    return this.#store.exclusively(async (pair, save, hold) => {
       if (pair && this.#isFresh(pair) && pair.access.reveal() !== unwanted?.reveal()) return pair;
-      const next = (this.#unsaved ??= await this.#grant(pair));
+      const next = (this.#unsaved ??= await this.#grant(pair, hold));
       await save(next);
       this.#unsaved = undefined;
       if (!isUsable(next))
@@ -93,12 +101,12 @@ class OAuthTokens implements TokenSource {
   }
 
   /** Tries the stored refresh token, then that of the settings, which a person may have replaced. */
-  async #grant(pair: TokenPair | undefined): Promise<TokenPair> {
+  async #grant(pair: TokenPair | undefined, hold: Hold): Promise<TokenPair> {
     let failure: MirrorError | undefined;
     for (const refresh of [pair?.refresh, this.#settings.refreshToken]) {
       if (!refresh || this.#refused.has(refresh.reveal())) continue;
       try {
-        return await refreshGrant(this.#settings, refresh, this.#dependencies);
+        return await refreshGrant(this.#settings, refresh, this.#dependencies, hold);
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
         const first = this.#failures.get(refresh.reveal());
@@ -132,11 +140,12 @@ async function refreshGrant(
   settings: OAuthSettings,
   refresh: Secret,
   dependencies: ExchangeDependencies,
+  hold: Hold,
 ): Promise<TokenPair> {
   const [server, client] = [serverOf(settings), clientOf(settings)];
   const begun = dependencies.clock.now();
   const response = await refreshTokenGrantRequest(server, client, clientAuth(settings), refresh.reveal(), {
-    ...requestOptions(settings, dependencies),
+    ...requestOptions(settings, dependencies, hold),
     additionalParameters: { redirect_uri: settings.redirectUri },
   });
   return pairOf(await tokensOf(response, 'the refresh token'), begun, refresh);
@@ -169,11 +178,14 @@ export function clientAuth({ clientSecret }: OAuthSettings): ClientAuth {
 export function requestOptions(
   { tokenUrl }: OAuthSettings,
   dependencies: ExchangeDependencies,
+  hold?: Hold,
 ): TokenEndpointRequestOptions {
   return {
     [allowInsecureRequests]: isLoopback(new URL(tokenUrl).hostname),
     [customFetch]: async (url, { method, headers, body }) => {
-      const answer = await exchange({ url: new URL(url), method, headers, body: String(body) }, dependencies);
+      hold?.assert();
+      const request = { url: new URL(url), method, headers, body: String(body), signal: hold?.signal };
+      const answer = await exchange(request, dependencies);
       return new Response(new Uint8Array(answer.bytes), { status: answer.status, headers: readHeaders(answer) });
     },
   };

@@ -29,7 +29,11 @@ export class FileSecrets implements SecretsPlace {
   constructor(database: SqliteDatabase, path: string, clock: Pick<Clock, 'monotonic'>) {
     this.database = database;
     // All processes are on one machine. A lease that ends later than a new one is from before a restart of it.
-    this.leases = { now: () => Math.floor(clock.monotonic()), tolerance: 0, endsWithProcess: true };
+    this.leases = {
+      ...{ now: () => Math.floor(clock.monotonic()), tolerance: 0, endsWithProcess: true },
+      // Longer than one refresh can take. That of a dead process ends at once.
+      ...{ lasts: 180_000, renewedEvery: undefined },
+    };
     this.#claim = ownerClaim(database.connection, path);
   }
 

@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { MirrorError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 import type { DaemonEpoch } from '../files/identity.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';
 import { statement, type None, type Statement } from '../sql/statement.ts';
@@ -36,6 +37,7 @@ export class PostgresSecrets implements SecretsPlace {
       tolerance: clocksDiffer,
       // A process that only hung, or could not be heard for a while, may still send its refresh token.
       endsWithProcess: false,
+      ...{ lasts: limits.processSilence, renewedEvery: limits.processRenewed },
     };
     this.#owner = statement(db, () => sql`SELECT mirror_id, mirror_path, daemon_epoch FROM owner`);
     this.#own = statement(

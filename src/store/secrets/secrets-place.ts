@@ -19,6 +19,10 @@ export interface LeaseRule {
   readonly tolerance: number;
   /** Whether a lease ends with its process, by whose name its owner's begins. */
   readonly endsWithProcess: boolean;
+  /** How long a lease lasts, in milliseconds. */
+  readonly lasts: number;
+  /** How often it is renewed while it is needed, in milliseconds; undefined where it lasts longer than any need. */
+  readonly renewedEvery: number | undefined;
 }
 
 export interface SecretsPlace {

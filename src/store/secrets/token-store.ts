@@ -1,15 +1,79 @@
 /** OAuth token pairs. One process at a time replaces a pair, because a refresh token works once. */
 import { sql } from 'kysely';
-import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
+import { parseInstant, sleep, sleptThrough, timestamp, type Clock, type Random } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
 import { Secret, type TokenPair } from '../../domain/secret.ts';
-import type { Database } from '../sql/database.ts';
+import { shortLockWait, type Database } from '../sql/database.ts';
 import type { ProcessLock } from '../files/locks.ts';
 import { statement, type Statement } from '../sql/statement.ts';
 import type { Sealing } from './sealing.ts';
 import type { LeaseRule } from './secrets-place.ts';
 
-/** Gets the newest pair; `save` resolves when a new one is on disk. */
-type Work<T> = (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>) => Promise<T>;
+/** Gets the newest pair; `save` resolves when a new one is on disk; nothing is sent any more once `hold` is lost. */
+type Work<T> = (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>, hold: Hold) => Promise<T>;
+
+/** By both clocks, in milliseconds. */
+interface Moment {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/**
+ * A lease as its owner sees it: it is certain for a while after each renewal, and lost when that is over, before another process may take it.
+ * A process that hung asks the clocks before it goes on, because its timers may come late.
+ */
+class Hold {
+  readonly #clock: Pick<Clock, 'now' | 'monotonic' | 'timer'>;
+  readonly #certain: number;
+  readonly #lost = new AbortController();
+  #since: Moment;
+  #cancel = (): void => undefined;
+
+  /** @param certain for how many milliseconds after `since` it is certain */
+  constructor(clock: Pick<Clock, 'now' | 'monotonic' | 'timer'>, certain: number, since: Moment) {
+    this.#clock = clock;
+    this.#certain = certain;
+    this.#since = since;
+    this.renewed(since);
+  }
+
+  /** Aborted when it is lost. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** @throws MirrorError `database_locked` once it is lost. */
+  assert(): void {
+    const { wall, monotonic } = this.#since;
+    // The one stands still while the machine sleeps, the other may be set.
+    const age = Math.max(this.#clock.monotonic() - monotonic, this.#clock.now() - wall);
+    if (age >= this.#certain) this.lose();
+    this.signal.throwIfAborted();
+  }
+
+  /** It was renewed by what was sent then. */
+  renewed(since: Moment): void {
+    this.#since = since;
+    this.#cancel();
+    const left = since.monotonic + this.#certain - this.#clock.monotonic();
+    this.#cancel = this.#clock.timer(Math.max(0, left), () => this.lose());
+  }
+
+  lose(): void {
+    this.#cancel();
+    this.#lost.abort(
+      new MirrorError(
+        'database_locked',
+        'The right to renew the access token could not be kept: the secrets cannot be written.',
+      ),
+    );
+  }
+
+  /** It is needed no longer. */
+  end(): void {
+    this.#cancel();
+  }
+}
 
 /** A process that replaces pairs; `onWait` is called when it waits for another one. */
 export interface TokenStoreProcess {
@@ -30,8 +94,8 @@ export interface TokenStoreOptions {
   readonly closing: AbortSignal;
 }
 
-/** How long a lease of a token pair lasts, in milliseconds: longer than one refresh can take. In a file, that of a dead process ends at once. */
-const leaseTime = 180_000;
+/** By how much sooner its owner gives a lease up than others may take it, in milliseconds. */
+const reserve = 5_000;
 
 /** How long to wait for another process before that is reported, and how often to check, in milliseconds. */
 const noticeAfter = 2_000;
@@ -53,6 +117,7 @@ export class TokenStore {
   readonly #introduce: Statement<{ client: string }>;
   readonly #holder: Statement<{ client: string; now: number; latest: number }, { lease_owner: string | null }>;
   readonly #lease: Statement<{ client: string; owner: string; until: number }>;
+  readonly #extend: Statement<{ client: string; owner: string; until: number }>;
   readonly #release: Statement<{ client: string; owner: string }>;
   readonly #store: Statement<{ client: string } & TokenRow>;
 
@@ -82,6 +147,12 @@ export class TokenStore {
         UPDATE oauth_tokens SET lease_owner = ${at('owner')}, lease_until_ms = ${at('until')}
         WHERE client = ${at('client')}`,
     );
+    this.#extend = statement(
+      db,
+      (at) => sql`
+        UPDATE oauth_tokens SET lease_until_ms = ${at('until')}
+        WHERE client = ${at('client')} AND lease_owner = ${at('owner')}`,
+    );
     this.#release = statement(
       db,
       (at) => sql`
@@ -104,8 +175,8 @@ export class TokenStore {
   /** Runs `work` while no other process can. */
   async exclusively<T>(work: Work<T>): Promise<T> {
     const { renewals } = this.#options;
-    await this.#takeLease();
-    const renewal = this.#workAndRelease(work);
+    const hold = await this.#takeLease();
+    const renewal = this.#workAndRelease(work, hold);
     const ended = renewal.catch(() => undefined).finally(() => renewals.delete(ended));
     renewals.add(ended);
     return renewal;
@@ -119,19 +190,49 @@ export class TokenStore {
     });
   }
 
-  async #workAndRelease<T>(work: Work<T>): Promise<T> {
+  async #workAndRelease<T>(work: Work<T>, hold: Hold): Promise<T> {
+    const ended = new AbortController();
+    const keeping = this.#keep(hold, ended.signal);
     try {
-      return await work(await this.load(), (pair) => this.#save(pair));
+      return await work(await this.load(), (pair) => this.#save(pair), hold);
     } finally {
+      ended.abort();
+      await keeping;
+      hold.end();
       await this.#database.write(() => this.#release.send({ client: this.#client, owner: this.#owner }));
     }
   }
 
+  /** Renews the lease until the signal is aborted. */
+  async #keep(hold: Hold, signal: AbortSignal): Promise<void> {
+    const { clock, leases } = this.#options;
+    if (leases.renewedEvery === undefined) return;
+    while (await sleptThrough(clock, leases.renewedEvery, signal)) {
+      const begun = this.#moment();
+      const extended = await this.#database
+        .write(async () => {
+          const until = (await leases.now()) + leases.lasts;
+          return this.#extend.run({ client: this.#client, owner: this.#owner, until });
+        }, shortLockWait)
+        // Without an answer it is tried again, as long as the lease is certain.
+        .catch(() => undefined);
+      if (extended === 0) hold.lose();
+      else if (extended !== undefined) hold.renewed(begun);
+    }
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#options;
+    return { wall: clock.now(), monotonic: clock.monotonic() };
+  }
+
   /** Takes the lease when no other process holds it. */
-  async #takeLease(): Promise<void> {
-    const { clock, closing, user } = this.#options;
+  async #takeLease(): Promise<Hold> {
+    const { clock, closing, leases, user } = this.#options;
     const noticeAt = clock.monotonic() + noticeAfter;
-    for (let isNoticed = false; !(await this.#tryLease());) {
+    for (let isNoticed = false; ;) {
+      const begun = this.#moment();
+      if (await this.#tryLease()) return new Hold(clock, leases.lasts - reserve, begun);
       await sleep(clock, leasePollInterval, closing);
       if (isNoticed || clock.monotonic() < noticeAt) continue;
       isNoticed = true;
@@ -145,7 +246,7 @@ export class TokenStore {
       const { leases } = this.#options;
       this.#introduce.send({ client });
       const now = await leases.now();
-      const until = now + leaseTime;
+      const until = now + leases.lasts;
       const holder = await this.#holder.get({ client, now, latest: until + leases.tolerance });
       if (this.#isHeld(holder?.lease_owner ?? null)) return false;
       this.#lease.send({ client, owner: this.#owner, until });

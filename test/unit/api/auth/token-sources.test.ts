@@ -122,6 +122,8 @@ describe('OAuth tokens', () => {
   };
   const hour = 3_600_000;
 
+  const held = { signal: new AbortController().signal, assert: () => undefined };
+
   /** A token store in memory with the promises of the real one: one worker at a time, across all that share it. */
   function tokenStore(start?: TokenPair): TokenStore & { held: TokenPair | undefined; log: string[] } {
     let turn: Promise<unknown> = Promise.resolve();
@@ -131,11 +133,15 @@ describe('OAuth tokens', () => {
       load: () => Promise.resolve(self.held),
       exclusively<T>(work: Parameters<TokenStore['exclusively']>[0]): Promise<T> {
         const run = turn.then(() =>
-          work(self.held, (pair) => {
-            self.held = pair;
-            self.log.push(`saved ${pair.refresh.reveal()}`);
-            return Promise.resolve();
-          }),
+          work(
+            self.held,
+            (pair) => {
+              self.held = pair;
+              self.log.push(`saved ${pair.refresh.reveal()}`);
+              return Promise.resolve();
+            },
+            held,
+          ),
         );
         turn = run.catch(() => undefined);
         return run as Promise<T>;
@@ -201,7 +207,9 @@ describe('OAuth tokens', () => {
       {
         ...kept,
         exclusively: (work) =>
-          kept.exclusively((held, save) => work(held, full ? () => Promise.reject(new Error('disk full')) : save)),
+          kept.exclusively((pair, save, hold) =>
+            work(pair, full ? () => Promise.reject(new Error('disk full')) : save, hold),
+          ),
       },
       dependencies,
     );
@@ -260,7 +268,11 @@ describe('OAuth tokens', () => {
     const kept = tokenStore(pair('old', clock.now() - hour));
     const newer = pair('newer', clock.now() + hour);
     const tokens = source(
-      { ...kept, load: () => Promise.resolve(newer), exclusively: (work) => work(kept.held, () => Promise.resolve()) },
+      {
+        ...kept,
+        load: () => Promise.resolve(newer),
+        exclusively: (work) => work(kept.held, () => Promise.resolve(), held),
+      },
       dependencies,
     );
     expect(await revealed(tokens.renew(new Secret('access-old')))).toBe('access-newer');
