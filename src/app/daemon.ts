@@ -314,11 +314,11 @@ interface OpenedInstallation {
 async function figuresOf(
   { postgres }: Settings,
   mirror: Pick<Store, 'path'>,
-  { compiled, clock, migrations }: DaemonDependencies,
+  { compiled, clock }: DaemonDependencies,
 ): Promise<FiguresService> {
   if (!postgres) return new FiguresThread(compiled.figures, mirror.path);
   const { FiguresSession } = await import('../store/postgres/figures-session.ts');
-  return new FiguresSession({ store: postgres, clock, migrations });
+  return new FiguresSession({ store: postgres, clock });
 }
 
 const wrongTokens =

@@ -1,4 +1,5 @@
 /** A mirror in PostgreSQL on bad days: sessions that are cut, servers that are away, locked, restarted or without their standby. */
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,9 +9,11 @@ import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { mirrorServer } from '../../src/store/postgres/server.ts';
 import { storeAt } from '../support/postgres-schema.ts';
 import { PostgresDatabase } from '../../src/store/postgres/database.ts';
+import { FiguresSession } from '../../src/store/postgres/figures-session.ts';
 import { statement } from '../../src/store/sql/statement.ts';
 import { readMigrations } from '../../src/store/sqlite/migrate.ts';
-import { migrations } from '../support/mirror-file.ts';
+import { newDelivery } from '../support/deliveries/new-delivery.ts';
+import { migrations, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
@@ -319,5 +322,39 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
       `INSERT INTO vendor_mirror.migrations VALUES (9999, '9999_later.sql', 'x', now(), '9.0.0')`,
     );
     await expect(open(address)).rejects.toThrow('It was written by vendor-mirror 9.0.0.');
+  });
+
+  it('is migrated beside an older version that runs on, and whose next start is refused', async () => {
+    const address = await newDatabase();
+    const older = await openStore(address);
+    const figures = new FiguresSession({ store: storeAt(address), clock: systemClock });
+    onTestFinished(() => figures.stop());
+    const folder = temporaryFolder();
+    cpSync(join(migrations, 'postgres'), folder, { recursive: true });
+    writeFileSync(join(folder, '9999_later.sql'), 'ALTER TABLE deliveries ADD COLUMN later text;');
+    const accepted: number[] = [];
+    const over = new AbortController();
+    const accepting = (async () => {
+      for (let id = 1; !over.signal.aborted; id += 1) {
+        await older.deliveries.acceptDeliveries([newDelivery(id, { receivedAt: systemClock.now() })]);
+        accepted.push(id);
+      }
+    })();
+    const newer = await PostgresDatabase.open({
+      ...{ server: mirrorServer(storeAt(address)), clock: systemClock },
+      migrations: readMigrations(folder),
+    });
+    onTestFinished(() => newer.close());
+    const sofar = accepted.length;
+    while (accepted.length < sofar + 10) await new Promise((resolve) => setImmediate(resolve));
+    over.abort();
+    await accepting;
+    const rows = await askPostgres(
+      address,
+      'SELECT count(*)::int AS n, max(later) AS later FROM vendor_mirror.deliveries',
+    );
+    expect(rows).toEqual([{ n: accepted.length, later: null }]);
+    expect(await figures.owed()).toEqual([]);
+    await expect(openStore(address)).rejects.toMatchObject({ code: 'database_newer' });
   });
 });

@@ -49,7 +49,7 @@ export class PostgresDatabase implements Database {
   /** The error of the last transaction; undefined where it succeeded. */
   #refused: MirrorError | undefined;
 
-  private constructor({ server, clock, givesNumbers = true, lockWait }: PostgresDatabaseOptions) {
+  private constructor({ server, clock, givesNumbers = true, lockWait }: Omit<PostgresDatabaseOptions, 'migrations'>) {
     this.path = `${server.to.name}, schema ${server.schema}`;
     this.connection = new PostgresConnection();
     this.#server = server;
@@ -85,6 +85,14 @@ export class PostgresDatabase implements Database {
       await database.close();
       throw error;
     }
+  }
+
+  /**
+   * One more connection of a process that has opened it, made when it is first needed. A newer version may have migrated the schema since,
+   * which is no matter to one that runs: it names its columns.
+   */
+  static again(options: Omit<PostgresDatabaseOptions, 'migrations'>): PostgresDatabase {
+    return new PostgresDatabase(options);
   }
 
   /** Where it is. */

@@ -37,8 +37,9 @@ export async function migrateWithin(
   migrations: readonly Migration[],
   clock: Pick<Clock, 'now'>,
 ): Promise<void> {
-  // Others may find the same at the same time.
-  await session.run('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`vendor-mirror ${server.schema}`]);
+  // Others may find the same at the same time; and an older version that runs beside writes before or after, but not in between.
+  for (const lock of [`vendor-mirror ${server.schema}`, `vendor-mirror writes ${server.schema}`])
+    await session.run('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
   const applied = await lookAt(session, server);
   // Where somebody made it for this user, that user need not have the right to make one.
   const there = await session.run('SELECT 1 FROM pg_namespace WHERE nspname = $1', [server.schema]);
