@@ -20,17 +20,19 @@ async function sandboxPlace(sandbox = '{ vendors: 40, seed: 1, churn: 0, records
   const database = join(folder, 'sandbox.db');
   const settings = join(folder, 'mirror.yaml');
   const [listener, admin] = ports ?? [await freePort(), await freePort()];
-  writeFileSync(
-    settings,
-    `accounts: [6BApk]
+  const settle = (world: string): void =>
+    writeFileSync(
+      settings,
+      `accounts: [6BApk]
 database: ${database}
 secrets: ${join(folder, 'secrets.db')}
 listener: { host: 127.0.0.1, port: ${listener} }
 admin: { port: ${admin} }
 sync: { lag: 0s, secondLook: 1s }
-sandbox: ${sandbox}
+sandbox: ${world}
 `,
-  );
+    );
+  settle(sandbox);
   const start = (...argv: string[]) => {
     const child = spawn(process.execPath, [program, ...argv, '-c', settings], { cwd: folder });
     onTestFinished(() => void child.kill('SIGKILL'));
@@ -41,6 +43,7 @@ sandbox: ${sandbox}
     serve: (): DaemonProcess => watched(start('serve')),
     run: (...argv: string[]): Promise<Ended> => ended(start(...argv)),
     query: (sql: string) => ask(database, sql),
+    settle,
   };
 }
 
@@ -73,7 +76,7 @@ it('K22 three starts in a row find the same service, whose changes arrive, and e
     if (nth === 0) await daemon.swept();
     else expect(await isVerified()).toBe(true);
 
-    for (const command of commands) {
+    for (const command of nth === 0 ? commands : commands.slice(0, 3)) {
       const { status, stderr } = await at.run(...command);
       expect([status, stderr], command.join(' ')).toEqual([0, expect.anything()]);
     }
@@ -110,40 +113,34 @@ it('K22 commands without a daemon take turns with the one world, and a daemon wa
   expect((await at.run('verify')).status).toBe(0);
 });
 
-const weeks = (churn: number): string => `{ vendors: 250, seed: 1, churn: ${churn}, history: 14 }`;
-
-it('L84 the first start begins with weeks of history, shows a change soon, and has run only now; the second goes on', async () => {
+it('L84 the first start begins with weeks of history, also after one that was killed, shows a change soon, and has run only now; the second goes on', async () => {
+  const weeks = (churn: number): string => `{ vendors: 250, seed: 1, churn: ${churn}, history: 14 }`;
   const at = await sandboxPlace(weeks(5));
+  const killed = at.serve();
+  await until(() => existsSync(`${at.database}.history/mirror.db-wal`));
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  expect(existsSync(at.database)).toBe(false);
+
   const begun = timestamp(systemClock.now());
   const first = at.serve();
   await first.logged('the sandbox begins with 14 days');
   await first.swept();
   await until(() => /"msg":"vendor \d+ (changed|is new|was)/.test(first.stderr()));
   expect(await first.end()).toBe(0);
+  expect(existsSync(`${at.database}.history`)).toBe(false);
   expect(at.query(`SELECT 1 FROM runs WHERE started_at < '${begun}'`)).toEqual([]);
   const made = at.query(`SELECT seq FROM vendor_versions WHERE valid_from < '${begun}'`);
   expect(made.length).toBeGreaterThan(500);
   expect(at.query(`SELECT DISTINCT date(received_at) FROM deliveries`).length).toBeGreaterThan(9);
 
+  at.settle(weeks(0));
   const second = at.serve();
   await second.logged('"msg":"serving"');
   expect(await second.end()).toBe(0);
   expect(second.stderr()).not.toContain('the sandbox begins with');
   expect(at.query(`SELECT seq FROM vendor_versions WHERE valid_from < '${begun}'`)).toEqual(made);
-});
-
-it('L84 a first start that is killed while it makes up its history leaves nothing that the next one minds', async () => {
-  const at = await sandboxPlace(weeks(0));
-  const killed = at.serve();
-  await until(() => existsSync(`${at.database}.history/mirror.db-wal`));
-  killed.child.kill('SIGKILL');
-  await killed.ended;
-  expect(existsSync(at.database)).toBe(false);
-  const daemon = at.serve();
-  await daemon.logged('the sandbox begins with 14 days');
-  await daemon.swept();
-  expect(await daemon.end()).toBe(0);
-  expect(existsSync(`${at.database}.history`)).toBe(false);
+  expect((await at.run('sync')).status).toBe(0);
   // Lists leave the note out: only reads by id compare it, of more vendors than are read without `--full`.
   const { status, stdout } = await at.run('verify', '--full', '--json');
   expect([status, JSON.parse(stdout)]).toMatchObject([0, { accounts: [{ outcome: 'equal', not_compared: null }] }]);
