@@ -322,7 +322,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'mirror time falls back with the machine',
     promise: 'P1',
-    seed: 34,
+    seed: 59,
     replacements: [
       replacing('store/reading-counter.ts', 'mirrorTime', () => (now) => ({
         offset_ms: sql`0`,
