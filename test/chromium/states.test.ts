@@ -1,14 +1,22 @@
 /** The first page in each state that it can have, at four widths, by day and by night, on paper, and by keyboard alone. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HealthFacts } from '../../src/health/judge.ts';
 import type { Figures } from '../../src/store/reports/figures.ts';
 import type { AccountOwed } from '../../src/store/reports/owed.ts';
 import { startAdmin } from '../support/admin/admin-requests.ts';
 import { sampleFigures } from '../support/admin/sample-figures.ts';
-import { able, account, before, facts, newAccount, published, run, target } from '../support/admin/sample.ts';
+import { able, account, before, daemon, facts, newAccount, published, run, target } from '../support/admin/sample.ts';
 import { isMissing } from '../support/needed.ts';
-import { broken, launchChromium, look, missingChromium, picture, scrollsSideways } from '../support/screen/chromium.ts';
+import {
+  broken,
+  launchChromium,
+  look,
+  missingChromium,
+  picture,
+  scrollsSideways,
+  unreached,
+} from '../support/screen/chromium.ts';
 
 let browser: Browser | undefined;
 beforeAll(async () => {
@@ -73,8 +81,13 @@ function accounts(many: number): Pick<State, 'facts' | 'owed'> {
 }
 
 const failingTarget = {
-  ...{ failing_since: before(3 * hour), last_error: 'hooks.example answered 503.', waiting: 12, parked: 1 },
-  ...{ parked_error: 'hooks.example answered 422.', behind: 340, oldest_waiting: before(3 * hour) },
+  ...{ failing_since: before(3 * hour), last_error: 'crm.example answered 503.', waiting: 12, parked: 1 },
+  ...{
+    delivered_at: before(3 * hour),
+    parked_error: 'crm.example answered 422.',
+    behind: 340,
+    oldest_waiting: before(3 * hour),
+  },
 };
 const failedCopy = {
   ...{ failing_since: before(26 * hour), failed_at: before(minute), failures: 9, code: 'disk_full' as const },
@@ -125,6 +138,17 @@ const states: Readonly<Record<string, State>> = {
       },
     },
   },
+  'several daemons': {
+    facts: { ...facts(), serving: [daemon, { ...daemon, host: 'books-2', works: false }] },
+  },
+  'several daemons of which none works': {
+    facts: {
+      ...facts(),
+      ability: { ...able, work: { isHere: false, host: null } },
+      next: { pull: undefined, reconcile: undefined },
+      serving: ['books-1', 'books-2'].map((host) => ({ ...daemon, host, works: false, may_work: false })),
+    },
+  },
   'a receiver and a publication that fail': {
     facts: {
       ...facts(),
@@ -140,19 +164,6 @@ const tallLabels = `[...document.querySelectorAll('.pill')]
 
 /** How many distances from the left edge the states of folded sections have. */
 const stateColumns = `new Set([...document.querySelectorAll('.folded .state')].map((one) => one.offsetLeft)).size`;
-
-/** Everything that the keyboard should reach, and does not. */
-async function unreached(page: Page): Promise<string[]> {
-  const focusable = `[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
-    .filter((one) => one.checkVisibility() && !one.closest('dialog'))`;
-  await page.evaluate(`document.activeElement.blur()`);
-  await page.evaluate(`document.addEventListener('focusin', ({ target }) => (target.dataset.reached = ''))`);
-  for (let tab = await page.evaluate<number>(`${focusable}.length`); tab > 0; tab -= 1)
-    await page.keyboard.press('Tab');
-  return page.evaluate(
-    `${focusable}.filter((one) => !('reached' in one.dataset)).map((one) => one.outerHTML.slice(0, 200))`,
-  );
-}
 
 describe.skipIf(isMissing(missingChromium))('L91 the first page in Chromium', () => {
   it.each(Object.entries(states))(
@@ -178,6 +189,8 @@ describe.skipIf(isMissing(missingChromium))('L91 the first page in Chromium', ()
           if (width === (colorScheme === 'light' ? 768 : 1280))
             expect([width, await broken(page)]).toEqual([width, []]);
         }
+      // What is not known is left out, or said in words.
+      expect(await page.locator('body').innerText()).not.toMatch(/null|undefined|NaN|\[object/);
       expect(await unreached(page)).toEqual([]);
       // A window of 1280 pixels at 400 %.
       await page.setViewportSize({ width: 320, height: 256 });

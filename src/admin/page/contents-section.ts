@@ -83,10 +83,12 @@ function owed({ freshness }: AccountFacts, { money: currencies, owed: report }: 
 /** What is owed day by day, in the currencies of most vendors; null where nothing is owed. */
 export function historySection({ money: currencies }: Figures): Html | null {
   if (currencies.length === 0) return null;
-  const drawn = [...currencies]
+  const largest = [...currencies]
     .filter(({ days }) => days.length > 1)
     .sort((a, b) => b.vendors - a.vendors)
     .slice(0, maxDrawn);
+  // In the order of the table above them.
+  const drawn = currencies.filter((currency) => largest.includes(currency));
   const left = currencies.length - drawn.length;
   return html`<section id="history" aria-labelledby="history-title">
     <h2 id="history-title">What was owed to active vendors, day by day</h2>

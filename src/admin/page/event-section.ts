@@ -28,10 +28,11 @@ export function eventSection(account: string, figures: Figures, now: number): Ht
 }
 
 function today({ today: { created, changed } }: Figures): Html {
-  const words =
-    created + changed === 0
-      ? 'Nothing has changed today (UTC).'
-      : `Today (UTC): ${counted(created, 'vendor')} seen for the first time, ${counted(changed, 'change')}.`;
+  const parts = [
+    ...(created === 0 ? [] : [`${counted(created, 'vendor')} seen for the first time`]),
+    ...(changed === 0 ? [] : [counted(changed, 'change')]),
+  ];
+  const words = parts.length === 0 ? 'Nothing has changed today (UTC).' : `Today (UTC): ${parts.join(', ')}.`;
   return html`<p class="today">${words}</p>`;
 }
 

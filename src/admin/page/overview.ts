@@ -72,8 +72,8 @@ export function overview(health: Health, options: OverviewOptions): Page {
   const { tone, words } = chosen.verdict;
   const isFirst = isFirstDay(chosen.facts);
   const content = html`<main id="main">
-      ${accountList(health, chosen)} ${verdict(chosen, health)} ${mayAct ? actionSection(chosen, true) : null}
-      ${isFirst ? firstDaySection(chosen.facts, now) : null} ${contentsSection(chosen.facts, figures, now)}
+      ${accountList(health, chosen)} ${verdict(chosen, health)} ${isFirst ? firstDaySection(chosen.facts, now) : null}
+      ${contentsSection(chosen.facts, figures, now)}
       ${
         isFirst || figures === null
           ? null
@@ -83,9 +83,10 @@ export function overview(health: Health, options: OverviewOptions): Page {
               historySection(figures),
             ]
       }
-      ${webhookSection(chosen, figures, now)} ${runSection(chosen.facts.runs, now)}
-      ${figures === null || isFirst ? null : gatewaySection(figures, now)} ${targetSection(facts.targets, now)}
-      ${publicationSection(facts.publications, now)} ${mayAct ? null : actionSection(chosen, false)}
+      ${mayAct ? actionSection(chosen, true) : null} ${webhookSection(chosen, figures, now)}
+      ${runSection(chosen.facts.runs, now)} ${figures === null || isFirst ? null : gatewaySection(figures, now)}
+      ${targetSection(facts.targets, now)} ${publicationSection(facts.publications, now)}
+      ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
   return page({ title: chosen.isServed ? titles[tone] : words, root: './', now, content });
@@ -139,9 +140,14 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
     ${[...process, ...problems, ...installation]
       // How far it is stands in a section of its own.
       .filter(({ code }) => code !== 'first_pull')
-      .map((problem) => html`<p class="detail">${sentence(sentenceOf(problem))}</p>`)}
+      .map((problem) => html`<p class="detail">${sentence(withoutHeadline(sentenceOf(problem), words))}</p>`)}
     <p class="meaning">${upTo}${nextReconciliation(health)}The mirror is <code>${health.facts.database}</code>.</p>
   </section>`;
+}
+
+/** A cause without the words and the code with which it repeats the headline above it, as in “The service refuses access (unauthenticated). …”. */
+function withoutHeadline(cause: string, headline: string): string {
+  return cause.startsWith(`${headline} (`) ? cause.replace(/^.*?\)\. /, '') : cause;
 }
 
 /** When the next one begins, as a sentence; null where all are under way. */
@@ -165,7 +171,11 @@ export function footer({ version, startedAt, files, next, serving, ability }: He
     ['Started', startedAt === null ? 'not running' : ago(now, timestamp(startedAt))],
     ['Database', sizeInWords(files.databaseBytes)],
     ['Version', version],
-    ...(serving === null ? [] : ([['Daemons', serving.map(daemonWords).join('; ')]] as const)),
+    ...(serving === null
+      ? []
+      : ([
+          ['Daemons', html`${serving.map((each) => html`<span class="line">${sentence(daemonWords(each))}</span>`)}`],
+        ] as const)),
   ];
   return html`<footer id="footer">
     <dl>${namedValues(entries)}</dl>

@@ -19,7 +19,9 @@ export function payablesSection(account: string, { payables, contacts }: Figures
   </section>`;
 }
 
-function largest(name: string, rows: readonly Payable[], amount: 'outstanding' | 'overdue', account: string): Html {
+function largest(name: string, found: readonly Payable[], amount: 'outstanding' | 'overdue', account: string): Html {
+  // In the order of what is owed: lists beside each other begin with the same currency.
+  const rows = [...found].sort((a, b) => (a.currency < b.currency ? -1 : Number(a.currency > b.currency)));
   const title = new Set(rows.map(({ currency }) => currency)).size > 1 ? `${name}, by currency` : name;
   if (rows.length === 0)
     return html`<div>

@@ -42,8 +42,7 @@ export function webhookSection({ facts, deliveries }: AccountHealth, figures: Fi
   const { tone, words } = deliveries;
   const [word = '', why] = words.split(/: (.*)/);
   const last = facts.lastDelivery === null ? null : html`last delivery ${ago(now, facts.lastDelivery)}`;
-  const state = html`<span class="pill ${tone}">${word}</span
-    >${why === undefined ? ' ' : `: ${why}${last && '; '}`}${last}`;
+  const state = html`<span class="pill ${tone}">${word}</span> ${why ?? null}${why && last ? '; ' : null}${last}`;
   return foldedSection(
     'webhooks',
     'How well the webhooks work',

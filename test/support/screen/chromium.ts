@@ -85,6 +85,19 @@ export async function broken(page: Page): Promise<string[]> {
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
+/** Everything that the keyboard should reach, and does not. Elements are remembered, not marked: the page takes marks off when it is brought up to date. */
+export async function unreached(page: Page): Promise<string[]> {
+  const focusable = `[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
+    .filter((one) => one.checkVisibility() && !one.closest('dialog'))`;
+  await page.evaluate(`document.activeElement.blur()`);
+  await page.evaluate(
+    `{ window.reached = new Set(); document.addEventListener('focusin', ({ target }) => reached.add(target)); }`,
+  );
+  for (let tab = await page.evaluate<number>(`${focusable}.length`); tab > 0; tab -= 1)
+    await page.keyboard.press('Tab');
+  return page.evaluate(`${focusable}.filter((one) => !reached.has(one)).map((one) => one.outerHTML.slice(0, 200))`);
+}
+
 /** Pictures are kept where `PICTURES` says, for people to look at. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env['PICTURES'];

@@ -71,7 +71,7 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
       },
       axes: [
         { ...axis, size: 28, grid: { show: false }, values: axisWords(grain) },
-        { ...axis, size: 56, values: (_, splits) => splits.map((value) => short.format(value)) },
+        { ...axis, size: 56, space: 22, values: (_, splits) => splits.map((value) => short.format(value)) },
       ],
       series: [
         {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../../src/domain/secret.ts';
 import type { AccountFacts } from '../../../../src/health/judge.ts';
 import { owedText } from '../../../../src/domain/amounts.ts';
 import type { Figures } from '../../../../src/store/reports/figures.ts';
@@ -121,6 +122,54 @@ describe('the first page', () => {
     expect(text).toContain('Most overdue Papier Weiß');
   });
 
+  it('lists the currencies of the largest amounts and of the charts in the order of what is owed', async () => {
+    const { payables, money } = sampleFigures;
+    const [usd, eur] = ['USD', 'EUR'].map((currency) => ({ ...payables.outstanding[0]!, currency }));
+    const { body, text } = await shown([account()], {
+      ...sampleFigures,
+      money: money.map((one, index) => ({ ...one, vendors: index })),
+      payables: { outstanding: [usd!, eur!], overdue: [usd!, eur!], inactive: [usd!, eur!] },
+    });
+    expect(text.match(/18,200\.50 \w+/g)?.map((amount) => amount.slice(-3))).toEqual([
+      ...['EUR', 'USD', 'EUR', 'USD', 'EUR', 'USD'],
+    ]);
+    expect([...body.matchAll(/<h3><bdi>(\w+)<\/bdi><\/h3>/g)].map(([, code]) => code)).toEqual(['EUR', 'JPY', 'USD']);
+  });
+
+  it.each([
+    [0, 31, 'Today (UTC): 31 changes.'],
+    [6, 0, 'Today (UTC): 6 vendors seen for the first time.'],
+    [0, 0, 'Nothing has changed today (UTC).'],
+  ])('says of a day with %i new vendors and %i changes: “%s”', async (created, changed, words) => {
+    const today = { ...sampleFigures.today, created, changed };
+    expect((await shown([account()], { ...sampleFigures, today })).text).toContain(words);
+  });
+
+  it('says once that the service refuses access, and why', async () => {
+    const failing = {
+      ...{
+        requests: 9,
+        first_at: before(8 * 86_400_000),
+        last_at: before(60_000),
+        status: 401,
+        code: 'unauthenticated',
+      },
+      ...{ message: 'The service answered 401: the access token has expired.', remedy: 'Run `vendor-mirror login`.' },
+    } as const;
+    const { text } = await shown([account({ failing })]);
+    expect(text.match(/The service refuses access/g)).toHaveLength(1);
+    expect(text).toContain('The service answered 401: the access token has expired. Run vendor-mirror login.');
+  });
+
+  it('L91 serves the clerk before actions, and those before how the mirror is kept', async () => {
+    const { ask } = await startAdmin({ token: new Secret('canary-5e') });
+    const { body } = await ask('/', { authorization: 'Bearer canary-5e' });
+    const sections = [...body.matchAll(/<section id="(\w+)"/g)].map(([, id]) => id);
+    expect(sections).toEqual([
+      ...['verdict', 'contents', 'payables', 'events', 'history', 'actions', 'webhooks', 'runs', 'gateways'],
+    ]);
+  });
+
   it('shows the fields that one edit changed together', async () => {
     const [edit] = sampleFigures.contacts;
     const change = { seq: 8, field: 'phone', old: null, new: '+49 30 1' };
@@ -207,7 +256,7 @@ describe('the first page', () => {
     expect(text).toContain(
       'Nothing is mirrored completely yet. No sweep was complete yet. The first run is about to begin.',
     );
-    expect(text).toContain('Off : listener.publicUrl is not set');
+    expect(text).toContain('Off listener.publicUrl is not set, so only sweeps find changes By hour');
     expect(text).toContain('The mirror is vendors.db.');
     expect(text).toContain('None yet.');
     expect(text).toContain('What will stand here');
