@@ -558,7 +558,9 @@ export function storeProblems(
             },
           ]
         : [];
-    const isSame = one.to.host === to.host && one.to.port === to.port && one.to.database === to.database;
+    const isSame =
+      one.to.database === to.database &&
+      one.to.hosts.some(({ host, port }) => to.hosts.some((other) => other.host === host && other.port === port));
     return isSame && [schema, secretsSchema].includes(one.schema)
       ? [
           {

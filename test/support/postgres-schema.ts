@@ -36,9 +36,14 @@ export function askSchema<Row>(server: PostgresServer, sql: string, ...values: u
 }
 
 function psql({ to, schema }: PostgresServer, sql: string): string {
-  const { host, port, user, database } = to;
-  const place = ['-h', host, '-p', String(port), '-U', user, '-d', database];
-  const env = { ...process.env, PGOPTIONS: `-c TimeZone=UTC -c search_path=${schema} -c client_min_messages=warning` };
+  const { hosts, target, user, database } = to;
+  const list = (key: 'host' | 'port'): string => hosts.map((host) => host[key]).join(',');
+  const place = ['-h', list('host'), '-p', list('port'), '-U', user, '-d', database];
+  const env = {
+    ...process.env,
+    PGTARGETSESSIONATTRS: target,
+    PGOPTIONS: `-c TimeZone=UTC -c search_path=${schema} -c client_min_messages=warning`,
+  };
   return execFileSync('psql', ['-XAtqv', 'ON_ERROR_STOP=1', ...place, '-c', sql], {
     env,
     encoding: 'utf8',

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { MirrorError } from '../../domain/errors.ts';
 import { valuesOf } from '../postgres/connection.ts';
-import { newClient, ofServer, type PostgresServer } from '../postgres/session.ts';
+import { connect, ofServer, type PostgresServer } from '../postgres/session.ts';
 import { queryRefused, reads } from '../sqlite/user-query.ts';
 import type { Cell, ExportedColumn, ExportedRows, RowSource } from './export-rows.ts';
 import type { RowsElsewhere } from './write-export.ts';
@@ -85,16 +85,9 @@ class Reading {
   }
 
   static async open(server: PostgresServer, signal: AbortSignal | undefined): Promise<Reading> {
-    const { client, socket } = await newClient(server, { types: { getTypeParser: parserOf } });
-    const reading = new Reading(server, client, socket, signal);
-    try {
-      signal?.throwIfAborted();
-      await client.connect();
-      return reading;
-    } catch (error) {
-      await reading.close();
-      throw ofServer(server, error, signal ?? reading.#ending.signal);
-    }
+    const never = new AbortController().signal;
+    const { client, socket } = await connect(server, signal ?? never, { types: { getTypeParser: parserOf } });
+    return new Reading(server, client, socket, signal);
   }
 
   /** Opens the cursor. @throws MirrorError `usage` where there is no such view, it has no accounts, or the query is not one that reads. */

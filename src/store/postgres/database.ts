@@ -22,7 +22,7 @@ import { Turns } from '../sql/turns.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
 import { isThere, migrate } from './migrate.ts';
-import { newClient, ofServer, processIdOf, type PostgresServer } from './session.ts';
+import { connect, ofServer, processIdOf, type PostgresServer } from './session.ts';
 
 export interface PostgresDatabaseOptions {
   readonly server: PostgresServer;
@@ -297,14 +297,8 @@ class Session implements Sending {
   /** @throws MirrorError `postgres_failed`, `postgres_refused`. */
   static async open(server: PostgresServer, signal: AbortSignal, givesNumbers: boolean): Promise<Session> {
     const types = { getTypeParser: (type: number) => valuesOf.get(type) ?? String };
-    const { client, socket } = await newClient(server, { types: types, pipeline: true });
-    try {
-      await client.connect();
-      return new Session(client, socket, server, signal, givesNumbers);
-    } catch (error) {
-      socket.destroy();
-      throw ofServer(server, error, signal);
-    }
+    const { client, socket } = await connect(server, signal, { types: types, pipeline: true });
+    return new Session(client, socket, server, signal, givesNumbers);
   }
 
   get isGone(): boolean {
@@ -402,9 +396,9 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Whether a statement failed, and the session goes on: class 57 and 08 end it. */
+/** Whether a statement failed, and the session goes on: class 57 and 08 end it; and a server that only reads may have another beside it. */
 function isOfStatement(error: unknown): boolean {
-  return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^(08|57P)/.test(codeOf(error));
+  return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^(08|57P|25006)/.test(codeOf(error));
 }
 
 function catalogued(server: PostgresServer, error: unknown, signal: AbortSignal): unknown {

@@ -13,7 +13,7 @@ import type { Client, ClientConfig } from 'pg';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { PostgresAddress } from '../../settings/addresses.ts';
+import type { PostgresAddress, PostgresHost } from '../../settings/addresses.ts';
 
 export interface PostgresServer {
   readonly to: PostgresAddress;
@@ -57,17 +57,8 @@ export class PostgresSession {
     signal: AbortSignal,
     { limit = limits.postgresStatement }: { readonly limit?: number } = {},
   ): Promise<PostgresSession> {
-    const { client, socket } = await newClient(server, { query_timeout: limit });
-    const session = new PostgresSession(client, socket, server, signal);
-    try {
-      signal.throwIfAborted();
-      await client.connect();
-      return session;
-    } catch (error) {
-      session.#isBroken = true;
-      session.close();
-      throw ofServer(server, error, signal);
-    }
+    const { client, socket } = await connect(server, signal, { query_timeout: limit });
+    return new PostgresSession(client, socket, server, signal);
   }
 
   /** As `processIdOf`. */
@@ -118,33 +109,89 @@ export function processIdOf(client: Client): number | null {
   return (client as { readonly processID?: number | null }).processID ?? null;
 }
 
-/** A client that is not connected yet, and its socket. */
-export async function newClient(
-  server: PostgresServer,
-  more: ClientConfig,
-): Promise<{ readonly client: Client; readonly socket: Socket }> {
-  const { Client: Driver } = (await import('pg')).default;
-  const socket = new Socket();
-  const client = new Driver({ ...configOf(server, socket), ...more });
-  // Each failure also ends the statement that is under way.
-  client.on('error', () => undefined);
-  return { client, socket };
+interface Connected {
+  readonly client: Client;
+  readonly socket: Socket;
 }
 
-function configOf({ to, password }: PostgresServer, socket: Socket): ClientConfig {
-  const { host, port, database, user, tls } = to;
+/**
+ * Connects to the first host that answers and is what the address asks for, as libpq does: one that refuses the user or is not trusted ends the
+ * search. All of them together take no longer than one may. The signal cuts what is under way, until it is connected.
+ * @throws MirrorError `postgres_failed`, which says of each host why not, `postgres_refused`; the reason of the signal.
+ */
+export async function connect(server: PostgresServer, signal: AbortSignal, more: ClientConfig): Promise<Connected> {
+  const { hosts } = server.to;
+  const reasons: string[] = [];
+  for (const host of hosts) {
+    try {
+      return await connectTo(host, server, signal, more);
+    } catch (error) {
+      if (!(error instanceof MirrorError) || error.code !== 'postgres_failed') throw error;
+      reasons.push(error.message);
+    }
+  }
+  throw new MirrorError('postgres_failed', reasons.join(' '));
+}
+
+async function connectTo(
+  host: PostgresHost,
+  server: PostgresServer,
+  signal: AbortSignal,
+  more: ClientConfig,
+): Promise<Connected> {
+  const { Client: Driver } = (await import('pg')).default;
+  const { to } = server;
+  const socket = new Socket();
+  const cut = (): void => void socket.destroy();
+  try {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', cut, { once: true });
+    const limit = Math.floor(limits.postgresConnect / to.hosts.length);
+    const client = new Driver({ ...configOf(server, host, socket), connectionTimeoutMillis: limit, ...more });
+    // Each failure also ends the statement that is under way.
+    client.on('error', () => undefined);
+    await client.connect();
+    const unwanted = to.target === 'any' ? undefined : await unwantedAs(to.target, client, limit);
+    if (unwanted !== undefined) throw new MirrorError('postgres_failed', `${host.name} ${unwanted}.`);
+    return { client, socket };
+  } catch (error) {
+    socket.destroy();
+    throw ofServer({ ...server, to: { ...to, name: host.name } }, error, signal);
+  } finally {
+    signal.removeEventListener('abort', cut);
+  }
+}
+
+/** Why a server is not the one that is asked for; undefined where it is. */
+async function unwantedAs(
+  target: 'read-write' | 'primary',
+  client: Client,
+  limit: number,
+): Promise<string | undefined> {
+  // As text, which every client reads alike.
+  const question = {
+    text: `SELECT CASE WHEN pg_is_in_recovery() THEN 'standby'
+      WHEN current_setting('transaction_read_only') = 'on' THEN 'read-only' ELSE 'read-write' END AS is`,
+    query_timeout: limit,
+  };
+  const is = (await client.query<{ is: string }>(question)).rows[0]?.is;
+  if (is === 'standby') return 'is a standby, which takes no writes';
+  return is === 'read-only' && target === 'read-write' ? 'lets this user only read' : undefined;
+}
+
+function configOf({ to, password }: PostgresServer, { host, port }: PostgresHost, socket: Socket): ClientConfig {
+  const { database, user, tls } = to;
   return {
     ...{ host, port, database, user },
     ...(password && { password: password.reveal() }),
-    ssl: tls === 'disable' ? false : tlsOf(to),
+    ssl: tls === 'disable' ? false : tlsOf(to, host),
     stream: () => socket,
     application_name: 'vendor-mirror',
     keepAlive: true,
-    connectionTimeoutMillis: limits.postgresConnect,
   };
 }
 
-function tlsOf({ host, tls, rootCertificate, name }: PostgresAddress): Exclude<ClientConfig['ssl'], undefined> {
+function tlsOf({ tls, rootCertificate, name }: PostgresAddress, host: string): Exclude<ClientConfig['ssl'], undefined> {
   if (tls === 'require') return { rejectUnauthorized: false };
   return {
     rejectUnauthorized: true,

@@ -33,7 +33,7 @@ describe('a mirror in PostgreSQL', () => {
       secrets: `${to}, schema vendor_mirror_secrets`,
     });
     expect(settings.postgres?.to).toMatchObject({
-      host: 'db.example.com',
+      hosts: [{ host: 'db.example.com' }],
       database: 'mirror',
       user: 'mirror',
       tls: 'verify-full',
@@ -65,7 +65,7 @@ describe('a mirror in PostgreSQL', () => {
       { database: '${DATABASE_URL}' },
       { env: { DATABASE_URL: 'postgresql://mirror@/m?host=/run/pg' } },
     );
-    expect(settings.postgres?.to).toMatchObject({ host: '/run/pg', tls: 'disable' });
+    expect(settings.postgres?.to).toMatchObject({ hosts: [{ host: '/run/pg' }], tls: 'disable' });
   });
 
   it('is a file where nothing else is said, of which nothing in PostgreSQL is known', () => {
@@ -120,6 +120,10 @@ describe('a mirror in PostgreSQL', () => {
     [{ database: to, publish: [{ path: 'copy.db' }] }, 'publish.0.path: should be of another format'],
     [{ database: to, publish: [{ path: 'copy', format: 'db' }] }, 'publish.0.format: should be of another format'],
     [{ database: to, publish: [{ to }] }, 'publish.0.schema: should be another schema'],
+    [
+      { database: 'postgres://mirror@other,db.example.com/mirror', publish: [{ to }] },
+      'publish.0.schema: should be another schema',
+    ],
     [
       { database: to, publish: [{ to, schema: 'vendor_mirror_secrets' }] },
       'publish.0.schema: should be another schema',

@@ -21,7 +21,12 @@ describe('publications', () => {
       { path: '/tmp/copy.db', when: 'change' },
       {
         path: 'postgres://mirror@db.example.com/reports#vendor_mirror',
-        to: { host: 'db.example.com', port: 5432, database: 'reports', user: 'mirror', tls: 'verify-full' },
+        to: {
+          hosts: [{ host: 'db.example.com', port: 5432 }],
+          database: 'reports',
+          user: 'mirror',
+          tls: 'verify-full',
+        },
         schema: 'vendor_mirror',
         when: 'change',
       },
