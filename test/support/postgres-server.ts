@@ -43,8 +43,8 @@ export const isOwnServer = given === undefined;
 /** The server asks this user for a password, and no other. */
 export const askedForPassword = 'asked_for_password';
 
-/** A server refuses to run as root. */
-function asOther(): { uid?: number; gid?: number } {
+/** As whom such programs run, which refuse to run as root. */
+export function asOther(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const user = spawnSync('id', ['-u', 'postgres']).status === 0 ? 'postgres' : 'nobody';
   const number = (flag: string): number => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
