@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { wholeFrom } from '../../src/cmd/options.ts';
 import { startSeedProcesses } from './runs/seed-processes.ts';
-import { drawnFrom, planOf } from './plan/plan.ts';
+import { drawnBy, drawnFrom, planOf } from './plan/plan.ts';
 import { account } from './runs/report.ts';
 import { plantedFaults } from './plan/planted-faults.ts';
 
@@ -12,6 +12,7 @@ const {
   jobs,
   knobs,
   trace = false,
+  postgres,
   ...asked
 } = new Command('npm run simulate --')
   .description('Runs the program in worlds that seeds draw, and holds its promises against what is true there.')
@@ -24,6 +25,10 @@ const {
     ),
   )
   .option('--knobs <words>', 'NAME=VALUE …: everything else is plain, and no seed draws its own', drawnFrom)
+  .option(
+    '--postgres <address>',
+    'a server that keeps the mirrors, as somebody who may make schemas there; by default, they are files',
+  )
   .option('--trace', 'one seed, told line by line')
   .parse()
   .opts<{
@@ -33,17 +38,19 @@ const {
     fault?: string;
     knobs?: ReturnType<typeof drawnFrom>;
     trace?: boolean;
+    postgres?: string;
   }>();
 
 if (trace) {
   const { simulate } = await import('./runs/simulate.ts');
-  const { broken, hash } = await simulate(planOf(from, knobs), { listen: (line) => console.log(line) });
+  const plan = planOf(from, knobs ?? drawnBy(from, postgres !== undefined));
+  const { broken, hash } = await simulate(plan, { listen: (line) => console.log(line), postgres });
   console.log(hash, broken);
 } else {
   const fault = plantedFaults.find(({ name }) => name === asked.fault);
   const processes = startSeedProcesses(jobs);
   try {
-    process.exitCode = (await account({ processes, from, seeds, knobs, fault })) ? 0 : 1;
+    process.exitCode = (await account({ processes, from, seeds, knobs, fault, postgres })) ? 0 : 1;
   } finally {
     processes.close();
   }

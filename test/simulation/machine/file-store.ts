@@ -18,6 +18,7 @@ export interface FileStoreOptions {
 export class FileStore implements WorldStore {
   lockedUntil = 0;
   fullUntil = 0;
+  readonly server = undefined;
   readonly sealing = unsealed;
   readonly #folder: string;
   readonly #settings: Settings;

@@ -12,6 +12,8 @@ import type { Edge, Fate, Use, WorldStore } from './world-store.ts';
 export interface SupervisorOptions {
   readonly plan: Plan;
   readonly store: WorldStore;
+  /** The first of its processes has the number after this one. */
+  readonly numbersAfter: number;
   readonly timeline: Timeline;
   readonly network: Network;
   readonly trace: Trace;
@@ -28,20 +30,31 @@ const startAgainAfter = 5_000;
 export class Supervisor {
   /** The process, while it serves. */
   daemon: Daemon | undefined;
-  readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
+  readonly counts = {
+    crashes: 0,
+    insideHandshake: 0,
+    beforeCommit: 0,
+    afterCommit: 0,
+    failedStarts: 0,
+    restarts: 0,
+    cuts: 0,
+  };
   /** Verdicts on readings, by kind. */
   readonly verdicts = new Map<string, number>();
   readonly meetings: Meetings;
   readonly #options: SupervisorOptions;
   #clock: ProcessClock;
   #use: Use | undefined;
-  #number = 0;
-  /** The process dies at so many more edges of transactions. */
+  #number: number;
+  /** After so many more edges of transactions the process dies, or its connection is cut. */
   #edgesLeft: number | undefined;
+  #edgesToCut: number | undefined;
+  #isClosed = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.meetings = new Meetings(() => options.store.reader('mirror'));
+    this.#number = options.numbersAfter;
     this.#clock = new ProcessClock(options.timeline, 0, 0);
   }
 
@@ -51,6 +64,7 @@ export class Supervisor {
 
   /** Starts the process; where it cannot be started, again a little later. */
   start(): void {
+    if (this.#isClosed) return;
     const { plan, store, timeline, network, trace, onRun } = this.#options;
     this.#number += 1;
     const number = this.#number;
@@ -100,6 +114,11 @@ export class Supervisor {
     else this.#kill();
   }
 
+  /** A connection of the process is cut at one of its next transactions. */
+  cut(afterEdges: number): void {
+    this.#edgesToCut = afterEdges;
+  }
+
   /** A signal ends the process; it is started again when it is done. */
   restart(): void {
     const { daemon } = this;
@@ -118,23 +137,28 @@ export class Supervisor {
 
   /** No more troubles: what was planned and has not come does not come. */
   endFaults(): void {
-    this.#edgesLeft = undefined;
+    this.#edgesLeft = this.#edgesToCut = undefined;
     const { store } = this.#options;
     store.lockedUntil = store.fullUntil = 0;
   }
 
   /** Ends everything, at once. */
   close(): void {
+    this.#isClosed = true;
     if (this.#clock.alive) this.#endProcess();
   }
 
   #edge(where: Edge): Fate {
-    if (this.#edgesLeft === undefined) return 'goes on';
-    this.#edgesLeft -= 1;
-    if (this.#edgesLeft > 0) return 'goes on';
-    this.counts[where] += 1;
-    this.#kill();
-    return 'dies';
+    if (this.#edgesLeft !== undefined && --this.#edgesLeft <= 0) {
+      this.counts[where] += 1;
+      this.#kill();
+      return 'dies';
+    }
+    if (this.#edgesToCut === undefined || --this.#edgesToCut > 0) return 'goes on';
+    this.#edgesToCut = undefined;
+    this.counts.cuts += 1;
+    this.#options.trace.write('cut', where);
+    return 'is cut off';
   }
 
   #kill(): void {

@@ -28,6 +28,14 @@ export interface StoreUser {
   edge(where: Edge): Fate;
 }
 
+/** What can be done to a server. */
+export interface Server {
+  /** It ends all sessions, and is there again after so many milliseconds. */
+  restart(ms: number): void;
+  /** All sessions end, as where a network goes away for a moment. */
+  cutAll(): void;
+}
+
 /** What a process was given. */
 export interface Use {
   /** The settings by which it finds its store. */
@@ -42,6 +50,8 @@ export interface WorldStore {
   /** Until when somebody else holds the lock, and until when the disk is full: milliseconds of the timeline. */
   lockedUntil: number;
   fullUntil: number;
+  /** Undefined where files keep the mirror. */
+  readonly server: Server | undefined;
   /** How the values of secrets are written. */
   readonly sealing: Sealing;
   use(user: StoreUser): Use;

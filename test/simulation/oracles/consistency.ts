@@ -33,7 +33,7 @@ const brokenHistories = `
   UNION ALL
   SELECT vendorid, 'a version or a balance of it ends before it begins' FROM (
     SELECT account_id, vendorid, valid_from, valid_to FROM vendor_versions
-    UNION ALL SELECT account_id, vendorid, valid_from, valid_to FROM _balance_spans)
+    UNION ALL SELECT account_id, vendorid, valid_from, valid_to FROM _balance_spans) AS span
     WHERE account_id = ? AND valid_to < valid_from
   UNION ALL
   SELECT NULL, 'run ' || id || ' ended before it began' FROM runs WHERE account_id = ? AND finished_at < started_at

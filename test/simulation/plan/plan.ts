@@ -98,6 +98,19 @@ const ownKnobs = {
   forge: [0, 0.2],
 } as const satisfies Record<string, Knob>;
 
+/** What goes wrong with a server, where one keeps the mirror. */
+const serverKnobs = {
+  /** Connections that are cut at an edge of a transaction, and all of them at once. */
+  cuts: [0, 0, 2, 6],
+  /** How often the server is started again, and how many seconds it is away then, at most. */
+  serverRestarts: [0, 0, 1, 3],
+  serverAway: [2, 20, 90],
+  /** Whether a second process works on the same mirror, and takes itself for the only one. */
+  second: ['no', 'no', 'yes'],
+} as const satisfies Record<string, Knob>;
+
+type ServerKnobs = { readonly [Key in keyof typeof serverKnobs]: (typeof serverKnobs)[Key][number] };
+
 type OwnKnobs = { readonly [Key in keyof typeof ownKnobs]: (typeof ownKnobs)[Key][number] };
 
 export interface Plan extends OwnKnobs {
@@ -105,12 +118,14 @@ export interface Plan extends OwnKnobs {
   readonly world: World;
   /** Probability of each fault for each request. */
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Where a server keeps the mirror. */
+  readonly server: ServerKnobs;
   /** Every knob as it was drawn, by name. */
   readonly drawn: Drawn;
 }
 
-/** Every knob by name. */
-export const knobs: Readonly<Record<string, Knob>> = {
+/** Every knob by name, of worlds whose mirror is a file. */
+export const fileKnobs: Readonly<Record<string, Knob>> = {
   ...Object.fromEntries(
     worldAxes.map(({ key, values }) => [key, worldKnobs[key] ?? (values as unknown as Knob)] as const),
   ),
@@ -118,13 +133,19 @@ export const knobs: Readonly<Record<string, Knob>> = {
   ...ownKnobs,
 };
 
+/** Every knob by name, of worlds whose mirror is on a server. */
+export const knobs: Readonly<Record<string, Knob>> = { ...fileKnobs, ...serverKnobs };
+
 /** Knobs that are turned, by name; all others stand at their plain values. */
 export type Drawn = Readonly<Record<string, Value>>;
 
 /** What a seed draws. Each knob has a stream of its own, so that a new one changes no other. */
-export function drawnBy(seed: number): Drawn {
+export function drawnBy(seed: number, isOnServer: boolean): Drawn {
   const drawn = Object.fromEntries(
-    Object.entries(knobs).map(([name, values]) => [name, seededRandom(seedOf(seed, 'knob', name)).pick(values)]),
+    Object.entries(isOnServer ? knobs : fileKnobs).map(([name, values]) => [
+      name,
+      seededRandom(seedOf(seed, 'knob', name)).pick(values),
+    ]),
   );
   // Of a list whose every page is the first, and that counts the rows of one page, nobody can know that there is more.
   const hasOnePage = drawn['total'] === 'page' && ['ignored', 'echoed'].includes(String(drawn['paging']));
@@ -152,10 +173,13 @@ export function drawnFrom(words: string): Drawn {
   );
 }
 
-/** The plan of a seed: with what it draws itself, or with the knobs that are named and everything else plain. */
-export function planOf(seed: number, turned: Drawn = drawnBy(seed)): Plan {
+/** The plan of a seed with the knobs that are turned, and everything else plain. */
+export function planOf(seed: number, turned: Drawn): Plan {
   const drawn = { ...Object.fromEntries(Object.entries(knobs).map(([name, [plain]]) => [name, plain])), ...turned };
   const own = Object.fromEntries(Object.keys(ownKnobs).map((name) => [name, drawn[name]])) as unknown as OwnKnobs;
+  const server = Object.fromEntries(
+    Object.keys(serverKnobs).map((name) => [name, drawn[name]]),
+  ) as unknown as ServerKnobs;
   const world = parseWorld(worldAxes.map(({ key }) => `${key}=${String(drawn[key])}`));
   const faults = Object.fromEntries(
     Object.keys(faultKinds).flatMap((kind) => {
@@ -163,7 +187,7 @@ export function planOf(seed: number, turned: Drawn = drawnBy(seed)): Plan {
       return rate === 0 ? [] : [[kind, rate]];
     }),
   );
-  return { ...own, seed, world, faults, drawn };
+  return { ...own, seed, world, faults, server, drawn };
 }
 
 /** Whether lists of one state show vendors of that state alone: the program asks in the usual form. */

@@ -1,5 +1,5 @@
 /** Which values of knobs met each other: every pair and every triple of them can be the one that breaks a promise. */
-import { knobs, type Drawn } from '../plan/plan.ts';
+import { fileKnobs, type Drawn } from '../plan/plan.ts';
 
 export interface Met {
   readonly met: number;
@@ -11,9 +11,9 @@ interface Place {
   readonly place: number;
 }
 
-/** Every value of every knob has a place of its own. */
+/** Every value of every knob has a place of its own; those that only servers have are few, and each is met often. */
 const places = new Map<string, Place>();
-const sizes = Object.entries(knobs).map(([name, values], knob) => {
+const sizes = Object.entries(fileKnobs).map(([name, values], knob) => {
   const distinct = [...new Set(values)];
   for (const value of distinct) places.set(`${name}=${value}`, { knob, place: places.size });
   return distinct.length;
@@ -25,7 +25,7 @@ export class Coverage {
   readonly #triples = new Uint8Array(count ** 3);
 
   add(drawn: Drawn): void {
-    const here = Object.entries(drawn).map(([name, value]) => places.get(`${name}=${value}`)!.place);
+    const here = Object.entries(drawn).flatMap(([name, value]) => places.get(`${name}=${value}`)?.place ?? []);
     for (let a = 0; a < here.length; a += 1)
       for (let b = a + 1; b < here.length; b += 1) {
         const pair = here[a]! * count + here[b]!;

@@ -1,5 +1,5 @@
 /** How often things must happen at least, in a thousand seeds, for a result without failures to mean something. */
-import { knobs } from '../plan/plan.ts';
+import { fileKnobs } from '../plan/plan.ts';
 import { faultKinds } from '../../../src/sandbox/core/worlds.ts';
 import type { Met } from './coverage.ts';
 import type { Reach } from './reach.ts';
@@ -62,7 +62,7 @@ const seedsForTriples = 20_000;
 /** What happened too seldom, in words. */
 export function shortfalls(reach: Reach, seeds: number, coverage: { pairs: Met; triples: Met }): string[] {
   if (seeds < fewest) return [];
-  const values = Object.entries(knobs).flatMap(([name, list]) =>
+  const values = Object.entries(fileKnobs).flatMap(([name, list]) =>
     [...new Set(list)].map((value) => [`knob ${name}=${value}`, knobFloor] as const),
   );
   const { pairs, triples } = coverage;

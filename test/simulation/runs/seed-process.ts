@@ -1,6 +1,6 @@
 /** One process of a processes: runs what it is told to, one seed after the other, and tells what came of it. */
 import { loadWith } from '../../support/source/planted-fault.ts';
-import { planOf, type Drawn } from '../plan/plan.ts';
+import { drawnBy, planOf, type Drawn } from '../plan/plan.ts';
 import { list, plantedFaults } from '../plan/planted-faults.ts';
 import * as plain from './simulate.ts';
 
@@ -12,6 +12,8 @@ export interface Task {
   readonly fault?: string | undefined;
   /** The promise whose breach ends the simulation; without it, it goes on to its end. */
   readonly until?: string | undefined;
+  /** As `simulate` takes it. */
+  readonly postgres?: string | undefined;
 }
 
 export interface NumberedTask {
@@ -31,10 +33,10 @@ process.on('message', ({ number, task }: NumberedTask) => {
   void carryOut(task).then((outcome) => process.send?.({ number, outcome } satisfies NumberedOutcome));
 });
 
-async function carryOut({ seed, knobs, fault, until }: Task): Promise<plain.Outcome> {
+async function carryOut({ seed, knobs, fault, until, postgres }: Task): Promise<plain.Outcome> {
   const planted = plantedFaults.find(({ name }) => name === fault);
   const { simulate } = planted
     ? await loadWith<typeof plain>(new URL('simulate.ts', import.meta.url), planted, list)
     : plain;
-  return simulate(planOf(seed, knobs), { until });
+  return simulate(planOf(seed, knobs ?? drawnBy(seed, postgres !== undefined)), { until, postgres });
 }

@@ -8,12 +8,11 @@ const smaller: Readonly<Record<string, readonly number[]>> = { vendors: [1, 3], 
 /** The knobs that are left, none of which can be taken away alone. */
 export async function shrink(
   processes: SeedProcesses,
-  seed: number,
-  promise: string,
-  from: Drawn = drawnBy(seed),
+  { seed, promise, postgres }: { seed: number; promise: string; postgres: string | undefined },
+  from: Drawn = drawnBy(seed, postgres !== undefined),
 ): Promise<Drawn> {
   const breaks = async (turned: Drawn): Promise<boolean> => {
-    for await (const { broken } of processes.run([{ seed, knobs: turned }]))
+    for await (const { broken } of processes.run([{ seed, knobs: turned, postgres }]))
       return broken.some((words) => words.startsWith(promise));
     return false;
   };

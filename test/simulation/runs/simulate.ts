@@ -1,6 +1,7 @@
 /** One seed, from its first request to its last: a phase with faults, in which nothing may go wrong, and one without, in which all must come right. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { seededRandom, seedOf } from '../../../src/sandbox/core/random.ts';
 import { Sandbox } from '../../../src/sandbox/service.ts';
 import type { RunReport } from '../../../src/sync/run.ts';
 import { memory } from '../../support/memory.ts';
@@ -8,7 +9,8 @@ import { Auditor } from '../oracles/auditor.ts';
 import { EventLog } from '../oracles/event-log.ts';
 import { Follower } from '../oracles/follower.ts';
 import { FileStore } from '../machine/file-store.ts';
-import { Supervisor } from '../machine/supervisor.ts';
+import { ServerStore } from '../machine/postgres/server-store.ts';
+import { Supervisor, type SupervisorOptions } from '../machine/supervisor.ts';
 import { settingsOf, type Daemon } from '../machine/process.ts';
 import { converge, type Convergence } from '../oracles/liveness.ts';
 import { DeliveryOracle } from '../oracles/delivery-oracle.ts';
@@ -36,6 +38,8 @@ export interface Outcome {
 const minute = 60_000;
 /** A reader comes by so often, whatever the program does; in milliseconds. */
 const betweenLooks = 2.9 * minute;
+/** The processes of the second installation have numbers beyond these. */
+const numbersOfFirst = 1_000;
 /** More says nothing more. */
 const enough = 20;
 
@@ -44,14 +48,20 @@ export interface SimulateOptions {
   readonly listen?: ((line: string) => void) | undefined;
   /** The simulation ends as soon as this promise is broken. */
   readonly until?: string | undefined;
+  /** The address of the PostgreSQL that keeps the mirror, as somebody who may make schemas there; without one, it is a file. */
+  readonly postgres?: string | undefined;
 }
 
 /** Runs a plan to its end. */
-export async function simulate(plan: Plan, { listen, until }: SimulateOptions = {}): Promise<Outcome> {
+export async function simulate(plan: Plan, { listen, until, postgres }: SimulateOptions = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(memory, 'simulation-'));
   const timeline = new Timeline(() => store.settled());
   const settings = settingsOf(plan);
-  const store: WorldStore = new FileStore({ folder, settings, timeline });
+  const { seed } = plan;
+  const store: WorldStore =
+    postgres === undefined
+      ? new FileStore({ folder, settings, timeline })
+      : await ServerStore.open({ address: postgres, seed, folder, settings, timeline });
   const trace = new Trace(() => timeline.now, listen);
   const broken: string[] = [];
   const report = (promise: string, what: string): void => {
@@ -61,6 +71,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
     trace.write('BROKEN', words);
     if (promise === until) timeline.stop();
   };
+  const which = seededRandom(seedOf(seed, 'which process'));
   const convergences: Convergence[] = [];
   const accounts = allAccounts.slice(0, plan.accounts);
   const keys = (): string[] =>
@@ -69,7 +80,8 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
     plan,
     timeline,
     trace,
-    daemon: () => supervisor.daemon,
+    // Of two processes, whichever a delivery meets takes it.
+    daemon: () => (second?.daemon && which.happens(0.5) ? second.daemon : supervisor.daemon),
     keys,
     broken: report,
   });
@@ -118,7 +130,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
   const lookAtAll = (): void => {
     for (const { auditor } of observers) auditor.look();
   };
-  const supervisor: Supervisor = new Supervisor({
+  const supervising: Omit<SupervisorOptions, 'numbersAfter'> = {
     plan,
     store,
     timeline,
@@ -147,14 +159,19 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
       for (const { person } of observers) person.interrupt();
       lookAtAll();
     },
-  });
+  };
+  const supervisor: Supervisor = new Supervisor({ ...supervising, numbersAfter: 0 });
+  const second =
+    store.server && plan.server.second === 'yes'
+      ? new Supervisor({ ...supervising, numbersAfter: numbersOfFirst })
+      : undefined;
   const unhandled = (reason: unknown): void => report('P8', `nobody heard of a failure: ${String(reason)}`);
   process.on('unhandledRejection', unhandled);
   try {
     for (const [nth, account] of accounts.entries())
       planWorkload({ plan, nth, vendorService: sandbox.vendors(account), timeline, trace });
     for (const { person } of observers) person.plan();
-    planFaults({ plan, timeline, supervisor, store, network, accounts, sandbox, trace });
+    planFaults({ plan, timeline, supervisor, second, store, network, accounts, sandbox, trace });
     supervisor.start();
     const look = (): void => {
       if (!network.isFaultFree) lookAtAll();
@@ -166,6 +183,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
     network.isFaultFree = deliveryOracle.isFaultFree = true;
     network.outage = undefined;
     supervisor.endFaults();
+    second?.close();
     for (const { person } of observers) person.end();
     // What was sent by then arrives.
     if (plan.writes > 0) await timeline.pass(2 * plan.latency);
@@ -190,6 +208,7 @@ export async function simulate(plan: Plan, { listen, until }: SimulateOptions = 
   } finally {
     process.off('unhandledRejection', unhandled);
     supervisor.close();
+    second?.close();
     store.close();
     sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
