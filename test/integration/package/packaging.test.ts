@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseDuration } from '../../../src/domain/duration.ts';
+import { parseSettings } from '../../../src/settings/parse.ts';
 import { packageRoot, temporaryFolder } from '../../support/mirror-file.ts';
 import { listen } from '../../support/network/listen.ts';
 import { isMissing } from '../../support/needed.ts';
@@ -199,6 +200,52 @@ describe('the container', () => {
     expect(options.trim()).toBe(
       `--interval=${interval} --timeout=${timeout} --start-period=${start_period} --retries=${retries}`,
     );
+  });
+
+  it('may run twice beside a PostgreSQL: as one alone does, with settings that are valid, and both behind the proxy', () => {
+    const beside = parse(text('container/compose-postgres.yaml'), { merge: true }) as {
+      services: Record<string, ContainerService & { readonly hostname?: string; readonly secrets?: string[] }>;
+      secrets: Record<string, { readonly file: string }>;
+    };
+    const { postgres, caddy, ...daemons } = beside.services;
+    expect(Object.keys(daemons)).toEqual(['books-1', 'books-2']);
+    const alike = [
+      'build',
+      'restart',
+      'read_only',
+      'tmpfs',
+      'cap_drop',
+      'security_opt',
+      'ulimits',
+      'stop_grace_period',
+    ];
+    for (const [name, daemon] of Object.entries(daemons)) {
+      const own = Object.fromEntries(Object.entries(service ?? {}).filter(([key]) => alike.includes(key)));
+      expect(daemon).toMatchObject({ ...own, healthcheck: service?.healthcheck, hostname: name });
+      expect(daemon.volumes).toEqual(['./mirror.yaml:/etc/vendor-mirror/mirror.yaml:ro']);
+      expect(daemon.ports).toBeUndefined();
+      expect(text('container/Caddyfile.postgres')).toMatch(new RegExp(`reverse_proxy @listener .*\\b${name}:8787\\b`));
+    }
+    expect(caddy?.volumes?.[0]).toMatch(/^\.\/Caddyfile\.postgres:/);
+    expect(postgres?.ports).toBeUndefined();
+    for (const { image } of [postgres ?? {}, caddy ?? {}]) expect(image).toMatch(/^docker\.io\/[\w/-]+:\d+$/);
+
+    const settings = parseSettings({
+      defaults: text('default.yaml'),
+      name: 'mirror.yaml',
+      text: text('container/compose-postgres.settings.yaml'),
+      env: {},
+      readFile: () => 'of-the-secret-file',
+    });
+    expect(settings.postgres).toMatchObject({ secretsKeyFile: '/run/secrets/secrets-key' });
+    expect(settings.postgres?.to.hosts).toMatchObject([{ host: 'postgres', port: 5432 }]);
+    expect(settings.roles).toEqual(['listen', 'work']);
+    const files = settings.secretFiles.filter((file) => file.startsWith('/run/secrets/'));
+    const mounted = (daemons['books-1']?.secrets ?? []).map((name) => `/run/secrets/${name}`);
+    expect([...files].sort()).toEqual(mounted.sort());
+    const ignored = text('container/Containerfile.dockerignore').split('\n');
+    for (const { file } of Object.values(beside.secrets))
+      expect(ignored).toContain(`config/container/${file.replace('./', '')}`);
   });
 
   it('L105 has a Prometheus that reaches the admin port, and that nobody outside reaches', () => {
