@@ -93,7 +93,7 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
   const [runs, requests, posted, fatal]: [RunReport[], string[], Delivery[], MirrorError[]] = [[], [], [], []];
   const agent = new Agent({ keepAlive: true });
   const deliver: DaemonTestbed['deliver'] = ({ path, ...rest }) =>
-    clock.busy(post(daemon.addresses.listener + path, rest, agent));
+    clock.busy(post(`${daemon.addresses.listener ?? ''}${path}`, rest, agent));
   const carry: Post = async (uri, headers, body) => ({
     status: await deliver({ path: new URL(uri).pathname, headers, body }),
   });
