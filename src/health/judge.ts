@@ -347,14 +347,16 @@ function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealt
   const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
   const staleness = listed === undefined ? null : Math.max(0, now - listed);
   const isServed = !facts.isLeft && paused_since === null;
+  // Those that only listen begin no run, and register no callback.
+  const hasDaemon = around.facts.startedAt !== null && !nobodyWorks(around.facts.serving ?? []);
   const found = {
     facts,
     now,
     staleness,
     maxStaleness: around.facts.maxStaleness,
-    hasDaemon: around.facts.startedAt !== null,
+    hasDaemon,
     isDiskShort: isDiskShort(around.facts),
-    error: isServed ? lastError(facts.runs, around.facts.startedAt !== null) : undefined,
+    error: isServed ? lastError(facts.runs, hasDaemon) : undefined,
     deliveries: judgeDeliveries(facts, now),
   };
   const problems = isServed ? problemsOf(found) : notServed(facts);

@@ -226,10 +226,16 @@ describe.skipIf(isMissing(missingPostgres))('several daemons of one mirror', () 
   );
 
   it('go on where one that only listens is killed, and one that only works answers no delivery', async () => {
-    const { service, query, one, other, isVerified, expectWhole } = await machines();
+    const { at, service, query, one, other, isVerified, expectWhole } = await machines();
     const listener = await one.serve('--role', 'listen');
     const document = JSON.parse((await one.ask('/api/status')).body) as { problems: { code: string }[] };
     expect(document.problems.map(({ code }) => code)).toEqual(['nobody_works']);
+    const { checks } = JSON.parse((await at.run('doctor', '--json')).stdout) as {
+      checks: { check: string; message: string; remedy?: string }[];
+    };
+    const saidOf = (name: string): string | undefined => checks.find(({ check }) => check === name)?.message;
+    expect(saidOf('daemons')).toMatch(/only listen, and none works/);
+    expect(checks.map(({ message }) => message).join('\n')).not.toContain('about to begin');
     expect(await one.ask('/readyz')).toMatchObject({ status: 200 });
     expect((await one.ask('/metrics')).body).toContain('vendor_mirror_problem{account="",code="nobody_works"} 1');
     expect(listener.stderr()).not.toContain(works);

@@ -137,6 +137,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     doubtful('never_mirrored', '`vendor-mirror sync`'),
   ],
   [
+    'nothing was ever mirrored, and the daemons only listen',
+    { ...facts([newAccount('6BApk')]), serving: [{ ...daemon, works: false, may_work: false }] },
+    doubtful('never_mirrored', '`vendor-mirror sync`'),
+  ],
+  [
     'the first pull is under way',
     facts([{ ...newAccount('6BApk'), runs: firstPull }]),
     doubtful('first_pull', null, 'busy'),
