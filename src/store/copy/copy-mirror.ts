@@ -351,7 +351,7 @@ function uncertain(place: string, cause: unknown): MirrorError {
   });
 }
 
-function identityIn(sqlite: Sqlite): string {
+export function identityIn(sqlite: Sqlite): string {
   const row = fileStatement<None, { mirror_id: string }>(sqlite, () => sql`SELECT mirror_id FROM mirror_identity`).get(
     {},
   );
@@ -359,7 +359,7 @@ function identityIn(sqlite: Sqlite): string {
   return row.mirror_id;
 }
 
-function countIn(sqlite: Sqlite, table: string): number {
+export function countIn(sqlite: Sqlite, table: string): number {
   const all = fileStatement<None, { count: number }>(
     sqlite,
     () => sql`SELECT count(*) AS count FROM ${sql.table(table)}`,
@@ -409,7 +409,7 @@ async function numberOn(
 }
 
 /** The last number that SQLite gave out in each table of which it remembers it. */
-function numbersIn(sqlite: Sqlite): ReadonlyMap<string, number> {
+export function numbersIn(sqlite: Sqlite): ReadonlyMap<string, number> {
   const isThere = fileStatement<None>(sqlite, () => sql`SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'`);
   if (isThere.get({}) === undefined) return new Map();
   const rows = fileStatement<None, { name: string; seq: number }>(

@@ -43,6 +43,8 @@ import { accountsWithUnsteadyFields } from '../../../../src/store/unsteady-field
 import { isUnused } from '../../../../src/store/runs.ts';
 import { parkedVendors, targetReports } from '../../../../src/store/reports/outbox-report.ts';
 import { accountsThatForgot, accountsWith, vendorDetails } from '../../../../src/store/reports/vendor-detail.ts';
+import { countIn, identityIn, numbersIn } from '../../../../src/store/copy/copy-mirror.ts';
+import { noteMove, takeBackMove } from '../../../../src/store/files/moved.ts';
 import { listVendors, vendorPage, vendorTotals } from '../../../../src/store/reports/vendor-list.ts';
 import { exportSecrets } from '../../../../src/store/secrets/sealed-backup.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
@@ -183,6 +185,11 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
     new AccountFigures(sqlite, clock);
     owedByAccount(sqlite);
     await serviceOf(sqlite);
+    noteMove(sqlite, { place: 'elsewhere', moved_at: '2026-11-20 12:00:00.000' });
+    expect(await takeBackMove(sqlite)).toBe(true);
+    identityIn(fileOf(sqlite));
+    countIn(fileOf(sqlite), 'vendors');
+    numbersIn(fileOf(sqlite));
   });
   await knownConnection(path, account_id);
   isMirrorAt(path, mirrorId);
