@@ -52,7 +52,8 @@ const socket = 'socket.invalid';
  */
 export function postgresAddress(text: string, passwordKey = 'passwordFile'): PostgresAddress | string {
   // With several hosts it is no URL, nor without one, as for a socket.
-  const [, before = '', places = '', after = ''] = /^(postgres(?:ql)?:\/\/(?:[^/@]*@)?)([^/?#]*)(.*)$/s.exec(text) ?? [];
+  const [, before = '', places = '', after = ''] =
+    /^(postgres(?:ql)?:\/\/(?:[^/@]*@)?)([^/?#]*)(.*)$/s.exec(text) ?? [];
   const urls = places.split(',').flatMap((place, _, { length }) => {
     const whole = `${before}${place === '' && length === 1 ? socket : place}${after}`;
     return URL.canParse(whole) ? [new URL(whole)] : [];

@@ -78,7 +78,7 @@ export async function openBeside(choices: Choices, onRun: (report: RunReport, at
     },
     onFatal: (error) => log.push(`fatal: ${error.message}`),
   });
-  service.callbacks.reach = (uri) => daemon.addresses.listener + new URL(uri).pathname;
+  service.callbacks.reach = (uri) => `${daemon.addresses.listener ?? ''}${new URL(uri).pathname}`;
   onTestFinished(() => clock.during(daemon.stop()));
   const at: Beside = {
     clock,
