@@ -62,9 +62,9 @@ function fieldIn(table: string, column: string, kind: string): string | undefine
   return table === 'vendor_tax_defaults' && column !== 'account_id' ? 'tax_defaults' : undefined;
 }
 
-/** What has one row, describes the file itself, or says that a vendor is forgotten. */
+/** What has one row, describes the file itself, or says that a vendor is forgotten or the mirror was moved. */
 const untouched =
-  /^(migrations|_reading_counter|mirror_identity|owner|_feed_removed|_feed_epochs|_forgotten_vendors|data_dictionary|.*_types)$/;
+  /^(migrations|_reading_counter|mirror_identity|owner|_feed_removed|_feed_epochs|_forgotten_vendors|_moved|data_dictionary|.*_types)$/;
 
 const nameOf = (account: string, vendorid: number): string => canary(`${account}/${vendorid}`, 'name', 'vendor_name');
 

@@ -32,7 +32,7 @@ const proxies: Readonly<Record<ProxyName, Proxy>> = {
   nginx: {
     file: 'nginx.conf',
     settings: ({ folder, port, listener }) => {
-      const [, server = ''] = /```nginx\n(.*?)```/s.exec(runbook) ?? [];
+      const [, server = ''] = /```nginx\n((?:(?!```).)*listen 443.*?)```/s.exec(runbook) ?? [];
       const own = replaced(server, {
         'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
         'mirror.example.com;': 'localhost;',
