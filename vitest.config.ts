@@ -35,6 +35,7 @@ const alone = [
 
 /** The proofs that take longest, the longest first. */
 const long = [
+  'test/postgres/several.test.ts',
   'test/process/commands/sandbox.test.ts',
   'test/integration/sync/churn.test.ts',
   'test/chromium/page.test.ts',
@@ -48,6 +49,8 @@ const long = [
   'test/hostile/strangers-page.test.ts',
   'test/process/serve/serve.test.ts',
   'test/hostile/network.test.ts',
+  'test/postgres/copy.test.ts',
+  'test/postgres/forget.test.ts',
 ];
 
 /**

@@ -5,7 +5,7 @@ import { missingPostgres, startServer, type StartedServer } from '../support/pos
 import { asked } from '../support/test-size.ts';
 import { outcomes, startSeedProcesses, type SeedProcesses } from './runs/seed-processes.ts';
 
-const worlds = asked('WORLDS', 2);
+const worlds = asked('WORLDS', 1);
 const from = asked('SEED', 12);
 
 describe.skipIf(isMissing(missingPostgres))('simulated worlds on a server', () => {
