@@ -5,6 +5,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { lockProcess, takeSideLock } from '../../../../src/store/files/locks.ts';
 import { openMirror } from '../../../../src/store/mirror.ts';
+import { mirrorOptions } from '../../../../src/store/reader.ts';
+import { SqliteDatabase } from '../../../../src/store/sqlite/database.ts';
 import { fileClock as clock, migrations, otherConnection, temporaryFolder } from '../../../support/mirror-file.ts';
 
 /** A mirror before its last migration. */
@@ -18,12 +20,11 @@ async function olderMirror(): Promise<string> {
     .at(-1)!;
   rmSync(join(older, 'mirror', last));
   const path = join(folder, 'vendors.db');
-  await (await open(path, older)).close();
+  await (await SqliteDatabase.open(mirrorOptions({ path, migrations: older, clock, random: systemRandom }))).close();
   return path;
 }
 
-const open = (path: string, from = migrations) =>
-  openMirror({ path, migrations: from, clock, random: systemRandom, lockProcess });
+const open = (path: string) => openMirror({ path, migrations, clock, random: systemRandom, lockProcess });
 
 /** The lock of a daemon that this process did not start. @returns what ends it. */
 function daemonOf(path: string): () => void {

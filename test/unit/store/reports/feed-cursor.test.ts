@@ -69,7 +69,7 @@ describe('a cursor', () => {
   it('is refused in words that say what happened', () => {
     expect(whyGone({ reason: 'removed' })).toBe('Changes after this cursor were removed.');
     expect(whyGone({ reason: 'other_history' })).toBe(
-      'This cursor belongs to another history: the mirror was rebuilt, or restored from a copy.',
+      'This cursor belongs to another history: the mirror was rebuilt, restored from a copy, or moved to PostgreSQL.',
     );
   });
 });
