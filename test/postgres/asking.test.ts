@@ -1,10 +1,7 @@
 /** The program asks a mirror in PostgreSQL, and the service beside it: `verify`, `doctor`, `status`. */
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
+import { storeSettings } from '../support/postgres-schema.ts';
 import { missingPostgres } from '../support/postgres-server.ts';
 import { postgresServer } from '../support/postgres.ts';
 import { testbed } from '../support/testbed.ts';
@@ -19,9 +16,7 @@ interface Checks {
 describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
   it('is compared with the service, examined, and shown beside its daemon', async () => {
     const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 30 });
-    const key = join(temporaryFolder(), 'key');
-    writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
-    const store = `database: ${await server.database()}\nsecretsKeyFile: ${key}`;
+    const store = storeSettings(await server.database());
     const settings = 'sync: { lag: 0s, secondLook: 1s }';
     const at = await testbed({ level: 'program', service, store, listens: true, settings });
     const before = await at.run('doctor', '--json');

@@ -1,13 +1,12 @@
 /** The program with its mirror in PostgreSQL: commands, and a daemon with its webhooks, as people run them. */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import { activeDifferences } from '../support/mirror/differences.ts';
-import { askSchema } from '../support/postgres-schema.ts';
+import { askSchema, storeSettings } from '../support/postgres-schema.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { freePort } from '../support/network/free-port.ts';
@@ -24,9 +23,7 @@ const settings = 'sync: { lag: 0s, secondLook: 1s }';
 async function place(address?: string) {
   const to = address ?? (await server.database());
   const folder = temporaryFolder();
-  const key = join(folder, 'key');
-  writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
-  return { to, folder, store: `database: ${to}\nsecretsKeyFile: ${key}` };
+  return { to, folder, store: storeSettings(to) };
 }
 
 const world = () => testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 });

@@ -1,6 +1,5 @@
 /** A mirror in a file, copied into a PostgreSQL, where it goes on: the same vendors, callbacks and deliveries, and a feed of its own. */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +19,7 @@ import { delivery, signed } from '../support/deliveries/signed-delivery.ts';
 import { failureOf } from '../support/failure.ts';
 import { ask, migrations, newPath, otherConnection, placeMirror, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
-import { askSchema, storeAt } from '../support/postgres-schema.ts';
+import { askSchema, newKeyFile, storeAt } from '../support/postgres-schema.ts';
 import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { taken, until } from '../support/testbed/daemon-process.ts';
@@ -33,13 +32,6 @@ import { history } from './schema-rows.ts';
 const server = postgresServer();
 
 type Row = Record<string, unknown>;
-
-/** A file with a key for secrets. */
-function newKey(): string {
-  const key = join(temporaryFolder(), 'key');
-  writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
-  return key;
-}
 
 /** Names of the schemas of a mirror that a server has. */
 async function schemasAt(to: string): Promise<unknown[]> {
@@ -80,7 +72,7 @@ async function expectSameRows(path: string, to: string, names = publicNames(path
 function copied(path: string, to: string, more: { secrets?: string; key?: string } = {}) {
   return copyToPostgres({
     ...{ path, migrations, secrets: more.secrets ?? `${path}.none`, clock: systemClock, random: systemRandom },
-    to: { ...storeAt(to), secretsKeyFile: more.key ?? newKey() },
+    to: { ...storeAt(to), secretsKeyFile: more.key ?? newKeyFile() },
     interrupted: new AbortController().signal,
     onProgress: () => undefined,
   });
@@ -121,7 +113,7 @@ notify: [{ name: target, url: "http://127.0.0.1:9/", secret: "whsec_${Buffer.all
     expect((await at.run('reconcile')).status).toBe(0);
     const [registered] = callbacks();
 
-    const key = newKey();
+    const key = newKeyFile();
     const argv = ['copy', '--to', to, '--secrets-key-file', key, '--json'];
     const result = await at.run(...argv);
     expect([result.status, result.stderr]).toEqual([0, expect.stringContaining('no longer written')]);
@@ -266,7 +258,7 @@ async function stopped(vendors = 40) {
   const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors });
   const at = await testbed({ level: 'program', service, settings: 'sync: { lag: 0s }' });
   expect((await at.run('sync')).status).toBe(0);
-  const key = newKey();
+  const key = newKeyFile();
   const argv = (to: string, ...more: string[]) => ['copy', '--to', to, '--secrets-key-file', key, ...more];
   return { service, at, key, argv };
 }

@@ -1,7 +1,4 @@
 /** What `doctor` says of the PostgreSQL that keeps a mirror. */
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Checkup } from '../../src/cmd/doctor-checkup.ts';
 import { storeCheckups } from '../../src/cmd/doctor-mirror.ts';
@@ -12,9 +9,10 @@ import { readSecretFile } from '../../src/settings/file.ts';
 import { openPostgresMirror } from '../../src/store/mirror.ts';
 import type { ServerFacts } from '../../src/store/postgres/server-facts.ts';
 import { openPostgresSecrets, secretsSealing } from '../../src/store/secrets/secrets.ts';
-import { migrations, packageRoot, temporaryFolder } from '../support/mirror-file.ts';
+import { migrations, packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { freePort } from '../support/network/free-port.ts';
+import { newKeyFile } from '../support/postgres-schema.ts';
 import { askedForPassword, isOwnServer, missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
 import { settingsIn } from '../support/settings.ts';
@@ -33,17 +31,11 @@ const like = (said: RegExp | string): unknown =>
 
 type Told = Readonly<Record<string, Pick<Checkup, 'result' | 'message' | 'remedy'>>>;
 
-function keyFile(): string {
-  const file = join(temporaryFolder(), 'key');
-  writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
-  return file;
-}
-
 /** The checks by name, in their order; of one name, the last. */
 async function told(database: string, over: Readonly<Record<string, unknown>> = {}): Promise<Told> {
   const settings = settingsIn(
     '.',
-    { database, secrets: undefined, secretsKeyFile: keyFile(), ...over },
+    { database, secrets: undefined, secretsKeyFile: newKeyFile(), ...over },
     readSecretFile,
   );
   const found: Record<string, Checkup> = {};
@@ -130,7 +122,7 @@ describe.skipIf(isMissing(missingPostgres))('doctor on a server', () => {
 
   it('with a mirror and secrets finds them in order, and says that the server does not wait for its disk', async () => {
     const address = await server.database();
-    const key = keyFile();
+    const key = newKeyFile();
     await makeMirror(address, key);
     const found = await told(address, { secretsKeyFile: key });
     expect(found['database']).toMatchObject({ result: 'ok', message: like(/on PostgreSQL \d+/) });
@@ -148,7 +140,7 @@ describe.skipIf(isMissing(missingPostgres))('doctor on a server', () => {
 
   it('says that the key is another one than what is stored was sealed with, or is not there', async () => {
     const address = await server.database();
-    await makeMirror(address, keyFile());
+    await makeMirror(address, newKeyFile());
     expect((await told(address))['secrets']).toMatchObject({
       result: 'problem',
       message: like(/sealed with the key [0-9a-f]{8}/),

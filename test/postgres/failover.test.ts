@@ -1,15 +1,12 @@
 /** The primary is lost: nothing that was acknowledged is lost with it where a synchronous standby takes over; else one run puts it right. */
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { newDelivery } from '../support/deliveries/new-delivery.ts';
-import { migrations, temporaryFolder } from '../support/mirror-file.ts';
+import { migrations } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { isOwnServer, missingPostgres, startOwnServer } from '../support/postgres-server.ts';
-import { storeAt } from '../support/postgres-schema.ts';
+import { storeAt, storeSettings } from '../support/postgres-schema.ts';
 import { askPostgres, postgresProxy } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
 import { testbed } from '../support/testbed.ts';
@@ -106,9 +103,7 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a standby that take
       onTestFinished(standby.stop);
       const proxy = await postgresProxy(primary.address);
       const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 });
-      const key = join(temporaryFolder(), 'key');
-      writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
-      const store = `database: ${proxy.address}\nsecretsKeyFile: ${key}`;
+      const store = storeSettings(proxy.address);
       const at = await testbed({ level: 'program', service, store, settings: 'sync: { lag: 0s, secondLook: 1s }' });
       expect((await at.run('sync')).status).toBe(0);
       const { checks } = JSON.parse((await at.run('doctor', '--json')).stdout) as { checks: { message: string }[] };

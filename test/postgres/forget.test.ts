@@ -1,11 +1,11 @@
 /** `forget` on both engines: the same rows stay, and nothing of the rest is in the files of the server. */
-import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ask, temporaryFolder } from '../support/mirror-file.ts';
+import { ask } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
+import { storeSettings } from '../support/postgres-schema.ts';
 import { missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { testbed } from '../support/testbed.ts';
@@ -21,12 +21,10 @@ const name = 'Unmistakable Pumps & Valves';
 async function both() {
   const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 30, account: ['6BApk'] });
   const to = await server.database();
-  const key = join(temporaryFolder(), 'key');
-  writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
   const program = (store?: string) =>
     testbed({ level: 'program', service, settings: 'sync: { lag: 0s }', ...(store !== undefined && { store }) });
   const file = await program();
-  const there = await program(`database: ${to}\nsecretsKeyFile: ${key}`);
+  const there = await program(storeSettings(to));
   const run = async (...argv: string[]) => {
     const [one, other] = [await file.run(...argv), await there.run(...argv)];
     expect([other.status, other.stderr]).toEqual([one.status, other.stderr]);

@@ -1,12 +1,10 @@
 /** An address with several servers: the first that answers and takes writes is used, and after a failover the other one, without a proxy. */
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MirrorError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { PostgresSession } from '../../src/store/postgres/session.ts';
-import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
+import { packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { freePort } from '../support/network/free-port.ts';
 import {
@@ -16,7 +14,7 @@ import {
   startOwnServer,
   type OwnServer,
 } from '../support/postgres-server.ts';
-import { storeAt } from '../support/postgres-schema.ts';
+import { storeAt, storeSettings } from '../support/postgres-schema.ts';
 import { askPostgres, postgresProxy } from '../support/postgres.ts';
 import { until } from '../support/testbed/daemon-process.ts';
 import { testbed } from '../support/testbed.ts';
@@ -110,13 +108,11 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a program that is t
     onTestFinished(standby.stop);
     const both = addressOf([placeOf(standby), placeOf(primary)]);
     const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 5 });
-    const key = join(temporaryFolder(), 'key');
-    writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
     const at = await testbed({
       level: 'program',
       service,
       listens: true,
-      store: `database: ${both}\nsecretsKeyFile: ${key}`,
+      store: storeSettings(both),
       settings: `sync: { lag: 0s, secondLook: 1s }\npublish: [{ to: '${both}', schema: reports }]`,
     });
     const daemon = await at.serve();

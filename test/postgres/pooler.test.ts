@@ -1,11 +1,8 @@
 /** A mirror in PostgreSQL behind a pooler that gives each transaction another session. */
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { missingPooler, pooled } from '../support/pooler.ts';
+import { storeSettings } from '../support/postgres-schema.ts';
 import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { until } from '../support/testbed/daemon-process.ts';
@@ -19,13 +16,11 @@ describe.skipIf(isMissing(missingPostgres ?? missingPooler) || !isOwnServer)('Pg
   it('is all that a daemon and commands beside it need, and doctor says that it is there', async () => {
     const direct = await server.database();
     const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 20 });
-    const key = join(temporaryFolder(), 'key');
-    writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
     const at = await testbed({
       level: 'program',
       service,
       listens: true,
-      store: `database: ${await pooled(direct, sessions)}\nsecretsKeyFile: ${key}`,
+      store: storeSettings(await pooled(direct, sessions)),
       settings: 'sync: { lag: 0s, secondLook: 1s }',
     });
     const daemon = await at.serveUntilSwept();

@@ -1,7 +1,4 @@
 /** Secrets in PostgreSQL: whose they are, that each refresh token is used by one process, and that none stands there as it is. */
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Hold } from '../../src/api/auth/oauth-tokens.ts';
 import { systemClock, systemRandom, type Clock } from '../../src/domain/clock.ts';
@@ -10,8 +7,9 @@ import { postgresAddress } from '../../src/settings/addresses.ts';
 import type { PostgresStore } from '../../src/settings/parse.ts';
 import { openPostgresSecrets, secretsSealing } from '../../src/store/secrets/secrets.ts';
 import type { TokenStore } from '../../src/store/secrets/token-store.ts';
-import { migrations, temporaryFolder } from '../support/mirror-file.ts';
+import { migrations } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
+import { newKeyFile } from '../support/postgres-schema.ts';
 import { missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { virtualClock, type VirtualClock } from '../support/virtual-clock.ts';
@@ -22,10 +20,11 @@ async function place(): Promise<{ readonly address: string; readonly store: Post
   const address = await server.database();
   const to = postgresAddress(address);
   if (typeof to === 'string') throw new Error(to);
-  const secretsKeyFile = join(temporaryFolder(), 'key');
-  writeFileSync(secretsKeyFile, randomBytes(32).toString('hex'));
   const schemas = { schema: 'vendors', secretsSchema: 'kept_apart' };
-  return { address, store: { to, ...schemas, password: undefined, passwordFile: undefined, secretsKeyFile } };
+  return {
+    address,
+    store: { to, ...schemas, password: undefined, passwordFile: undefined, secretsKeyFile: newKeyFile() },
+  };
 }
 
 /** As a process of its own opens them. */

@@ -1,5 +1,4 @@
 /** Several daemons of one mirror in PostgreSQL, behind a load balancer: all take deliveries, one works, and one that dies takes nothing with it. */
-import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,12 +6,11 @@ import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import { activeDifferences } from '../support/mirror/differences.ts';
-import { temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { balancerOf } from '../support/network/balancer.ts';
 import { freePort } from '../support/network/free-port.ts';
 import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
-import { askSchema } from '../support/postgres-schema.ts';
+import { askSchema, storeSettings } from '../support/postgres-schema.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
 import { asked } from '../support/test-size.ts';
 import { flow, isTaken, missing, until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
@@ -36,14 +34,12 @@ interface Machine {
 async function machines(over = '') {
   const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 40 });
   const to = await server.database();
-  const key = join(temporaryFolder(), 'key');
-  writeFileSync(key, randomBytes(32).toString('hex'), { mode: 0o600 });
   const ports = [await freePort(), await freePort()];
   const publicUrl = await balancerOf(ports);
   const at = await testbed({
     level: 'program',
     service,
-    store: `database: ${to}\nsecretsKeyFile: ${key}`,
+    store: storeSettings(to),
     settings: `sync: { lag: 0s, secondLook: 1s }\n${over}`,
   });
   const settings = readFileSync(join(at.folder, 'mirror.yaml'), 'utf8');

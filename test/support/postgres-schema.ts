@@ -1,8 +1,12 @@
 /** A schema of PostgreSQL for one test, asked without waiting as a file is: by `psql`. */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { postgresAddress } from '../../src/settings/addresses.ts';
 import type { PostgresStore } from '../../src/settings/parse.ts';
 import type { PostgresServer } from '../../src/store/postgres/session.ts';
+import { temporaryFolder } from './mirror-file.ts';
 
 let schemas = 0;
 
@@ -17,6 +21,18 @@ export function storeAt(address: string, schema = 'vendor_mirror'): PostgresStor
   if (typeof to === 'string') throw new Error(`${address} is not ${to}`);
   const unused = { password: undefined, passwordFile: undefined, secretsKeyFile: undefined };
   return { to, schema, secretsSchema: `${schema}_secrets`, ...unused };
+}
+
+/** A file with a new key of the secrets. */
+export function newKeyFile(): string {
+  const file = join(temporaryFolder(), 'key');
+  writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+  return file;
+}
+
+/** The settings of a program whose mirror is in the database at that address. */
+export function storeSettings(address: string, key = newKeyFile()): string {
+  return `database: ${address}\nsecretsKeyFile: ${key}`;
 }
 
 export function dropSchema(server: PostgresServer): void {
