@@ -66,7 +66,7 @@ export class DeliveryReceiver {
   constructor(options: DeliveryReceiverOptions) {
     this.#options = options;
     const { clock, mirror, verifiers, onWrongSignatures } = options;
-    this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
+    this.#commits = new GroupCommit({ clock, commit: (list) => mirror.acceptDeliveries(list) });
     this.#signatures = new SignatureCheck(clock, verifiers);
     this.#monitor = new SignatureMonitor(clock, onWrongSignatures);
   }
@@ -220,8 +220,6 @@ export function outcomeOfRefusal(status: number): Outcome {
 export interface GroupCommitOptions {
   readonly clock: Clock;
   readonly commit: (deliveries: readonly NewDelivery[]) => Promise<void>;
-  /** The most deliveries that may wait; more are refused at once. */
-  readonly capacity: number;
 }
 
 /**
@@ -229,28 +227,18 @@ export interface GroupCommitOptions {
  * acknowledged before its commit is on disk.
  */
 export class GroupCommit {
-  readonly #capacity: number;
   readonly #commit: (delivery: NewDelivery) => Promise<void>;
-  #unanswered = 0;
 
-  constructor({ clock, commit, capacity }: GroupCommitOptions) {
-    this.#capacity = capacity;
+  constructor({ clock, commit }: GroupCommitOptions) {
     this.#commit = inBatches(clock, async (group) => {
       await commit(group);
       return group.map(() => undefined);
     });
   }
 
-  /** Journals a delivery; resolves when it is on disk. @throws MirrorError `rate_limited` where too many wait; whatever `commit` throws. */
-  async add(delivery: NewDelivery): Promise<void> {
-    if (this.#unanswered >= this.#capacity)
-      throw new MirrorError('rate_limited', 'Too many deliveries wait to be written.');
-    this.#unanswered += 1;
-    try {
-      await this.#commit(delivery);
-    } finally {
-      this.#unanswered -= 1;
-    }
+  /** Journals a delivery; resolves when it is on disk. @throws whatever `commit` throws. */
+  add(delivery: NewDelivery): Promise<void> {
+    return this.#commit(delivery);
   }
 }
 

@@ -15,7 +15,6 @@ async function orderOf(ms: number): Promise<string[]> {
   const events: string[] = [];
   const commits = new GroupCommit({
     clock: systemClock,
-    capacity: 10,
     commit: (list) => at.mirror.deliveries.acceptDeliveries(list),
   });
   const { port1: here, port2: sender } = new MessageChannel();

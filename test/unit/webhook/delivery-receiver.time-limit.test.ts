@@ -9,12 +9,14 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
-function receiver(hangs: { keys?: boolean; commit?: boolean }) {
+function receiver(hangs: { keys?: boolean; commit?: boolean }, failure?: Error) {
   const clock = virtualClock();
   const lines: string[] = [];
   const taken = new DeliveryReceiver({
     ...{ clock, log: createLog('info', { write: (line) => void lines.push(line) }) },
-    mirror: { acceptDeliveries: () => (hangs.commit ? never() : Promise.resolve()) },
+    mirror: {
+      acceptDeliveries: () => (hangs.commit ? never() : failure ? Promise.reject(failure) : Promise.resolve()),
+    },
     verifiers: {
       usable: () => (hangs.keys ? never() : Promise.resolve([knownVerifier])),
       offer: () => never(),
@@ -57,7 +59,10 @@ it.each([
   },
 );
 
-it('a delivery is accepted, and nothing waits, where the mirror answers', async () => {
-  const { receive } = receiver({});
-  for (let count = 0; count < 3; count += 1) expect(await receive()).toBe('accepted');
+it.each([
+  ['accepts', undefined, 'accepted'],
+  ['fails', new Error('full'), 'unavailable'],
+] as const)('each delivery gives its place back where the mirror %s', async (_, failure, outcome) => {
+  const { receive } = receiver({}, failure);
+  for (let count = 0; count <= 1_000; count += 1) expect(await receive()).toBe(outcome);
 });
