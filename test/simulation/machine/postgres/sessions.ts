@@ -36,6 +36,8 @@ export class Sessions {
   readonly #open = new Set<Session>();
   readonly #random: SeededRandom;
   #speaking: Promise<void> | undefined;
+  /** Of sessions that speak, also those that are no longer waited for: until they are answered. */
+  readonly #unanswered = new Set<Promise<void>>();
   #isPlanned = false;
 
   constructor(random: SeededRandom) {
@@ -71,7 +73,9 @@ export class Sessions {
       const next = ready.length === 1 ? ready[0]! : this.#random.pick(ready);
       let timer: NodeJS.Timeout | undefined;
       const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, waitsForAnother)));
-      this.#speaking = Promise.race([next.speak(), enough]).then(() => {
+      const spoken = next.speak().finally(() => this.#unanswered.delete(spoken));
+      this.#unanswered.add(spoken);
+      this.#speaking = Promise.race([spoken, enough]).then(() => {
         clearTimeout(timer);
         this.#speaking = undefined;
         this.plan();
@@ -88,7 +92,7 @@ export class Sessions {
     for (let idle = 0, hasLoaded = this.starting === 0; ;) {
       const sessions = [...this.#open];
       if (this.#speaking) await this.#speaking;
-      else if (sessions.some((session) => session.isSpeaking)) await pause(1);
+      else if (this.#unanswered.size > 0) await Promise.race(this.#unanswered);
       else if (this.#isPlanned || sessions.some((session) => session.isWaiting)) {
         idle += 1;
         if (idle > mostIdleTurns) throw new Error('A transaction waits for something else than its statements.');
@@ -131,7 +135,7 @@ interface Job {
 export class Session implements Connected {
   /** The writers' lock that its transaction has. */
   lock: string | undefined;
-  isSpeaking = false;
+  #isSpeaking = false;
   readonly #options: SessionOptions;
   readonly #jobs: Job[] = [];
   #isWriting = false;
@@ -157,7 +161,7 @@ export class Session implements Connected {
 
   /** @param locks who has which writers' lock */
   isReady(locks: ReadonlyMap<string | undefined, Session>): boolean {
-    if (this.isSpeaking || !this.isWaiting) return false;
+    if (this.#isSpeaking || !this.isWaiting) return false;
     const wanted = writersLockIn(this.#jobs[0]!.asked.text);
     return wanted === undefined || (locks.get(wanted) ?? this) === this;
   }
@@ -178,7 +182,7 @@ export class Session implements Connected {
   /** Says all that it was asked by now, and hands on what it was answered. */
   async speak(): Promise<void> {
     if (this.#fallsAsleep()) return;
-    this.isSpeaking = true;
+    this.#isSpeaking = true;
     const handing = await Promise.all(
       this.#jobs.splice(0).map(async (job) => {
         try {
@@ -189,7 +193,7 @@ export class Session implements Connected {
         }
       }),
     );
-    this.isSpeaking = false;
+    this.#isSpeaking = false;
     // What it waits for, a dead process never gets.
     if (this.user.clock.alive) for (const hand of handing) hand();
   }
