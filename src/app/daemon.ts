@@ -495,7 +495,8 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       onWrongCode: () => refused.note(id, 'wrong_code', null),
     });
   const accounts = await AccountServices.open({
-    ...{ ...options, build },
+    ...options,
+    build,
     shared: () => (permits = newPermits()),
     othersServeWithin: settings.postgres ? accountsSeenWithin : 0,
   });

@@ -22,7 +22,7 @@ import { isUsedAt, takeSideLock, type SideLock } from '../files/locks.ts';
 import { moveOf, noteMove, refuseMoved, takeBackMove } from '../files/moved.ts';
 import { isEmptySchema, migrateWithin } from '../postgres/migrate.ts';
 import { mirrorServer, secretsServer } from '../postgres/server.ts';
-import { PostgresSession, type PostgresServer } from '../postgres/session.ts';
+import { confirmedOnDisk, PostgresSession, type PostgresServer } from '../postgres/session.ts';
 import { mirrorOptions, type MirrorFileOptions } from '../reader.ts';
 import { cursorParts, resolveCursor } from '../reports/feed-cursor.ts';
 import { sealedColumns } from '../secrets/sealed-columns.ts';
@@ -173,10 +173,8 @@ class CopyRun {
     const of = { place: this.#place, left: this.#left, rows: this.#rows };
     try {
       const wasThere = await session.atomically(async () => {
-        // A role may have switched it off: the file would say that it was moved, and the server could lose it.
-        await session.run(
-          `SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`,
-        );
+        // Otherwise the file would say that it was moved, and the server could lose it.
+        await session.run(confirmedOnDisk);
         if (await this.#isDone(session)) return true;
         await this.#makeSchemas(session);
         await this.#whileNobodyElseWrites(async () => {

@@ -22,7 +22,7 @@ import { Turns } from '../sql/turns.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
 import { isThere, migrate } from './migrate.ts';
-import { connect, ofServer, processIdOf, type PostgresServer } from './session.ts';
+import { confirmedOnDisk, connect, ofServer, type PostgresServer, processIdOf } from './session.ts';
 
 export interface PostgresDatabaseOptions {
   readonly server: PostgresServer;
@@ -323,12 +323,7 @@ class Session implements Sending {
       `SET LOCAL statement_timeout TO ${limits.postgresStatement}`,
       `SET LOCAL idle_in_transaction_session_timeout TO ${limits.postgresStatement}`,
       ...(kind === 'writeWithoutSync' ? ['SET LOCAL synchronous_commit TO off'] : []),
-      // A role or a database may have switched it off.
-      ...(kind === 'write'
-        ? [
-            `SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`,
-          ]
-        : []),
+      ...(kind === 'write' ? [confirmedOnDisk] : []),
       ...(kind === 'read'
         ? []
         : [`SELECT pg_advisory_xact_lock(hashtextextended('vendor-mirror writes ${schema}', 0))`]),

@@ -104,6 +104,10 @@ export class PostgresSession {
   }
 }
 
+/** Lets a transaction be on disk when it is confirmed, although a role or a database may have switched that off. */
+export const confirmedOnDisk = `SELECT set_config('synchronous_commit',
+  CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`;
+
 /** The number by which the server, or a pooler before it, named the session of a client. */
 export function processIdOf(client: Client): number | null {
   return (client as { readonly processID?: number | null }).processID ?? null;
