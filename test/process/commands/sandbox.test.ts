@@ -114,7 +114,7 @@ it('K22 commands without a daemon take turns with the one world, and a daemon wa
 });
 
 it('L84 the first start begins with weeks of history, also after one that was killed, shows a change soon, and has run only now; the second goes on', async () => {
-  const weeks = (churn: number): string => `{ vendors: 250, seed: 1, churn: ${churn}, history: 14 }`;
+  const weeks = (churn: number): string => `{ vendors: 80, seed: 1, churn: ${churn}, history: 14 }`;
   const at = await sandboxPlace(weeks(5));
   const killed = at.serve();
   await until(() => existsSync(`${at.database}.history/mirror.db-wal`));
@@ -125,13 +125,13 @@ it('L84 the first start begins with weeks of history, also after one that was ki
   const begun = timestamp(systemClock.now());
   const first = at.serve();
   await first.logged('the sandbox begins with 14 days');
-  await first.swept();
+  await until(() => at.query(`SELECT 1 FROM runs WHERE outcome = 'complete'`).length > 0);
   await until(() => /"msg":"vendor \d+ (changed|is new|was)/.test(first.stderr()));
   expect(await first.end()).toBe(0);
   expect(existsSync(`${at.database}.history`)).toBe(false);
   expect(at.query(`SELECT 1 FROM runs WHERE started_at < '${begun}'`)).toEqual([]);
   const made = at.query(`SELECT seq FROM vendor_versions WHERE valid_from < '${begun}'`);
-  expect(made.length).toBeGreaterThan(500);
+  expect(made.length).toBeGreaterThan(300);
   expect(at.query(`SELECT DISTINCT date(received_at) FROM deliveries`).length).toBeGreaterThan(9);
 
   at.settle(weeks(0));
