@@ -23,14 +23,8 @@ import { FilePlace } from './places/file-place.ts';
 import type { PostgresMirror } from './postgres/open.ts';
 import type { Standby } from './postgres/processes.ts';
 import type { MirrorSizes, Place } from './places/place.ts';
-import {
-  lockedOrClosed,
-  refuseMigrationBesideDaemon,
-  type ProcessLock,
-  type Roles,
-  type ServingProcess,
-  type Work,
-} from './files/locks.ts';
+import { lockedOrClosed, refuseMigrationBesideDaemon } from './files/locks.ts';
+import type { ProcessLock, Roles, ServingProcess, Work } from './processes.ts';
 import { refuseMoved } from './files/moved.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';

@@ -27,6 +27,7 @@ import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
 import { fileStatement } from '../sqlite/connection.ts';
+import type { ProcessesThere, ProcessLock } from '../processes.ts';
 
 export interface SideLock {
   /** The moment of the start by a clock that was set since, milliseconds since 1970. */
@@ -175,19 +176,6 @@ function closeToOthers(path: string): void {
   }
 }
 
-/**
- * Processes that use the same mirror recognise each other by a random name, drawn at each start, and by a locked file of that name beside
- * the mirror. The lock is released when the process ends, for whatever reason. Process ids would not work: every container counts its own.
- */
-export interface ProcessLock {
-  /** The random name of this process. */
-  readonly name: string;
-  /** Whether the process of that name still uses the mirror. */
-  isAlive(name: string): boolean;
-  /** Releases the name of this process. */
-  release(): void;
-}
-
 /** A name that cannot be taken is drawn again, at most this often. */
 const maxTries = 10;
 
@@ -261,44 +249,6 @@ export function isProcessAlive(database: string, name: string): boolean | undefi
   } catch {
     return undefined;
   }
-}
-
-/** What a daemon is for. Of a mirror in a file, its one daemon does both. */
-export interface Roles {
-  readonly listens: boolean;
-  /** One at a time works. */
-  readonly mayWork: boolean;
-}
-
-/** Who works on a mirror that several daemons serve, as one of them sees it. */
-export interface Work {
-  readonly isHere: boolean;
-  /** The machine of the daemon that works; null where none does. */
-  readonly host: string | null;
-}
-
-/** One of the daemons that serve a mirror. */
-export interface ServingProcess {
-  /** The name of its machine. */
-  readonly host: string;
-  /** Of vendor-mirror. */
-  readonly version: string;
-  /** UTC. */
-  readonly since: string;
-  readonly works: boolean;
-  readonly listens: boolean;
-  /** Whether it works, or would where no other does. */
-  readonly may_work: boolean;
-}
-
-/** Processes that use a mirror. */
-export interface ProcessesThere {
-  /** When the daemon began, in milliseconds since 1970; undefined where none runs. */
-  readonly daemonSince: number | undefined;
-  /** Whether the process of that name is there; undefined where that cannot be known. */
-  isAlive(name: string): boolean | undefined;
-  /** The daemons that serve it, those that began first before others; null where the mirror is a file, which has one at most. */
-  readonly serving: readonly ServingProcess[] | null;
 }
 
 /** The processes that use the mirror at that path, for who only reads: each is looked for when it is asked for. */

@@ -18,7 +18,7 @@ import {
   type DaemonEpoch,
   type LeftRecord,
 } from '../files/identity.ts';
-import type { ProcessLock } from '../files/locks.ts';
+import type { ProcessLock } from '../processes.ts';
 
 export class FilePlace implements Place {
   readonly database: SqliteDatabase;

@@ -1,0 +1,53 @@
+/**
+ * The processes that use a mirror. They recognise each other by a random name, drawn at each start, and by a lock that ends with the process,
+ * for whatever reason: of a file beside the mirror (`files/locks.ts`), or of a row of its schema (`postgres/processes.ts`). Process ids would
+ * not work: every container counts its own.
+ */
+
+/** This process among those that use the same mirror. */
+export interface ProcessLock {
+  /** The random name of this process. */
+  readonly name: string;
+  /** Whether the process of that name still uses the mirror. */
+  isAlive(name: string): boolean;
+  /** Releases the name of this process. */
+  release(): void;
+}
+
+/** What a daemon is for. Of a mirror in a file, its one daemon does both. */
+export interface Roles {
+  readonly listens: boolean;
+  /** One at a time works. */
+  readonly mayWork: boolean;
+}
+
+/** Who works on a mirror that several daemons serve, as one of them sees it. */
+export interface Work {
+  readonly isHere: boolean;
+  /** The machine of the daemon that works; null where none does. */
+  readonly host: string | null;
+}
+
+/** One of the daemons that serve a mirror. */
+export interface ServingProcess {
+  /** The name of its machine. */
+  readonly host: string;
+  /** Of vendor-mirror. */
+  readonly version: string;
+  /** UTC. */
+  readonly since: string;
+  readonly works: boolean;
+  readonly listens: boolean;
+  /** Whether it works, or would where no other does. */
+  readonly may_work: boolean;
+}
+
+/** Processes that use a mirror. */
+export interface ProcessesThere {
+  /** When the daemon began, in milliseconds since 1970; undefined where none runs. */
+  readonly daemonSince: number | undefined;
+  /** Whether the process of that name is there; undefined where that cannot be known. */
+  isAlive(name: string): boolean | undefined;
+  /** The daemons that serve it, those that began first before others; null where the mirror is a file, which has one at most. */
+  readonly serving: readonly ServingProcess[] | null;
+}
