@@ -28,7 +28,7 @@ import { isLoopback, publishedSchemas, type Settings } from '../settings/parse.t
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
 import { listenerMovedAt, type DaemonEpoch } from '../store/files/identity.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
-import type { Roles } from '../store/processes.ts';
+import type { Roles } from '../domain/processes.ts';
 import { MadeFiles } from '../store/made-files.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';

@@ -1,5 +1,5 @@
 /** The daemons that serve one mirror, in words, and what is missing among them. */
-import type { ServingProcess } from '../store/processes.ts';
+import type { ServingProcess } from '../domain/processes.ts';
 
 /** One of them, such as “books-1 works and listens (0.2.0, since 2026-12-01 10:00:00 UTC)”. */
 export function daemonWords({ host, version, since, works, listens, may_work }: ServingProcess): string {

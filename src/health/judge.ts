@@ -45,7 +45,7 @@ import { catalogue, isAccessRefused, isOfToken, withFullStop, type ErrorCode } f
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
 import { lagOf, type TargetReport } from '../store/reports/outbox-report.ts';
-import type { ServingProcess, Work } from '../store/processes.ts';
+import type { ServingProcess, Work } from '../domain/processes.ts';
 import type { PublicationReport } from '../store/publications.ts';
 import type { ReportedRun } from '../store/runs.ts';
 import { noSpaceForSweep } from '../store/sqlite/file-systems.ts';

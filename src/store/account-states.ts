@@ -9,7 +9,7 @@
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { accountStates, runsShown, type AccountState } from './account-reports.ts';
-import type { ProcessLock } from './processes.ts';
+import type { ProcessLock } from '../domain/processes.ts';
 import { carriersOf } from './runs.ts';
 import type { Database } from './sql/database.ts';
 

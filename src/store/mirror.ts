@@ -24,7 +24,7 @@ import type { PostgresMirror } from './postgres/open.ts';
 import type { Standby } from './postgres/processes.ts';
 import type { MirrorSizes, Place } from './places/place.ts';
 import { lockedOrClosed, refuseMigrationBesideDaemon } from './files/locks.ts';
-import type { ProcessLock, Roles, ServingProcess, Work } from './processes.ts';
+import type { ProcessLock, Roles, ServingProcess, Work } from '../domain/processes.ts';
 import { refuseMoved } from './files/moved.ts';
 import { expiringFindings, Findings } from './findings.ts';
 import { Gateways } from './gateways.ts';

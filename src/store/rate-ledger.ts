@@ -21,7 +21,7 @@ import type {
   ReservationOrWait,
   RateWindow,
 } from '../domain/reading.ts';
-import type { ProcessLock } from './processes.ts';
+import type { ProcessLock } from '../domain/processes.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';

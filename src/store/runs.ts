@@ -4,7 +4,7 @@ import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import { accessRefusals, type ErrorCode } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import { nextOutcome, type EndedOutcome, type RunKind } from '../domain/run.ts';
-import type { ProcessLock } from './processes.ts';
+import type { ProcessLock } from '../domain/processes.ts';
 import type { ClockSetBackLog, ReadingCounter } from './reading-counter.ts';
 import { among, batchSize, type Expiring } from './retention.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';

@@ -4,7 +4,7 @@ import type { Presence } from '../domain/presence.ts';
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Vendor } from '../domain/vendor.ts';
-import type { ProcessLock } from './processes.ts';
+import type { ProcessLock } from '../domain/processes.ts';
 import type { Marks } from './marks.ts';
 import type { Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';

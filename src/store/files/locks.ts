@@ -27,7 +27,7 @@ import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
 import { fileStatement } from '../sqlite/connection.ts';
-import type { ProcessesThere, ProcessLock } from '../processes.ts';
+import type { ProcessesThere, ProcessLock } from '../../domain/processes.ts';
 
 export interface SideLock {
   /** The moment of the start by a clock that was set since, milliseconds since 1970. */

@@ -18,7 +18,7 @@ import {
   type DaemonEpoch,
   type LeftRecord,
 } from '../files/identity.ts';
-import type { ProcessLock } from '../processes.ts';
+import type { ProcessLock } from '../../domain/processes.ts';
 
 export class FilePlace implements Place {
   readonly database: SqliteDatabase;

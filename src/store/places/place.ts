@@ -4,7 +4,7 @@ import type { Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
 import type { ProcessOptions } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
-import type { ProcessLock, Roles, ServingProcess, Work } from '../processes.ts';
+import type { ProcessLock, Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { Standby } from '../postgres/processes.ts';
 import type { Database } from '../sql/database.ts';
 

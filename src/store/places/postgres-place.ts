@@ -6,7 +6,7 @@ import { refuseLostColumns } from '../export/export-rows.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
 import { exportToFile, type ProcessOptions, type RowsElsewhere } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
-import type { Roles, ServingProcess, Work } from '../processes.ts';
+import type { Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { MirrorSizes, Place } from './place.ts';
 import { mirrorSql, runQuery } from '../sql/statement.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.ts';
 import type { PostgresStore } from '../../settings/parse.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
-import type { ProcessesThere } from '../processes.ts';
+import type { ProcessesThere } from '../../domain/processes.ts';
 import type { ExportedMirror } from '../export/write-export.ts';
 import { PostgresDatabase } from '../postgres/database.ts';
 import { processesThere } from '../postgres/processes.ts';

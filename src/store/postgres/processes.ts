@@ -8,7 +8,7 @@ import { hostname } from 'node:os';
 import { parseInstant, sleep, sleptThrough, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import type { ProcessLock, ProcessesThere, Roles, ServingProcess, Work } from '../processes.ts';
+import type { ProcessLock, ProcessesThere, Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import { shortLockWait } from '../sql/database.ts';
 import { statement, type Connection, type None, type Statement } from '../sql/statement.ts';
 import type { PostgresDatabase } from './database.ts';

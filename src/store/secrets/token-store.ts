@@ -4,7 +4,7 @@ import { parseInstant, sleep, sleptThrough, timestamp, type Clock, type Random }
 import { MirrorError } from '../../domain/errors.ts';
 import { Secret, type TokenPair } from '../../domain/secret.ts';
 import { shortLockWait, type Database } from '../sql/database.ts';
-import type { ProcessLock } from '../processes.ts';
+import type { ProcessLock } from '../../domain/processes.ts';
 import { statement, type Statement } from '../sql/statement.ts';
 import type { Sealing } from './sealing.ts';
 import type { LeaseRule } from './secrets-place.ts';

@@ -9,7 +9,7 @@ import {
   type PublicationStatus,
   type TargetStatus,
 } from '../../../src/health/judge.ts';
-import type { ServingProcess } from '../../../src/store/processes.ts';
+import type { ServingProcess } from '../../../src/domain/processes.ts';
 import type { PublicationReport } from '../../../src/store/publications.ts';
 import type { TargetReport } from '../../../src/store/reports/outbox-report.ts';
 import { unknownState, type WebhookDays } from '../../../src/store/account-reports.ts';

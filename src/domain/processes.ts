@@ -1,6 +1,6 @@
 /**
  * The processes that use a mirror. They recognise each other by a random name, drawn at each start, and by a lock that ends with the process,
- * for whatever reason: of a file beside the mirror (`files/locks.ts`), or of a row of its schema (`postgres/processes.ts`). Process ids would
+ * for whatever reason: of a file beside the mirror (`store/files/locks.ts`), or of a row of its schema (`store/postgres/processes.ts`). Process ids would
  * not work: every container counts its own.
  */
 
