@@ -8,6 +8,7 @@ import {
   look,
   missingChromium,
   picture,
+  print,
   scrollsSideways,
   unreached,
   type Look,
@@ -53,7 +54,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
       await page.setViewportSize({ width: 794, height: 1123 });
       await page.emulateMedia({ media: 'print', colorScheme: 'light' });
       expect(await scrollsSideways(page)).toBe(false);
-      await picture(page, `overview-${vendors}-print`);
+      await print(page, `overview-${vendors}-print`);
       expect([troubles, faults]).toEqual([[], []]);
     },
   );
@@ -218,7 +219,9 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await page.getByText('Owed to active vendors', { exact: true }).waitFor();
     await page.locator('#events .changes li').first().waitFor();
     await page.emulateMedia({ media: 'print' });
-    expect(await page.locator('#printed').innerText()).toMatch(/, \d{4}-\d\d-\d\d, as of [\d: -]+ UTC$/);
+    expect(await page.locator('#printed').innerText()).toMatch(
+      /, printed \d{4}-\d\d-\d\d [\d:]+ UTC, as of [\d: -]+ UTC$/,
+    );
     expect(await page.locator('button:visible, input:visible, .plot:visible').count()).toBe(0);
     // By hour for two days, in a section and in details that are folded.
     expect(await page.locator('#webhooks .chart').first().locator('tbody tr:visible').count()).toBe(49);
@@ -227,7 +230,22 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const cut = `[...document.querySelectorAll('.changes, .scroll')]
       .filter((list) => list.scrollHeight > list.clientHeight + 1).map((list) => list.className)`;
     expect(await page.evaluate(cut)).toEqual([]);
-    await picture(page, 'printed');
+    // On a sheet there is room for each column.
+    expect(await page.locator('#runs thead th:visible').count()).toBe(8);
+    expect(await print(page, 'printed')).toBeLessThan(9);
+  });
+
+  it('is printed as of the last answer, though nothing changed since the page was sent', async () => {
+    const { url } = await startAdmin({}, () => Promise.resolve(facts()));
+    const { page } = await opened(url);
+    const printed = page.locator('#printed');
+    await printed
+      .getByText(/printed 2026-11-20 12:00:\d\d UTC, as of 12:00:(0[1-9]|[1-5]\d) UTC/)
+      .waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const asOf = (await printed.innerText()).replace(/.*(?=as of)/s, '').trim();
+    await printed.filter({ hasNotText: /12:00:0[0-3] UTC, as of/ }).waitFor({ state: 'attached' });
+    expect(await printed.innerText()).toContain(asOf);
   });
 
   it('requests an action only after a confirmation, and shows its outcome; without a token it says why there are no actions', async () => {
@@ -332,8 +350,9 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(await page.getByRole('alert').innerText()).toMatch(/^The daemon does not answer.* at [\d:]+ UTC/);
     // Backgrounds are not printed.
     expect(await page.evaluate(`getComputedStyle(document.querySelector('#notice')).color`)).toBe('rgb(20, 32, 43)');
-    await page.setViewportSize({ width: 794, height: 1123 });
-    await picture(page, 'dead-print');
+    // A filter would print pictures of the text, cut at their edges.
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`)).toBe('none');
+    await print(page, 'dead-print');
     await page.emulateMedia({ media: 'screen' });
     const second = await showMirror(path, { port: Number(new URL(first.url).port) });
     await page.locator('#notice').waitFor({ state: 'hidden' });

@@ -53,7 +53,7 @@ export function actionRoutes(
 
 /** Why there are no actions, and what to do. */
 export const noTokenMessage =
-  'Actions need a token, because anybody who can open this page could use them. Set admin.token or admin.tokenFile in the settings, and restart the daemon.';
+  'Actions need a token, because anybody who can open this page could use them. Set `admin.token` or `admin.tokenFile` in the settings, and restart the daemon.';
 
 const refuseWithoutToken: ApiHandle = () =>
   Promise.resolve(jsonAnswer({ error: 'no_token', message: noTokenMessage }, 403));

@@ -24,7 +24,7 @@ export function actionSection(health: AccountHealth, mayAct: boolean): Html | nu
         : mayAct
           ? html`<p class="buttons">${buttonsOf(health).map((button) => buttonHtml(button, account))}</p>
               <p id="outcome" role="status" data-own></p>`
-          : html`<p class="soft">${noTokenMessage}</p>`
+          : html`<p class="soft">${sentence(noTokenMessage)}</p>`
     }
   </section>`;
 }

@@ -153,7 +153,7 @@ function leftOut({ rows, unknown }: OwedReport): Html | null {
 
 function history({ code, days }: CurrencyFigures): Html {
   const places = currencyDigits(code);
-  const text = (amount: OwedAmount): string => `${owedText(amount, code)} ${code}`;
+  const text = (amount: OwedAmount): string => owedText(amount, code);
   const ends = days.filter(
     ({ day }, index) => index === days.length - 1 || days[index + 1]?.day.slice(0, 7) !== day.slice(0, 7),
   );

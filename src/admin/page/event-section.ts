@@ -104,8 +104,8 @@ export function gatewaySection({ gateways }: Figures, now: number): Html {
     ({ sgid, name, since, removed: at }) =>
       html`<li>
         <span class="pill ${at === null ? 'good' : 'fair'}">${at === null ? 'enabled' : 'removed'}</span>
-        <b><bdi>${name ?? `Gateway ${sgid}`}</bdi></b>
-        ${at === null ? html`since ${ago(now, since)}` : ago(now, at)}
+        <b><bdi>${name ?? `Gateway ${sgid}`}</bdi></b
+        >, ${at === null ? html`for ${lasting(now, since)}` : ago(now, at)}
       </li>`,
   );
   return foldedSection(

@@ -111,11 +111,18 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
         <script type="module" src="${root}page.js"></script>
       </head>
       <body data-version="${version}" data-now="${Math.round(now)}">
-        <p id="printed">vendor-mirror, ${timestamp(now).slice(0, 10)}, as of ${clockTime(now, timestamp(now))}</p>
-        ${body}
+        ${printedLine(now)} ${body}
       </body>
     </html>`;
   return { body: Buffer.from(whole.text), version };
+}
+
+/** The head of a printed page. The browser counts on: when it is printed, by which its ages are told, and when the daemon last said how it stands. */
+function printedLine(now: number): Html {
+  const moment = timestamp(now);
+  return html`<p id="printed">
+    vendor-mirror, printed ${timeElement(moment, `${moment.slice(0, 19)} UTC`, 'now')}, as of ${clockTime(now, moment)}
+  </p>`;
 }
 
 const numbers = new Intl.NumberFormat('en');
@@ -155,7 +162,7 @@ export function clockTime(now: number, moment: string): Html {
   return timeElement(moment, momentInWords(moment, timestamp(now)), 'at');
 }
 
-function timeElement(moment: string | null, words: string, kind: 'ago' | 'for' | 'at'): Html {
+function timeElement(moment: string | null, words: string, kind: 'ago' | 'for' | 'at' | 'now'): Html {
   if (moment === null || parseInstant(moment) === undefined) return html`${words}`;
   const exact = moment.slice(0, 19);
   return html`<time datetime="${exact.replace(' ', 'T')}Z" title="${exact} UTC" data-time="${kind}">${words}</time>`;
@@ -216,7 +223,7 @@ export function chart({ words, grain, kind, places, at, series, table }: Chart):
     <div class="plot" role="img" aria-label="${words}" data-own data-series="${figures}"></div>
     <details>
       <summary>In numbers</summary>
-      <div class="scroll" tabindex="0" role="group" aria-label="Table">
+      <div class="scroll" tabindex="0" role="group" aria-label="${words}">
         <table>
           <thead>
             <tr>

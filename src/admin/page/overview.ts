@@ -124,7 +124,7 @@ function verdict({ facts, verdict: found, problems, asOf }: AccountHealth, healt
   const when =
     moment === null
       ? '.'
-      : html`${isCorrect ? ' as of' : ', since'} <strong>${clockTime(now, moment)}</strong>, ${ago(now, moment)}.`;
+      : html`${isCorrect ? ' as of' : ', since'} <strong>${clockTime(now, moment)},</strong> ${ago(now, moment)}.`;
   const upTo =
     asOf === null
       ? null

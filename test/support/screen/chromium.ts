@@ -103,3 +103,15 @@ export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env['PICTURES'];
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
+
+/** Prints a page on A4, kept where `PICTURES` says. @returns how many sheets it takes */
+export async function print(page: Page, name: string): Promise<number> {
+  const folder = process.env['PICTURES'];
+  const margin = '12mm';
+  const paper = await page.pdf({
+    format: 'A4',
+    margin: { top: margin, bottom: margin, left: margin, right: margin },
+    ...(folder ? { path: join(folder, `${name}.pdf`) } : {}),
+  });
+  return paper.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
+}

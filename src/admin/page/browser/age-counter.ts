@@ -4,9 +4,14 @@ import { agoInWords, inWords, momentInWords } from '../../../domain/duration.ts'
 export interface AgeCounter {
   /** The daemon's clock, in milliseconds since 1970, as of this moment. */
   setNow(now: number): void;
+  /** What is shown still holds, as of this moment. */
+  confirm(): void;
 }
 
-/** Begins to count. `data-time` of a `<time>` says what it shows: how long `ago` it was, how long something has lasted (`for`), or when (`at`). */
+/**
+ * Begins to count. `data-time` of a `<time>` says what it shows: how long `ago` it was, how long something has lasted (`for`), when (`at`),
+ * or what time it is `now`.
+ */
 export function countAges(): AgeCounter {
   let ahead = Number(document.body.dataset['now'] ?? Date.now()) - Date.now();
   const show = (): void => {
@@ -14,7 +19,14 @@ export function countAges(): AgeCounter {
     for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-time]')) {
       const [moment, kind] = [Date.parse(time.dateTime), time.dataset['time']];
       const [past, exact] = [now - moment, exactWords(moment, now)];
-      const words = kind === 'at' ? exact : kind === 'for' ? inWords(Math.max(0, past)) : agoInWords(past);
+      const words =
+        kind === 'now'
+          ? exactWords(now, 0)
+          : kind === 'at'
+            ? exact
+            : kind === 'for'
+              ? inWords(Math.max(0, past))
+              : agoInWords(past);
       if (time.textContent !== words && !isSelected(time)) time.textContent = words;
       if (time.title !== exact) time.title = exact;
     }
@@ -24,6 +36,11 @@ export function countAges(): AgeCounter {
   return {
     setNow(now) {
       ahead = now - Date.now();
+      show();
+    },
+    confirm() {
+      const asOf = document.querySelector<HTMLTimeElement>('#printed [data-time="at"]');
+      if (asOf) asOf.dateTime = new Date(Date.now() + ahead).toISOString();
       show();
     },
   };

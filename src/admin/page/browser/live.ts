@@ -12,8 +12,8 @@ const firstPatience = 4_000;
 const mostPatience = 60_000;
 let patience = firstPatience;
 
-/** Calls `onPage` with the daemon's clock whenever the page was exchanged. A reader may pause that. */
-export function keepLive(onPage: (now: number) => void): void {
+/** Calls `onPage` with the daemon's clock whenever the page was exchanged, `onSame` whenever it still holds. A reader may pause that. */
+export function keepLive(onPage: (now: number) => void, onSame: () => void): void {
   let version = document.body.dataset['version'] ?? '';
   let waiting: ReturnType<typeof setTimeout> | undefined;
   const button = document.querySelector<HTMLButtonElement>('#pause');
@@ -34,7 +34,7 @@ export function keepLive(onPage: (now: number) => void): void {
           const [printed, fresh] = [document.querySelector('#printed'), body.querySelector('#printed')];
           if (printed && fresh) printed.replaceChildren(...fresh.childNodes);
           onPage(Number(body.dataset['now']));
-        }
+        } else onSame();
       }
     }
     waiting = setTimeout(() => void refresh(), document.hidden ? restInBackground : rest);

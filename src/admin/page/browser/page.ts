@@ -11,8 +11,11 @@ const hideAccounts = filterAccounts();
 drawCharts();
 searchAsTyped();
 offerActions();
-keepLive((now) => {
-  ages.setNow(now);
-  drawCharts();
-  hideAccounts();
-});
+keepLive(
+  (now) => {
+    ages.setNow(now);
+    drawCharts();
+    hideAccounts();
+  },
+  () => ages.confirm(),
+);

@@ -46,7 +46,7 @@ describe('/api/actions', () => {
       const { status, body } = await ask(`/api/actions/${name}`, { 'content-type': 'application/json' }, 'POST', '{}');
       expect([status, JSON.parse(body)]).toMatchObject([
         403,
-        { error: 'no_token', message: expect.stringContaining('Set admin.token') as string },
+        { error: 'no_token', message: expect.stringContaining('Set `admin.token`') as string },
       ]);
     }
     expect(asked).toEqual([]);
