@@ -377,6 +377,7 @@ export const checkOf = {
   clock_set_back: 'freshness',
   stale: 'freshness',
   in_doubt: 'freshness',
+  mirror_differs: 'comparison',
   last_run: 'last run',
   absences_waiting: 'absences',
   token_sees_less: 'absences',

@@ -19,6 +19,7 @@
  *   clock_set_back       bad    the age of the mirror is not known until the next complete sweep
  *   stale                bad    what lists show is older than admin.maxStaleness
  *   in_doubt             bad    its records cannot be relied on (a machine slept, a file was restored); only its daemon knows
+ *   mirror_differs       fair   `verify` found vendors that differ, and no sweep was complete since, so the mirror is not called correct
  *   last_run             fair   the last run was not complete
  *   absences_waiting     fair   many vendors are no longer listed, and a person must say whether they are gone
  *   token_sees_less      fair   vendors can no longer be read while the service still counts them: nothing is concluded
@@ -297,6 +298,7 @@ const headlines = {
   clock_set_back: 'Your mirror may be out of date',
   stale: 'Your mirror may be out of date',
   in_doubt: 'Your mirror may be out of date',
+  mirror_differs: 'Your mirror differs from the service',
   values_unreadable: 'Some values could not be read',
 } as const;
 
@@ -508,6 +510,13 @@ const tooOld: Rule = (found) => {
 
 const inDoubt: Rule = ({ facts: { doubt } }) => (doubt === null ? undefined : problem('in_doubt', 'bad', doubt, null));
 
+const mirrorDiffers: Rule = ({ facts: { runs } }) => {
+  const run = runs.find(({ outcome }) => outcome === 'complete');
+  if (run?.kind !== 'verify' || run.error_code !== 'differences') return undefined;
+  const message = `The last verify found differences: ${withFullStop(run.error ?? 'none is known')}`;
+  return problem('mirror_differs', 'fair', message, run.remedy ?? catalogue.differences.hint, run.finished_at);
+};
+
 const lastRun: Rule = (found) => {
   const { error, facts, hasDaemon } = found;
   if (!error || accessRefused(found) || (error.code !== null && error.code === codeOf(facts.failing))) return undefined;
@@ -718,6 +727,7 @@ const rules: readonly Rule[] = [
   neverComplete,
   tooOld,
   inDoubt,
+  mirrorDiffers,
   lastRun,
   absencesWaiting,
   tokenSeesLess,

@@ -18,6 +18,9 @@ import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
 /** Raised whenever a record is read otherwise than before: a new field, or another rule. */
 export const derivation = 1;
 
+/** Older than any: all rows are to be derived again. */
+const none = 0;
+
 /** The version of the rules by which all rows of the file are derived. */
 export async function heldDerivation(db: Snapshot): Promise<number> {
   const held = statement<None, { derivation: number }>(db, () =>
@@ -89,25 +92,28 @@ export class Derivation {
     }
   }
 
+  /**
+   * Which of these vendors stand in the mirror otherwise than their records say: another program wrote into it. If there are any, all rows are
+   * derived again before the next run.
+   */
+  async findAltered(
+    accountId: string,
+    vendorids: readonly number[],
+    deriveVendor: DeriveVendor,
+  ): Promise<ReadonlySet<number>> {
+    const altered = new Set<number>();
+    await this.#database.read(async () => {
+      for (const vendorid of vendorids)
+        if (await this.#derive({ account_id: accountId, vendorid }, deriveVendor)) altered.add(vendorid);
+    });
+    if (altered.size > 0) await this.#database.write(() => this.#hold.send({ derivation: none }));
+    return altered;
+  }
+
   async #renewRow(key: VendorKey, deriveVendor: DeriveVendor): Promise<void> {
-    const row = await this.#rows.find(key);
-    if (!row) return;
-    let read: Vendor;
-    try {
-      read = deriveVendor(row.vendorid, row.raw);
-    } catch (error) {
-      // Damaged records are left as they are: the next reading replaces them.
-      if (error instanceof MirrorError) return;
-      throw error;
-    }
-    const before = await this.#childRows.vendorOf(row);
-    // A state that was inferred is not in the record.
-    const { vis_state, ...others } = read;
-    const shown = row.vis_state_source === 'inferred' || vis_state === undefined ? others : read;
-    const { vendor, changed } = mergeReading(before, shown);
-    const columns = columnsOf(vendor, row.raw);
-    const news = changed.filter((field) => isNews(before, vendor, field));
-    if (news.length === 0 && changed.length === 0 && isSame(row, columns)) return;
+    const derived = await this.#derive(key, deriveVendor);
+    if (!derived) return;
+    const { row, columns, vendor, news } = derived;
     const at = changedAt(this.#clock.now(), row.changed_at);
     this.#rows.update({ ...row, ...columns, ...(news.length > 0 && { changed_at: at }) });
     this.#childRows.replace(row, vendor, false);
@@ -116,6 +122,36 @@ export class Derivation {
     const cause = { at, source: row.source, runId: null, deliveryId: null };
     await this.#history.continue(keyOf(row), row.raw, { state, changed: news, vendor }, cause);
   }
+
+  /** What the record of a vendor says; undefined where it stands in the mirror like that, and where there is no record that can be read. */
+  async #derive(key: VendorKey, deriveVendor: DeriveVendor): Promise<Derived | undefined> {
+    const row = await this.#rows.find(key);
+    if (!row) return undefined;
+    let read: Vendor;
+    try {
+      read = deriveVendor(row.vendorid, row.raw);
+    } catch (error) {
+      // Damaged records are left as they are: the next reading replaces them.
+      if (error instanceof MirrorError) return undefined;
+      throw error;
+    }
+    const before = await this.#childRows.vendorOf(row);
+    // A state that was inferred is not in the record.
+    const { vis_state, ...others } = read;
+    const shown = row.vis_state_source === 'inferred' || vis_state === undefined ? others : read;
+    const { vendor, changed } = mergeReading(before, shown);
+    const columns = columnsOf(vendor, row.raw);
+    if (changed.length === 0 && isSame(row, columns)) return undefined;
+    return { row, vendor, columns, news: changed.filter((field) => isNews(before, vendor, field)) };
+  }
+}
+
+interface Derived {
+  readonly row: VendorTable;
+  readonly vendor: Vendor;
+  readonly columns: ReturnType<typeof columnsOf>;
+  /** Fields of which readers of the mirror saw another value. */
+  readonly news: readonly string[];
 }
 
 function isSame(row: VendorTable, columns: ReturnType<typeof columnsOf>): boolean {

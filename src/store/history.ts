@@ -105,6 +105,13 @@ export class History {
     for (const span of spansOf(vendor, owedState(state))) this.#addSpanOf(key, span, cause);
   }
 
+  /** The same, where another program may have deleted the vendor's row alone: what is left of its history ends, with `raw` as its record. */
+  async beginAgain(key: VendorKey, raw: string, state: VersionState, vendor: Vendor, cause: Cause): Promise<void> {
+    this.#endVersion.send({ ...key, at: cause.at, raw });
+    for (const { code } of await this.#openSpans.all(key)) this.#endSpan.send({ ...key, code, at: cause.at });
+    await this.begin(key, state, vendor, cause);
+  }
+
   /** Ends the current version, whose record was `endedRaw`, and adds the next. */
   async continue(
     key: VendorKey,

@@ -124,7 +124,7 @@ export class ReadingWriter {
       if (!before)
         return forgotten.has(row.vendorid)
           ? forgottenVerdict
-          : await this.#create(key, rowWithout(row, optional), stamp, changeContext);
+          : await this.#create(key, rowWithout(row, optional), stamp, changeContext, apart);
       const verdict = await this.#update(before, rowWithout(row, otherwise), stamp, context, true);
       if (verdict.kind === 'unchanged' && before.presence !== shown.presence)
         this.#rows.confirm(before, stamp.readSeq, shown);
@@ -198,7 +198,7 @@ export class ReadingWriter {
     const details = await this.#details.fields(context.accountId);
     const verdict = stored
       ? await this.#update(stored, row, stamp, context, false, details)
-      : await this.#create(key, row, stamp, await this.#changeContextOf(context));
+      : await this.#create(key, row, stamp, await this.#changeContextOf(context), true);
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
     await this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
     // The answer to a write need not be what a read by id shows.
@@ -281,7 +281,14 @@ export class ReadingWriter {
     };
   }
 
-  async #create(key: VendorKey, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Promise<Verdict> {
+  /** @param mayHaveRest whether the tables besides may hold something of it, because another program deleted its row */
+  async #create(
+    key: VendorKey,
+    row: VendorRow,
+    stamp: ReadStamp,
+    changeContext: ChangeContext,
+    mayHaveRest: boolean,
+  ): Promise<Verdict> {
     const vendor = row.vendor();
     const state = {
       vis_state: kept(vendor.vis_state) ?? null,
@@ -291,8 +298,10 @@ export class ReadingWriter {
     const changed = changeColumns(changeContext, stamp);
     const begun = { presence_ms: null, first_seen_at: changed.changed_at, detail_seq: null, details_at: null };
     this.#rows.insert(Object.assign(columnsOf(vendor, row.raw), key, { ...state, ...changed, ...begun }));
-    this.#childRows.replace(key, vendor, true);
-    await this.#history.begin(key, state, vendor, changeContext);
+    this.#childRows.replace(key, vendor, !mayHaveRest);
+    await (mayHaveRest
+      ? this.#history.beginAgain(key, row.raw, state, vendor, changeContext)
+      : this.#history.begin(key, state, vendor, changeContext));
     return { kind: 'created', vendor };
   }
 

@@ -53,6 +53,8 @@ export interface VerifyReport {
   readonly sourceTotal: number;
   readonly mirrorTotal: number;
   readonly differences: readonly VendorDifference[];
+  /** How many of them another program altered in the mirror: the next run makes them again what their records say. */
+  readonly altered: number;
   readonly inFlight: readonly VendorInFlight[];
   readonly notCompared: NotCompared | undefined;
   /** Whether the list, or a page of it, shows none of several vendors that the mirror holds: a run would refuse it. */
@@ -85,6 +87,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
       sourceTotal: counter.counts.seen,
       mirrorTotal: 0,
       differences: [],
+      altered: 0,
       inFlight: [],
       notCompared: undefined,
       isOfStrangers: false,
@@ -92,14 +95,16 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
     };
   }
   const { error } = report;
+  const unequal = whatIsNotEqual(report);
   await mirror.runs.finishRun(run, {
     outcome: nextOutcome('running', endingOf('verify', error)),
     counts: counter.counts,
     proof: null,
     moved: null,
-    error: error?.message ?? whatIsNotEqual(report)?.message ?? null,
-    errorCode: error?.code ?? null,
-    remedy: error?.remedy,
+    error: error?.message ?? unequal?.message ?? null,
+    // What cannot be read is known apart from this run.
+    errorCode: error?.code ?? (report.differences.some(({ kind }) => kind !== 'unreadable') ? 'differences' : null),
+    remedy: error?.remedy ?? unequal?.remedy,
     safeAsOf: null,
     listedAsOf: null,
   });
@@ -195,8 +200,12 @@ async function compare(
     if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'unreadable', fields });
   const all = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
   const toBeRead = new Set(all.length > 0 ? await mirror.queue.untried(accountId) : []);
-  const inFlight = all.flatMap((one) => moving.inFlight(one, toBeRead) ?? []);
-  const differences = all.filter((one) => moving.inFlight(one, toBeRead) === undefined);
+  const ids = all.filter(({ kind }) => kind === 'different').map(({ vendorid }) => vendorid);
+  const altered = await mirror.derivation.findAltered(accountId, ids, vendorOf);
+  const inFlightOf = (one: VendorDifference): VendorInFlight | undefined =>
+    altered.has(one.vendorid) ? undefined : moving.inFlight(one, toBeRead);
+  const inFlight = all.flatMap((one) => inFlightOf(one) ?? []);
+  const differences = all.filter((one) => inFlightOf(one) === undefined);
   const shownById = unseen.suspects.filter((vendorid) => read.has(vendorid) && !found.has(vendorid)).length;
   if (conclusion.shown === 0 && shownById > 0 && differences.length === 0) {
     const vendors = shownById === 1 ? 'one vendor' : `${shownById} vendors`;
@@ -208,6 +217,7 @@ async function compare(
     // Deleted vendors that lists hide cannot be compared.
     mirrorTotal: unseen.present - unseen.hidden.length,
     differences,
+    altered: altered.size,
     inFlight,
     notCompared,
     isOfStrangers: listed > 0 && strangers.areShown(unseen.present),
@@ -309,17 +319,32 @@ async function record(
 const reportUnreadable =
   'Report them to the service: it sends values that cannot be read. `vendors.unreadable_fields` names the fields.';
 
+function alteredWords(altered: number): string {
+  if (altered === 0) return '';
+  const which = altered === 1 ? 'One vendor does' : `${altered} vendors do`;
+  return ` ${which} not stand in the mirror as the service sent it: another program wrote into it.`;
+}
+
 /** What a person is told of a comparison that ended, and found not all to be equal. */
-export function whatIsNotEqual({ differences, notCompared, isOfStrangers }: VerifyReport): MirrorError | undefined {
+export function whatIsNotEqual({
+  differences,
+  altered,
+  notCompared,
+  isOfStrangers,
+}: VerifyReport): MirrorError | undefined {
   const { length } = differences;
   if (length > 0 && isOfStrangers)
     return new MirrorError('differences', 'The service shows other vendors than the mirror holds.', {
       remedy: acceptAccount,
     });
   if (length > 0)
-    return new MirrorError('differences', length === 1 ? 'One vendor differs.' : `${length} vendors differ.`, {
-      remedy: differences.every(({ kind }) => kind === 'unreadable') ? reportUnreadable : undefined,
-    });
+    return new MirrorError(
+      'differences',
+      `${length === 1 ? 'One vendor differs.' : `${length} vendors differ.`}${alteredWords(altered)}`,
+      {
+        remedy: differences.every(({ kind }) => kind === 'unreadable') ? reportUnreadable : undefined,
+      },
+    );
   if (!notCompared) return undefined;
   const { fields, vendors } = notCompared;
   const whose = vendors === 1 ? 'one vendor' : `${vendors} vendors`;

@@ -75,6 +75,7 @@ const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   clock_set_back: 'VendorMirrorStale',
   stale: 'VendorMirrorStale',
   in_doubt: 'VendorMirrorStale',
+  mirror_differs: null, // a person compared; the next complete run ends it
   last_run: null, // the next one may be complete; if none is, the mirror becomes stale
   absences_waiting: 'VendorMirrorBreakerWaiting',
   token_sees_less: 'VendorMirrorNotAllKnown',

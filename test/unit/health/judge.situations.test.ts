@@ -151,6 +151,23 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     of({ runs: [run(9, { outcome: 'incomplete', error: 'Page 3 was cut off.', error_code: 'sweep_incomplete' })] }),
     correct('last_run', catalogue.sweep_incomplete.hint),
   ],
+  ...(['equal', 'incomplete'] as const).map((next): (typeof situations)[number] => [
+    `a comparison found differences, and the next run was ${next}`,
+    of({
+      runs: [
+        ...(next === 'equal'
+          ? []
+          : [run(10, { outcome: 'incomplete', error: 'Page 3 was cut off.', error_code: 'sweep_incomplete' })]),
+        run(9, { kind: 'verify', error: '2 vendors differ.', error_code: 'differences' }),
+      ],
+    }),
+    correct('mirror_differs', catalogue.differences.hint),
+  ]),
+  [
+    'a comparison found differences, and a run was complete after it',
+    of({ runs: [run(10), run(9, { kind: 'verify', error: '2 vendors differ.', error_code: 'differences' })] }),
+    correct('correct', null),
+  ],
   [
     'the breaker tripped',
     of({ runs: [failed('breaker_tripped')], findings: [{ kind: 'breaker', count: 1 }] }),

@@ -99,3 +99,14 @@ describe('rows of an older derivation', () => {
     expect(at.query('SELECT derivation FROM mirror_identity')).toEqual([{ derivation }]);
   });
 });
+
+it.each(['page', 'record'] as const)('a row that another program deleted alone comes back by a %s', async (by) => {
+  const at = await testbed({ level: 'store' });
+  const read = sent(1, { outstanding_balance: [{ amount: { amount: '12.50', code: 'EUR' } }] });
+  await at.page(await at.ask(), read);
+  const owed = at.query('SELECT * FROM owed');
+  at.damage('DELETE FROM vendors');
+  expect([await at[by](await at.ask(), read)].flat()).toEqual(['created']);
+  expect(at.query('SELECT * FROM owed')).toEqual(owed);
+  expect(at.query('SELECT count(*) AS open FROM _vendor_versions WHERE valid_to IS NULL')).toEqual([{ open: 1 }]);
+});
