@@ -1,15 +1,17 @@
 /**
  * Fields that lists leave out and reads by id carry ("details"): which they are, by account, and which vendors are to be read for them.
  * One that lists show otherwise than reads by id do, without an edit (no balance, a masked number, a note that is cut), is left out too: what
- * lists show of it is never applied.
+ * lists show of it is never applied. Where only few vendors have it, that holds for those alone.
  *
  * A vendor is a witness of a field where a read by id carries it, the list row before did not, and nothing was edited in between: `updated_at`
  * is the same in both, or, where lists leave that out too, all that the row carried. Two witnesses make it a detail, or one among enough vendors
- * that were asked. The list row of a witness that carries the field takes that back: lists may carry it for some vendors only. Of a field that
- * lists show otherwise, a run compares the vendors that it reads (`sync/details.ts`); there the list row of a witness takes that back when it
- * shows the value that is stored. While there are
- * details, `vendors.detail_seq` orders the vendors: 0 for one that is new or whose listed row changed, otherwise the number of its last read by
- * id, successful or not; `details_at` says when it last succeeded.
+ * that were asked. The list row of a witness that carries the field takes that back: lists may carry it for some vendors only.
+ *
+ * Which vendors show a field otherwise, a run finds out (`sync/details.ts`): enough of them make it a detail (`learned_at`), and fewer stand in
+ * its row alone. There the list row of a witness takes that back when it shows the value that is stored.
+ *
+ * While there are details, `vendors.detail_seq` orders the vendors: 0 for one that is new or whose listed row changed, otherwise the number of
+ * its last read by id, successful or not; `details_at` says when it last succeeded.
  */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
@@ -41,12 +43,20 @@ interface OfAccount {
 }
 type Shown = Pick<VendorTable, 'raw' | 'updated_at' | 'source'>;
 
+/** Fields that lists show otherwise than reads by id do. */
+interface ShownOtherwise {
+  /** Those that were learned, of all vendors. */
+  readonly ofAll: readonly string[];
+  /** Those of a vendor. */
+  readonly of: (vendorid: number) => readonly string[];
+}
+
 /** The statements, for work inside a transaction. */
 export class DetailRows {
   readonly #fields: Statement<OfAccount, { field: string }>;
-  readonly #shown: Statement<OfAccount, { field: string; vendorids: string }>;
+  readonly #shown: Statement<OfAccount, { field: string; vendorids: string; is_learned: number }>;
   readonly #witnesses: Statement<OfAccount & { field: string }, { vendorids: string }>;
-  readonly #held: Statement<VendorKey, { raw: string }>;
+  readonly #stored: Statement<VendorKey, { raw: string; details_at: string | null }>;
   readonly #note: Statement<
     OfAccount & { field: string; vendorids: string; learned_at: string | null; is_shown: number }
   >;
@@ -65,22 +75,18 @@ export class DetailRows {
     );
     this.#shown = statement(
       db,
-      (at) => sql`SELECT field, vendorids FROM _detail_fields WHERE account_id = ${at('account_id')} AND is_shown = 1`,
+      (at) => sql`
+      SELECT field, vendorids, CASE WHEN learned_at IS NULL THEN 0 ELSE 1 END AS is_learned FROM _detail_fields
+      WHERE account_id = ${at('account_id')} AND is_shown = 1`,
     );
-    this.#held = statement(db, (at) =>
-      ofVendor(
-        mirrorSql
-          .selectFrom('vendors')
-          .select('raw')
-          .where(sql<boolean>`details_at > '1971-01-01'`),
-        at,
-      ),
+    this.#stored = statement(db, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendors').select(['raw', sql<string | null>`details_at`.as('details_at')]), at),
     );
     this.#witnesses = statement(
       db,
       (at) => sql`
       SELECT vendorids FROM _detail_fields
-      WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
+      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND (is_shown = 0 OR learned_at IS NOT NULL)`,
     );
     this.#note = statement(
       db,
@@ -125,26 +131,46 @@ export class DetailRows {
   }
 
   /** Those that lists show, but otherwise than reads by id do. */
-  async shownOtherwise(account_id: string): Promise<string[]> {
-    return (await this.#shown.all({ account_id })).map(({ field }) => field);
+  async shownOtherwise(account_id: string): Promise<ShownOtherwise> {
+    const ofAll: string[] = [];
+    const ofFew = new Map<number, string[]>();
+    for (const { field, vendorids, is_learned } of await this.#shown.all({ account_id }))
+      if (is_learned === 1) ofAll.push(field);
+      else
+        for (const vendorid of JSON.parse(vendorids) as number[])
+          ofFew.set(vendorid, [...(ofFew.get(vendorid) ?? []), field]);
+    return { ofAll, of: (vendorid) => [...ofAll, ...(ofFew.get(vendorid) ?? [])] };
   }
 
-  /** A list showed these vendors: where a field that lists show otherwise is as it is stored, and not empty, its witness takes that back. */
+  /** Of which vendors alone lists show a field otherwise, by field. */
+  async shownOfFew(account_id: string): Promise<ReadonlyMap<string, readonly number[]>> {
+    const shown = (await this.#shown.all({ account_id })).filter(({ is_learned }) => is_learned === 0);
+    return new Map(shown.map(({ field, vendorids }) => [field, JSON.parse(vendorids) as number[]]));
+  }
+
+  /** A list showed these vendors: where a field that lists show otherwise is as it is stored, its witness takes that back. */
   async showed(account_id: string, rows: readonly Pick<VendorRow, 'vendorid' | 'raw'>[]): Promise<void> {
-    for (const { field, vendorids } of await this.#shown.all({ account_id })) {
+    for (const { field, vendorids, is_learned } of await this.#shown.all({ account_id })) {
       const known = JSON.parse(vendorids) as number[];
-      const equal: { vendorid: number; value: unknown }[] = [];
-      for (const vendorid of known) {
-        const row = rows.find((one) => one.vendorid === vendorid);
-        const stored = row && (await this.#held.get({ account_id, vendorid }));
-        const value = stored && membersOf(stored.raw)[field];
-        if (row && stored && JSON.stringify(membersOf(row.raw)[field]) === JSON.stringify(value))
-          equal.push({ vendorid, value });
+      const equal = new Map<number, unknown>();
+      for (const { vendorid, raw } of rows) {
+        const stored = known.includes(vendorid) ? await this.#stored.get({ account_id, vendorid }) : undefined;
+        // Until it is read by id, a vendor may hold what a list showed.
+        if (!stored || (is_learned === 1 && (stored.details_at ?? '') < '1971')) continue;
+        const value = membersOf(stored.raw)[field];
+        if (JSON.stringify(membersOf(raw)[field]) === JSON.stringify(value)) equal.set(vendorid, value);
       }
-      if (equal.every(({ value }) => saysNothing(value) || value === '')) continue;
-      const others = known.filter((vendorid) => equal.every((one) => one.vendorid !== vendorid));
+      // A list that shows none of any vendor is right about those that have none.
+      const isEmpty = [...equal.values()].every((value) => saysNothing(value) || value === '');
+      if (equal.size === 0 || (is_learned === 1 && isEmpty)) continue;
+      const others = known.filter((vendorid) => !equal.has(vendorid));
       this.#takeBack({ account_id, field }, others);
     }
+  }
+
+  /** Reads by id of these vendors alone show a field otherwise than lists do. */
+  learnOfFew(account_id: string, field: string, vendorids: readonly number[]): void {
+    this.#note.send({ account_id, field, vendorids: JSON.stringify(vendorids), learned_at: null, is_shown: 1 });
   }
 
   /** Reads by id of these vendors showed a field otherwise than lists do. */
@@ -168,7 +194,7 @@ export class DetailRows {
     rows: readonly Pick<VendorRow, 'vendorid' | 'raw'>[],
     fields: readonly string[],
   ): Promise<void> {
-    const shown = await this.shownOtherwise(account_id);
+    const { ofAll: shown } = await this.shownOtherwise(account_id);
     const listed = rows.map(({ vendorid, raw }) => ({ vendorid, members: membersOf(raw) }));
     for (const field of fields) {
       const carrying = listed.filter(({ members }) => Object.hasOwn(members, field));
@@ -264,7 +290,8 @@ export class Details {
     this.#rows = new DetailRows(db);
     this.#suspected = statement(
       db,
-      (at) => sql`SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${at('account_id')}`,
+      (at) => sql`
+      SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${at('account_id')} AND is_shown = 0`,
     );
     this.#next = statement(
       db,
@@ -337,7 +364,7 @@ export class Details {
       db,
       (at) => sql`
       UPDATE _detail_fields SET learned_at = ${at('learned_at')}
-      WHERE account_id = ${at('account_id')} AND learned_at IS NULL`,
+      WHERE account_id = ${at('account_id')} AND learned_at IS NULL AND is_shown = 0`,
     );
     this.#holding = statement(
       db,
@@ -362,6 +389,18 @@ export class Details {
   holding(accountId: string, field: string, vendorids: readonly number[]): Promise<number> {
     const asked = { account_id: accountId, vendorids: JSON.stringify(vendorids), path: `$."${field}"` };
     return this.#database.read(async () => (await this.#holding.get(asked))?.vendors ?? 0);
+  }
+
+  /** Of which vendors alone lists show a field otherwise, by field. */
+  shownOfFew(accountId: string): Promise<ReadonlyMap<string, readonly number[]>> {
+    return this.#database.read(() => this.#rows.shownOfFew(accountId));
+  }
+
+  /** Lists show fields otherwise than reads by id of these vendors alone. */
+  async learnOfFew(accountId: string, fields: ReadonlyMap<string, readonly number[]>): Promise<void> {
+    await this.#database.write(() => {
+      for (const [field, vendorids] of fields) this.#rows.learnOfFew(accountId, field, vendorids);
+    });
   }
 
   /** Lists show fields otherwise than reads by id did of these vendors. None of them is one that differs in every answer. */

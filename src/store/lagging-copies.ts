@@ -1,7 +1,7 @@
 /**
  * Copies of lists that are older than `sync.lag` allows. A list that shows a vendor with an earlier `updated_at` than the mirror holds, or
- * exactly as an earlier version of it with the same one (a balance moves without it), was answered from a copy that lags: the mirror would
- * go back to what was, and forward again with the next delivery.
+ * exactly as an earlier version of it with the same one (a balance moves without it), was answered from a copy that lags, or shows something
+ * otherwise than reads by id do (`sync/details.ts`): the mirror would go back to what was, and forward again with the next delivery.
  *
  * Such a reading is not applied: the vendor is marked, and a read by id says which is true. Where no read by id can, the list is believed once
  * a later sweep shows the same, after ten minutes or as long as the copy was old: no copy would show it then. The age of the oldest copy takes
@@ -90,7 +90,7 @@ export class LaggingCopies {
   }
 
   /**
-   * Judges a reading of a list that differs from the stored vendor. Runs inside a transaction.
+   * Judges a reading of a list that differs from the stored vendor, by the record that would be stored. Runs inside a transaction.
    * @param lag how long the service may answer from an old copy, as far as is known, in milliseconds
    * @returns undefined for what is not earlier, and where it is to be believed; otherwise the age of the copy and how long it is not
    * believed, both in milliseconds

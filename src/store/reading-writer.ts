@@ -112,7 +112,7 @@ export class ReadingWriter {
       throw ofAnotherAccount(page);
     // Only a read by id can tell which of the two is true.
     const contested = context.readsById === false ? new Set<number>() : contestedIds(rows);
-    const optional = otherwise.filter((field) => !(neededFields as readonly string[]).includes(field));
+    const optional = otherwise.ofAll.filter((field) => !(neededFields as readonly string[]).includes(field));
     const apply = async (row: VendorRow): Promise<Verdict> => {
       const changeContext = together ?? (await this.#changeContextOf(context));
       const key = keyIn(context, row);
@@ -125,7 +125,8 @@ export class ReadingWriter {
         return forgotten.has(row.vendorid)
           ? forgottenVerdict
           : await this.#create(key, rowWithout(row, optional), stamp, changeContext, apart);
-      const verdict = await this.#update(before, rowWithout(row, otherwise), stamp, context, true);
+      const believed = rowWithout(row, context.readsById === false ? otherwise.ofAll : otherwise.of(row.vendorid));
+      const verdict = await this.#update(before, believed, stamp, context, true);
       if (verdict.kind === 'unchanged' && before.presence !== shown.presence)
         this.#rows.confirm(before, stamp.readSeq, shown);
       return verdict;
@@ -176,7 +177,8 @@ export class ReadingWriter {
     accountId: string,
     isListed: boolean,
   ): Promise<ReadonlyMap<number, Verdict>> {
-    const otherwise = isListed ? await this.#details.shownOtherwise(accountId) : [];
+    // The few vendors that lists show otherwise differ: they are read by id, and compared again.
+    const otherwise = isListed ? (await this.#details.shownOtherwise(accountId)).ofAll : [];
     const verdict = async (received: VendorRow): Promise<Verdict> => {
       const row = rowWithout(received, otherwise);
       const key = keyIn({ accountId }, row);
@@ -196,8 +198,9 @@ export class ReadingWriter {
     const stored = await this.#rows.find(key);
     if (!stored && (await this.#forgotten.has(key))) return forgottenVerdict;
     const details = await this.#details.fields(context.accountId);
+    const { of: shownOtherwise } = await this.#details.shownOtherwise(context.accountId);
     const verdict = stored
-      ? await this.#update(stored, row, stamp, context, false, details)
+      ? await this.#update(stored, row, stamp, context, false, [...details, ...shownOtherwise(row.vendorid)])
       : await this.#create(key, row, stamp, await this.#changeContextOf(context), true);
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
     await this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
@@ -352,17 +355,17 @@ export class ReadingWriter {
     const acceptance = await this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     if (context.source !== 'write') await this.#unsteady.note(stored, difference, context.runId);
+    const raw = mergedRaw(stored.raw, row.raw, row.excluded);
     const copy =
       isListed &&
       !isAbsent(stored.presence) &&
-      (await this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw: row.raw }, stamp, context));
+      (await this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw }, stamp, context));
     if (copy) {
       await this.#marks.add([stored], 'guarded', context.readsById === false ? copy.left : 0);
       return { kind: 'guarded', copyAge: copy.age, ...difference };
     }
 
     const changeContext = await this.#changeContextOf(context, stored);
-    const raw = mergedRaw(stored.raw, row.raw, row.excluded);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
     const state = {

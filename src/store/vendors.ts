@@ -47,8 +47,9 @@ const scanned = [
 ] as const;
 export type ScannedVendor = Pick<VendorTable, (typeof scanned)[number]>;
 
-/** Fields that hardly ever change. */
-export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at' | 'read_seq'>;
+/** Fields that hardly ever change, and what is known of the latest readings. */
+const traits = ['vendorid', 'vendor_name', 'created_at', 'read_seq', 'held_since_ms'] as const;
+export type VendorTraits = Pick<VendorTable, (typeof traits)[number]>;
 
 const chunk = 5_000;
 const few = 3;
@@ -128,9 +129,7 @@ export class Vendors {
       ofVendor(mirrorSql.updateTable('vendors').set(columns(at, ['presence', 'presence_ms'])), at),
     );
     this.#absences = countAbsences(db);
-    this.#traits = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at', 'read_seq']), at),
-    );
+    this.#traits = statement(db, (at) => ofVendor(mirrorSql.selectFrom('vendors').select(traits), at));
   }
 
   /** Fields that identify vendors, and their latest readings, for those of `vendorids` that are stored. */
@@ -138,7 +137,7 @@ export class Vendors {
     const found = await this.#database.read(() =>
       inOrder(vendorids, (vendorid) => this.#traits.get({ account_id: accountId, vendorid })),
     );
-    return found.filter((traits) => traits !== undefined);
+    return found.filter((one) => one !== undefined);
   }
 
   /** The vendors of an account in order of id, in chunks. */

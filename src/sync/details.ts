@@ -1,11 +1,26 @@
 /**
- * Reads vendors by id for what lists leave out. After each run that read the lists to their end, some listed vendors are read to find out whether lists leave anything
- * out; where they do, first the vendors that are new or whose listed row changed are read, then those of all others
- * that were not for a day, longest unread first.
+ * Reads vendors by id for what lists leave out. After each run that read the lists to their end, some listed vendors are read to find out
+ * whether lists leave anything out; where they do, first the vendors that are new or whose listed row changed are read, then those of all
+ * others that were not for a day, longest unread first.
  *
- * A field that lists show otherwise than those reads do, without an edit, is left out too. Two vendors show that; of what moves without an
- * edit, three do and most of those that have it, because a balance may have moved since the list was read. Two more reads of some of them
- * must agree: what differs in every answer is unsteady, and no list could carry it. Where one read differs, twenty more are made.
+ * A field that lists show otherwise than those reads do, without an edit, is left out too, once enough vendors show it:
+ * - two, of a field that changes with edits only;
+ * - of what moves without an edit, three of those that were drawn, and most of those of them that have it: one may have moved since the list;
+ * - two, and one in a hundred, of which it is proven.
+ * Two more reads of some of them must agree: what differs in every answer is unsteady, and no list could carry it. Where one read differs,
+ * twenty more are made.
+ *
+ * It is proven of a vendor by what one list after the other showed. A list showed it, then a read by id showed it otherwise and was stored. A
+ * later list showed it exactly as the earlier one; that is not applied, but asked about (`store/lagging-copies.ts`), and a read by id showed it
+ * as it was stored. No edit lay between, by `updated_at`. Nor was the list late, where that came ten minutes later or more: no copy is that
+ * old. What moves would have had to go to and fro twice, the second time within the seconds between list and read.
+ *
+ * Fewer vendors than that are remembered one by one: what lists show of the field is applied for all others, and these are read by id after
+ * each list, which is one request for at most one vendor in a hundred. To learn it of all would make it as old as a day for all.
+ *
+ * None of this loses an edit, however it is hidden in lists: the vendor's row is stored without the field, and the field as the next read by id
+ * shows it, of one of few in the same run, of others in their turn. Nor does an error last: the first list that shows such a field of
+ * such a vendor as it is stored takes it back.
  *
  * Where lists carry every field, these are 200 requests once, and one after each further run. All of it takes only the spare part of the rate,
  * and little time of a run; what is left over waits for the next one.
@@ -28,8 +43,11 @@ import type { SyncAccount } from './sync-account.ts';
 /** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
 const probes = { first: enoughProbed, later: 1, changed: 20, doubted: 20 };
 
-/** How many vendors must show a field otherwise than the list did, how many of them are read twice more, and of how many that is tried. */
-const witnesses = { usual: 2, moving: 3, readAgain: 3, tried: 8 };
+/**
+ * How many vendors must show a field otherwise than the list did, of one that moves, and one in how many of the listed ones where it is proven;
+ * how many of them are read twice more, and of how many that is tried.
+ */
+const witnesses = { usual: 2, moving: 3, oneIn: 100, readAgain: 3, tried: 8 };
 
 /** Two reads with this time between, in milliseconds, show what differs in every answer. */
 const betweenReads = 1_100;
@@ -83,6 +101,8 @@ class DetailReader {
   readonly #options: ReaderOptions;
   /** What the first read by id of each vendor showed otherwise than the list, without an edit. */
   readonly #otherwise = new Map<number, readonly string[]>();
+  /** Vendors of which that is proven, by field. */
+  readonly #proven = new Map<string, readonly number[]>();
 
   constructor(account: SyncAccount, options: ReaderOptions) {
     this.#account = account;
@@ -108,6 +128,8 @@ class DetailReader {
     const before = await mirror.details.probed(accountId);
     const known = await mirror.details.learned(accountId);
     const since = this.#account.clock.now() - this.#options.context.lag;
+    const few = new Set([...(await mirror.details.shownOfFew(accountId)).values()].flat());
+    await this.#read([...few].filter((vendorid) => seen.has(vendorid)));
     const vendorids = known.fields.length === 0 ? await this.#probe(ids, before) : [];
     const isMore = await this.#compare(ids, vendorids);
     const { fields, isEnrolled } = await mirror.details.learned(accountId);
@@ -134,38 +156,71 @@ class DetailReader {
    */
   async #compare(ids: readonly number[], read: readonly number[]): Promise<boolean> {
     const { mirror, accountId } = this.#account;
-    const { run, contradicted, unedited } = this.#options;
-    const inTurn = new Set(read);
-    if (this.#otherwise.size > 0 || contradicted.size > 1 || unedited.length > 1) {
+    const { run, unedited } = this.#options;
+    const drawn = new Set(read);
+    if (this.#otherwise.size > 0 || unedited.length > 1) {
       const more = sample(ids, (run.id + 1) * probes.doubted, probes.doubted);
-      const doubted = [...contradicted.keys(), ...unedited].slice(0, probes.doubted);
-      const fresh = [...new Set([...more, ...doubted])].filter((vendorid) => !inTurn.has(vendorid));
-      if (inTurn.size < probes.first) await this.#read(fresh);
-      for (const vendorid of more) inTurn.add(vendorid);
+      const fresh = [...new Set([...more, ...unedited])].filter((vendorid) => !drawn.has(vendorid));
+      if (drawn.size < probes.first) await this.#read(fresh);
+      for (const vendorid of more) drawn.add(vendorid);
     }
+    await this.#noteConfirmed();
     const differing = new Map<string, number[]>();
     for (const [vendorid, names] of this.#otherwise)
       for (const field of names) differing.set(field, [...(differing.get(field) ?? []), vendorid]);
-    const learned = new Map<string, readonly number[]>();
+    const known = await mirror.details.shownOfFew(accountId);
+    const [ofAll, ofFew] = [new Map<string, readonly number[]>(), new Map<string, readonly number[]>()];
     for (const [field, vendorids] of differing) {
-      const among = movingFields.has(field) ? vendorids.filter((vendorid) => inTurn.has(vendorid)) : vendorids;
-      if (among.length < (movingFields.has(field) ? witnesses.moving : witnesses.usual)) continue;
-      if (movingFields.has(field) && 2 * among.length <= (await mirror.details.holding(accountId, field, [...inTurn])))
-        continue;
-      if (await this.#isSteady(field, among.slice(0, witnesses.tried))) learned.set(field, among);
+      const proven = this.#proven.get(field) ?? [];
+      const few = [...new Set([...(known.get(field) ?? []), ...proven])];
+      const many = few.length >= Math.max(witnesses.usual, ids.length / witnesses.oneIn) ? few : undefined;
+      const among = many ?? (await this.#witnessesOf(field, vendorids, drawn));
+      const asked = among.length > 0 ? among : proven;
+      if (asked.length === 0 || !(await this.#isSteady(field, asked.slice(0, witnesses.tried)))) continue;
+      if (among.length > 0) ofAll.set(field, among);
+      else ofFew.set(field, few);
     }
     this.#otherwise.clear();
-    if (learned.size > 0) await mirror.details.learnShown(accountId, learned);
-    return learned.size > 0;
+    if (ofFew.size > 0) await mirror.details.learnOfFew(accountId, ofFew);
+    if (ofAll.size > 0) await mirror.details.learnShown(accountId, ofAll);
+    return ofAll.size > 0;
   }
 
-  /** Whether two more reads of most of some vendors, and of two at least, show the same. Of one that no read shows, others take the place. */
+  /** The list contradicted some vendors, each of which was marked for that; a read by id has confirmed some of them since. */
+  async #noteConfirmed(): Promise<void> {
+    const { mirror, accountId } = this.#account;
+    const { contradicted, context } = this.#options;
+    for (const { vendorid, ...stored } of await mirror.vendors.traits(accountId, [...contradicted.keys()])) {
+      const shown = contradicted.get(vendorid);
+      if (!shown || stored.read_seq <= shown.stamp.readSeq || stored.held_since_ms > shown.stamp.begun) continue;
+      this.#otherwise.set(vendorid, shown.fields);
+      const held = shown.stamp.begun - stored.held_since_ms;
+      for (const field of shown.fields)
+        if (held >= (movingFields.has(field) ? limits.copyBelievedAfter : context.lag))
+          this.#proven.set(field, [...(this.#proven.get(field) ?? []), vendorid]);
+    }
+  }
+
+  /** Of vendors that show a field otherwise, those by which that is learned; none where they are too few. */
+  async #witnessesOf(
+    field: string,
+    vendorids: readonly number[],
+    drawn: ReadonlySet<number>,
+  ): Promise<readonly number[]> {
+    if (!movingFields.has(field)) return vendorids.length >= witnesses.usual ? vendorids : [];
+    const { mirror, accountId } = this.#account;
+    const among = vendorids.filter((vendorid) => drawn.has(vendorid));
+    if (among.length < witnesses.moving) return [];
+    return 2 * among.length > (await mirror.details.holding(accountId, field, [...drawn])) ? among : [];
+  }
+
+  /** Whether two more reads of most of some vendors, and of two if there are, show the same. Of one that no read shows, others take the place. */
   async #isSteady(field: string, vendorids: readonly number[]): Promise<boolean> {
     const first = await this.#shownById(field, vendorids);
     await sleep(this.#account.clock, betweenReads, this.#options.signal);
     const second = await this.#shownById(field, [...first.keys()]);
     const steady = [...second].filter(([vendorid, json]) => first.get(vendorid) === json).length;
-    return steady >= witnesses.usual && 2 * steady > second.size;
+    return steady >= Math.min(witnesses.usual, vendorids.length) && 2 * steady > second.size;
   }
 
   /** A field of the first vendors that are shown, as JSON, as the service shows it by id now. */
@@ -190,8 +245,10 @@ class DetailReader {
     const { mirror, accountId } = this.#account;
     const enough = Math.min(probes.first, ids.length);
     const isEnough = before >= enough;
-    const { run, news } = this.#options;
-    const changed = ids.filter((vendorid) => news.has(vendorid)).slice(0, probes.changed);
+    const { run, news, contradicted } = this.#options;
+    const changed = ids
+      .filter((vendorid) => news.has(vendorid) && !contradicted.has(vendorid))
+      .slice(0, probes.changed);
     const probed = isEnough
       ? [...sample(ids, run.id, probes.later), ...changed]
       : sample(ids, before, probes.first - before);
@@ -226,11 +283,9 @@ class DetailReader {
     return { shown, refused };
   }
 
-  /** A read by id differs from what is stored, which the list showed, or confirms what the list contradicted. */
+  /** A read by id differs from what is stored, which the list showed. */
   #note(vendorid: number, verdict: Verdict): void {
-    const isOther = verdict.kind === 'updated' || verdict.kind === 'guarded';
-    const unconfirmed = verdict.kind === 'unchanged' ? (this.#options.contradicted.get(vendorid) ?? []) : [];
-    const fields = isOther ? changedUnedited(verdict) : unconfirmed;
+    const fields = verdict.kind === 'updated' || verdict.kind === 'guarded' ? changedUnedited(verdict) : [];
     if (fields.length > 0) this.#otherwise.set(vendorid, fields);
   }
 }

@@ -9,7 +9,7 @@ import type { SweepProgress } from '../domain/run.ts';
 import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
-import type { VendorPage, VendorRow } from '../domain/reading.ts';
+import type { ReadStamp, VendorPage, VendorRow } from '../domain/reading.ts';
 import { secondLookDelay } from '../domain/retry.ts';
 import { balanceFields, kept, movingFields, vendorFields, type Vendor } from '../domain/vendor.ts';
 import { changedUnedited, changedValues, isNews, type Verdict } from '../store/acceptance.ts';
@@ -28,8 +28,8 @@ export interface Observation extends SweepResult {
   readonly guarded: ReadonlySet<number>;
   /** Vendors with a change that an event announces, accepted or not. */
   readonly news: Pick<ReadonlySet<number>, 'has'>;
-  /** Fields that the list showed otherwise than they are stored, without an edit, of vendors for which that was not accepted. */
-  readonly contradicted: ReadonlyMap<number, readonly string[]>;
+  /** Of vendors for which that was not accepted: what the list showed otherwise than it is stored, without an edit. */
+  readonly contradicted: ReadonlyMap<number, Contradicted>;
   /** Vendors of which the list showed something otherwise than it was stored, without an edit, that hardly moves without one. */
   readonly unedited: readonly number[];
   /** Reasons why records could not be applied, by vendor. */
@@ -39,6 +39,12 @@ export interface Observation extends SweepResult {
   readonly lagging: ReadonlyMap<number, number>;
   /** Whether all vendors of the list are stored as they were shown, and present. */
   readonly allStored: boolean;
+}
+
+export interface Contradicted {
+  readonly fields: readonly string[];
+  /** Of the page that did so last. */
+  readonly stamp: ReadStamp;
 }
 
 export interface ObservationOptions {
@@ -125,20 +131,20 @@ const doubted = 20;
 class PageObserver {
   readonly guarded = new Set<number>();
   readonly news = new IdSet();
-  readonly contradicted = new Map<number, readonly string[]>();
+  readonly contradicted = new Map<number, Contradicted>();
   readonly unedited: number[] = [];
   readonly unusable = new Map<number, string>();
   readonly lagging = new Map<number, number>();
   readonly fields = new FieldWatch();
   allStored = true;
 
-  add(verdicts: ReadonlyMap<number, Verdict>): void {
+  add(verdicts: ReadonlyMap<number, Verdict>, stamp: ReadStamp): void {
     const news: number[] = [];
     for (const [vendorid, verdict] of verdicts) {
       const isGuarded = verdict.kind === 'guarded';
       if (isGuarded) this.guarded.add(vendorid);
       const unedited = isGuarded || verdict.kind === 'updated' ? changedUnedited(verdict) : [];
-      if (isGuarded && unedited.length > 0) this.contradicted.set(vendorid, unedited);
+      if (isGuarded && unedited.length > 0) this.contradicted.set(vendorid, { fields: unedited, stamp });
       if (!isGuarded && this.unedited.length < doubted && unedited.some((field) => !movingFields.has(field)))
         this.unedited.push(vendorid);
       if (isGuarded && verdict.copyAge !== undefined) this.lagging.set(vendorid, verdict.copyAge);
@@ -163,7 +169,7 @@ function sweepPlan(
       const watched = pages.map((page) => ({ ...page, rows: observer.fields.watch(page.rows) }));
       const applied = await mirror.readings.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
       counter.set(counter.withPages(applied));
-      for (const verdicts of applied) observer.add(verdicts);
+      for (const [nth, { stamp }] of pages.entries()) observer.add(applied[nth] ?? new Map(), stamp);
       onPages?.(pages);
       return applied;
     }),

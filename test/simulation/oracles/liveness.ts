@@ -71,10 +71,8 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   // What lists leave out is read after runs, where it is not known yet that they do one vendor at a time.
   await timeline.until(() => auditor.wrongDetails().length === 0, 24 * longest);
   for (const wrong of auditor.wrongDetails()) broken('P1', wrong);
-  // Few vendors have tax defaults, too few to prove that lists show them otherwise: the program is known to store them again and again (seeds 140, 165).
-  const { listedAs, listedField, readOne } = plan.world;
-  if (listedAs !== 'whole' && listedField !== 'tax_defaults' && readOne === 'yes' && report.outcome === 'complete')
-    await comesToRest(phase);
+  const { listedAs, readOne } = plan.world;
+  if (listedAs !== 'whole' && readOne === 'yes' && report.outcome === 'complete') await comesToRest(phase);
   const heard = await isReachable(phase);
   const result = { told: heard && (await probeEdit(phase)), renewed: heard && (await renewed(phase)) };
   await nothingLeft(phase);

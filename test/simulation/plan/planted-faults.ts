@@ -75,18 +75,36 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ],
   },
   {
+    name: 'what a list shows again of one vendor, otherwise than a read by id, is believed',
+    promise: 'P1',
+    seed: 140,
+    knobs: 'unlistedIds=2 listedAs=constant listedField=tax_defaults vendors=1 changes=1',
+    replacements: [noLaggingCopies],
+  },
+  {
     name: 'what lists show otherwise than reads by id do is not learned',
     promise: 'P1',
-    seed: 1,
+    seed: 3,
     knobs: 'listedAs=masked listedField=outstanding_balance',
-    replacements: [replacing('store/details.ts', 'Details.learnShown', () => () => Promise.resolve())],
+    replacements: [
+      noLaggingCopies,
+      replacing('store/details.ts', 'Details.learnShown', () => () => Promise.resolve()),
+      replacing('store/details.ts', 'Details.learnOfFew', () => () => Promise.resolve()),
+    ],
   },
   {
     name: 'what lists show otherwise than reads by id do is applied',
     promise: 'P1',
-    seed: 1,
+    seed: 3,
     knobs: 'listedAs=masked listedField=outstanding_balance',
-    replacements: [replacing('store/details.ts', 'DetailRows.shownOtherwise', () => () => Promise.resolve([]))],
+    replacements: [
+      noLaggingCopies,
+      replacing(
+        'store/details.ts',
+        'DetailRows.shownOtherwise',
+        () => () => Promise.resolve({ ofAll: [], of: () => [] }),
+      ),
+    ],
   },
   {
     name: 'stamped when written',
