@@ -182,7 +182,9 @@ export class JsonCursor {
   }
 
   #truncated(): MirrorError {
-    return new MirrorError('answer_unreadable', 'The answer is not complete JSON: it ends too early.');
+    return new MirrorError('answer_unreadable', 'The answer is not complete JSON: it ends too early.', {
+      remedy: 'It was cut off on its way; try again later. If it is each time, lower service.paging.perPage.',
+    });
   }
 
   #malformed(): MirrorError {
@@ -213,7 +215,9 @@ function isOfLiteral(byte: number | undefined): boolean {
 }
 
 function tooDeep(): MirrorError {
-  return new MirrorError('answer_unreadable', `The answer nests objects and arrays more than ${deepest} levels deep.`);
+  return new MirrorError('answer_unreadable', `The answer nests objects and arrays more than ${deepest} levels deep.`, {
+    remedy: 'Report it to the service: no record of it is that deep.',
+  });
 }
 
 interface Member {

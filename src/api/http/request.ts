@@ -115,6 +115,12 @@ function tooSlow(host: string, what: string, timeout: number): MirrorError {
 /** Redirects are not followed: they would send the token to another address. */
 function refuseRedirect(request: URL, response: FetchedAnswer): void {
   if (response.status < 300 || response.status > 399) return;
+  if (response.status === 304)
+    throw new MirrorError('answer_unreadable', `${request.host} answered with status 304: not modified.`, {
+      status: response.status,
+      remedy:
+        'No request asked whether anything was modified: a cache or proxy on the way answers so. Ask whoever runs it, and try again later.',
+    });
   const location = response.headers.get('location') ?? '';
   const target = URL.canParse(location, request.href) ? ` to ${new URL(location, request).origin}` : '';
   throw new MirrorError('redirected', `${request.host} answered with a redirect${target}, which was not followed.`, {

@@ -137,13 +137,18 @@ export interface Paging {
   readonly total: number;
 }
 
+/** Whatever answers with a list in its place is the service. */
+const reportPaging = 'Report it to the service: its lists are to say how many pages and rows there are.';
+
 /** The paging fields of any list. `per_page` may be missing, and so may `page`, which then is the requested one. */
 export function readPaging(result: unknown, requested: number): Paging {
   const number = (name: string): number | undefined => {
     const value = member(result, name);
     const whole = wholeNumber(value);
     if (value !== undefined && whole === undefined)
-      throw new MirrorError('answer_unreadable', `The answer's ${name} is not a whole number.`);
+      throw new MirrorError('answer_unreadable', `The answer's ${name} is not a whole number.`, {
+        remedy: reportPaging,
+      });
     return whole;
   };
   const [page = requested, pages, perPage, total] = [
@@ -153,7 +158,9 @@ export function readPaging(result: unknown, requested: number): Paging {
     number('total'),
   ];
   if (pages === undefined || total === undefined)
-    throw new MirrorError('answer_unreadable', 'The answer does not say how many pages and rows there are.');
+    throw new MirrorError('answer_unreadable', 'The answer does not say how many pages and rows there are.', {
+      remedy: reportPaging,
+    });
   return { page, pages, perPage, total };
 }
 

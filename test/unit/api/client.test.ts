@@ -47,6 +47,16 @@ describe('the vendors of the client', () => {
         .catch((error: unknown) => (error as MirrorError).hint);
     expect(await remedyOf(elsewhere)).toMatch(/^Check the path in service.baseUrl/);
     expect(await remedyOf(cut)).toMatch(/^It was cut off on its way/);
+    const told = (text: string) => (): Response => json(text);
+    const list = (members: string): string => `{"response":{"result":{"bill_vendors":[]${members}}}}`;
+    for (const text of ['{"response":{"result":{"bill_ven', list(',"page":1,"pages":1,"total":0').slice(0, -3)])
+      expect(await remedyOf(told(text)), text).toMatch(/^It was cut off on its way/);
+    for (const text of [list(''), list(',"page":1,"pages":"few","total":0'), list(',"page":1,"pages":1,"total":-3')])
+      expect(await remedyOf(told(text)), text).toMatch(/^Report it to the service: its lists/);
+    for (const depth of [40, 3_000])
+      expect(await remedyOf(told(list(`,"more":${'['.repeat(depth)}${']'.repeat(depth)}`)))).toMatch(
+        /^Report it to the/,
+      );
     for (const answer of [elsewhere, empty])
       expect(await remedyOf(answer, 2)).toMatch(/^The answer did not come from the service/);
   });

@@ -119,6 +119,13 @@ describe('one request', () => {
     expect(elsewhere).toBe(0);
   });
 
+  it('A31 the answer of a cache, not modified, is no redirect', async () => {
+    const url = await served((_, response) => response.writeHead(304, { etag: '"a"' }).end());
+    const error = await failureOf(get(url));
+    expect(error).toMatchObject({ code: 'answer_unreadable', status: 304 });
+    expect(error.hint).toContain('a cache or proxy');
+  });
+
   it('A24 times out if headers never arrive', async () => {
     const url = await raw('', () => undefined);
     const clock = virtualClock();
