@@ -161,18 +161,18 @@ function refuseClashes(name: string, { database, secrets, postgres, publish, rea
     );
 }
 
-/** Whoever may change a command, or the file that names it, has everything that this user has. */
+/** Whoever may change a command, a script or file that it is given, or the settings that name it, may have everything that this user has. */
 function refuseOpenCommands(name: string, { connections }: Settings): void {
   for (const auth of connections.values()) {
     if (!('accessTokenCommand' in auth)) continue;
     const { accessTokenCommand: command } = auth;
-    const [program = ''] = typeof command === 'string' ? command.trim().split(/\s+/) : command;
-    for (const file of [name, ...(isAbsolute(program) ? [program] : [])]) {
+    const words = typeof command === 'string' ? command.split(/[\s"';|&<>()]+/) : command;
+    for (const file of [name, ...words.filter((word) => word.includes('/'))]) {
       const open = writableByOthers(file);
       if (open)
         throw new MirrorError(
           'settings_invalid',
-          `${name} names a command that prints a token (accessTokenCommand), and others could run anything as this user: ${open.why}.`,
+          `${name} names a command that prints a token (accessTokenCommand), and others could change what it does as this user: ${open.why}.`,
           { remedy: open.remedy },
         );
     }

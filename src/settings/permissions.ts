@@ -4,8 +4,8 @@
  * What others cannot reach, because they may not enter one of its folders, is open to nobody, whatever its own mode. Pipes are not judged,
  * nor files that are not there.
  */
-import { realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /** Bits of a mode that let the group and all others in. */
 const [writeByOthers, enterByOthers, readByAll, enterByAll, sticky] = [0o022, 0o011, 0o004, 0o001, 0o1000];
@@ -16,12 +16,23 @@ interface Opening {
   readonly remedy: string;
 }
 
-/** Why others than this user and root may change a file; undefined where they may not. */
+/**
+ * Why others than this user and root may change a file, or put another in its place: by the file, all folders above it, and the links that
+ * lead to it; undefined where they may not.
+ */
 export function writableByOthers(path: string): Opening | undefined {
   const place = regularFile(path);
-  if (place === undefined) return undefined;
-  const folder = dirname(place);
-  return openingOf(place, folder) ?? openingOf(folder, folder);
+  return place === undefined ? undefined : (openingOf(place, dirname(place)) ?? openingOnWay(resolve(path)));
+}
+
+function openingOnWay(path: string): Opening | undefined {
+  const above = dirname(path);
+  if (above === path) return undefined;
+  const folder = realpathSync(above);
+  const opening = openingOnWay(above) ?? openingOf(folder, folder);
+  const link = lstatSync(path);
+  if (opening || !link.isSymbolicLink()) return opening;
+  return belongsToOther(path, link.uid) ?? openingOnWay(resolve(folder, readlinkSync(path)));
 }
 
 /**
@@ -37,12 +48,18 @@ export function replaceableByOthers(folder: string, user = process.getuid?.()): 
 /** Of a folder, or of a file in it. In a sticky folder, everybody has only files of their own. */
 function openingOf(path: string, folder: string, user = process.getuid?.()): Opening | undefined {
   const { mode, uid } = statSync(path);
-  if (uid !== 0 && uid !== user)
-    return { why: `${path} belongs to another user`, remedy: `Run: chown ${user ?? 0} ${path}` };
+  const other = belongsToOther(path, uid, user);
+  if (other) return other;
   const isOpen = (mode & writeByOthers) !== 0 && (path !== folder || (mode & sticky) === 0);
   return isOpen && isReachable(folder, enterByOthers)
     ? { why: `others may write ${path}`, remedy: `Run: chmod go-w ${path}` }
     : undefined;
+}
+
+function belongsToOther(path: string, uid: number, user = process.getuid?.()): Opening | undefined {
+  return uid === 0 || uid === user
+    ? undefined
+    : { why: `${path} belongs to another user`, remedy: `Run: chown -h ${user ?? 0} ${path}` };
 }
 
 /** Whether everybody on this machine may read a file. */

@@ -129,7 +129,7 @@ service: { baseUrl: "http://127.0.0.1:9", auth: { accessTokenCommand: [/usr/bin/
 `;
     const write = `require('node:fs').writeFileSync(${JSON.stringify(settings)}, ${JSON.stringify(text)})`;
     expect(spawnSync('setpriv', [...as, '-e', write]).status).toBe(0);
-    const refused = { status: 78, stderr: expect.stringContaining('others could run anything') as string };
+    const refused = { status: 78, stderr: expect.stringContaining('others could change what it does') as string };
     expect(await at.run('sync', '-c', settings)).toMatchObject(refused);
     rmSync(settings);
     writeFileSync(settings, text, { mode: 0o600 });

@@ -1,5 +1,5 @@
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readableByAll, writableByOthers } from '../../../src/settings/permissions.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
@@ -30,6 +30,9 @@ describe('L59 a file', () => {
     [0o644, 0o777, 0o755, /others may write .*inner$/],
     [0o644, 0o775, 0o755, /others may write .*inner$/],
     [0o644, 0o1777, 0o755, undefined],
+    [0o600, 0o755, 0o777, /others may write .*vendor-mirror-\w+$/],
+    [0o600, 0o755, 0o773, /others may write .*vendor-mirror-\w+$/],
+    [0o600, 0o755, 0o1777, undefined],
     [0o666, 0o700, 0o755, undefined],
     [0o666, 0o755, 0o700, undefined],
   ])('of mode %o in a folder of mode %o below one of %o: who else may write it', (mode, folder, above, why) => {
@@ -59,6 +62,22 @@ describe('L59 a file', () => {
     expect(readableByAll(link)).toBe(true);
     for (const path of ['/dev/null', '/nowhere/file'])
       expect([writableByOthers(path), readableByAll(path)]).toEqual([undefined, false]);
+  });
+
+  it('that a link leads to may be another tomorrow where others may write a folder on the way', () => {
+    const [first, second] = [temporaryFolder(), temporaryFolder()];
+    for (const folder of [first, second]) chmodSync(folder, 0o755);
+    symlinkSync(dirname(fileOf(0o600)), join(second, 'folder'));
+    symlinkSync(join(second, 'folder', 'file'), join(first, 'link'));
+    expect(writableByOthers(join(first, 'link'))).toBeUndefined();
+    chmodSync(second, 0o777);
+    expect(writableByOthers(join(first, 'link'))?.why).toBe(`others may write ${second}`);
+    expect(writableByOthers(join(second, 'folder', 'file'))?.why).toBe(`others may write ${second}`);
+    chmodSync(second, 0o1777);
+    expect(writableByOthers(join(first, 'link'))).toBeUndefined();
+    if (other) return;
+    lchownSync(join(second, 'folder'), 65_534, 65_534);
+    expect(writableByOthers(join(first, 'link'))?.why).toBe(`${join(second, 'folder')} belongs to another user`);
   });
 
   it.skipIf(isMissing(other))('of another user may be written by that user', () => {
@@ -93,9 +112,14 @@ describe('L59 settings with a command', () => {
     }
   });
 
-  it('are refused if others may write the program that they name', async () => {
+  it.each([
+    (script: string) => `"${script} --token"`,
+    (script: string) => `"${relative(process.cwd(), script)} --token"`,
+    (script: string) => `[/bin/sh, -e, ${script}]`,
+    (script: string) => `'exec sh "${script}"; true'`,
+  ])('are refused if others may write a program or script that they name by its path (%#)', async (commandOf) => {
     const script = fileOf(0o757);
-    const line = await openLine(`${head}{ accessTokenCommand: "${script} --token" } }`);
+    const line = await openLine(`${head}{ accessTokenCommand: ${commandOf(script)} } }`);
     const { status, stderr } = await line.run('status');
     expect([status, stderr]).toEqual([78, expect.stringContaining(`others may write ${script}`)]);
   });
