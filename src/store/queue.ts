@@ -41,6 +41,8 @@ export interface OldMark {
   readonly vendorid: number;
   /** Whether a read by id failed since. */
   readonly hasFailed: boolean;
+  /** Whether it was made because a reading contradicted what is stored. */
+  readonly isGuarded: boolean;
 }
 
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
@@ -55,7 +57,10 @@ export class Queue {
   readonly #parked: Statement<{ account_id: string }, Mark>;
   readonly #open: Statement<{ account_id: string }, { marks: number }>;
   readonly #next: Statement<{ account_id: string; after: number }, { next: number | null }>;
-  readonly #older: Statement<{ account_id: string; upTo: number }, { vendorid: number; failed: number }>;
+  readonly #older: Statement<
+    { account_id: string; upTo: number },
+    { vendorid: number; failed: number; guarded: number }
+  >;
   readonly #aged: Statement<VendorKey, Mark & Age>;
   readonly #rejuvenate: Statement<VendorKey & { marked_at: string; marked_ms: number }>;
   readonly #untried: Statement<{ account_id: string }, { vendorid: number }>;
@@ -95,7 +100,7 @@ export class Queue {
     this.#older = statement(
       db,
       (at) => sql`
-        SELECT vendorid, last_error IS NOT NULL AS failed FROM dirty_vendors
+        SELECT vendorid, last_error IS NOT NULL AS failed, reason = 'guarded' AS guarded FROM dirty_vendors
         WHERE account_id = ${at('account_id')} AND marked_ms <= ${at('upTo')}`,
     );
     this.#untried = statement(
@@ -192,9 +197,10 @@ export class Queue {
 
   /** Vendors with a mark that was made until that moment of mirror time, parked ones included. Runs inside a transaction. */
   async markedUntil(account_id: string, upTo: number): Promise<OldMark[]> {
-    return (await this.#older.all({ account_id, upTo })).map(({ vendorid, failed }) => ({
+    return (await this.#older.all({ account_id, upTo })).map(({ vendorid, failed, guarded }) => ({
       vendorid,
       hasFailed: failed === 1,
+      isGuarded: guarded === 1,
     }));
   }
 

@@ -218,9 +218,11 @@ export class ReadingWriter {
     await this.#details.showed(accountId, rows);
   }
 
-  /** Whether lists leave fields out that reads by id carry. */
-  async lacksDetails(accountId: string): Promise<boolean> {
-    return (await this.#details.fields(accountId)).length > 0;
+  /** Whether lists leave fields out that reads by id carry, and of which vendors alone they show some otherwise. */
+  async lacking(accountId: string): Promise<{ lacksDetails: boolean; isOfFew: (vendorid: number) => boolean }> {
+    const { ofAll, of } = await this.#details.shownOtherwise(accountId);
+    const lacksDetails = (await this.#details.fields(accountId)).length > 0;
+    return { lacksDetails, isOfFew: (vendorid) => of(vendorid).length > ofAll.length };
   }
 
   /** A list answered a doubt about a vendor whose reads by id fail: what lists leave out stays in doubt. */

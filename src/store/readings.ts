@@ -258,8 +258,9 @@ export class Readings {
   }
 
   /**
-   * Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id, unless lists leave fields out, or
-   * may: then only a read by id answers, or, where one failed, the page does, and what it leaves out stays to be read.
+   * Settles the marks that a page of a list answered. Each of its records is a reading as good as one by id, unless lists leave fields out or
+   * show them otherwise, or may, as where a read by id contradicted a list: then only a read by id answers, or, where one failed, the page does,
+   * and what it leaves out stays to be read.
    */
   async #answerByPage(
     { stamp }: VendorPage,
@@ -268,10 +269,12 @@ export class Readings {
     context: SweepContext,
   ): Promise<void> {
     const { accountId } = context;
-    const lacksDetails = marked.length > 0 && (await this.#writer.lacksDetails(accountId));
-    const isLeftToReads = lacksDetails || (context.readsById && context.mayLackDetails === true);
-    for (const { vendorid, hasFailed } of marked) {
+    if (marked.length === 0) return;
+    const { lacksDetails, isOfFew } = await this.#writer.lacking(accountId);
+    const mayLack = lacksDetails || (context.readsById && context.mayLackDetails === true);
+    for (const { vendorid, hasFailed, isGuarded } of marked) {
       const verdict = verdicts.get(vendorid);
+      const isLeftToReads = mayLack || (context.readsById && (isGuarded || isOfFew(vendorid)));
       if (!verdict || (isLeftToReads && !hasFailed)) continue;
       const isAnswered = await this.#answer(vendorid, verdict, stamp, context);
       if (lacksDetails && isAnswered) this.#writer.doubtDetails({ account_id: accountId, vendorid });
