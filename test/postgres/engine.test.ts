@@ -10,7 +10,7 @@ import { mirrorServer } from '../../src/store/postgres/server.ts';
 import { storeAt } from '../support/postgres-schema.ts';
 import { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { FiguresSession } from '../../src/store/postgres/figures-session.ts';
-import { statement } from '../../src/store/sql/statement.ts';
+import { statement, type None } from '../../src/store/sql/statement.ts';
 import { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { newDelivery } from '../support/deliveries/new-delivery.ts';
 import { migrations, temporaryFolder } from '../support/mirror-file.ts';
@@ -294,6 +294,24 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(await fewest((tried) => showing(1_000, tried))).toBeLessThanOrEqual(24);
     expect(await fewest(() => showing(1_000, 5))).toBeLessThanOrEqual(4);
     expect(await fewest((tried) => accepting(1_000 * tried))).toBeLessThanOrEqual(6);
+  });
+
+  it('reads what it wrote, whatever forms of values the role or the database has', async () => {
+    const address = await newDatabase();
+    const name = new URL(address).pathname.slice(1);
+    for (const setting of [`datestyle TO 'SQL, DMY'`, 'extra_float_digits TO 0', 'standard_conforming_strings TO off'])
+      await askPostgres(address, `ALTER DATABASE ${name} SET ${setting}`);
+    const database = await open(address);
+    const values = statement<None, { at: string; number: number; text: string }>(
+      database.connection,
+      () => sql`SELECT CAST('2026-12-01 10:00:00.5' AS timestamptz) AS at, 0.1::float8 + 0.2::float8 AS number, '\\n' AS text`,
+    );
+    for (const kind of ['read', 'write'] as const)
+      expect(await database[kind](() => values.get({}))).toEqual({
+        at: '2026-12-01 10:00:00.500',
+        number: 0.1 + 0.2,
+        text: String.raw`\n`,
+      });
   });
 
   it('stores text that PostgreSQL has no room for', async () => {

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { MirrorError } from '../../domain/errors.ts';
 import { valuesOf } from '../postgres/connection.ts';
-import { connect, ofServer, type PostgresServer } from '../postgres/session.ts';
+import { connect, ofServer, spokenIn, type PostgresServer } from '../postgres/session.ts';
 import { queryRefused, reads } from '../sqlite/user-query.ts';
 import type { Cell, ExportedColumn, ExportedRows, RowSource } from './export-rows.ts';
 import type { RowsElsewhere } from './write-export.ts';
@@ -100,7 +100,7 @@ class Reading {
       );
     // Whoever reads the rows may take its time, and a query may search for long; a server notices who is gone.
     await this.#ask(
-      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path TO "${schema}"; SET LOCAL TimeZone TO 'UTC';
+      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${spokenIn(schema)};
        SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0;
        SET LOCAL client_connection_check_interval TO '5s'; SET LOCAL synchronize_seqscans TO off`,
     );

@@ -22,7 +22,7 @@ import { Turns } from '../sql/turns.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
 import { isThere, migrate } from './migrate.ts';
-import { confirmedOnDisk, connect, ofServer, type PostgresServer, processIdOf } from './session.ts';
+import { confirmedOnDisk, connect, ofServer, type PostgresServer, processIdOf, spokenIn } from './session.ts';
 
 export interface PostgresDatabaseOptions {
   readonly server: PostgresServer;
@@ -317,8 +317,7 @@ class Session implements Sending {
     const statements = [
       kind === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN ISOLATION LEVEL READ COMMITTED',
       ...(isNew ? ['SELECT pg_backend_pid() AS pid'] : []),
-      `SET LOCAL search_path TO "${schema}"`,
-      `SET LOCAL TimeZone TO 'UTC'`,
+      spokenIn(schema),
       `SET LOCAL lock_timeout TO ${Math.ceil(lockWait)}`,
       `SET LOCAL statement_timeout TO ${limits.postgresStatement}`,
       `SET LOCAL idle_in_transaction_session_timeout TO ${limits.postgresStatement}`,

@@ -81,7 +81,7 @@ export class PostgresSession {
   async atomically<T>(work: () => Promise<T>): Promise<T> {
     const { schema } = this.#server;
     await this.run(
-      `BEGIN; SET LOCAL search_path TO "${schema}"; SET LOCAL TimeZone TO 'UTC';
+      `BEGIN; ${spokenIn(schema)};
        SET LOCAL statement_timeout TO ${limits.postgresStatement}; SET LOCAL lock_timeout TO ${limits.postgresLock};
        SET LOCAL idle_in_transaction_session_timeout TO ${limits.postgresStatement}`,
     );
@@ -102,6 +102,15 @@ export class PostgresSession {
     this.#socket.destroySoon();
     this.#socket.unref();
   }
+}
+
+/**
+ * What a transaction begins with, whatever a role, a database or the server may have set: the names of tables are those of the schema, and
+ * values are written and read in the forms that this program knows.
+ */
+export function spokenIn(schema: string): string {
+  return `SET LOCAL search_path TO "${schema}"; SET LOCAL TimeZone TO 'UTC'; SET LOCAL DateStyle TO 'ISO';
+    SET LOCAL extra_float_digits TO 1; SET LOCAL standard_conforming_strings TO on`;
 }
 
 /** Lets a transaction be on disk when it is confirmed, although a role or a database may have switched that off. */
