@@ -15,7 +15,7 @@ import type { AccountOwed } from '../store/reports/owed.ts';
 import type { VendorFilter, VendorList } from '../store/reports/vendor-list.ts';
 import type { Query } from '../store/sql/statement.ts';
 import { actionRoutes, type Actions } from './api/actions-api.ts';
-import { jsonAnswer, type ApiHandle } from './api/answers.ts';
+import { answeringTrouble, jsonAnswer, type ApiHandle } from './api/answers.ts';
 import { changesApi, ChangeStreams } from './api/changes-api.ts';
 import { vendorApi, vendorsApi } from './api/vendors-api.ts';
 import type { Metrics } from './metrics.ts';
@@ -41,7 +41,7 @@ export interface AdminOptions {
   readonly clock: Clock;
   /** The folder that holds what the pages load in the browser. */
   readonly assetFolder: string;
-  /** Called when a page could not be made; the caller gets a bare 500. */
+  /** Called when a page could not be made; the caller is told why where the mirror cannot be asked, and else gets a bare 500. */
   readonly onFault: (error: unknown) => void;
   readonly onGuesses: TokenGuardOptions['onGuesses'];
 }
@@ -101,10 +101,10 @@ export function createAdminServer(options: AdminOptions): HttpServer {
       ...Object.entries(pages).map(([path, page]) => ({
         method: 'GET' as const,
         path,
-        handle: guarded(rules, safeguarded(page)),
+        handle: guarded(rules, safeguarded(answeringTrouble(page, settingsOption, onFault))),
       })),
       ...actionRoutes(options.actions, token !== null, (handle) =>
-        guarded(rules, ownPagesOnly(publicUrl, safeguarded(handle))),
+        guarded(rules, ownPagesOnly(publicUrl, safeguarded(answeringTrouble(handle, settingsOption, onFault)))),
       ),
     ],
   });

@@ -1,4 +1,6 @@
 /** Answers of the operator's API: JSON documents and refusals. */
+import { withOption } from '../../domain/commands.ts';
+import { MirrorError } from '../../domain/errors.ts';
 import { jsonText } from '../../domain/steering.ts';
 import type { HttpAnswer, HttpRoute } from '../../http/server.ts';
 
@@ -25,6 +27,26 @@ export function answeringBadRequests(handle: ApiHandle): ApiHandle {
     } catch (error) {
       if (error instanceof BadRequest) return jsonAnswer({ error: 'bad_request', message: error.message }, 400);
       throw error;
+    }
+  };
+}
+
+/** Says what is wrong where the mirror cannot be asked, with status 503: to people as text, to programs as JSON. */
+export function answeringTrouble(
+  handle: ApiHandle,
+  settingsOption: string,
+  onTrouble: (error: MirrorError) => void,
+): ApiHandle {
+  return async (request) => {
+    try {
+      return await handle(request);
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+      onTrouble(error);
+      const [message, remedy] = [error.message, error.hint].map((text) => withOption(settingsOption, text));
+      if (request.path.startsWith('/api/')) return jsonAnswer({ error: error.code, message, what_to_do: remedy }, 503);
+      const headers = { 'content-type': 'text/plain; charset=utf-8', refresh: '10' };
+      return { status: 503, headers, body: `${message}\n${remedy}\n` };
     }
   };
 }

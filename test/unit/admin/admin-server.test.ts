@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ability, AccountFacts } from '../../../src/health/judge.ts';
-import { catalogue } from '../../../src/domain/errors.ts';
+import { catalogue, MirrorError } from '../../../src/domain/errors.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { able, account, before, days, facts, newAccount, run } from '../../support/admin/sample.ts';
@@ -214,6 +214,22 @@ describe('the admin server', () => {
       expect(headers['server']).toBeUndefined();
     }
     expect(faults).toHaveLength(3);
+  });
+
+  it('says to people and programs what is wrong where the mirror cannot be asked', async () => {
+    const away = new MirrorError('postgres_failed', 'postgres://db/mirror cannot be reached.', {
+      remedy: 'Start `vendor-mirror serve`.',
+    });
+    const { ask, faults } = await startAdmin({ settingsOption: '-c it.yaml' }, () => Promise.reject(away));
+    const page = await ask('/');
+    expect([page.status, page.headers['refresh'], page.headers['cache-control']]).toEqual([503, '10', 'no-store']);
+    expect(page.body).toBe('postgres://db/mirror cannot be reached.\nStart `vendor-mirror serve -c it.yaml`.\n');
+    const api = await ask('/api/status');
+    expect([api.status, JSON.parse(api.body)]).toEqual([
+      503,
+      { error: 'postgres_failed', message: away.message, what_to_do: 'Start `vendor-mirror serve -c it.yaml`.' },
+    ]);
+    expect(faults).toEqual([away, away]);
   });
 
   it('has a page with a way back for a path that is unknown, at any depth, with the policy of all pages, and JSON below /api', async () => {
