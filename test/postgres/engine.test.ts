@@ -97,6 +97,30 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect((await read()).sort()).toEqual(['before', 'later']);
   });
 
+  it('cannot store while the server only lets it read, whatever is read meanwhile, and says so until it can', async () => {
+    const address = await newDatabase();
+    const database = await open(address);
+    const { write, read } = fieldsOf(database);
+    const name = new URL(address).pathname.slice(1);
+    const turn = async (readOnly: 'on' | 'off'): Promise<void> => {
+      await askPostgres(
+        address,
+        `BEGIN READ WRITE; ALTER DATABASE ${name} SET default_transaction_read_only TO ${readOnly}; COMMIT`,
+      );
+      await askPostgres(
+        address,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
+      );
+    };
+    await turn('on');
+    await expect(write('never')).rejects.toThrow('read-only transaction');
+    expect(await read()).toEqual([]);
+    expect(database.trouble()).toMatchObject({ code: 'postgres_failed' });
+    await turn('off');
+    await write('again');
+    expect(database.trouble()).toBeUndefined();
+  });
+
   it('says that another program writes and does not end', async () => {
     const address = await newDatabase();
     const [holder, other] = [await open(address), fieldsOf(await open(address))];
@@ -304,7 +328,8 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     const database = await open(address);
     const values = statement<None, { at: string; number: number; text: string }>(
       database.connection,
-      () => sql`SELECT CAST('2026-12-01 10:00:00.5' AS timestamptz) AS at, 0.1::float8 + 0.2::float8 AS number, '\\n' AS text`,
+      () =>
+        sql`SELECT CAST('2026-12-01 10:00:00.5' AS timestamptz) AS at, 0.1::float8 + 0.2::float8 AS number, '\\n' AS text`,
     );
     for (const kind of ['read', 'write'] as const)
       expect(await database[kind](() => values.get({}))).toEqual({

@@ -46,7 +46,7 @@ export class PostgresDatabase implements Database {
   readonly #turns = new Turns();
   readonly #closing = new AbortController();
   #session: Session | undefined;
-  /** The error of the last transaction; undefined where it succeeded. */
+  /** Why the server took nothing in the last transaction that writes; undefined where it did. */
   #refused: MirrorError | undefined;
 
   private constructor({ server, clock, givesNumbers = true, lockWait }: Omit<PostgresDatabaseOptions, 'migrations'>) {
@@ -124,7 +124,7 @@ export class PostgresDatabase implements Database {
     return Promise.resolve();
   }
 
-  /** Why nothing can be written now, as far as the last transaction showed; undefined while it can. */
+  /** Why nothing can be written now, as far as the last transaction that writes showed; undefined while it can. */
   trouble(): MirrorError | undefined {
     return this.#refused;
   }
@@ -169,7 +169,8 @@ export class PostgresDatabase implements Database {
     limit.catch(() => undefined);
     try {
       const result = await Promise.race([done, limit as Promise<never>]);
-      this.#refused = undefined;
+      // That a server can be read does not say that it takes writes.
+      if (kind !== 'read') this.#refused = undefined;
       return result;
     } catch (error) {
       done.catch(() => undefined);

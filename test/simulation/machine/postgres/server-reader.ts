@@ -36,7 +36,7 @@ export class ServerReader implements Reader {
     try {
       ask();
     } finally {
-      this.#questions.ask('COMMIT');
+      this.#questions.ask('ROLLBACK');
     }
   }
 
