@@ -74,17 +74,19 @@ export class Marks {
         .where('reason', '=', 'delivery')
         .where('attempts', '<=', at('attempts')),
     );
-    this.#putOff = statement(db, (at) =>
-      ofVendor(
+    this.#putOff = statement(db, (at) => {
+      // A server would take the type of the rest for that of the moment, which is too small for it.
+      const due_ms = sql<number>`CAST(${at('due_ms')} AS bigint) + ${rest}`;
+      return ofVendor(
         mirrorSql.updateTable('dirty_vendors').set({
           due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at('due_at')}, (${rest} / 1000.0) || ' seconds')`,
-          due_ms: sql`${at('due_ms')} + ${rest}`,
+          due_ms,
         }),
         at,
       )
         .where('reason', '=', 'delivery')
-        .where('due_ms', '<', sql<number>`${at('due_ms')} + ${rest}`),
-    );
+        .where('due_ms', '<', due_ms);
+    });
     this.#announced = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
         'delivery',

@@ -2,6 +2,11 @@
  * The counter that orders readings, and mirror time: the machine's monotonic clock, continued across restarts in the file. When the wall
  * clock is set back, the moments in the file are corrected by it.
  *
+ * Several machines may share a mirror on a server, and their monotonic clocks have nothing in common. There each process begins with the clock of
+ * the server and goes on by its own monotonic clock; whoever is behind what another one wrote goes on from there. So mirror time runs no faster
+ * than the clocks do, however many take turns. That a wall clock was set back, a process sees by what it noted itself; of another machine's it
+ * believes a difference only where that is too large for clocks that are kept right.
+ *
  * Guards and delays are measured in mirror time, so setting the clock does not shorten them. A clock that was set back is noticed by the
  * next request, by the begin and the end of a run, and by a daemon within half a minute; open marks and requested sweeps move with it. The
  * true difference is unknown, because mirror time stands still while the machine sleeps. So `safe_as_of` is NULL until the next complete run,
@@ -23,27 +28,44 @@ import { mirrorSql, statement, type Statement } from './sql/statement.ts';
 
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 type Row = Pick<CounterTable, (typeof columns)[number]>;
+type Current = Row & { readonly server_ms: number | null };
+
+/** By the clock of a server that has the mirror. */
+const serverTime = sql<number | null>`CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)`;
 
 /** How far the clock may drift from mirror time, in milliseconds: what differs by less is rounding, by more means that it was set. */
 export const noticeable = 1_000;
 
+/** The same between two machines: a clock that is further ahead contradicts the service, and claims nothing. */
+const noticeableElsewhere = 6_000;
+
 export class ReadingCounter {
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;
-  readonly #advance: Statement<{ now: number; wall: number }, Row>;
+  readonly #advance: Statement<{ now: number | null; wall: number }, Row>;
   readonly #takeRun: Statement<{ newest: number }, { run_id: number }>;
-  readonly #current: Statement<object, Row>;
+  readonly #current: Statement<object, Current>;
   readonly #noteClock: Statement<{ clock_ahead_ms: number | null }>;
+  readonly #isRemote: boolean;
+  /** On a server: by how much mirror time is ahead of this machine's monotonic clock, once that is known. */
+  #ahead: number | undefined;
+  /** On a server: both clocks of this process when it last took a number. */
+  #last: Clocks | undefined;
+  /** The same when it saw its clock set back, which is recorded unless that transaction failed. */
+  #noticed: (Clocks & Pick<Row, 'read_seq'>) | undefined;
 
   constructor(db: Connection, clock: Clock, setBacks: ClockSetBackLog) {
     this.#clock = clock;
     this.#setBacks = setBacks;
+    this.#isRemote = db.isRemote === true;
     this.#advance = statement(db, (at) =>
       mirrorSql
         .updateTable('_reading_counter')
         .set({
           read_seq: sql`read_seq + 1`,
-          ...mirrorTime(at('now')),
+          ...(this.#isRemote
+            ? { mirror_ms: sql`greatest(mirror_ms, coalesce(${at('now')}, ${serverTime}))` }
+            : mirrorTime(at('now') as RawBuilder<number>)),
           wall_ms: at('wall'),
         })
         .returning(columns),
@@ -52,7 +74,10 @@ export class ReadingCounter {
       db,
       (at) => sql`UPDATE _reading_counter SET run_id = max(run_id, ${at('newest')}) + 1 RETURNING run_id`,
     );
-    this.#current = statement(db, () => mirrorSql.selectFrom('_reading_counter').select(columns));
+    const server_ms = this.#isRemote ? serverTime : sql<number | null>`NULL`;
+    this.#current = statement(db, () =>
+      mirrorSql.selectFrom('_reading_counter').select([...columns, server_ms.as('server_ms')]),
+    );
     this.#noteClock = statement(db, (at) =>
       mirrorSql.updateTable('_reading_counter').set({ clock_ahead_ms: at('clock_ahead_ms') }),
     );
@@ -70,8 +95,7 @@ export class ReadingCounter {
 
   /** Mirror time now, in milliseconds. */
   async moment(): Promise<number> {
-    const { offset_ms, mirror_ms } = row(await this.#current.get({}));
-    return Math.max(mirror_ms, this.#now() + offset_ms);
+    return this.#momentOf(row(await this.#current.get({})));
   }
 
   /** Records by how many milliseconds the wall clock is ahead of the service's; null where it is not known to be wrong. */
@@ -91,8 +115,7 @@ export class ReadingCounter {
   /** Whether the clock was set back since a number was last taken. Runs inside a transaction. */
   async isSetBack(): Promise<boolean> {
     const last = row(await this.#current.get({}));
-    const mirrorNow = Math.max(last.mirror_ms, this.#now() + last.offset_ms);
-    return behind(last, mirrorNow, this.#clock.now()) >= noticeable;
+    return this.#isBehind(behind(this.#last ?? last, this.#momentOf(last), this.#clock.now()));
   }
 
   /** Records a clock that was set back since a number was last taken. Runs inside a transaction. */
@@ -100,22 +123,54 @@ export class ReadingCounter {
     if (await this.isSetBack()) await this.#step();
   }
 
-  #now(): number {
-    return Math.floor(this.#clock.monotonic());
+  /** Mirror time now, where the counter is as in this row. */
+  #momentOf({ mirror_ms, offset_ms, server_ms }: Current): number {
+    const now = Math.floor(this.#clock.monotonic());
+    if (!this.#isRemote) return Math.max(mirror_ms, now + offset_ms);
+    const moment = Math.max(mirror_ms, this.#ahead === undefined ? (server_ms ?? 0) : now + this.#ahead);
+    this.#ahead = moment - now;
+    return moment;
   }
 
   async #step(): Promise<Row> {
-    const wall = this.#clock.now();
-    const [before, after] = await Promise.all([this.#current.get({}), this.#advance.get({ now: this.#now(), wall })]);
+    const [now, wall] = [Math.floor(this.#clock.monotonic()), this.#clock.now()];
+    const mirrorNow = this.#ahead === undefined ? null : now + this.#ahead;
+    const [before, after] = await Promise.all([
+      this.#current.get({}),
+      this.#advance.get({ now: this.#isRemote ? mirrorNow : now, wall }),
+    ]);
     const [last, taken] = [row(before), row(after)];
-    const ms = behind(last, taken.mirror_ms, wall);
-    if (ms >= noticeable) this.#setBacks.record(taken.read_seq, ms);
+    const { mirror_ms, read_seq } = taken;
+    await this.#settleNoticed();
+    const ms = behind(this.#last ?? last, mirror_ms, wall);
+    const isSetBack = this.#isBehind(ms);
+    if (isSetBack) this.#setBacks.record(read_seq, ms);
+    if (this.#isRemote) {
+      this.#ahead = mirror_ms - now;
+      const clocks = { mirror_ms, wall_ms: wall };
+      if (isSetBack) this.#noticed = { ...clocks, read_seq };
+      else this.#last = clocks;
+    }
     return taken;
+  }
+
+  /** Whether a wall clock that is behind by so much was set back. */
+  #isBehind(ms: number): boolean {
+    return ms >= (this.#isRemote && !this.#last ? noticeableElsewhere : noticeable);
+  }
+
+  /** A clock that was set back is noticed again where the transaction failed that recorded it. */
+  async #settleNoticed(): Promise<void> {
+    const noticed = this.#noticed;
+    this.#noticed = undefined;
+    if (noticed && (await this.#setBacks.wasSince(noticed.read_seq - 1))) this.#last = noticed;
   }
 }
 
-/** By how many milliseconds the wall clock shows less than it would had it run evenly since the row was written. */
-function behind(last: Row, mirrorNow: number, wall: number): number {
+type Clocks = Pick<Row, 'mirror_ms' | 'wall_ms'>;
+
+/** By how many milliseconds the wall clock shows less than it would had it run evenly since both were noted. */
+function behind(last: Clocks, mirrorNow: number, wall: number): number {
   return (last.wall_ms ?? -Infinity) + mirrorNow - last.mirror_ms - wall;
 }
 

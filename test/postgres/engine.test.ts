@@ -3,7 +3,7 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock, systemRandom } from '../../src/domain/clock.ts';
+import { systemClock, systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { MirrorError } from '../../src/domain/errors.ts';
 import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { mirrorServer } from '../../src/store/postgres/server.ts';
@@ -38,11 +38,8 @@ async function open(address: string, lockWait?: number): Promise<PostgresDatabas
   return database;
 }
 
-async function openStore(address: string): Promise<Store> {
-  const mirror = await openPostgresMirror({
-    store: storeAt(address),
-    ...{ migrations, clock: systemClock, random: systemRandom },
-  });
+async function openStore(address: string, clock: Clock = systemClock): Promise<Store> {
+  const mirror = await openPostgresMirror({ store: storeAt(address), migrations, clock, random: systemRandom });
   onTestFinished(() => mirror.close());
   return mirror;
 }
@@ -238,6 +235,41 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(names.length).toBeGreaterThan(10);
     // A number is taken before the name is read, so a later one never shows an earlier name.
     expect(names, `seed ${seed}`).toEqual([...names].sort((a, b) => a - b));
+  });
+
+  it('has one time for machines that run since other days, however often they take turns', async () => {
+    const address = await newDatabase();
+    const upFor = (days: number): Clock => ({
+      ...systemClock,
+      monotonic: () => systemClock.monotonic() + days * 86_400_000,
+    });
+    const machines = [await openStore(address, upFor(0)), await openStore(address, upFor(40))];
+    const begun = Date.now();
+    const first = await machines[0]!.takeStamp();
+    for (let turn = 0; turn < 6; turn++) for (const machine of machines) await machine.takeStamp();
+    const moments = [await machines[0]!.moment(), await machines[1]!.moment(), (await machines[0]!.takeStamp()).begun];
+    for (const moment of moments) expect(moment - first.begun).toBeLessThan(Date.now() - begun + 10);
+    // What one marks, the other one sees at once.
+    await machines[1]!.deliveries.acceptDeliveries([newDelivery(7, { accountId: 'one' })]);
+    expect(await machines[0]!.queue.dueMarks('one')).toHaveLength(1);
+  });
+
+  it("sees that its clock was set back, and takes nobody else's for that who is a little behind", async () => {
+    const address = await newDatabase();
+    const behind = { first: 0, second: 3_000 };
+    const machine = (name: keyof typeof behind): Promise<Store> =>
+      openStore(address, { ...systemClock, now: () => systemClock.now() - behind[name] });
+    const [first, second] = [await machine('first'), await machine('second')];
+    const noticed = async (): Promise<number> =>
+      (await askPostgres(address, 'SELECT read_seq FROM vendor_mirror._clock_set_back')).length;
+    for (const store of [first, second, first, second]) await store.takeStamp();
+    expect(await noticed()).toBe(0);
+    behind.first = 2_000;
+    for (const store of [second, first, second, first]) await store.takeStamp();
+    expect(await noticed()).toBe(1);
+    behind.second = 3_600_000;
+    await (await machine('second')).takeStamp();
+    expect(await noticed()).toBe(2);
   });
 
   it('begins another epoch of its feed with each session: a server that took over may have lost the last changes', async () => {
