@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MirrorError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { PostgresSession } from '../../src/store/postgres/session.ts';
+import { PostgresSession, type PostgresServer } from '../../src/store/postgres/session.ts';
 import { packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { freePort } from '../support/network/free-port.ts';
@@ -28,9 +28,12 @@ function addressOf(hosts: readonly string[], query = '', user = 'tester'): strin
 const placeOf = (server: { readonly address: string }): string => new URL(server.address).host;
 
 /** The port of the server that a session at this address leads to; or why there is none. */
-async function portAt(address: string, password?: string): Promise<string> {
+function portAt(address: string, password?: string): Promise<string> {
+  return portOfSession({ ...storeAt(address), password: password === undefined ? undefined : new Secret(password) });
+}
+
+async function portOfSession(server: PostgresServer): Promise<string> {
   try {
-    const server = { ...storeAt(address), password: password === undefined ? undefined : new Secret(password) };
     const session = await PostgresSession.open(server, new AbortController().signal);
     const [row] = await session.run<{ port: string }>(`SELECT current_setting('port') AS port`);
     session.close();
@@ -83,6 +86,19 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('of several hosts', 
     const began = Date.now();
     expect(await portAt(addressOf([placeOf(proxy), placeOf(primary), nobody, nobody, nobody]))).toBe(portOf(primary));
     expect(Date.now() - began).toBeLessThan(5_000);
+  });
+
+  it('the one that was used last is tried first, as long as it is what is asked for', async () => {
+    const [hanging, last] = [await postgresProxy(primary.address), await postgresProxy(primary.address)];
+    hanging.mode = 'hanging';
+    const server = storeAt(addressOf([placeOf(hanging), placeOf(last), placeOf(standby), nobody, nobody]));
+    expect(await portOfSession(server)).toBe(portOf(primary));
+    const began = Date.now();
+    for (let time = 0; time < 5; time++) expect(await portOfSession(server)).toBe(portOf(primary));
+    expect(Date.now() - began).toBeLessThan(1_900);
+    hanging.mode = 'open';
+    last.mode = 'down';
+    expect(await portOfSession(server)).toBe(portOf(primary));
   });
 
   it('one that refuses the user ends the search, and so does one with the certificate of another host', async () => {

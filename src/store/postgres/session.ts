@@ -127,17 +127,23 @@ interface Connected {
   readonly socket: Socket;
 }
 
+/** The host of an address that was used last. */
+const used = new WeakMap<PostgresAddress, PostgresHost>();
+
 /**
  * Connects to the first host that answers and is what the address asks for, as libpq does: one that refuses the user or is not trusted ends the
- * search. All of them together take no longer than one may. The signal cuts what is under way, until it is connected.
+ * search. The one that was used last comes first, so that one that does not answer holds up no further connection. All of them together take no
+ * longer than one may. The signal cuts what is under way, until it is connected.
  * @throws MirrorError `postgres_failed`, which says of each host why not, `postgres_refused`; the reason of the signal.
  */
 export async function connect(server: PostgresServer, signal: AbortSignal, more: ClientConfig): Promise<Connected> {
-  const { hosts } = server.to;
+  const { to } = server;
   const reasons: string[] = [];
-  for (const host of hosts) {
+  for (const host of [...to.hosts].sort((a, b) => Number(used.get(to) === b) - Number(used.get(to) === a))) {
     try {
-      return await connectTo(host, server, signal, more);
+      const connected = await connectTo(host, server, signal, more);
+      used.set(to, host);
+      return connected;
     } catch (error) {
       if (!(error instanceof MirrorError) || error.code !== 'postgres_failed') throw error;
       reasons.push(error.message);
