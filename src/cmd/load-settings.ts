@@ -11,7 +11,7 @@ import { hasCode, MirrorError } from '../domain/errors.ts';
 import { readSecretFile, readSettingsFile } from '../settings/file.ts';
 import { writableByOthers } from '../settings/permissions.ts';
 import { parseSettings, withKept, type Settings } from '../settings/parse.ts';
-import { fileAbove, isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
+import { fileAbove, impossiblePath, isMadeByOthers, isNotRegularFile, ownFileAt } from '../store/files/own-files.ts';
 import { keptAccountsOf, knownConnectionOf } from '../store/places/mirror-of.ts';
 import { shellWord, type Call, type CommonOptions } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -150,6 +150,8 @@ function refuseClashes(name: string, { database, secrets, postgres, publish, rea
   const problems = named.flatMap(({ key, path, own }) => {
     const what = ownFileAt(path, own);
     if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
+    const why = key.startsWith('publish.') ? undefined : impossiblePath(path);
+    if (why !== undefined) return [`${key}: ${why}`];
     if (isNotRegularFile(path)) return [`${key}: is not a regular file`];
     const above = key.startsWith('publish.') ? undefined : fileAbove(path);
     return above === undefined ? [] : [`${key}: lies below ${above}, which is not a folder`];

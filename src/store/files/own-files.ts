@@ -17,7 +17,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { MirrorError } from '../../domain/errors.ts';
+import { hasCode, MirrorError } from '../../domain/errors.ts';
 
 /** The paths of an installation's files. */
 export interface OwnFiles {
@@ -132,6 +132,23 @@ export function fileAbove(path: string): string | undefined {
 /** Whether something is there that is not a regular file: a device, a folder, a pipe. */
 export function isNotRegularFile(path: string): boolean {
   return stats(path)?.isFile() === false;
+}
+
+/** What the longest name of a file beside a database adds to its own, in bytes: the lock of an account. */
+const longestEnding = `.lock-${'0'.repeat(32)}`.length;
+/** The longest name that file systems take, and the longest path that SQLite takes, which wants room for a journal beside it. */
+const [longestName, longestPath] = [255 - longestEnding, 512 - '-journal'.length - longestEnding];
+
+/** Why no database can be at a path, whatever is there; undefined where one can. */
+export function impossiblePath(path: string): string | undefined {
+  if (Buffer.byteLength(resolve(path)) > longestPath) return `has a path of more than ${longestPath} bytes`;
+  if (Buffer.byteLength(basename(path)) > longestName) return `has a name of more than ${longestName} bytes`;
+  try {
+    statSync(path, { throwIfNoEntry: false });
+    return undefined;
+  } catch (error) {
+    return hasCode(error, 'ELOOP') ? 'is a link that leads back to itself' : undefined;
+  }
 }
 
 function stats(path: string): BigIntStats | undefined {

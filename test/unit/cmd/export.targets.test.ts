@@ -144,6 +144,10 @@ describe('settings', () => {
     ['publish: [{ path: /dev/null, format: db }]', /publish\.0\.path: is not a regular file/],
     ['database: /dev/null', /database: is not a regular file/],
     ['secrets: DIR', /secrets: is not a regular file/],
+    ['database: DIR/sub/loop.db', /database: is a link that leads back to itself/],
+    [`secrets: DIR/${'n'.repeat(215)}.db`, /secrets: has a name of more than 217 bytes/],
+    [`database: DIR/${'ü'.repeat(108)}.db`, /database: has a name of more than 217 bytes/],
+    [`database: DIR${`/${'n'.repeat(99)}`.repeat(5)}/one.db`, /database: has a path of more than 466 bytes/],
     ['database: DIR/token/one.db', /database: lies below \S*\/token, which is not a folder/],
     ['secrets: DIR/token/sub/two.db', /secrets: lies below \S*\/token, which is not a folder/],
   ])('K42 that name one file for two things, or no file, are refused: %s', async (names, reason) => {
@@ -151,6 +155,7 @@ describe('settings', () => {
     mkdirSync(at('sub'));
     writeFileSync(at('token'), 'a-token');
     symlinkSync(settings, at('link.yaml'));
+    symlinkSync('loop.db', at('sub/loop.db'));
     writeFileSync(
       settings,
       `accounts: [6BApk]\n${names.replaceAll('DIR', folder)}\nsandbox: { vendors: 1, seed: 1, churn: 0 }\n`,
