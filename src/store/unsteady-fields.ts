@@ -10,11 +10,12 @@
  *
  * From then on such a difference is no change: it is neither stored as a version, nor told, nor does it hold a list back as a copy that
  * lags, nor count in `verify`. What a read by id shows takes its place silently; what a list shows does not. With an edit, or where another
- * field differs too, the vendor is stored as it was read, but for what a list shows of a field that was not edited. Balances, tax
+ * field differs too, the vendor is stored as it was read, but for what a list shows of a field that was not edited. So no edit is lost: the
+ * reading that shows it counts in full, and only what a later one shows of the field alone is stored without being told. Balances, tax
  * defaults and states move without an edit, and never count.
  */
 import { sql } from 'kysely';
-import { neededFields, type VendorField } from '../domain/vendor.ts';
+import { movingFields, neededFields } from '../domain/vendor.ts';
 import { changedValues, isEdited, type Difference } from './acceptance.ts';
 import type { Findings } from './findings.ts';
 import { lastCompleteBefore, type Run } from './runs.ts';
@@ -32,14 +33,7 @@ const enoughVendors = 3;
 const watched = 8;
 
 /** What moves without an edit, or shows one. */
-const exempt: ReadonlySet<string> = new Set<VendorField | 'presence'>([
-  'outstanding_balance',
-  'overdue_balance',
-  'tax_defaults',
-  'vis_state',
-  'presence',
-  'updated_at',
-]);
+const exempt: ReadonlySet<string> = new Set([...movingFields, 'vis_state', 'presence', 'updated_at']);
 
 interface OfField {
   readonly account_id: string;

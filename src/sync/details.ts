@@ -99,10 +99,10 @@ interface ReaderOptions extends DetailsOptions {
 class DetailReader {
   readonly #account: SyncAccount;
   readonly #options: ReaderOptions;
-  /** What the first read by id of each vendor showed otherwise than the list, without an edit. */
-  readonly #otherwise = new Map<number, readonly string[]>();
-  /** Vendors of which that is proven, by field. */
-  readonly #proven = new Map<string, readonly number[]>();
+  /** Vendors of which a read by id showed a field otherwise than the list, without an edit. */
+  readonly #otherwise = new VendorsByField();
+  /** Those of which that is proven. */
+  readonly #proven = new VendorsByField();
 
   constructor(account: SyncAccount, options: ReaderOptions) {
     this.#account = account;
@@ -165,16 +165,13 @@ class DetailReader {
       for (const vendorid of more) drawn.add(vendorid);
     }
     await this.#noteConfirmed();
-    const differing = new Map<string, number[]>();
-    for (const [vendorid, names] of this.#otherwise)
-      for (const field of names) differing.set(field, [...(differing.get(field) ?? []), vendorid]);
     const known = await mirror.details.shownOfFew(accountId);
     const [ofAll, ofFew] = [new Map<string, readonly number[]>(), new Map<string, readonly number[]>()];
-    for (const [field, vendorids] of differing) {
-      const proven = this.#proven.get(field) ?? [];
+    for (const field of this.#otherwise.keys()) {
+      const proven = this.#proven.of(field);
       const few = [...new Set([...(known.get(field) ?? []), ...proven])];
       const many = few.length >= Math.max(witnesses.usual, ids.length / witnesses.oneIn) ? few : undefined;
-      const among = many ?? (await this.#witnessesOf(field, vendorids, drawn));
+      const among = many ?? (await this.#witnessesOf(field, drawn));
       const asked = among.length > 0 ? among : proven;
       if (asked.length === 0 || !(await this.#isSteady(field, asked.slice(0, witnesses.tried)))) continue;
       if (among.length > 0) ofAll.set(field, among);
@@ -193,20 +190,18 @@ class DetailReader {
     for (const { vendorid, ...stored } of await mirror.vendors.traits(accountId, [...contradicted.keys()])) {
       const shown = contradicted.get(vendorid);
       if (!shown || stored.read_seq <= shown.stamp.readSeq || stored.held_since_ms > shown.stamp.begun) continue;
-      this.#otherwise.set(vendorid, shown.fields);
       const held = shown.stamp.begun - stored.held_since_ms;
-      for (const field of shown.fields)
+      for (const field of shown.fields) {
+        this.#otherwise.add(field, vendorid);
         if (held >= (movingFields.has(field) ? limits.copyBelievedAfter : context.lag))
-          this.#proven.set(field, [...(this.#proven.get(field) ?? []), vendorid]);
+          this.#proven.add(field, vendorid);
+      }
     }
   }
 
   /** Of vendors that show a field otherwise, those by which that is learned; none where they are too few. */
-  async #witnessesOf(
-    field: string,
-    vendorids: readonly number[],
-    drawn: ReadonlySet<number>,
-  ): Promise<readonly number[]> {
+  async #witnessesOf(field: string, drawn: ReadonlySet<number>): Promise<readonly number[]> {
+    const vendorids = this.#otherwise.of(field);
     if (!movingFields.has(field)) return vendorids.length >= witnesses.usual ? vendorids : [];
     const { mirror, accountId } = this.#account;
     const among = vendorids.filter((vendorid) => drawn.has(vendorid));
@@ -285,8 +280,18 @@ class DetailReader {
 
   /** A read by id differs from what is stored, which the list showed. */
   #note(vendorid: number, verdict: Verdict): void {
-    const fields = verdict.kind === 'updated' || verdict.kind === 'guarded' ? changedUnedited(verdict) : [];
-    if (fields.length > 0) this.#otherwise.set(vendorid, fields);
+    if (verdict.kind !== 'updated' && verdict.kind !== 'guarded') return;
+    for (const field of changedUnedited(verdict)) this.#otherwise.add(field, vendorid);
+  }
+}
+
+class VendorsByField extends Map<string, Set<number>> {
+  add(field: string, vendorid: number): void {
+    this.set(field, (this.get(field) ?? new Set()).add(vendorid));
+  }
+
+  of(field: string): readonly number[] {
+    return [...(this.get(field) ?? [])];
   }
 }
 
