@@ -133,7 +133,7 @@ export class ReadingCounter {
   }
 
   async #step(): Promise<Row> {
-    const [now, wall] = [Math.floor(this.#clock.monotonic()), this.#clock.now()];
+    const [now, wall] = [this.#clock.monotonic(), this.#clock.now()].map(Math.floor) as [number, number];
     const mirrorNow = this.#ahead === undefined ? null : now + this.#ahead;
     const [before, after] = await Promise.all([
       this.#current.get({}),

@@ -241,6 +241,7 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     const address = await newDatabase();
     const upFor = (days: number): Clock => ({
       ...systemClock,
+      now: () => systemClock.now() + 0.25,
       monotonic: () => systemClock.monotonic() + days * 86_400_000,
     });
     const machines = [await openStore(address, upFor(0)), await openStore(address, upFor(40))];
