@@ -40,6 +40,7 @@ interface AccountSupervisorOptions {
   readonly causes: CauseLog;
   /** Called with the tokens of the account's addresses, which the listener serves. */
   readonly onTokens: SubscriptionManagerOptions['onTokens'];
+  readonly onRotated: SubscriptionManagerOptions['onRotated'];
   /** Called for each verification code that the service did not accept. */
   readonly onWrongCode: (accountId: string) => void;
   /** When the runs of all accounts are due. */
@@ -100,6 +101,7 @@ export class AccountSupervisor {
       withPermit: (work, signal) => options.permits.during(() => whileFilesAreOurs(installation, work), signal),
       onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
       onTokens: options.onTokens,
+      onRotated: options.onRotated,
       onWrongCode: options.onWrongCode,
     });
     this.#schedules = { reconcile: this.#schedule('reconcile'), pull: this.#schedule('pull') };

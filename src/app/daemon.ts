@@ -493,6 +493,8 @@ export async function daemonServices(options: DaemonServicesOptions): Promise<Da
       lastRun,
       onRun: (report) => onRun(id, report),
       onTokens: (id, tokens) => accounts.useTokens(id, tokens),
+      // What strangers sent to the old address says nothing of the new one.
+      onRotated: (id) => refused.forgetStrangers(id),
       onWrongCode: () => refused.note(id, 'wrong_code', null),
     });
   const accounts = await AccountServices.open({

@@ -25,6 +25,9 @@ export type ReportedRefusals = Omit<Selectable<RefusalTable>, 'account_id'>;
 
 type Row = Pick<RefusalTable, 'account_id' | 'outcome' | 'first_at' | 'last_at' | 'detail'> & { count: number };
 
+/** Outcomes of requests to an address that somebody besides the service may know. */
+export const ofStrangers: readonly string[] = ['wrong_code', 'unexpected_code', 'wrong_signature'];
+
 export class Refusals {
   readonly #database: Database;
   readonly #add: Statement<Row>;
@@ -47,7 +50,7 @@ export class Refusals {
       database.connection,
       (at) => sql`
         DELETE FROM _refusals
-        WHERE account_id = ${at('account_id')} AND outcome IN ('wrong_code', 'unexpected_code', 'wrong_signature')`,
+        WHERE account_id = ${at('account_id')} AND outcome IN (${sql.join(ofStrangers)})`,
     );
   }
 

@@ -31,7 +31,7 @@ export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Stores the events that the service refuses to register, for status reports. */
-  readonly mirror: Pick<Store, 'callbacks' | 'refusals'>;
+  readonly mirror: Pick<Store, 'callbacks'>;
   /** Called when a callback for vendors has just been verified: earlier changes were not delivered to anyone. */
   readonly onVerified: (accountId: string) => void;
   /** Called when the callbacks for vendors were processed, verified or not. */
@@ -321,11 +321,10 @@ class CallbackReconciler {
       if (!this.#kept.has(callback.callbackid)) await this.#remove(callback);
   }
 
-  /** Nothing leads to the address of before any more. What strangers sent there says nothing of the new one. */
+  /** Nothing leads to the address of before any more. */
   async #endRotation(): Promise<void> {
-    const { accountId, log, mirror, pathToken, previousToken, verifiers } = this.#options;
+    const { accountId, log, pathToken, previousToken, verifiers } = this.#options;
     if (!previousToken) return;
-    await mirror.refusals.forgetStrangers(accountId);
     await verifiers.endRotation(accountId, pathToken);
     log.info(
       { account: accountId },

@@ -7,7 +7,7 @@ import { sleptThrough, type Clock } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { expectedRefusals, refusalRemedy, refusalWords } from '../health/refusals.ts';
-import type { Refused, Refusals } from '../store/refusals.ts';
+import { ofStrangers, type Refused, type Refusals } from '../store/refusals.ts';
 
 const writeEvery = 1_000;
 const logEvery = 3_600_000;
@@ -16,7 +16,7 @@ export class RefusalLog implements Service {
   readonly name = 'the count of refused deliveries';
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #mirror: Pick<Refusals, 'add'>;
+  readonly #mirror: Pick<Refusals, 'add' | 'forgetStrangers'>;
   readonly #stopping = new AbortController();
   /** Not in the mirror yet, by account and outcome. */
   readonly #waiting = new Map<string, Refused>();
@@ -24,7 +24,7 @@ export class RefusalLog implements Service {
   readonly #hours = new Map<string, { readonly begin: number; count: number; unsaid: number }>();
   #writing: Promise<void> | undefined;
 
-  constructor({ clock, log, mirror }: { clock: Clock; log: Log; mirror: Pick<Refusals, 'add'> }) {
+  constructor({ clock, log, mirror }: { clock: Clock; log: Log; mirror: Pick<Refusals, 'add' | 'forgetStrangers'> }) {
     this.#clock = clock;
     this.#log = log;
     this.#mirror = mirror;
@@ -48,6 +48,12 @@ export class RefusalLog implements Service {
     // What cannot be stored is logged where that is found, with its cause.
     if (outcome !== 'unavailable') this.#report(accountId, outcome, detail);
     this.#writing ??= this.#writeAll();
+  }
+
+  /** Forgets what may have come of strangers, also what is not written yet: the address that they know is replaced. */
+  async forgetStrangers(accountId: string): Promise<void> {
+    for (const outcome of ofStrangers) this.#waiting.delete(`${accountId} ${outcome}`);
+    await this.#mirror.forgetStrangers(accountId);
   }
 
   #hold(refused: Refused): void {

@@ -23,7 +23,7 @@ export interface SubscriptionManagerOptions {
   /** Events or nouns to subscribe to. */
   readonly events: readonly string[];
   readonly callbacks: CallbacksApi;
-  readonly mirror: Pick<Store, 'callbacks' | 'refusals'>;
+  readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,6 +36,8 @@ export interface SubscriptionManagerOptions {
   readonly onVerified: (accountId: string) => void;
   /** Called with the tokens of the account's addresses before a check, and once a rotation has ended: the listener serves these. */
   readonly onTokens: (accountId: string, tokens: AddressTokens) => void;
+  /** Called after that, once a rotation has ended. */
+  readonly onRotated: (accountId: string) => Promise<void>;
   /** Called for each code that the service did not accept. */
   readonly onWrongCode: (accountId: string) => void;
 }
@@ -197,14 +199,17 @@ export class SubscriptionManager implements Service {
     try {
       const tokens = await verifiers.addressTokens(accountId);
       const { current: pathToken, previous: previousToken } = tokens;
-      const { onTokens, withPermit } = this.#options;
+      const { onRotated, onTokens, withPermit } = this.#options;
       onTokens(accountId, tokens);
       const addresses = { publicUrl, pathToken, previousToken };
       const verified = await withPermit(
         () => reconcileCallbacks({ ...this.#options, ...addresses, verification, signal, renew, onVendorsChecked }),
         signal,
       );
-      if (verified && previousToken) onTokens(accountId, { current: pathToken, previous: undefined });
+      if (verified && previousToken) {
+        onTokens(accountId, { current: pathToken, previous: undefined });
+        await onRotated(accountId);
+      }
       if (verified) causes.worked(accountId, 'callbacks');
       else {
         const news = causes.failed(accountId, 'callbacks', 'unverified');

@@ -125,6 +125,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
         if (previous) listener.tokens.previous.set(accountId, previous);
         else listener.tokens.previous.delete(accountId);
       },
+      onRotated: () => Promise.resolve(),
       onWrongCode: () => (wrongCodes += 1),
       ...changes,
     });

@@ -307,7 +307,7 @@ const callbacks =
           proven: () => answer(() => undefined),
           replaceRefusals: () => answer(() => undefined),
         },
-      } as unknown as Pick<Store, 'callbacks' | 'refusals'>,
+      } as unknown as Pick<Store, 'callbacks'>,
       verifiers: {
         addressTokens: () => answer(() => ({ current: pathToken, previous: undefined })),
         hasKey: () => answer(() => tried === arrived),
@@ -324,6 +324,7 @@ const callbacks =
       withPermit: (work) => work(),
       onVerified: () => undefined,
       onTokens: () => undefined,
+      onRotated: () => Promise.resolve(),
       onWrongCode: () => undefined,
     });
     let silences = 0;

@@ -130,6 +130,7 @@ describe('L23 the count', () => {
           written.push(...refused.map(({ count }) => count));
           return Promise.resolve();
         },
+        forgetStrangers: () => Promise.resolve(),
       },
     });
     for (let nth = 0; nth < 1_000; nth++) {
@@ -156,7 +157,10 @@ it('L52 codes that the service did not accept are logged from the fifth of an ho
   const refusals = new RefusalLog({
     clock,
     log: createLog('info', { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) }),
-    mirror: { add: (refused) => Promise.resolve(void counted.push(...refused.map(({ count }) => count))) },
+    mirror: {
+      add: (refused) => Promise.resolve(void counted.push(...refused.map(({ count }) => count))),
+      forgetStrangers: () => Promise.resolve(),
+    },
   });
   const come = (count: number): void => {
     for (let nth = 0; nth < count; nth += 1) refusals.note(account, 'wrong_code', null);
@@ -172,4 +176,35 @@ it('L52 codes that the service did not accept are logged from the fifth of an ho
   ]);
   await refusals.stop();
   expect(counted.reduce((sum, count) => sum + count, 0)).toBe(42);
+});
+
+it('L52 what strangers sent is forgotten with the address that they know, also what is not written yet, and nothing else is', async () => {
+  const clock = virtualClock();
+  const written: string[] = [];
+  const refusals = new RefusalLog({
+    clock,
+    log: createLog('silent', { write: () => undefined }),
+    mirror: {
+      add: (refused) =>
+        Promise.resolve(void written.push(...refused.map(({ accountId, outcome }) => `${accountId} ${outcome}`))),
+      forgetStrangers: (accountId) => Promise.resolve(void written.push(`${accountId} forgotten`)),
+    },
+  });
+  refusals.note(account, 'malformed', null);
+  await clock.advance(100);
+  for (const outcome of ['wrong_code', 'unexpected_code', 'wrong_signature', 'unsigned'])
+    for (const id of [account, 'other']) refusals.note(id, outcome, null);
+  await refusals.forgetStrangers(account);
+  await clock.advance(2_000);
+  expect(written.splice(0, 2)).toEqual([`${account} malformed`, `${account} forgotten`]);
+  expect(written.sort()).toEqual(
+    [
+      `${account} unsigned`,
+      'other unexpected_code',
+      'other unsigned',
+      'other wrong_code',
+      'other wrong_signature',
+    ].sort(),
+  );
+  await refusals.stop();
 });
