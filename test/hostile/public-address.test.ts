@@ -25,6 +25,8 @@ const requests = {
   'of a length and of chunks': `${heading}${length}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
   'with a header that is none': `${heading}Bad Header\u0001: x\r\n${length}\r\na=b`,
   'with too large a header': `${heading}X: ${'a'.repeat(1_200_000)}\r\n\r\n`,
+  'by way of a proxy before it': `${heading}X-Original-URI: ${path}\r\nReferer: https://localhost${path}\r\n${length}\r\na=b`,
+  'by way of the same once more': `${heading}X-Original-URI: ${path}\r\n${length}\r\na=b`,
   'with a long query': `POST ${path}?${'a'.repeat(40_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
   'without a host': `POST ${path} HTTP/1.1\r\n${length}\r\na=b`,
   'of another protocol': `POST ${path} HTTP/3.9\r\nHost: localhost\r\n\r\n`,
