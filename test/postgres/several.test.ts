@@ -222,7 +222,7 @@ describe.skipIf(isMissing(missingPostgres))('several daemons of one mirror', () 
   );
 
   it('go on where one that only listens is killed, and one that only works answers no delivery', async () => {
-    const { at, service, query, one, other, isVerified, expectWhole } = await machines();
+    const { at, service, query, to, one, other, isVerified, expectWhole } = await machines();
     const listener = await one.serve('--role', 'listen');
     const document = JSON.parse((await one.ask('/api/status')).body) as { problems: { code: string }[] };
     expect(document.problems.map(({ code }) => code)).toEqual(['nobody_works']);
@@ -244,6 +244,8 @@ describe.skipIf(isMissing(missingPostgres))('several daemons of one mirror', () 
     await worker.end('SIGKILL');
     await anyTaken(service, deliveries);
     await listener.end('SIGKILL');
+    // For how long the dead are waited for, another test shows.
+    await askPostgres(to, `UPDATE vendor_mirror._processes SET renewed_at = renewed_at - interval '30 s'`);
     const both = await other.serve();
     await both.logged(works);
     stop();
