@@ -115,7 +115,7 @@ export class SqliteDatabase implements Database {
 
   /**
    * Opens an existing file for reading.
-   * @returns undefined where there is no such file yet, or an empty one.
+   * @returns undefined where there is no such file yet, or one that holds nothing: another process may be making it.
    * @throws MirrorError as `open`, and `database_older`.
    */
   static openToRead(options: DatabaseOptions): SqliteDatabase | undefined {
@@ -123,8 +123,12 @@ export class SqliteDatabase implements Database {
     let sqlite: Sqlite | undefined;
     try {
       sqlite = connectReader(realpathSync(options.path), shortLockWait);
-      if (isBehind(sqlite, options.migrations))
+      if (isOlder(sqlite, options.migrations))
         throw new MirrorError('database_older', `${options.path} was written by an older version of vendor-mirror.`);
+      if (isBehind(sqlite, options.migrations)) {
+        sqlite.close();
+        return undefined;
+      }
       return new SqliteDatabase(sqlite, options);
     } catch (error) {
       sqlite?.close();

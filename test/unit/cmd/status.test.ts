@@ -1,6 +1,15 @@
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { balance, run, span, vendor, version, type Row, type Rows } from '../../support/mirror-file.ts';
+import {
+  balance,
+  otherConnection,
+  run,
+  span,
+  vendor,
+  version,
+  type Row,
+  type Rows,
+} from '../../support/mirror-file.ts';
 import { takeSideLock } from '../../../src/store/files/locks.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -116,6 +125,19 @@ describe('where nothing is mirrored yet', () => {
       command === 'status' ? 'Nothing is mirrored yet.' : 'is empty: nothing is mirrored yet.',
     );
   });
+
+  it.each([['status'], ['vendors', 'list'], ['changes']])(
+    '%s %s takes a file that another process is only beginning for none',
+    async (...command) => {
+      const beginning = otherConnection(line.database);
+      beginning.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; CREATE TABLE migrations (number INTEGER)');
+      expect(await line.run(...command)).toEqual({
+        status: 0,
+        stdout: '',
+        stderr: 'Nothing is mirrored yet. Run `vendor-mirror sync`.\n',
+      });
+    },
+  );
 
   it.each([
     [['vendors', 'list'], { ok: true, total: 0, vendors: [] }],
