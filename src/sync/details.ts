@@ -159,7 +159,7 @@ class DetailReader {
     const { run, unedited } = this.#options;
     const drawn = new Set(read);
     if (this.#otherwise.size > 0 || unedited.length > 1) {
-      const more = sample(ids, (run.id + 1) * probes.doubted, probes.doubted);
+      const more = sample(ids, turnOf(run, ids.length), probes.doubted);
       const fresh = [...new Set([...more, ...unedited])].filter((vendorid) => !drawn.has(vendorid));
       if (drawn.size < probes.first) await this.#read(fresh);
       for (const vendorid of more) drawn.add(vendorid);
@@ -245,7 +245,7 @@ class DetailReader {
       .filter((vendorid) => news.has(vendorid) && !contradicted.has(vendorid))
       .slice(0, probes.changed);
     const probed = isEnough
-      ? [...sample(ids, run.id, probes.later), ...changed]
+      ? [...sample(ids, turnOf(run, ids.length), probes.later), ...changed]
       : sample(ids, before, probes.first - before);
     const { shown, refused } = await this.#read(probed);
     // Lists may show deleted vendors that no read by id finds.
@@ -293,6 +293,14 @@ class VendorsByField extends Map<string, Set<number>> {
   of(field: string): readonly number[] {
     return [...(this.get(field) ?? [])];
   }
+}
+
+/**
+ * A step of that walk for each run, in time all of them, whichever numbers the runs have: those of other accounts and kinds lie between. The steps
+ * of a count would leave out half of the vendors where each second run is another account's; multiples of this number fill any interval.
+ */
+function turnOf({ id }: Run, length: number): number {
+  return Math.floor(((id * 0.6180339887498949) % 1) * length);
 }
 
 /** So many of the ids, spread evenly, as an endless walk that shows each of them before it repeats itself; from its step `from` on. */

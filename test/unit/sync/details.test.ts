@@ -151,6 +151,18 @@ describe('fields that lists leave out', () => {
     expect(wrong(at)).toEqual([]);
   });
 
+  it('L14 are looked for in each vendor in turn, also where runs of another kind, or account, lie between', async () => {
+    const { at, read } = await leavingOut([], undefined, { vendors: 12 });
+    await at.pull();
+    read.length = 0;
+    const signal = AbortSignal.abort();
+    for (let runs = 0; runs < 40 && new Set(read).size < 12; runs += 1) {
+      await at.installation.verify(account, { trigger: 'command', signal });
+      await at.pull();
+    }
+    expect(new Set(read).size).toBe(12);
+  });
+
   it.each([1, 4])(
     'L14 are found where %i of 100 vendors have one, by an account that never had to read by id',
     async (count) => {
