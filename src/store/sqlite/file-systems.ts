@@ -165,22 +165,37 @@ export function giveToFolderOwner(path: string, handle?: number): void {
   else fchownSync(handle, uid, gid);
 }
 
-/** Of a file that cannot be used: that its file system can only be read, or that this user may not and whose it is; empty where that is not the reason. */
+/** Of a file that cannot be used: that its file system can only be read, or that this user may not and why; empty where that is not the reason. */
 export function forbiddenText(path: string): string {
   try {
     const place = existsSync(path) ? path : dirname(path);
-    try {
-      accessSync(place, constants.R_OK | constants.W_OK);
-      accessSync(dirname(path), constants.W_OK | constants.X_OK);
-      return '';
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EROFS')
-        return ', because its file system can only be read';
-      const { uid } = statSync(place);
-      return ` by ${thisUser().replace('T', 't')}, because it belongs to ${uid === 0 ? 'root' : `uid ${uid}`}`;
+    const { R_OK, W_OK, X_OK } = constants;
+    for (const [at, access] of [
+      [place, R_OK | W_OK],
+      [dirname(path), W_OK | X_OK],
+    ] as const) {
+      const code = refusedAccess(at, access);
+      if (code === 'EROFS') return ', because its file system can only be read';
+      if (code === undefined) continue;
+      const { uid, mode } = statSync(at);
+      const user = thisUser().replace('T', 't');
+      return uid === process.geteuid?.()
+        ? ` by ${user}, because ${at} has the mode ${(mode & 0o777).toString(8)}: chmod u+rwX ${at}`
+        : ` by ${user}, because it belongs to ${uid === 0 ? 'root' : `uid ${uid}`}`;
     }
   } catch {
-    return '';
+    // Nothing is known of it.
+  }
+  return '';
+}
+
+/** The system's code where this user may not use the path like that. */
+function refusedAccess(path: string, access: number): unknown {
+  try {
+    accessSync(path, access);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : 'EACCES';
   }
 }
 

@@ -1,17 +1,29 @@
 /** Commands of root beside a service that runs as another user: what they leave, and what that user is told who may not. */
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asMirrorError, errorSentence } from '../../../src/domain/errors.ts';
 import { lockFile } from '../../../src/store/files/locks.ts';
 import { giveToFolderOwner, makeFolder, prepareFile } from '../../../src/store/sqlite/file-systems.ts';
-import { temporaryFolder } from '../../support/mirror-file.ts';
+import { packageRoot, temporaryFolder } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const other = process.getuid?.() === 0 ? undefined : 'only root can make files of another user';
 const service = { uid: 12_345, gid: 12_346 };
 const ofService = { uid: service.uid, gid: service.gid };
+
+/** What the service is told of a file that it would make in a folder. */
+function asService(folder: string): string {
+  const code = `const { forbiddenText } = await import('./src/store/sqlite/file-systems.ts');
+    process.setuid(${service.uid});
+    process.stdout.write(forbiddenText('${join(folder, 'vendors.db')}'));`;
+  const argv = ['--import', './.config/typescript-loader.js', '--input-type=module', '-e', code];
+  const { stdout, stderr } = spawnSync(process.execPath, argv, { cwd: packageRoot, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return stdout;
+}
 
 describe.skipIf(isMissing(other))('L94 beside a service of another user, commands of root', () => {
   it('make nothing where they only look', async () => {
@@ -63,6 +75,21 @@ describe.skipIf(isMissing(other))('L94 beside a service of another user, command
     linkSync(ours, join(folder, 'second-name'));
     for (const name of ['link', 'second-name']) giveToFolderOwner(join(folder, name));
     expect(statSync(ours)).toMatchObject({ uid: 0 });
+  });
+
+  it.each([
+    ['a folder of the user that it may not write', service.uid, 0o555, 'has the mode 555: chmod u+rwX FOLDER'],
+    ['a folder of the user that it may not enter', service.uid, 0o600, 'has the mode 600: chmod u+rwX FOLDER'],
+    ['a folder of root', 0, 0o755, 'because it belongs to root'],
+    ['a folder of a third user', 4_321, 0o755, 'because it belongs to uid 4321'],
+    ['a folder that the user may use', service.uid, 0o700, ''],
+  ])('say why the service cannot use %s', (_, owner, mode, why) => {
+    const folder = temporaryFolder();
+    chownSync(folder, owner, owner);
+    chmodSync(folder, mode);
+    const said = asService(folder);
+    if (why === '') expect(said).toBe('');
+    else expect(said).toContain(why.replace('FOLDER', folder));
   });
 });
 
