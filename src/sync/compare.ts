@@ -19,7 +19,7 @@ import type { Run } from '../store/runs.ts';
 import { balanceFields } from '../domain/vendor.ts';
 import { lacksLists, ShownStates, sortUnseen } from './absences.ts';
 import { refuseShortfall } from './breaker.ts';
-import { sample } from './details.ts';
+import { sample, turnOf } from './details.ts';
 import { hiddenWalks, RunCounter } from './observation.ts';
 import { recordsRejected } from './resolve.ts';
 import { interruptedError, type PullOptions } from './run.ts';
@@ -184,7 +184,7 @@ async function compare(
   const read = new Set<number>();
   // An empty list says nothing about the vendors that it does not show.
   const absent = conclusion.shown === 0 ? unseen.absent.map(({ vendorid }) => vendorid) : [];
-  const asked = options.isFull ? absent : sample(absent, run.id * limits.verifiedById, limits.verifiedById);
+  const asked = options.isFull ? absent : sample(absent, turnOf(run, absent.length), limits.verifiedById);
   await eachBounded([...found.keys(), ...asked], account.concurrency, async (vendorid) => {
     const row = await record(account, vendorid, options.signal, counter);
     if (!row) return;
@@ -284,7 +284,7 @@ async function readSome(
 ): Promise<void> {
   if (!reader.mayRead) return;
   let refusals = 0;
-  const wanted = isFull ? listed : sample(listed, run.id * limits.verifiedById, limits.verifiedById);
+  const wanted = isFull ? listed : sample(listed, turnOf(run, listed.length), limits.verifiedById);
   await eachBounded(wanted, concurrency, async (vendorid) => {
     if (read.has(vendorid) || (read.size === 0 && refusals >= maxRefusals)) return;
     counter.addRequest();

@@ -299,7 +299,7 @@ class VendorsByField extends Map<string, Set<number>> {
  * A step of that walk for each run, in time all of them, whichever numbers the runs have: those of other accounts and kinds lie between. The steps
  * of a count would leave out half of the vendors where each second run is another account's; multiples of this number fill any interval.
  */
-function turnOf({ id }: Run, length: number): number {
+export function turnOf({ id }: Run, length: number): number {
   return Math.floor(((id * 0.6180339887498949) % 1) * length);
 }
 
