@@ -1,22 +1,39 @@
 /** Secrets as a type that cannot be printed. */
 import { inspect } from 'node:util';
 
+/** The rows of a keyboard. */
+const keys = 'qwertyuiop asdfghjkl zxcvbnm';
+
+/** How much of a secret, of its fewest characters, must not be foreseen from what stands before. */
+const surprising = 0.8;
+
 /**
- * Whether a secret that a person chose is soon guessed: it is shorter than `characters`, blanks and what cannot be seen left aside, has
- * only a few different ones, repeats a part that is shorter, or mostly counts up or down.
+ * Whether a secret that a person chose is soon guessed: it has fewer than `characters`, blanks and what cannot be seen left aside, only a few
+ * different ones, or too many that repeat a part of it, count on, or go along the keyboard.
  */
 export function isWeak(text: string, characters: number): boolean {
   const visible = Array.from(text.replaceAll(/[\p{Z}\p{C}\u{2800}]/gu, ''));
-  const repeats = (length: number): boolean => visible.every((one, at) => one === visible[at % length]);
-  const parts = Array.from({ length: Math.min(characters - 1, visible.length >> 1) }, (_, index) => index + 1);
-  const codes = visible.map((one) => one.codePointAt(0) ?? 0);
-  const steps = codes.filter((code, at) => Math.abs(code - (codes[at - 1] ?? Infinity)) <= 1);
-  return (
-    visible.length < characters ||
-    new Set(visible).size < 6 ||
-    parts.some(repeats) ||
-    steps.length >= 0.75 * (visible.length - 1)
-  );
+  const pairs = new Set<string>();
+  let steps = [0, 0];
+  const news = visible.filter((one, at) => {
+    const before = visible[at - 1] ?? '';
+    const pair = before + one;
+    const isKnown = pairs.has(pair);
+    pairs.add(pair);
+    const now = [codeOf(one) - codeOf(before), keyOf(one) - keyOf(before)];
+    const goesOn = now.some((step, kind) => Math.abs(step) <= 1 && step === steps[kind]);
+    steps = now;
+    return !isKnown && !goesOn;
+  });
+  return visible.length < characters || new Set(visible).size < 6 || news.length < surprising * characters;
+}
+
+const codeOf = (one: string): number => one.codePointAt(0) ?? Infinity;
+
+/** Its place on the keyboard; none for what is no letter. */
+function keyOf(one: string): number {
+  const place = keys.indexOf(one.toLowerCase());
+  return place < 0 ? NaN : place;
 }
 
 /** A token, verifier or path token. Printing, logging or serialising it shows `[redacted]`; only `reveal` gives it out. */
