@@ -28,6 +28,8 @@ export const limits = {
   deliveryAnswer: 8 * second,
   record: megabyte,
   recordMembers: 5_000,
+  listMembers: 100_000,
+  recordMembersBeyond: 500,
   answer: 8 * megabyte,
   list: 256 * megabyte,
   callbackRetry: minute,

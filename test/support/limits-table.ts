@@ -30,6 +30,8 @@ const told: readonly Told[] = [
   ['deliveryAnswer', 'time', 'after which a delivery is answered with 503, whatever the mirror does'],
   ['record', 'size', 'a vendor in an answer, at most'],
   ['recordMembers', 'count', 'members of a vendor and of what it contains, at most'],
+  ['listMembers', 'count', 'members of the vendors of a page, beyond which each may have fewer'],
+  ['recordMembersBeyond', 'count', 'members of such a vendor, at most; one that has more is read by id'],
   ['answer', 'size', 'an answer of the service, at most'],
   ['list', 'size', 'an answer with a list, at most; a sixteenth of the memory, if that is less'],
   [['callbackRetry', 'callbackRetryAtMost'], 'time', 'until a callback that the service refused is registered again'],

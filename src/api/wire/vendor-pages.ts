@@ -116,7 +116,7 @@ function idOf(slice: RecordSlice, name: string): number {
   if (slice.isTooLarge)
     throw new MirrorError(
       'row_unusable',
-      `${name}, vendor ${id}, is larger than a vendor may be here: ${limits.record / 2 ** 20} MB, and ${limits.recordMembers} members of objects.`,
+      `${name}, vendor ${id}, is larger than a vendor may be here: ${limits.record / 2 ** 20} MB, and ${limits.recordMembers} members of objects, or ${limits.recordMembersBeyond} on a page of more than ${limits.listMembers}.`,
     );
   return id;
 }
@@ -210,16 +210,21 @@ function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[]):
   let found: Slices | undefined;
 
   let objects = 0;
+  let allMembers = 0;
   const record = (): RecordSlice => {
     const isRecord = cursor.onObject();
     if (isRecord) objects += 1;
     const start = cursor.at;
     const ids = cursor.skip(isRecord ? idName : undefined);
     const [id] = ids;
+    const members = isRecord ? cursor.skippedMembers : 0;
+    allMembers += members;
+    // A page is stored at once, and nothing else runs meanwhile.
+    const most = allMembers > limits.listMembers ? limits.recordMembersBeyond : limits.recordMembers;
     return {
       start,
       end: cursor.at,
-      isTooLarge: cursor.at - start > limits.record || (isRecord && cursor.skippedMembers > limits.recordMembers),
+      isTooLarge: cursor.at - start > limits.record || members > most,
       id: id !== undefined && ids.length === 1 ? new JsonCursor(bytes, id).literal() : undefined,
     };
   };

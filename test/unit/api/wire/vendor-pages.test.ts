@@ -160,6 +160,18 @@ describe('a page of vendors', () => {
     expect(failure(() => readVendor({ ...answered('[]'), bytes: single(sized(1)) })).code).toBe('row_unusable');
   });
 
+  it('L65 sets aside vendors of many members from where a page has more than 100,000, and none of usual size', () => {
+    const record = (id: number, members: number): string =>
+      `{"vendorid":${id},${Array.from({ length: members - 1 }, (_, at) => `"f${at}":0`).join()}}`;
+    const large = Array.from({ length: 30 }, (_, at) => record(at + 1, 4_000));
+    const page = pageOf(`[${[...large, record(31, 500), record(32, 501), '{"vendorid":33}'].join()}]`);
+    expect(page.rows.map((row) => row.vendorid)).toEqual([...Array.from({ length: 25 }, (_, at) => at + 1), 31, 33]);
+    const rejected = page.rejected?.map(({ reason }) => Number(/vendor (\d+)/.exec(reason)?.[1]));
+    expect(rejected).toEqual([26, 27, 28, 29, 30, 32]);
+    const usual = Array.from({ length: 3_000 }, (_, at) => record(at + 1, 50));
+    expect(pageOf(`[${usual.join()}]`).rows).toHaveLength(3_000);
+  });
+
   it('A26 L20 refuses more than 250,000 rows, and more than 32 levels', () => {
     const rows = (count: number): string =>
       `[${Array.from({ length: count }, (_, at) => `{"vendorid":${at + 1}}`).join()}]`;
