@@ -2,10 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What `npm test` also runs, though little of it: `FEW` makes it few worlds, sweeps and kills. */
-const few = [
-  'test/process/kills/{feed-,migrate-,notify-,write-,}kill.test.ts',
-  'test/simulation/sweeps/sweeps.test.ts',
-];
+const few = ['test/process/kills/{write-,}kill.test.ts', 'test/simulation/sweeps/sweeps.test.ts'];
 
 /** What `npm run test:proofs` runs: days of whole installations, processes, other people's programs, kills, power losses. */
 const proofs = [

@@ -9,7 +9,7 @@ import { startSeedProcesses, outcomes, type SeedProcesses } from './runs/seed-pr
 import { keptSeeds, usualSeeds } from './plan/kept-seeds.ts';
 import { drawnFrom } from './plan/plan.ts';
 
-const seeds = String(asked('SEEDS', usualSeeds, 12));
+const seeds = String(asked('SEEDS', usualSeeds, 6));
 /** Only against hanging. */
 const hang = 1_800_000;
 
@@ -28,7 +28,7 @@ describe('simulated worlds', () => {
 
     it('have the same trace each time', { timeout: hang }, async () => {
       // In the last of them a run fails whose error names the file.
-      const seeds = isFew() ? [11, 5040] : [11, 12, 13, 14, 15, 16, 17, 5040];
+      const seeds = isFew() ? [5040] : [11, 12, 13, 14, 15, 16, 17, 5040];
       const tasks = seeds.map((seed) => ({ seed }));
       const traces = async (): Promise<Map<number, string>> =>
         new Map((await outcomes(processes, tasks)).map(({ seed, hash }) => [seed, hash]));
@@ -46,7 +46,7 @@ describe('simulated worlds', () => {
     });
 
     it('no longer break the promises that they once broke', { timeout: hang }, async () => {
-      const tasks = (isFew() ? keptSeeds.slice(-5) : keptSeeds).map(({ seed, knobs }) => ({
+      const tasks = (isFew() ? keptSeeds.slice(-3) : keptSeeds).map(({ seed, knobs }) => ({
         seed,
         knobs: drawnFrom(knobs),
       }));

@@ -12,7 +12,7 @@ import { testbed, type Testbed } from '../../support/testbed.ts';
 
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
-const kills = asked('FEED_KILLS', 6, 3);
+const kills = asked('FEED_KILLS', 6);
 
 const settings = 'sync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } }';
 const forms = ['json', 'events'] as const;

@@ -9,7 +9,7 @@ import { ask, temporaryFolder } from '../../support/mirror-file.ts';
 import { fillVersions, migrationsBefore, writeOlder } from '../../support/mirror/older-file.ts';
 import { testbed } from '../../support/testbed.ts';
 
-const kills = asked('MIGRATION_KILLS', 3, 2);
+const kills = asked('MIGRATION_KILLS', 3);
 
 const everyVersion =
   'SELECT count(*) AS versions, sum(seq) AS seqs, sum(length(raw)) AS bytes, count(valid_to) AS closed FROM vendor_versions';

@@ -12,7 +12,7 @@ import { testbed } from '../../support/testbed.ts';
 
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
-const kills = asked('KILLS', 3, 2);
+const kills = asked('KILLS', 3);
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 

@@ -12,8 +12,8 @@ import { testbed } from '../../support/testbed.ts';
 
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
-const kills = asked('KILLS', 20, 4);
-const stops = asked('STOPS', 3, 2);
+const kills = asked('KILLS', 20);
+const stops = asked('STOPS', 3);
 
 /** The service has no copies that lag, so that nothing must be waited for; and a day of changes comes in seconds. */
 const settings = 'sync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } }';

@@ -9,7 +9,7 @@ import { ended } from '../../support/testbed/program.ts';
 import { tokenEndpoint } from '../../support/network/token-endpoint.ts';
 import { testbed } from '../../support/testbed.ts';
 
-const kills = asked('REFRESH_KILLS', 3, 2);
+const kills = asked('REFRESH_KILLS', 3);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 
