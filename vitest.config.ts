@@ -32,22 +32,24 @@ const alone = [
 
 /** The proofs that take longest, the longest first. */
 const long = [
-  'test/postgres/several.test.ts',
-  'test/process/commands/sandbox.test.ts',
-  'test/integration/sync/churn.test.ts',
-  'test/chromium/page.test.ts',
-  'test/integration/package/container.test.ts',
+  'test/process/drills/drills.test.ts',
   'test/integration/package/installed-package.test.ts',
+  'test/chromium/page.test.ts',
   'test/simulation/planted-faults.test.ts',
   'test/second-service/second-service.test.ts',
+  'test/postgres/several.test.ts',
   'test/chromium/states.test.ts',
-  'test/power/io-errors.test.ts',
   'test/power/kill-points.test.ts',
+  'test/integration/package/container.test.ts',
+  'test/power/io-errors.test.ts',
   'test/hostile/strangers-page.test.ts',
-  'test/process/serve/serve.test.ts',
-  'test/hostile/network.test.ts',
   'test/postgres/copy.test.ts',
+  'test/postgres/sink.test.ts',
+  'test/process/commands/sandbox.test.ts',
+  'test/hostile/public-address.test.ts',
+  'test/process/serve/serve.test.ts',
   'test/postgres/forget.test.ts',
+  'test/hostile/network.test.ts',
 ];
 
 /**
