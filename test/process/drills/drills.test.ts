@@ -158,7 +158,7 @@ it('K10 a service that sends the same code again: the callback is verified again
 it('K13 a first sweep has used up its part of the rate for an hour: a change that is delivered meanwhile is visible all the same', async () => {
   const world = await testbed({ level: 'sandbox', world: { noteInList: 'yes' }, vendors: 900 });
   let requests = 0;
-  world.sandbox.onRequest(() => void requests++);
+  world.sandbox.onRequest(() => requests++);
   const at = await testbed({ level: 'program', service: world, listens: true, settings, rate: '40/1h' });
   const daemon = await at.serve();
   await until(() => world.sandbox.callbacks(world.account).all()[0]?.verified === true);
