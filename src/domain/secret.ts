@@ -4,36 +4,36 @@ import { inspect } from 'node:util';
 /** The rows of a keyboard. */
 const keys = 'qwertyuiop asdfghjkl zxcvbnm';
 
-/** How much of a secret, of its fewest characters, must not be foreseen from what stands before. */
-const surprising = 0.8;
-
 /**
- * Whether a secret that a person chose is soon guessed: it has fewer than `characters`, blanks and what cannot be seen left aside, only a few
- * different ones, or too many that repeat a part of it, count on, or go along the keyboard.
+ * Whether a secret that a person chose is soon guessed: it is shorter than `characters`, blanks and what cannot be seen left aside, has
+ * only a few different ones, repeats a part that is shorter, mostly goes along the alphabet or the keyboard, or is foreseen in more than a
+ * fifth of those characters: by pairs that came before, and steps that go on.
  */
 export function isWeak(text: string, characters: number): boolean {
   const visible = Array.from(text.replaceAll(/[\p{Z}\p{C}\u{2800}]/gu, ''));
-  const pairs = new Set<string>();
-  let steps = [0, 0];
-  const news = visible.filter((one, at) => {
-    const before = visible[at - 1] ?? '';
-    const pair = before + one;
-    const isKnown = pairs.has(pair);
-    pairs.add(pair);
-    const now = [codeOf(one) - codeOf(before), keyOf(one) - keyOf(before)];
-    const goesOn = now.some((step, kind) => Math.abs(step) <= 1 && step === steps[kind]);
-    steps = now;
-    return !isKnown && !goesOn;
-  });
-  return visible.length < characters || new Set(visible).size < 6 || news.length < surprising * characters;
+  const repeats = (length: number): boolean => visible.every((one, at) => one === visible[at % length]);
+  const parts = Array.from({ length: Math.min(characters - 1, visible.length >> 1) }, (_, index) => index + 1);
+  const steps = visible.map((one, at) => stepsTo(one, visible[at - 1]));
+  const pairs = visible.map((one, at) => (visible[at - 1] ?? '') + one);
+  const isForeseen = (_: string, at: number): boolean =>
+    pairs.indexOf(pairs[at] ?? '') < at ||
+    (steps[at] ?? []).some((step, kind) => isShort(step) && step === steps[at - 1]?.[kind]);
+  return (
+    visible.length < characters ||
+    new Set(visible).size < 6 ||
+    parts.some(repeats) ||
+    steps.filter((to) => to.some(isShort)).length >= 0.75 * (visible.length - 1) ||
+    visible.length - visible.filter(isForeseen).length < 0.8 * characters
+  );
 }
 
-const codeOf = (one: string): number => one.codePointAt(0) ?? Infinity;
+const isShort = (step: number): boolean => Math.abs(step) <= 1;
 
-/** Its place on the keyboard; none for what is no letter. */
-function keyOf(one: string): number {
-  const place = keys.indexOf(one.toLowerCase());
-  return place < 0 ? NaN : place;
+/** How far a character is from the one before it, in the alphabet and on the keyboard; NaN where it is not there. */
+function stepsTo(one: string, before = ''): readonly number[] {
+  const keyOf = (letter: string): number => (letter === '' ? NaN : keys.indexOf(letter.toLowerCase()));
+  const onKeyboard = keyOf(before) < 0 || keyOf(one) < 0 ? NaN : keyOf(one) - keyOf(before);
+  return [(one.codePointAt(0) ?? NaN) - (before.codePointAt(0) ?? NaN), onKeyboard];
 }
 
 /** A token, verifier or path token. Printing, logging or serialising it shows `[redacted]`; only `reveal` gives it out. */
