@@ -47,6 +47,19 @@ describe('verify', () => {
     },
   );
 
+  it('L14 reads each vendor by id in turn, also where runs of another kind, or account, lie between', async () => {
+    const { at, asked } = await leavingOut('note', 400, (vendor) => vendor);
+    await at.pull();
+    const read = new Set<string>();
+    for (let runs = 0; runs < 6 && read.size < 400; runs += 1) {
+      await at.pull();
+      asked.length = 0;
+      await verify(at);
+      for (const path of asked) read.add(path);
+    }
+    expect(read.size).toBe(400);
+  });
+
   it.each([['note'], ['website']])('L14 finds a %s that no list shows and the mirror has otherwise', async (field) => {
     const odd = { id: 0, value: 'before' as string | null };
     const { at } = await leavingOut(field, 40, (vendor) =>
