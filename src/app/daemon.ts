@@ -10,6 +10,7 @@ import { SingleFlight } from '../domain/concurrency.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
+import type { Roles } from '../domain/processes.ts';
 import {
   connectionFacts,
   listenerMoved,
@@ -28,7 +29,6 @@ import { isLoopback, publishedSchemas, type Settings } from '../settings/parse.t
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/damage.ts';
 import { listenerMovedAt, type DaemonEpoch } from '../store/files/identity.ts';
 import { takeSideLock, type SideLock } from '../store/files/locks.ts';
-import type { Roles } from '../domain/processes.ts';
 import { MadeFiles } from '../store/made-files.ts';
 import { isDamageNoted, settingsFileOf } from '../store/files/own-files.ts';
 import type { Store } from '../store/mirror.ts';

@@ -8,8 +8,8 @@
  * A state goes into the memory in the same turn in which it is read, so no write comes between.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';
-import { accountStates, runsShown, type AccountState } from './account-reports.ts';
 import type { ProcessLock } from '../domain/processes.ts';
+import { accountStates, runsShown, type AccountState } from './account-reports.ts';
 import { carriersOf } from './runs.ts';
 import type { Database } from './sql/database.ts';
 

@@ -22,12 +22,12 @@ import {
 import { basename, dirname } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import type { ProcessesThere, ProcessLock } from '../../domain/processes.ts';
 import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 import { resolvedPath } from './own-files.ts';
 import { fileStatement } from '../sqlite/connection.ts';
-import type { ProcessesThere, ProcessLock } from '../../domain/processes.ts';
 
 export interface SideLock {
   /** The moment of the start by a clock that was set since, milliseconds since 1970. */

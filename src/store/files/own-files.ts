@@ -134,7 +134,7 @@ export function isNotRegularFile(path: string): boolean {
   return stats(path)?.isFile() === false;
 }
 
-/** What the longest name of a file beside a database adds to its own, in bytes: the lock of an account. */
+/** What the longest name of a file beside a database adds to its own, in bytes: the lock of a process. */
 const longestEnding = `.lock-${'0'.repeat(32)}`.length;
 /** The longest name that file systems take, and the longest path that SQLite takes, which wants room for a journal beside it. */
 const [longestName, longestPath] = [255 - longestEnding, 512 - '-journal'.length - longestEnding];

@@ -1,6 +1,7 @@
 /** A mirror that is kept in a file. */
 import { dirname } from 'node:path';
 import type { MirrorError } from '../../domain/errors.ts';
+import type { ProcessLock } from '../../domain/processes.ts';
 import type { Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
 import { assertPublishable } from '../export/export-rows.ts';
@@ -18,7 +19,6 @@ import {
   type DaemonEpoch,
   type LeftRecord,
 } from '../files/identity.ts';
-import type { ProcessLock } from '../../domain/processes.ts';
 
 export class FilePlace implements Place {
   readonly database: SqliteDatabase;

@@ -1,10 +1,10 @@
 /** What depends on where a mirror is kept: in a file, or in a schema of PostgreSQL. */
 import type { MirrorError } from '../../domain/errors.ts';
+import type { ProcessLock, Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
 import type { ProcessOptions } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
-import type { ProcessLock, Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { Standby } from '../postgres/processes.ts';
 import type { Database } from '../sql/database.ts';
 

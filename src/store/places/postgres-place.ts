@@ -1,12 +1,12 @@
 /** A mirror that is kept in a schema of PostgreSQL. */
 import type { MirrorError } from '../../domain/errors.ts';
+import type { Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import { formatByEnding, type Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
 import { refuseLostColumns } from '../export/export-rows.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
 import { exportToFile, type ProcessOptions, type RowsElsewhere } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
-import type { Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { MirrorSizes, Place } from './place.ts';
 import { mirrorSql, runQuery } from '../sql/statement.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';

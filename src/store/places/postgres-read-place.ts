@@ -1,9 +1,9 @@
 /** A mirror in a schema of PostgreSQL, for who only reads it. */
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.ts';
+import type { ProcessesThere } from '../../domain/processes.ts';
 import type { PostgresStore } from '../../settings/parse.ts';
 import { postgresRows } from '../export/postgres-rows.ts';
-import type { ProcessesThere } from '../../domain/processes.ts';
 import type { ExportedMirror } from '../export/write-export.ts';
 import { PostgresDatabase } from '../postgres/database.ts';
 import { processesThere } from '../postgres/processes.ts';

@@ -1,6 +1,6 @@
 /** What depends on where a mirror is kept, for who only reads it: in a file, or in a schema of PostgreSQL. */
-import type { ExportedMirror } from '../export/write-export.ts';
 import type { ProcessesThere } from '../../domain/processes.ts';
+import type { ExportedMirror } from '../export/write-export.ts';
 import type { Move } from '../files/moved.ts';
 import type { Database } from '../sql/database.ts';
 import type { MirrorSizes } from './place.ts';

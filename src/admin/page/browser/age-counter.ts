@@ -19,14 +19,8 @@ export function countAges(): AgeCounter {
     for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-time]')) {
       const [moment, kind] = [Date.parse(time.dateTime), time.dataset['time']];
       const [past, exact] = [now - moment, exactWords(moment, now)];
-      const words =
-        kind === 'now'
-          ? exactWords(now, 0)
-          : kind === 'at'
-            ? exact
-            : kind === 'for'
-              ? inWords(Math.max(0, past))
-              : agoInWords(past);
+      const shown = { now: exactWords(now, 0), at: exact, for: inWords(Math.max(0, past)), ago: agoInWords(past) };
+      const words = shown[kind as keyof typeof shown];
       if (time.textContent !== words && !isSelected(time)) time.textContent = words;
       if (time.title !== exact) time.title = exact;
     }
