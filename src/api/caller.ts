@@ -9,7 +9,7 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import { MirrorError, withMessage, withRemedy, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { OptionalMemory } from '../domain/optional-requests.ts';
+import { isDeclined, type OptionalMemory } from '../domain/optional-requests.ts';
 import type { ReadStamp, Reservation, ReserveRequest } from '../domain/reading.ts';
 import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
 import type { ServiceTime } from '../domain/service-time.ts';
@@ -127,8 +127,11 @@ export function caller(accountId: string, service: ApiSettings, dependencies: Ap
         random: dependencies.random,
         retryLimits,
         signal: call.signal,
-        mayRetry: (error) =>
-          error.retry && !mayBeDone(error) && !(retryLimits.oneTimeout && error.code === 'service_timeout'),
+        mayRetry: (error, attempts) =>
+          error.retry &&
+          !mayBeDone(error) &&
+          !(retryLimits.oneTimeout && error.code === 'service_timeout') &&
+          !(attempts >= (retryLimits.untilDeclined ?? Infinity) && isDeclined(error)),
         onWait(error, wait) {
           const { code, message, retryAfter } = error;
           dependencies.onFailure?.(accountId, error);

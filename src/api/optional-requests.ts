@@ -10,8 +10,11 @@ import {
 } from '../domain/optional-requests.ts';
 import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
 
-/** A request that nothing depends on is not tried for long. */
-export const optionalRetryLimits: RetryLimits = { ...defaultRetryLimits, attempts: 2, oneTimeout: true };
+/**
+ * What a run does without is not asked for long where the service declines it. The rate and the network say nothing about the request, and
+ * fail the run: they get the attempts of any other.
+ */
+export const optionalRetryLimits: RetryLimits = { ...defaultRetryLimits, untilDeclined: 2, oneTimeout: true };
 
 export class OptionalRequests {
   readonly #accountId: string;

@@ -142,6 +142,8 @@ export interface RetryLimits {
   readonly totalWait: number;
   /** A request that was not answered in time is not sent again. */
   readonly oneTimeout?: boolean;
+  /** Attempts after which an answer that declines the request (./optional-requests.ts) is believed; default: all. */
+  readonly untilDeclined?: number;
 }
 
 export const defaultRetryLimits: RetryLimits = {

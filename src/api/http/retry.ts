@@ -12,7 +12,7 @@ export interface RetryPolicy {
   readonly random: Random;
   readonly retryLimits: RetryLimits;
   readonly signal?: AbortSignal | undefined;
-  readonly mayRetry: (error: MirrorError) => boolean;
+  readonly mayRetry: (error: MirrorError, attempts: number) => boolean;
   /** Called before each wait. */
   readonly onWait: (error: MirrorError, wait: number) => void;
 }
@@ -29,7 +29,7 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
   let attempts = 0;
 
   const waitAndRetry = async (error: Error): Promise<boolean> => {
-    if (!(error instanceof MirrorError) || !policy.mayRetry(error)) return false;
+    if (!(error instanceof MirrorError) || !policy.mayRetry(error, attempts)) return false;
     const wait = error.retryAfter ?? requestDelay(attempts, policy.random.fraction(), retryLimits);
     if (error.retryAfter !== undefined && wait > Math.min(retryLimits.maxWait, retryLimits.totalWait - waited))
       throw rateExceeded(error, wait);

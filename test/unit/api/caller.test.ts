@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../../src/api/auth/token-sources.ts';
+import { optionalRetryLimits } from '../../../src/api/optional-requests.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { createLog } from '../../../src/domain/log.ts';
 import { Secret } from '../../../src/domain/secret.ts';
@@ -116,6 +117,25 @@ describe('retries', () => {
     await failureOf(client.vendors.read(5));
     expect(sent.map(({ at }) => at)).toEqual([0, 50_000, 110_000]);
     expect(clock.monotonic()).toBeLessThanOrEqual(120_000);
+  });
+
+  it.each([
+    ['an error of the service', json({}, 500), 2],
+    ['an answer that cannot be read', html(), 2],
+    ['too many requests', busy(), 6],
+    ['no connection', broken('ECONNREFUSED'), 6],
+  ] as const)(
+    'of what a run does without end after two attempts, but for what may not mean the request alone: %s',
+    async (_, answer, attempts) => {
+      const { client, sent } = scriptedService([answer]);
+      await failureOf(client.vendors.page(1, { visState: 1, retryLimits: optionalRetryLimits }));
+      expect(sent).toHaveLength(attempts);
+    },
+  );
+
+  it('of a list whose size is in doubt go on where there are too many requests', async () => {
+    const { client } = scriptedService([json({}, 422), page([]), busy(), busy(), page([])]);
+    expect(await client.vendors.page(1)).toMatchObject({ rows: [] });
   });
 
   it.each([
