@@ -448,11 +448,32 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     }
   });
 
+  it('has a first link, seen only while the keyboard is on it, that leads past the head of each page', async () => {
+    const { url } = await showMirror(await fillMirror(10));
+    for (const path of ['', 'vendors', 'vendors/6BApk/1', 'no/such/page']) {
+      const { page, troubles } = await opened(`${url}${path}`, { width: 360 });
+      await page.locator('main h1, main h2').first().waitFor();
+      const top = async (): Promise<number> => (await page.locator('.skip').boundingBox())?.y ?? 0;
+      expect([path, (await top()) < 0]).toEqual([path, true]);
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.innerText')).toBe('To the contents');
+      expect([path, (await top()) >= 0]).toEqual([path, true]);
+      await picture(page, `skip-${path.replaceAll('/', '-')}`);
+      expect(await broken(page)).toEqual([]);
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect([path, await page.evaluate(`document.activeElement.closest('#main, #footer') !== null`)]).toEqual([
+        path,
+        true,
+      ]);
+      expect([troubles.filter((each) => !each.includes('404')), await scrollsSideways(page)]).toEqual([[], false]);
+    }
+  });
+
   it('finds a vendor while the user types, opens its page by keyboard alone, and shows odd names as text', async () => {
     const { url } = await showMirror(await fillMirror(5_000));
     const { page, troubles } = await opened(url, { width: 360 });
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    for (let tabs = 0; tabs < 3; tabs += 1) await page.keyboard.press('Tab');
     await page.keyboard.type('MULLER & so');
     await page.locator('#results').getByText('1 vendor', { exact: true }).waitFor();
     await picture(page, 'search-360');
