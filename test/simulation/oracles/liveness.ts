@@ -79,9 +79,14 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   return result;
 }
 
-/** What lists show otherwise than reads by id do makes no versions for ever, of vendors that stand still: two runs in succession bring none. */
+/**
+ * What lists show otherwise than reads by id do makes no versions for ever, of vendors that stand still: two runs in succession bring none. One whose
+ * absences wait for a person has read all that another reads: the service may forget more deleted vendors meanwhile than the breaker allows.
+ */
 async function comesToRest({ timeline, auditor, runs, broken }: QuietPhase): Promise<void> {
-  const completed = (): number => runs.filter(({ outcome }) => outcome === 'complete').length;
+  const isWhole = ({ outcome, error }: RunReport): boolean =>
+    outcome === 'complete' || error?.code === 'breaker_tripped';
+  const completed = (): number => runs.filter(isWhole).length;
   const atFirst = completed();
   let [version, since, seen] = [auditor.lastVersion(), atFirst, atFirst];
   const isAtRest = (): boolean => {
