@@ -7,6 +7,7 @@ import {
   mayBeSize,
   type OptionalMemory,
   type OptionalRequest,
+  type Refusal,
 } from '../domain/optional-requests.ts';
 import { defaultRetryLimits, type RetryLimits } from '../domain/retry.ts';
 
@@ -31,8 +32,8 @@ export class OptionalRequests {
     return this.#memory.isHonoured(this.#accountId, request);
   }
 
-  isSettled(request: OptionalRequest): Promise<boolean> {
-    return this.#memory.isSettled(this.#accountId, request);
+  refusalOf(request: OptionalRequest): Promise<Refusal | undefined> {
+    return this.#memory.refusalOf(this.#accountId, request);
   }
 
   honoured(request: OptionalRequest): Promise<void> {
@@ -98,5 +99,5 @@ export const noMemory: OptionalMemory = {
   isHonoured: () => Promise.resolve(true),
   noteDeclined: () => Promise.resolve(true),
   noteHonoured: () => Promise.resolve(),
-  isSettled: () => Promise.resolve(false),
+  refusalOf: () => Promise.resolve(undefined),
 };

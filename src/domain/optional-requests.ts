@@ -25,19 +25,31 @@ export const insteadOf: Readonly<Record<OptionalRequest, string>> = {
   gateways: 'gateways stay as they were, or are not mirrored',
 };
 
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/**
+ * `once`: it may be an accident. `again`: in succession, within an hour; so may two accidents be where answers fail often, but what rests on other
+ * proofs too need not wait. `settled`: for an hour or longer, each time that it was sent.
+ */
+export type Refusal = 'once' | 'again' | 'settled';
+
+/** @param declinedFor since when, in milliseconds of mirror time */
+export function refusalAfter(times: number, declinedFor: number): Refusal {
+  if (times < 2) return 'once';
+  return declinedFor < hour ? 'again' : 'settled';
+}
+
 /** Where it is remembered, by account. */
 export interface OptionalMemory {
   /** Whether the request is to be sent: it was honoured, never sent, or is due to be tried again. */
   isHonoured(accountId: string, request: OptionalRequest): Promise<boolean>;
-  /** Whether it was declined more than once in a row: not by an accident. */
-  isSettled(accountId: string, request: OptionalRequest): Promise<boolean>;
+  /** How much its being declined says; undefined where it was honoured when it was last sent. */
+  refusalOf(accountId: string, request: OptionalRequest): Promise<Refusal | undefined>;
   /** @returns whether this was not known. */
   noteDeclined(accountId: string, request: OptionalRequest, error: MirrorError): Promise<boolean>;
   noteHonoured(accountId: string, request: OptionalRequest): Promise<void>;
 }
-
-const hour = 3_600_000;
-const day = 24 * hour;
 
 /**
  * Milliseconds until a request that was not honoured is tried again: as long as it has not been, between an hour and a day. Without lists of

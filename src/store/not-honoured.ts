@@ -2,7 +2,14 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
-import { insteadOf, untilTriedAgain, type OptionalMemory, type OptionalRequest } from '../domain/optional-requests.ts';
+import {
+  insteadOf,
+  refusalAfter,
+  untilTriedAgain,
+  type OptionalMemory,
+  type OptionalRequest,
+  type Refusal,
+} from '../domain/optional-requests.ts';
 import type { Findings } from './findings.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
@@ -76,9 +83,11 @@ export class NotHonoured implements OptionalMemory {
     });
   }
 
-  async isSettled(account_id: string, request: OptionalRequest): Promise<boolean> {
-    const known = await this.#database.read(() => this.#find(account_id, request));
-    return known !== undefined && known.failures > 1;
+  refusalOf(account_id: string, request: OptionalRequest): Promise<Refusal | undefined> {
+    return this.#database.read(async () => {
+      const known = await this.#find(account_id, request);
+      return known && refusalAfter(known.failures, (await this.#counter.moment()) - known.since_ms);
+    });
   }
 
   noteDeclined(account_id: string, request: OptionalRequest, error: MirrorError): Promise<boolean> {

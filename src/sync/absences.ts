@@ -67,8 +67,16 @@ export class ShownStates {
  * than once.
  */
 export function lacksLists(filtersShow: boolean, hidden: Pick<HiddenObservation, 'lacks'> | undefined): boolean {
-  if (!hidden || hidden.lacks === 'settled') return filtersShow;
-  return hidden.lacks === 'lists';
+  if (!hidden || hidden.lacks === 'again' || hidden.lacks === 'settled') return filtersShow;
+  return hidden.lacks !== 'nothing';
+}
+
+/**
+ * Whether vendors may be in such lists that nobody knows of. An absence needs two proofs, mostly a read by id among them; this claim has no other,
+ * so the service must have declined the lists for long.
+ */
+export function mayLackVendors(filtersShow: boolean, hidden: Pick<HiddenObservation, 'lacks'> | undefined): boolean {
+  return hidden?.lacks === 'again' || lacksLists(filtersShow, hidden);
 }
 
 /** The evidence of a sweep that could have shown a vendor and did not. */

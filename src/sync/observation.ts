@@ -9,6 +9,7 @@ import type { SweepProgress } from '../domain/run.ts';
 import { parseInstant } from '../domain/clock.ts';
 import { inBatches } from '../domain/concurrency.ts';
 import { MirrorError } from '../domain/errors.ts';
+import type { Refusal } from '../domain/optional-requests.ts';
 import type { ReadStamp, VendorPage, VendorRow } from '../domain/reading.ts';
 import { secondLookDelay } from '../domain/retry.ts';
 import { balanceFields, kept, movingFields, vendorFields, type Vendor } from '../domain/vendor.ts';
@@ -100,28 +101,30 @@ interface HiddenWalks {
   readonly seen: IdSet;
   /** States whose list was proven complete and is not empty. */
   readonly states: ReadonlySet<number>;
-  /** Whether a list was incomplete, or left out: `settled` where the service declined it more than once. */
-  readonly lacks: 'nothing' | 'lists' | 'settled';
+  /** Vendors at the beginning of the lists, of those too that the service declined before the end: what of these was read need not be applied. */
+  readonly firstShown: IdSet;
+  /** Whether a list was incomplete, or left out; how often, where the service declined it. */
+  readonly lacks: 'nothing' | 'incomplete' | Refusal;
 }
 
 /** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. */
 export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promise<HiddenWalks> {
   const seen = new IdSet();
+  const firstShown = new IdSet();
   const states = new Set<number>();
   let lacks: HiddenWalks['lacks'] = 'nothing';
   const planned = { ...plan, ...(await knownOfLists(account)) };
+  const onShown = (vendorids: readonly number[]): void => firstShown.addAll(vendorids);
   for (const state of [1, 2] as const) {
-    const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state));
-    if (walked === 'not_tried' || walked instanceof MirrorError) {
-      const isSettled = await account.optional.isSettled('search[vis_state]');
-      return { seen, states, lacks: isSettled ? 'settled' : 'lists' };
-    }
+    const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state, onShown));
+    if (walked === 'not_tried' || walked instanceof MirrorError)
+      return { seen, firstShown, states, lacks: (await account.optional.refusalOf('search[vis_state]')) ?? 'once' };
     if (!walked) continue;
-    if (!walked.conclusion.complete) lacks = 'lists';
+    if (!walked.conclusion.complete) lacks = 'incomplete';
     seen.addAll(walked.seen);
     if (walked.conclusion.complete && walked.conclusion.shown > 0) states.add(state);
   }
-  return { seen, states, lacks };
+  return { seen, firstShown, states, lacks };
 }
 
 /** So many are enough to find out. */

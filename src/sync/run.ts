@@ -12,7 +12,7 @@ import { endingOf, nextOutcome, type EndedOutcome, type SweepProgress } from '..
 import type { Finding } from '../store/findings.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sql/schema.ts';
-import { allSeen, lacksLists, learnShown, ShownStates, sortUnseen } from './absences.ts';
+import { allSeen, lacksLists, learnShown, mayLackVendors, ShownStates, sortUnseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
 import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';
 import { readDetails, type DetailsOptions } from './details.ts';
@@ -273,7 +273,8 @@ class SweepRun {
 
     const ended = await mirror.moment();
     const known = await mirror.listings.shownStates(accountId);
-    const filtersShow = await mirror.listings.filtersShow(accountId, seen.size > list.seen.size);
+    const othersFirst = [...(hidden?.firstShown ?? [])].some((vendorid) => !list.seen.has(vendorid));
+    const filtersShow = await mirror.listings.filtersShow(accountId, othersFirst || seen.size > list.seen.size);
     // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
     const guarded = new Set([...list.guarded, ...(hidden?.guarded ?? [])]);
     const allStored = list.allStored && hidden?.allStored !== false;
@@ -297,7 +298,7 @@ class SweepRun {
     const { accepted } = await mirror.accountRegister.listCount(accountId);
     refuseShortfall(list.conclusion, { elsewhere, accepted }, sync.breaker);
     const believed = isBelieved(list.conclusion, suspects, approved);
-    const lacksHidden = hidden?.lacks === 'lists';
+    const lacksHidden = mayLackVendors(filtersShow, hidden);
     return {
       began,
       ended,

@@ -176,11 +176,21 @@ async function join(
   return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, miscounted, read });
 }
 
-/** Sweeps the list of one state; undefined where the service does not honour the filter, or has no such vendor. */
-export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<SweepResult | undefined> {
+/**
+ * Sweeps the list of one state; undefined where the service does not honour the filter, or has no such vendor.
+ * @param onShown called with vendors that the list shows, before it is swept
+ */
+export async function sweepOfState(
+  plan: SweepPlan,
+  visState: 1 | 2,
+  onShown?: (vendorids: readonly number[]) => void,
+): Promise<SweepResult | undefined> {
   let swept: SweepResult | undefined;
   // A list that comes empty right after it had vendors is asked for once more.
-  for (let tries = 0; tries < 2 && (await isStateHonoured(plan, visState)); tries++) {
+  for (let tries = 0; tries < 2; tries++) {
+    const shown = await firstOfState(plan, visState);
+    if (shown.length === 0) break;
+    onShown?.(shown);
     swept = await sweep(plan, visState);
     if (swept.seen.size > 0) return swept;
     swept = { ...swept, conclusion: emptied };
@@ -189,10 +199,11 @@ export async function sweepOfState(plan: SweepPlan, visState: 1 | 2): Promise<Sw
 }
 
 /**
- * Whether the service honours `search[vis_state]`: rows of the first page that has any are of that state, and none is of another. What cannot
- * be read is no state. A service that counts vendors of other states may leave their places empty, on whole pages.
+ * The vendors on the first page of a state's list that has any; none where the service does not honour `search[vis_state]`. It does where some of
+ * these rows are of that state, and none is of another. What cannot be read is no state. A service that counts vendors of other states may leave
+ * their places empty, on whole pages.
  */
-async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolean> {
+async function firstOfState(plan: SweepPlan, visState: 1 | 2): Promise<readonly number[]> {
   const list = new ListReader(plan, visState, new ObservedOrder());
   await list.learnPages();
   let page = await list.first(optionalRetryLimits);
@@ -200,5 +211,7 @@ async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolea
   for (let number = 2; number <= Math.min(counted, enoughWithoutRows) && page.rows.length === 0; number++)
     page = await list.fetch(number, undefined, optionalRetryLimits);
   const states = new Set(page.rows.map((row) => kept(row.vendor().vis_state)));
-  return states.has(visState) && ![...states].some((state) => typeof state === 'number' && state !== visState);
+  const isHonoured =
+    states.has(visState) && ![...states].some((state) => typeof state === 'number' && state !== visState);
+  return isHonoured ? page.rows.map(({ vendorid }) => vendorid) : [];
 }

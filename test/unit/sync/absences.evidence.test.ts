@@ -44,9 +44,12 @@ describe('the states that lists show', () => {
     ['no list was asked for, and one showed something before', true, undefined, true],
     ['no list was asked for, and none ever showed anything', false, undefined, false],
     ['all lists were complete', true, { lacks: 'nothing' }, false],
-    ['one was incomplete', false, { lacks: 'lists' }, true],
-    ['the service declined one again, and one showed something before', true, { lacks: 'settled' }, true],
-    ['the service declined one again, and none ever showed anything', false, { lacks: 'settled' }, false],
+    ['one was incomplete', false, { lacks: 'incomplete' }, true],
+    ['the service declined one, which may be an accident', false, { lacks: 'once' }, true],
+    ['the service declined one again, and one showed something before', true, { lacks: 'again' }, true],
+    ['the service declined one again, and none ever showed anything', false, { lacks: 'again' }, false],
+    ['the service declines them, and one showed something before', true, { lacks: 'settled' }, true],
+    ['the service declines them, and none ever showed anything', false, { lacks: 'settled' }, false],
   ])('L9 lack lists where %s: %#', (_, filtersShow, hidden, expected) => {
     expect(lacksLists(filtersShow, hidden)).toBe(expected);
   });

@@ -42,6 +42,35 @@ describe('L16 the moment up to which the mirror holds everything', () => {
     expect(claimed(at)).toEqual({ listed: 1, safe: 1 });
   });
 
+  it('is not told before the filter has been declined for an hour: accidents happen in succession', async () => {
+    const { at } = await openAt(['refuses=state', 'listArchived=hidden']);
+    for (const minutes of [0, 1, 58]) {
+      await at.clock.pass(minutes * 60_000);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(claimed(at)).toEqual({ listed: 1, safe: 0 });
+    }
+    await at.clock.pass(60_000);
+    await at.pull();
+    expect(claimed(at)).toEqual({ listed: 1, safe: 1 });
+  });
+
+  it('is not told while a list is declined that was once seen to begin with vendors that no other list shows', async () => {
+    let isShown = false;
+    const { at } = await openAt(['listArchived=hidden']);
+    const [archived] = at.sandbox.vendors(account).all();
+    at.sandbox.vendors(account).archive(Number(archived!['vendorid']));
+    at.sandbox.onRequest((request) => {
+      const state = request.query.get('search[vis_state]');
+      if (state !== null && isShown) at.sandbox.faults.next({ kind: '403', match: (one) => one === request });
+      isShown ||= state === '2';
+    });
+    for (const days of [0, 1, 1]) {
+      await at.clock.pass(days * day);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+      expect(claimed(at)).toEqual({ listed: 1, safe: 0 });
+    }
+  });
+
   it('stays where it was when the filter is declined for the first time', async () => {
     const { at } = await openAt(['listArchived=hidden']);
     await at.pull();
