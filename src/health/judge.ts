@@ -342,12 +342,19 @@ function withToken(facts: AccountFacts, connections: readonly ConnectionFacts[])
   return facts.failing || !refused || !isOfToken(refused.code) ? facts : { ...facts, failing: refused };
 }
 
+/**
+ * How far what a run claims may lie in the future, in milliseconds: it is of a moment before its run began, so more than the clocks of two
+ * machines differ by shows that a clock was wrong, then or now.
+ */
+const longestAhead = 5_000;
+
 function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealth {
   const { now, process, installation } = around;
   const facts = withToken(account, around.facts.connections);
   const { listed_as_of, safe_as_of, paused_since } = facts.freshness;
   const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
-  const staleness = listed === undefined ? null : Math.max(0, now - listed);
+  const aheadBy = listed === undefined || listed - now <= longestAhead ? null : listed - now;
+  const staleness = listed === undefined || aheadBy !== null ? null : Math.max(0, now - listed);
   const isServed = !facts.isLeft && paused_since === null;
   // Those that only listen begin no run, and register no callback.
   const hasDaemon = around.facts.startedAt !== null && !nobodyWorks(around.facts.serving ?? []);
@@ -355,6 +362,7 @@ function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealt
     facts,
     now,
     staleness,
+    aheadBy,
     maxStaleness: around.facts.maxStaleness,
     hasDaemon,
     isDiskShort: isDiskShort(around.facts),
@@ -371,7 +379,7 @@ function judgeAccount(account: AccountFacts, around: Surroundings): AccountHealt
     verdict: verdictOf([...process, ...problems, ...installation], correctWords(facts)),
     ready: isServed && problems.every(({ tone }) => tone === 'fair'),
     stale: isServed && (isOld || facts.doubt !== null),
-    asOf: safe_as_of ?? listed_as_of,
+    asOf: aheadBy === null ? (safe_as_of ?? listed_as_of) : null,
     error: found.error,
     deliveries: found.deliveries,
   };
@@ -414,6 +422,8 @@ interface Found {
   /** The installation says so. */
   readonly isDiskShort: boolean;
   readonly staleness: number | null;
+  /** How far what the last run claims lies in the future, in milliseconds; null where it does not. */
+  readonly aheadBy: number | null;
   readonly error: LastError | undefined;
   readonly deliveries: DeliveryHealth;
 }
@@ -484,7 +494,7 @@ function afterFailure(message: string, { run, hint }: LastError, since: string |
 
 /** Judged by what lists show: vendors that they hide are read again in turn, which takes longer. */
 const tooOld: Rule = (found) => {
-  const { staleness, maxStaleness, error, facts, hasDaemon } = found;
+  const { staleness, aheadBy, maxStaleness, error, facts, hasDaemon } = found;
   if (neverComplete(found)) return undefined;
   // Where something else says what to do, another run alone would only fail again.
   const sync = hasDaemon ? 'Run `vendor-mirror sync`.' : 'Run `vendor-mirror sync`, or start `vendor-mirror serve`.';
@@ -498,6 +508,11 @@ const tooOld: Rule = (found) => {
       message,
       'Set the clock, best by NTP; the next sweep then says how fresh the mirror is.',
     );
+  }
+  if (aheadBy !== null) {
+    const message = `By the clock of this machine, the lists were read in the future, ${inWords(aheadBy)} from now: it was wrong then, or is now, so the age of the mirror is unknown.`;
+    const set = 'Set the clock, best by NTP, if it is wrong now.';
+    return problem('clock_set_back', 'bad', message, remedy === null ? set : `${set} ${remedy}`);
   }
   if (staleness === null) {
     const unknown = 'The clock was set back, so the age of the mirror is unknown until the next complete sweep.';
