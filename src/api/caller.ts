@@ -6,6 +6,7 @@
  */
 import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
+import { inWords } from '../domain/duration.ts';
 import { MirrorError, withMessage, withRemedy, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -56,6 +57,8 @@ export interface ApiDependencies {
 
 export type ApiSettings = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout'> & {
   readonly baseUrl: string;
+  /** How old the copies may be that the service answers from, in milliseconds. */
+  readonly lag: number;
   /** Vendor fields to remove from every answer. */
   readonly exclude?: readonly string[];
 };
@@ -214,6 +217,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
       leave();
     }
     slowDown(answer, windows, dependencies.clock);
+    refuseOldCopy(answer, attempt);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
     const bytes = removed ? new Uint8Array() : accepted(answer, dependencies.clock);
     return read({ bytes, stamp: reserved.stamp, servedAt: servedAt(answer) });
@@ -289,7 +293,9 @@ async function send(attempt: Attempt): Promise<Answer> {
     attempt.onSend();
     const answer = await exchange(exchangeOf(attempt), { ...dependencies, timeout: service.timeout });
     status = answer.status;
-    dependencies.serviceTime?.observe({ sentAt, answeredAt: clock.now(), servedAt: servedAt(answer) });
+    const made = servedAt(answer);
+    const sent = made === undefined ? undefined : made + (ageOf(answer) ?? 0);
+    dependencies.serviceTime?.observe({ sentAt, answeredAt: clock.now(), servedAt: sent });
     return answer;
   } finally {
     const ms = clock.monotonic() - begun;
@@ -311,6 +317,22 @@ function servedAt({ headers }: Answer): number | undefined {
   return parseInstant(headers.get('date') ?? '');
 }
 
+/** How old the copy is that a cache answered with, in milliseconds; undefined where the answer does not say that it is one. */
+function ageOf({ headers }: Answer): number | undefined {
+  const seconds = /^\d{1,10}$/.exec(headers.get('age')?.trim() ?? '')?.[0];
+  return seconds === undefined ? undefined : Number(seconds) * 1_000;
+}
+
+/** A copy that is older than the service may lag would be taken for what is so now. */
+function refuseOldCopy(answer: Answer, { call, service }: Attempt): void {
+  const age = ageOf(answer);
+  if (call.method !== 'GET' || age === undefined || age <= service.lag || answer.status >= 300) return;
+  throw new MirrorError('answer_unreadable', `The answer is the copy of a cache, ${inWords(age)} old.`, {
+    status: answer.status,
+    remedy: 'A proxy or CDN before the service keeps answers: let whoever runs it pass these requests on.',
+  });
+}
+
 function exchangeOf({ call, service, token }: Attempt): Exchange {
   return {
     url: addressOf(call, service.baseUrl),
@@ -318,6 +340,8 @@ function exchangeOf({ call, service, token }: Attempt): Exchange {
     headers: {
       accept: 'application/json',
       authorization: `Bearer ${token.reveal()}`,
+      // A cache on the way asks the service anew.
+      ...(call.method === 'GET' && { 'cache-control': 'no-cache' }),
       ...(service.apiVersion !== null && { 'api-version': service.apiVersion }),
       ...(call.body !== undefined && { 'content-type': 'application/json' }),
     },

@@ -102,7 +102,7 @@ export class Installation {
     this.connections = new Connections({ settings, ...files, fetch, clock, timeout, log, isCommand });
     this.serviceTime = new ServiceTime(clock, settings.sync.lag, (aheadBy) => this.#clockJudged(aheadBy));
     this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
-    const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };
+    const service = { ...settings.service, baseUrl, lag: settings.sync.lag, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
     this.#open = (id) => {
       const ofConnection = { tokens: this.connections.tokens(id), rate: () => this.connections.rate(id) };

@@ -36,7 +36,7 @@ it.each([
     const rate = new ConnectionRate('default', { all: limit, post: limit, callbacks: limit }, clock);
     const { callbacks } = connect(
       {
-        ...{ ...defaultSettings.service, baseUrl: 'https://service.example', timeout },
+        ...{ ...defaultSettings.service, lag: 0, baseUrl: 'https://service.example', timeout },
       },
       account,
       {

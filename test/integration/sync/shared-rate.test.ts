@@ -30,7 +30,7 @@ async function processOf(path: string, clock: VirtualClock, name: string, isComm
   const told: { at: number; message: string }[] = [];
   const call = caller(
     account,
-    { ...defaultSettings.service, baseUrl: 'https://service.example' },
+    { ...defaultSettings.service, lag: 0, baseUrl: 'https://service.example' },
     {
       clock,
       random: systemRandom,

@@ -33,6 +33,7 @@ export function connectTo({ baseUrl, account, token }: Connection, changes: Chan
     {
       ...defaultSettings.service,
       baseUrl,
+      lag: defaultSettings.sync.lag,
       timeout: 10_000,
       ...changes,
     },

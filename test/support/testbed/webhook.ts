@@ -84,6 +84,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
   const { callbacks } = connect(
     {
       ...defaultSettings.service,
+      lag: 0,
       baseUrl: service.baseUrl,
       timeout: 90_000,
     },

@@ -24,13 +24,37 @@ describe('every request', () => {
       accept: 'application/json',
       authorization: `Bearer ${token}`,
       'api-version': 'alpha',
+      'cache-control': 'no-cache',
       host: 'api.service.example',
       'user-agent': 'vendor-mirror',
       'accept-encoding': 'gzip, br',
       connection: expect.any(String) as string,
     });
     expect(sent[1]?.headers).toMatchObject({ 'content-type': 'application/json' });
+    expect(sent[1]?.headers).not.toHaveProperty('cache-control');
     expect(sent[1]?.body).toEqual({ bill_vendor: newVendor });
+  });
+
+  it('is refused where a cache answers with a copy that is older than the service may lag, and sent again', async () => {
+    const aged = (age: string): Response => json(oneVendor, 200, { age });
+    const { client, sent } = scriptedService([aged('7200'), aged('6'), aged('5')]);
+    await client.vendors.read(5);
+    expect(sent).toHaveLength(3);
+    const cached = scriptedService([aged('7200')]);
+    expect(await failureOf(cached.client.vendors.read(5))).toMatchObject({
+      code: 'answer_unreadable',
+      message: expect.stringContaining('the copy of a cache, 2 h old') as string,
+      remedy: expect.stringContaining('CDN') as string,
+    });
+  });
+
+  it('takes a copy of a cache for no proof that the clock is wrong', async () => {
+    const made = new Date(Date.UTC(2026, 10, 30, 10)).toUTCString();
+    const observed: (number | undefined)[] = [];
+    const serviceTime = { observe: ({ servedAt }: { servedAt: number | undefined }) => observed.push(servedAt) };
+    const { client } = scriptedService([json(oneVendor, 200, { date: made, age: '5' })], { serviceTime });
+    await client.vendors.read(5);
+    expect(observed).toEqual([Date.UTC(2026, 10, 30, 10) + 5_000]);
   });
 
   it('has no version header if the version is null, and keeps the path of the base address', async () => {
