@@ -54,7 +54,7 @@ export type Verdict =
 
 /** How a reading differs from the stored vendor. */
 export interface Difference {
-  readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
+  readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at' | 'held_since_ms'>;
   readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly changed: readonly string[];
   /** Changed fields that had no value before, because lists leave them out or they were excluded. */

@@ -15,7 +15,7 @@ import { isDeclined } from '../../domain/optional-requests.ts';
 import type { VendorPage, VendorRow } from '../../domain/reading.ts';
 import type { RetryLimits } from '../../domain/retry.ts';
 import { kept, type Vendor } from '../../domain/vendor.ts';
-import type { Verdict } from '../../store/acceptance.ts';
+import { isEdited, type Difference, type Verdict } from '../../store/acceptance.ts';
 import { IdSet } from './id-set.ts';
 import { timeKeys, type ObservedOrder, type TimeKey } from './list-order.ts';
 import type { PageMemory } from '../../store/service-knowledge.ts';
@@ -282,6 +282,9 @@ const farthestZone = 12 * 3_600_000;
 /** Daylight saving changes zones by an hour: earlier timestamps may be ahead by that, in milliseconds. */
 const zoneChange = 3_600_000;
 
+/** Timestamps are whole seconds, in milliseconds. */
+const grain = 1_000;
+
 /** How far the service's clocks may differ, and timestamps are rounded, in milliseconds. */
 const clockError = 3_000;
 
@@ -294,7 +297,7 @@ interface Written {
 
 /**
  * Detects vendors that may have entered the list since its walk began: created, or restored from a hidden state. Doubt counts as yes; that
- * costs only another walk.
+ * costs only another walk, but no vendor may be in doubt for ever.
  *
  * When a vendor was written is known only from its timestamps, and how they relate to the clock of the answers is not known: they may be in
  * another time zone, a multiple of 15 minutes away, each column in one of its own, and off by a few seconds. No timestamp is in the future, so
@@ -330,7 +333,7 @@ export class EntryWatch {
       case 'guarded': {
         const { before, after } = verdict;
         if (before.vis_state !== after.vis_state || before.presence !== after.presence) this.#entered = true;
-        this.#note(row.vendor(), servedAt);
+        else if (!this.#stoodStill(verdict)) this.#note(row.vendor(), servedAt);
         return;
       }
       case 'unchanged':
@@ -357,6 +360,14 @@ export class EntryWatch {
       this.#written.pop();
     }
     return false;
+  }
+
+  /**
+   * Whether a vendor was not edited since before the walk, whatever else of it is shown otherwise than it is stored: a restoration is an edit.
+   * The edit that is stored may have another one in the same second, so it must have been stored for as long.
+   */
+  #stoodStill(difference: Difference): boolean {
+    return !isEdited(difference) && difference.before.held_since_ms <= this.#first.stamp.begun - this.#lag - grain;
   }
 
   #note(vendor: Vendor, shownAt: number): void {

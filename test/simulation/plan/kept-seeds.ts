@@ -206,6 +206,12 @@ export const keptSeeds: readonly KeptSeed[] = [
     taught:
       'a list of one state that is declined twice in succession may be so by accident, and may hold vendors that nobody knows of',
   },
+  {
+    seed: 9500071,
+    knobs:
+      'order=updated_newest unlistedIds=2 listedAs=constant listedField=outstanding_balance values=strange accounts=2 vendorsRate=60 minutes=10 hot=yes bursts=30 crashes=4 crashOf=machine jumps=2 vendors=1',
+    taught: 'a vendor that no time of creation tells of, and that was not edited, has not entered the list',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */

@@ -219,7 +219,7 @@ export class ScriptedList {
     if (!held) return { kind: 'created', vendor };
     return {
       kind: 'updated',
-      before: { vis_state: held.state, presence: 'present', updated_at: null },
+      before: { vis_state: held.state, presence: 'present', updated_at: null, held_since_ms: held.since },
       after: { vis_state: state, presence: 'present', updated_at },
       changed: ['updated_at'],
     };

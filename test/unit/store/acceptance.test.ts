@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../../../src/store/acceptance.ts';
 
-const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
+const state = { vis_state: 0, presence: 'present', updated_at: null, held_since_ms: 0 } as const;
 const difference = { before: state, after: state, changed: ['city'] };
 const lag = 5_000;
 /** We hold it since 100,000, and a sweep's request began as soon as no old copy can answer any more. */

@@ -95,7 +95,7 @@ describe('evidence', () => {
 /** How the service answers a read by id. */
 type Answer = 'same' | 'edited' | 'deleted' | 'rebalanced' | 'created' | 'gone' | 'proxy' | 'denied' | 'broken';
 
-const before = { vis_state: 0, presence: 'present', updated_at: '2026-11-20 12:00:00' } as const;
+const before = { vis_state: 0, presence: 'present', updated_at: '2026-11-20 12:00:00', held_since_ms: 0 } as const;
 const updated = (changed: readonly string[], vis_state: 0 | 1 = 0): Verdict => {
   return { kind: 'updated', before, after: { ...before, vis_state }, changed };
 };

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { VisState } from '../../../src/domain/vendor.ts';
 import { changeMessage } from '../../../src/sync/worker.ts';
 
-const state = (vis_state: VisState) => ({ vis_state, presence: 'present', updated_at: null }) as const;
+const state = (vis_state: VisState) =>
+  ({ vis_state, presence: 'present', updated_at: null, held_since_ms: 0 }) as const;
 
 it.each<[VisState, VisState, string[], string]>([
   [0, 1, ['updated_at', 'vis_state'], 'vendor 7 was deleted'],

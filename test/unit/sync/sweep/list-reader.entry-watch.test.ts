@@ -30,7 +30,7 @@ const vendorOf = (written: number): Vendor => ({
 
 const rowOf = (vendor: Vendor): VendorRow => ({ vendorid: 1, raw: '{}', vendor: () => vendor });
 
-const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
+const state = { vis_state: 0, presence: 'present', updated_at: null, held_since_ms: 0 } as const;
 const updated = (vendor: Vendor): Verdict => ({
   kind: 'updated',
   before: state,
@@ -126,6 +126,27 @@ describe('a vendor that a walk finds changed', () => {
     }
     expect(watch.entered).toBe(true);
   });
+
+  it.each([
+    ['stored for long', -7 * second, '2026-11-01 12:00:00', false],
+    ['stored for so short that it may have been edited twice in one second', -5_500, '2026-11-01 12:00:00', true],
+    ['stored with another time of its last edit', -7 * second, '2026-10-01 12:00:00', true],
+    ['stored without one', -7 * second, null, true],
+  ])(
+    'K7 of which no creation can be read, may have entered where it is %s: %s',
+    (_, held_since_ms, updated_at, entered) => {
+      for (const kind of ['updated', 'guarded'] as const) {
+        const watch = new EntryWatch(pageAt(0), lag);
+        const vendor = { ...vendorOf(Date.UTC(2026, 10, 1, 12)), created_at: null };
+        watch.see(
+          rowOf(vendor),
+          { ...updated(vendor), kind, before: { ...state, updated_at, held_since_ms } } as Verdict,
+          pageAt(10 * second),
+        );
+        expect(watch.entered).toBe(entered);
+      }
+    },
+  );
 
   it('may have entered if it has no timestamp, or its state has changed', () => {
     const watch = (verdict: Verdict, vendor: Vendor): boolean => {

@@ -15,7 +15,7 @@ const page: VendorPage = {
   servedAt: Date.UTC(2026, 10, 20),
   rows: [{ vendorid: 7, raw: '{}', vendor: () => vendor }],
 };
-const listed = { vis_state: 0, presence: 'present', updated_at: null } as const;
+const listed = { vis_state: 0, presence: 'present', updated_at: null, held_since_ms: 0 } as const;
 const restored: Verdict = {
   kind: 'updated',
   before: { ...listed, vis_state: 1 },
