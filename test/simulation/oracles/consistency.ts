@@ -49,8 +49,8 @@ interface RecordText {
   readonly state: number | null;
   readonly balances: string;
   readonly taxes: string;
-  /** Names of the fields that nobody can read, sorted. */
-  readonly unreadable: string;
+  /** Names of the fields that nobody can read. */
+  readonly unreadable: readonly string[];
 }
 
 /** Most records stay as they are from one look to the next. */
@@ -78,14 +78,20 @@ export function inconsistencies(reader: Reader, account: string, known: Known): 
     const differs = (what: string): void => void found.push(`vendor ${vendorid}: its ${what} from its record`);
     if (plain.some((field, place) => row[field] !== told.columns[place])) differs('columns differ');
     if (vis_state_source === 'reported' && vis_state !== told.state) differs('state differs');
-    const named = (JSON.parse(unreadable ?? '[]') as string[]).filter(
-      (field) => field !== 'vis_state' || vis_state === null,
-    );
-    if (named.sort().join() !== told.unreadable) differs('unreadable fields differ');
+    const named = sorted(JSON.parse(unreadable ?? '[]') as string[], vis_state);
+    if (named !== sorted(told.unreadable, vis_state)) differs('unreadable fields differ');
     if (balances(vendorid) !== told.balances) differs('balances differ');
     if (taxes(vendorid) !== told.taxes) differs('taxes differ');
   }
   return found;
+}
+
+/** Sorted names of fields that nobody can read; the state is none of them where it is inferred, as of a vendor that is missing. */
+function sorted(fields: readonly string[], visState: number | null): string {
+  return fields
+    .filter((field) => field !== 'vis_state' || visState === null)
+    .sort()
+    .join();
 }
 
 /** Read by the reference alone: what has none of its forms is not understood, and is null; of a list, the rest is. */
@@ -116,7 +122,7 @@ function recordedBy(raw: string): RecordText {
     state,
     balances: money.sort().join(),
     taxes: levies.sort().join(),
-    unreadable: [...unreadable].sort().join(),
+    unreadable: [...unreadable],
   };
 }
 

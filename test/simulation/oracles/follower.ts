@@ -112,6 +112,19 @@ export class Follower {
     });
   }
 
+  /**
+   * Vendors of which nobody can know what became of them, although `safe_as_of` must say since when: deleted or archived ones, where a read by id
+   * finds none of those that the mirror holds. The service answers then as one that reads no vendor by id, and lists need not show such states:
+   * three vendors that they show of one are what teaches that.
+   */
+  get unknowable(): ReadonlySet<number> {
+    if (this.findable.length > 0) return new Set();
+    const { eventLog } = this.#options;
+    const isHeld = ([vendorid, { entry, absent }]: [number, Stored]): boolean =>
+      !absent && eventLog.of(vendorid)[entry]?.state !== 0;
+    return new Set([...this.stored].filter(isHeld).map(([vendorid]) => vendorid));
+  }
+
   /** Vendors of which the mirror shows less than was true at a moment, in words; of the `doubtful` it claims nothing. */
   behind(moment: number, doubtful: ReadonlySet<number> = new Set()): string[] {
     return this.#options.eventLog.vendors.flatMap((vendorid) =>

@@ -67,7 +67,7 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   }
   await timeline.pass(settling);
   auditor.look();
-  for (const gap of follower.behind(timeline.now)) broken('P1', gap);
+  for (const gap of follower.behind(timeline.now, follower.unknowable)) broken('P1', gap);
   // What lists leave out is read after runs, where it is not known yet that they do one vendor at a time.
   await timeline.until(() => auditor.wrongDetails().length === 0, 24 * longest);
   for (const wrong of auditor.wrongDetails()) broken('P1', wrong);
