@@ -8,8 +8,8 @@
 export interface ProcessLock {
   /** The random name of this process. */
   readonly name: string;
-  /** Whether the process of that name still uses the mirror. */
-  isAlive(name: string): boolean;
+  /** Whether the process of that name still uses the mirror. Runs inside a transaction of it. */
+  isAlive(name: string): boolean | Promise<boolean>;
   /** Releases the name of this process. */
   release(): void;
 }

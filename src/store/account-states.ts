@@ -88,9 +88,9 @@ export class AccountStates {
     asOf: string | undefined,
     { state: stateOf, carriers }: Reports,
   ): Promise<AccountState | undefined> {
-    const names = await this.#database.read(() => carriers(id));
-    const areAlive = new Map(names.map((name) => [name, this.#process.isAlive(name)]));
     return this.#database.read(async () => {
+      const areAlive = new Map<string, boolean>();
+      for (const name of await carriers(id)) areAlive.set(name, await this.#process.isAlive(name));
       const state = await stateOf(id, areAlive);
       this.#written.delete(id);
       if (asOf !== undefined && state?.runs.every(({ outcome }) => outcome !== 'running'))

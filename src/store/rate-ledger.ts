@@ -208,7 +208,7 @@ export class RateLedger {
   /** Overdue requests still count while their process lives: it may be suspended. */
   async #removeOfDead(scope: RequestScope, now: number): Promise<void> {
     for (const { read_seq, process } of await this.#rows.overdue.all({ ...scope, now }))
-      if (process !== null && !this.#process.isAlive(process)) this.#rows.remove.send({ ...scope, read_seq });
+      if (process !== null && !(await this.#process.isAlive(process))) this.#rows.remove.send({ ...scope, read_seq });
   }
 }
 

@@ -218,7 +218,7 @@ export class Runs {
       const { id, began } = await this.#counter.beginRun((await this.#newest.get({}))?.id ?? 0);
       const startedAt = this.#clock.now();
       for (const run of await this.#running.all({ account_id: accountId }))
-        if (run.process === this.#process.name ? !this.#own.has(run.id) : !this.#isAlive(run.process))
+        if (run.process === this.#process.name ? !this.#own.has(run.id) : !(await this.#isAlive(run.process)))
           this.#abandon.send({ id: run.id, finished_at: timestamp(startedAt) });
       this.#insert.send({
         id,
@@ -236,12 +236,13 @@ export class Runs {
 
   /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
   unfinishedRuns(accountId: string, since: number): Promise<number> {
-    return this.#database.read(
-      async () =>
-        (await this.#unfinished.all({ account_id: accountId, since: timestamp(since) })).filter(
-          (run) => run.process !== this.#process.name && (run.outcome === 'abandoned' || !this.#isAlive(run.process)),
-        ).length,
-    );
+    return this.#database.read(async () => {
+      let unfinished = 0;
+      for (const { process, outcome } of await this.#unfinished.all({ account_id: accountId, since: timestamp(since) }))
+        if (process !== this.#process.name && (outcome === 'abandoned' || !(await this.#isAlive(process))))
+          unfinished += 1;
+      return unfinished;
+    });
   }
 
   /** How many of an account's latest complete runs saw its list change. */
@@ -325,8 +326,8 @@ export class Runs {
     });
   }
 
-  #isAlive(name: string | null): boolean {
-    return name !== null && this.#process.isAlive(name);
+  async #isAlive(name: string | null): Promise<boolean> {
+    return name !== null && (await this.#process.isAlive(name));
   }
 }
 

@@ -263,7 +263,7 @@ class OpenEdits {
   async end(ids: readonly number[]): Promise<void> {
     for (const id of ids) {
       const edit = await this.#byId.get({ id });
-      if (!edit || (edit.process !== this.#process.name && this.#process.isAlive(edit.process))) continue;
+      if (!edit || (edit.process !== this.#process.name && (await this.#process.isAlive(edit.process)))) continue;
       this.#remove.send({ id });
       const { account_id, vendorid, generation } = edit;
       if (generation !== null) this.#unmark.send({ account_id, vendorid, generation });

@@ -237,6 +237,25 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(names, `seed ${seed}`).toEqual([...names].sort((a, b) => a - b));
   });
 
+  it('knows at once in a process that begins which others are gone, as far as they have been silent', async () => {
+    const address = await newDatabase();
+    const begin = async () => {
+      const { runs } = await openStore(address);
+      return (await runs.beginRun({ accountId: 'one', kind: 'pull', trigger: 'command' })).id;
+    };
+    const outcomes = () => askPostgres(address, 'SELECT id::int, outcome FROM vendor_mirror.runs ORDER BY id');
+    const [first, second] = [await begin(), await begin()];
+    const running = { outcome: 'running' };
+    expect(await outcomes()).toMatchObject([running, running]);
+    await askPostgres(
+      address,
+      `UPDATE vendor_mirror._processes SET renewed_at = renewed_at - interval '30 s'
+       WHERE name = (SELECT process FROM vendor_mirror.runs WHERE id = ${first})`,
+    );
+    await begin();
+    expect(await outcomes()).toMatchObject([{ id: first, outcome: 'abandoned' }, { id: second, ...running }, running]);
+  });
+
   it('has one time for machines that run since other days, however often they take turns', async () => {
     const address = await newDatabase();
     const upFor = (days: number): Clock => ({

@@ -34,13 +34,15 @@ interface ProcessOptions {
 
 const silence = sql`CAST(${`${limits.processSilence / 1_000} seconds`} AS interval)`;
 
+const isThere = sql`renewed_at > clock_timestamp() - ${silence}`;
+
 /** All that are known, those that are gone too. */
 const allSeen = (db: Connection): Statement<None, Seen> =>
   statement<None, Seen>(
     db,
     () => sql`
       SELECT name, host, program, is_daemon, listens, may_work, started_at,
-        renewed_at > clock_timestamp() - ${silence} AS is_there
+        ${isThere} AS is_there
       FROM _processes ORDER BY started_at, name`,
   );
 
@@ -83,12 +85,9 @@ export class PostgresProcess implements ProcessLock {
   readonly #closing = new AbortController();
   readonly #renew: Statement<Omit<Seen, 'started_at' | 'is_there'>>;
   readonly #all: Statement<None, Seen>;
+  readonly #isThere: Statement<{ name: string }, { is_there: number }>;
   readonly #remove: Statement<{ name: string }>;
   readonly #removeOld: Statement<None>;
-  /** Those that were there at the last look, and those that it was to look for. */
-  #alive: ReadonlySet<string> = new Set();
-  #looked: ReadonlySet<string> = new Set();
-  readonly #asked = new Set<string>();
   #roles = { listens: 0, may_work: 0 };
   #isDaemon = false;
   #onSuperseded: Standby['onSuperseded'] | undefined;
@@ -111,6 +110,10 @@ export class PostgresProcess implements ProcessLock {
           listens = excluded.listens, may_work = excluded.may_work`,
     );
     this.#all = allSeen(db);
+    this.#isThere = statement(
+      db,
+      (at) => sql`SELECT ${isThere} AS is_there FROM _processes WHERE name = ${at('name')}`,
+    );
     this.#remove = statement(db, (at) => sql`DELETE FROM _processes WHERE name = ${at('name')}`);
     this.#removeOld = statement(
       db,
@@ -172,17 +175,11 @@ export class PostgresProcess implements ProcessLock {
 
   /** Whether that process uses this mirror now. */
   async isThere(name: string): Promise<boolean> {
-    if (name === this.name) return true;
-    const seen = await this.#options.database.readOne(() => this.#all.all({}));
-    return seen.some((one) => one.name === name && one.is_there === 1);
+    return this.#options.database.readOne(() => this.isAlive(name));
   }
 
-  isAlive(name: string): boolean {
-    if (name === this.name || this.#alive.has(name)) return true;
-    // It may have begun since the last look.
-    if (this.#looked.has(name)) return false;
-    this.#asked.add(name);
-    return true;
+  async isAlive(name: string): Promise<boolean> {
+    return name === this.name || (await this.#isThere.get({ name }))?.is_there === 1;
   }
 
   release(): void {
@@ -219,7 +216,6 @@ export class PostgresProcess implements ProcessLock {
       const daemon = this.#daemonAmong(seen);
       this.#renew.send({ ...this.#row(), ...(daemon && { is_daemon: 0 }) });
       this.#removeOld.send({});
-      this.#note(seen);
       return daemon;
     });
     this.#worker = other?.host ?? null;
@@ -234,11 +230,6 @@ export class PostgresProcess implements ProcessLock {
 
   #daemonAmong(seen: readonly Seen[]): Seen | undefined {
     return seen.find(({ name, is_daemon, is_there }) => name !== this.name && is_daemon === 1 && is_there === 1);
-  }
-
-  #note(seen: readonly Seen[]): void {
-    this.#alive = new Set(seen.filter(({ is_there }) => is_there === 1).map(({ name }) => name));
-    this.#looked = new Set(this.#asked);
   }
 
   #row() {

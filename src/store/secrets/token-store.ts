@@ -248,15 +248,15 @@ export class TokenStore {
       const now = await leases.now();
       const until = now + leases.lasts;
       const holder = await this.#holder.get({ client, now, latest: until + leases.tolerance });
-      if (this.#isHeld(holder?.lease_owner ?? null)) return false;
+      if (await this.#isHeld(holder?.lease_owner ?? null)) return false;
       this.#lease.send({ client, owner: this.#owner, until });
       return true;
     });
   }
 
-  #isHeld(by: string | null): boolean {
+  async #isHeld(by: string | null): Promise<boolean> {
     const { leases, user } = this.#options;
-    return by !== null && (!leases.endsWithProcess || user.process.isAlive(by.split(' ')[0] ?? by));
+    return by !== null && (!leases.endsWithProcess || (await user.process.isAlive(by.split(' ')[0] ?? by)));
   }
 
   #save({ access, refresh, expiresAt }: TokenPair): Promise<void> {

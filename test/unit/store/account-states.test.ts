@@ -169,8 +169,7 @@ describe('states of accounts', () => {
   it('K24 are read of one account in each turn of the event loop', async () => {
     const { look, inTurn } = await opened();
     await look();
-    // The processes of its runs, and the state.
-    expect(inTurn()).toBe(2);
+    expect(inTurn()).toBe(1);
   });
 
   it('are made of the tables that are watched', async () => {
