@@ -63,9 +63,7 @@ export class ReadingCounter {
         .updateTable('_reading_counter')
         .set({
           read_seq: sql`read_seq + 1`,
-          ...(this.#isRemote
-            ? { mirror_ms: sql`greatest(mirror_ms, coalesce(${at('now')}, ${serverTime}))` }
-            : mirrorTime(at('now') as RawBuilder<number>)),
+          ...(this.#isRemote ? serversMirrorTime(at('now')) : mirrorTime(at('now') as RawBuilder<number>)),
           wall_ms: at('wall'),
         })
         .returning(columns),
@@ -84,8 +82,8 @@ export class ReadingCounter {
   }
 
   /**
-   * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine has
-   * run, in milliseconds, where it was restarted since the file was created; Infinity otherwise.
+   * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine, or the
+   * server, has run, in milliseconds, where it was restarted since the mirror was created; Infinity otherwise.
    */
   async advance(): Promise<{ readonly stamp: ReadStamp; readonly sinceRestart: number }> {
     const taken = await this.#step();
@@ -180,6 +178,12 @@ export function mirrorTime(now: RawBuilder<number>): Record<'offset_ms' | 'mirro
     offset_ms: sql`max(offset_ms, mirror_ms - ${now})`,
     mirror_ms: sql`max(mirror_ms, ${now} + offset_ms)`,
   };
+}
+
+/** The same on a server, for the mirror time of a process, unless that has none yet. There the offset is when the server was started again. */
+function serversMirrorTime(now: RawBuilder<number | null>): Record<'offset_ms' | 'mirror_ms', RawBuilder<number>> {
+  const mirror_ms = sql<number>`greatest(mirror_ms, coalesce(${now}, ${serverTime}))`;
+  return { mirror_ms, offset_ms: sql`CASE WHEN offset_ms < 0 THEN ${mirror_ms} ELSE offset_ms END` };
 }
 
 function stampOf({ read_seq, mirror_ms }: Row): ReadStamp {

@@ -194,7 +194,15 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
       address,
       `UPDATE vendor_mirror._server SET history = 'before'; UPDATE vendor_mirror._reading_counter SET read_seq = 5`,
     );
-    expect((await (await openStore(address)).takeStamp()).readSeq).toBe(1_000_006);
+    const after = await openStore(address);
+    expect((await after.takeStamp()).readSeq).toBe(1_000_006);
+    // So may what was sent then, and still counts for the rate.
+    const bounds = [{ window: 'all', requests: 10, per: 60_000 }] as const;
+    for (const mirror of [after, stores[0]]) {
+      const { wait } = (await mirror.reserveRequest({ connection: 'default', bounds, longest: 1_000 })) as { wait: number };
+      expect(wait).toBeGreaterThan(50_000);
+      expect(wait).toBeLessThanOrEqual(60_000);
+    }
   });
 
   it('goes not backwards, and its feed tells each change once and in order, while three processes read one account', async () => {
