@@ -22,6 +22,9 @@ const engines = [
   'test/unit/sync/{absences.evidence,absences.proofs,breaker}.test.ts',
 ];
 
+/** What is asked of it only where `FULL` says so: kills, bad days and planted faults, as of a mirror in files. */
+const enginesFully = [...engines, 'test/process/{drills,kills}/*.test.ts', 'test/simulation/planted-faults.test.ts'];
+
 /** What is replaced in these for the whole process would be met by others. */
 const alone = [
   'test/integration/people/every-trouble.unable.test.ts',
@@ -108,7 +111,7 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: 'postgres',
-                include: engines,
+                include: process.env['FULL'] ? enginesFully : engines,
                 isolate: false,
                 globalSetup: 'test/support/postgres-engine.ts',
               },

@@ -132,6 +132,17 @@ export function ask<Row = Record<string, unknown>>(path: string, sql: string, ..
   }
 }
 
+/** What SQLite thinks of a file, by a connection that may mend what a dead writer left; `ok` where there is none. */
+export function integrityOf(path: string): unknown {
+  if (!existsSync(path)) return 'ok';
+  const sqlite = new Driver(path);
+  try {
+    return sqlite.pragma('integrity_check', { simple: true });
+  } finally {
+    sqlite.close();
+  }
+}
+
 /** Asks one file again and again through a connection that stays open: `ask` reads the whole schema each time. */
 export function asking(path: string): { ask: <Row>(sql: string, ...values: unknown[]) => Row[]; close: () => void } {
   let kept: { readonly reader: Sqlite; readonly inode: number } | undefined;

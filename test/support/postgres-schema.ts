@@ -1,5 +1,4 @@
-/** A schema of PostgreSQL for one test, asked without waiting as a file is: by `psql`. */
-import { execFileSync } from 'node:child_process';
+/** A schema of PostgreSQL for one test, asked without waiting as a file is. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { postgresAddress } from '../../src/settings/addresses.ts';
 import type { PostgresStore } from '../../src/settings/parse.ts';
 import type { PostgresServer } from '../../src/store/postgres/session.ts';
 import { temporaryFolder } from './mirror-file.ts';
+import { askAsFile, askNow } from './postgres-questions.ts';
 
 let schemas = 0;
 
@@ -35,44 +35,23 @@ export function storeSettings(address: string, key = newKeyFile()): string {
   return `database: ${address}\nsecretsKeyFile: ${key}`;
 }
 
-export function dropSchema(server: PostgresServer): void {
-  psql(server, `DROP SCHEMA IF EXISTS "${server.schema}" CASCADE`);
+/** Drops a mirror with its secrets. */
+export function dropStore(store: PostgresStore): void {
+  for (const schema of [store.schema, store.secretsSchema])
+    runInSchema(store, `DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
 }
 
 export function runInSchema(server: PostgresServer, sql: string): void {
-  psql(server, sql);
+  askNow(addressOf(server), server.schema, sql);
 }
 
 /** The rows of a SELECT, with values as SQLite gives them. */
 export function askSchema<Row>(server: PostgresServer, sql: string, ...values: unknown[]): Row[] {
-  let at = 0;
-  const text = sql.replace(/\?/g, () => literal(values[at++]));
-  const rows = psql(server, `SELECT coalesce(json_agg(q), '[]') FROM (${text}) q`);
-  return JSON.parse(rows, (_, value: unknown) => asInFile(value)) as Row[];
+  return askAsFile(addressOf(server), server.schema, sql, values);
 }
 
-function psql({ to, schema }: PostgresServer, sql: string): string {
-  const { hosts, target, user, database } = to;
-  const list = (key: 'host' | 'port'): string => hosts.map((host) => host[key]).join(',');
-  const place = ['-h', list('host'), '-p', list('port'), '-U', user, '-d', database];
-  const env = {
-    ...process.env,
-    PGTARGETSESSIONATTRS: target,
-    PGOPTIONS: `-c TimeZone=UTC -c search_path=${schema} -c client_min_messages=warning`,
-  };
-  return execFileSync('psql', ['-XAtqv', 'ON_ERROR_STOP=1', ...place, '-c', sql], {
-    env,
-    encoding: 'utf8',
-    stdio: 'pipe',
-  });
-}
-
-function literal(value: unknown): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
-}
-
-function asInFile(value: unknown): unknown {
-  if (typeof value === 'boolean') return Number(value);
-  const moment = typeof value === 'string' ? /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?\+00:00$/.exec(value) : null;
-  return moment ? `${moment[1]} ${moment[2]}.${(moment[3] ?? '.').slice(1).padEnd(3, '0')}` : value;
+/** Of the first host that it names. */
+function addressOf({ to: { hosts, user, database } }: PostgresServer): string {
+  const [first] = hosts;
+  return `postgres://${user}@${first?.host}:${first?.port}/${database}`;
 }

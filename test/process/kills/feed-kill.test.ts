@@ -88,6 +88,7 @@ it(
         continue;
       }
       await daemon.end('SIGKILL');
+      at.buryAll();
       daemon = at.launch();
       // Some lives end before they have begun.
       if (random.happens(0.25)) await later(random.below(600));

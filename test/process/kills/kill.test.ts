@@ -1,6 +1,4 @@
-import { Driver } from '../../../src/store/sqlite/driver-package.ts';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
@@ -8,6 +6,7 @@ import { seededRandom, seedOf } from '../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../src/sandbox/account/churn.ts';
 import { asked } from '../../support/test-size.ts';
 import { activeDifferences } from '../../support/mirror/differences.ts';
+import { integrityOf } from '../../support/mirror-file.ts';
 import { ended } from '../../support/testbed/program.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -39,17 +38,6 @@ function heard({ sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
   });
 }
 
-/** What SQLite thinks of the file, by a connection that may mend what a dead writer left. */
-function integrity(path: string): unknown {
-  if (!existsSync(path)) return 'ok';
-  const sqlite = new Driver(path);
-  try {
-    return sqlite.pragma('integrity_check', { simple: true });
-  } finally {
-    sqlite.close();
-  }
-}
-
 /** Kills one sync after the other on one file, and lets one through after each kill. */
 async function lane(first: number, step: number): Promise<void> {
   const sandbox = await testbed({
@@ -65,7 +53,8 @@ async function lane(first: number, step: number): Promise<void> {
   for (let nth = first; nth < kills; nth += step) {
     const where = `seed ${seed}, kill ${nth}`;
     await killSomewhere(at, sandbox, nth);
-    expect(integrity(at.database), where).toBe('ok');
+    at.buryAll();
+    expect(integrityOf(at.database), where).toBe('ok');
     for (let change = 0; change < 5; change++) changeSomething(vendors, random);
     const { status, stderr } = await ended(at.start('sync', '--json'));
     expect(status, `${where}: ${stderr}`).toBe(0);

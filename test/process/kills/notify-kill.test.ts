@@ -64,14 +64,15 @@ notify: [{ name: target, url: "http://127.0.0.1:${target.port}/", secret: "${sec
       const wanted = before + 1 + random.below(20);
       await until(() => target.accepted.length >= wanted);
       await daemon.end('SIGKILL');
+      at.buryAll();
     }
     stopFlow();
     target.acceptAll();
     const daemon = await at.serve();
     const waits = (): number => {
       const [left] = at.query<{ n: number }>(`
-        SELECT (SELECT count(*) FROM _notify_queue) + (SELECT count(DISTINCT vendorid) < 100 FROM _vendor_versions)
-          + (SELECT max(seq) FROM _vendor_versions) - substr(place, instr(place, ':') + 1) AS n FROM _notify_targets`);
+        SELECT (SELECT count(*) FROM _notify_queue) + (SELECT max(0, 100 - count(DISTINCT vendorid)) FROM _vendor_versions)
+          + (SELECT max(seq) FROM _vendor_versions) - CAST(substr(place, instr(place, ':') + 1) AS bigint) AS n FROM _notify_targets`);
       return (left?.n ?? 1) + at.query('SELECT 1 FROM dirty_vendors').length;
     };
     await until(() => waits() === 0);
@@ -79,8 +80,9 @@ notify: [{ name: target, url: "http://127.0.0.1:${target.port}/", secret: "${sec
 
     // What was read between the last look and the end still waits: it is told after the next start.
     const written = at.query<{ seq: number }>(`
-      SELECT v.seq FROM _vendor_versions v JOIN _notify_targets t LEFT JOIN _notify_queue q USING (account_id, vendorid)
-      WHERE v.seq <= substr(t.place, instr(t.place, ':') + 1) + 0 AND v.seq <= coalesce(q.after_seq, v.seq)`);
+      SELECT v.seq FROM _vendor_versions v CROSS JOIN _notify_targets t
+        LEFT JOIN _notify_queue q ON q.account_id = v.account_id AND q.vendorid = v.vendorid
+      WHERE v.seq <= CAST(substr(t.place, instr(t.place, ':') + 1) AS bigint) AND v.seq <= coalesce(q.after_seq, v.seq)`);
     const told = new Set(target.accepted.map(({ seq }) => seq));
     expect(written.length).toBeGreaterThanOrEqual(100);
     expect(written.filter(({ seq }) => !told.has(seq))).toEqual([]);

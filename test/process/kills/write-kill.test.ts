@@ -21,6 +21,7 @@ describe('a creation whose process is killed', () => {
     await Promise.race([created, exited]);
     child.kill('SIGKILL');
     await exited;
+    at.buryAll();
     expect(at.query('SELECT vendor_name FROM _creations')).toEqual([{ vendor_name: 'Acme' }]);
     expect(at.query("SELECT vendorid FROM vendors WHERE vendor_name = 'Acme'")).toEqual([]);
 
@@ -45,6 +46,7 @@ describe('an edit whose process is killed', () => {
     await Promise.race([changed, exited]);
     child.kill('SIGKILL');
     await exited;
+    at.buryAll();
   }
 
   it.each([

@@ -61,7 +61,7 @@ export async function simulate(plan: Plan, { listen, until, postgres }: Simulate
   const store: WorldStore =
     postgres === undefined
       ? new FileStore({ folder, settings, timeline })
-      : await ServerStore.open({ address: postgres, seed, folder, settings, timeline });
+      : new ServerStore({ address: postgres, seed, folder, settings, timeline });
   const trace = new Trace(() => timeline.now, listen);
   const broken: string[] = [];
   const report = (promise: string, what: string): void => {

@@ -2,11 +2,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
+import { limits } from '../../../src/domain/limits.ts';
 import { ask, temporaryFolder } from '../mirror-file.ts';
 import { freePort } from '../network/free-port.ts';
+import { askSchema, dropStore, newSchema, runInSchema, storeSettings } from '../postgres-schema.ts';
 import { build, program } from './build.ts';
 import { watched, type DaemonProcess } from './daemon-process.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
@@ -40,6 +42,8 @@ export interface ProgramTestbed {
   /** Starts `serve`, and waits until its first reconciliation is complete. */
   serveUntilSwept(): Promise<DaemonProcess>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Whoever uses the mirror now was killed, and counts as gone, with what it held: a server waits half a minute for that. */
+  buryAll(): void;
 }
 
 export interface ProgramOptions {
@@ -49,7 +53,7 @@ export interface ProgramOptions {
   readonly accounts?: readonly string[];
   /** More settings, as YAML. Without a schedule among them, no run begins that a test does not ask for. */
   readonly settings?: string;
-  /** Where the mirror and its secrets are, as YAML; default: in files of the folder. */
+  /** Where the mirror and its secrets are, as YAML; default: in files of the folder, or on the server where one keeps the mirrors of this run. */
   readonly store?: string;
   /** The rate limit for vendors; default: practically none. */
   readonly rate?: string;
@@ -57,6 +61,33 @@ export interface ProgramOptions {
   readonly auth?: string;
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Where the mirrors of this run are kept; undefined for files. */
+const server = inject('postgres');
+
+/** A place for a mirror: how the settings name it, and how it is asked. */
+type Place = { readonly store: string } & Pick<ProgramTestbed, 'query' | 'buryAll'>;
+
+function inFile(database: string, store = `database: ${database}\nsecrets: ${join(dirname(database), 'secrets.db')}`): Place {
+  return { store, query: (sql, ...values) => ask(database, sql, ...values), buryAll: () => undefined };
+}
+
+function onServer(address: string): Place {
+  const to = newSchema(address);
+  onTestFinished(() => dropStore(to));
+  return {
+    store: `${storeSettings(address)}\ndatabaseSchema: ${to.schema}`,
+    query: (sql, ...values) => askSchema(to, sql, ...values),
+    buryAll() {
+      for (const change of [
+        `_processes SET renewed_at = renewed_at - interval '${limits.processSilence} ms'`,
+        `"${to.secretsSchema}".oauth_tokens SET lease_until_ms = 0`,
+      ])
+        // It may have been killed before there was a mirror.
+        runInSchema(to, `DO $$ BEGIN UPDATE ${change}; EXCEPTION WHEN undefined_table THEN END $$`);
+    },
+  };
 }
 
 /** Once a year: by default, a reconciliation would begin in the middle of a test every fifteen minutes. */
@@ -70,17 +101,15 @@ export async function openProgram(options: ProgramOptions): Promise<ProgramTestb
   const folder = temporaryFolder();
   const database = join(folder, 'vendors.db');
   const file = join(folder, 'mirror.yaml');
+  const { store, query, buryAll } =
+    server === undefined || options.store !== undefined ? inFile(database, options.store) : onServer(server);
   const [listenerPort, adminPort] = options.listens ? [await freePort(), await freePort()] : [0, 0];
   const ports = `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
 admin: { port: ${adminPort} }`;
   writeFileSync(
     file,
     `accounts: [${accounts.join()}]
-${
-  options.store ??
-  `database: ${database}
-secrets: ${join(folder, 'secrets.db')}`
-}
+${store}
 service:
   baseUrl: ${service.baseUrl}
   auth: ${auth}
@@ -116,7 +145,8 @@ ${settings}`,
     launch,
     serve: () => launchUntil((daemon) => daemon.logged('"msg":"serving"')),
     serveUntilSwept: () => launchUntil((daemon) => daemon.swept()),
-    query: (sql, ...values) => ask(database, sql, ...values),
+    query,
+    buryAll,
   };
 }
 

@@ -95,9 +95,9 @@ async function inFile(clock: Clock): Promise<Kept> {
 }
 
 async function inPostgres(address: string, clock: Clock): Promise<Kept> {
-  const { askSchema, dropSchema, newSchema, runInSchema } = await import('../postgres-schema.ts');
+  const { askSchema, dropStore, newSchema, runInSchema } = await import('../postgres-schema.ts');
   const to = newSchema(address);
-  onTestFinished(() => dropSchema(to));
+  onTestFinished(() => dropStore(to));
   return {
     open: () => openPostgresMirror({ store: to, migrations, clock, random: systemRandom }),
     query: (sql, ...values) => askSchema(to, sql, ...values),

@@ -1,9 +1,9 @@
 /** Somebody who reads a schema while the program writes it. */
 import type { Reader, Value } from '../world-store.ts';
-import type { Questions } from './questions.ts';
+import { askAsFile, askNow } from '../../../support/postgres-questions.ts';
 
 export class ServerReader implements Reader {
-  readonly #questions: Questions;
+  readonly #address: string;
   readonly #schema: string;
   readonly #version: () => number;
   /** What is known of this version. */
@@ -11,8 +11,8 @@ export class ServerReader implements Reader {
   #knownOf = -1;
 
   /** @param version changes whenever the schema may have */
-  constructor(questions: Questions, schema: string, version: () => number) {
-    this.#questions = questions;
+  constructor(address: string, schema: string, version: () => number) {
+    this.#address = address;
     this.#schema = schema;
     this.#version = version;
   }
@@ -31,12 +31,11 @@ export class ServerReader implements Reader {
   }
 
   together(ask: () => void): void {
-    this.#questions.useSchema(this.#schema);
-    this.#questions.ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    askNow(this.#address, this.#schema, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     try {
       ask();
     } finally {
-      this.#questions.ask('ROLLBACK');
+      askNow(this.#address, this.#schema, 'ROLLBACK');
     }
   }
 
@@ -46,11 +45,6 @@ export class ServerReader implements Reader {
   }
 
   #asked(sql: string, values: readonly Value[]): unknown[] {
-    let place = 0;
-    this.#questions.useSchema(this.#schema);
-    return this.#questions.ask(
-      sql.replaceAll('?', () => `$${++place}`),
-      values,
-    );
+    return askAsFile(this.#address, this.#schema, sql, values);
   }
 }

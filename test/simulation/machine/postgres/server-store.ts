@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { seededRandom, seedOf } from '../../../../src/sandbox/core/random.ts';
 import type { PostgresStore, Settings } from '../../../../src/settings/parse.ts';
 import { KeySealing, type Sealing } from '../../../../src/store/secrets/sealing.ts';
+import { askNow } from '../../../support/postgres-questions.ts';
 import { storeAt } from '../../../support/postgres-schema.ts';
 import { epoch, type Timeline } from '../timeline.ts';
 import type { Reader, Server, StoreUser, Use, WorldStore } from '../world-store.ts';
 import { tapInto } from './client-tap.ts';
-import { Questions } from './questions.ts';
 import { ServerReader } from './server-reader.ts';
 import { Sessions } from './sessions.ts';
 
@@ -26,8 +26,6 @@ export interface ServerStoreOptions {
   readonly timeline: Timeline;
 }
 
-/** One thread for each server asks for all worlds of this process. */
-const asking = new Map<string, Promise<Questions>>();
 let worlds = 0;
 
 export class ServerStore implements WorldStore, Server {
@@ -39,30 +37,21 @@ export class ServerStore implements WorldStore, Server {
   readonly sealing: Sealing;
   readonly #options: ServerStoreOptions;
   readonly #store: PostgresStore;
-  readonly #questions: Questions;
   readonly #readers: Readonly<Record<'mirror' | 'secrets', Reader>>;
   readonly #sessions: Sessions;
   readonly #untap: (() => void)[] = [];
   #startedAt = 0;
 
-  private constructor(options: ServerStoreOptions, questions: Questions) {
+  constructor(options: ServerStoreOptions) {
     const { address, folder, seed } = options;
     const secretsKeyFile = join(folder, 'secrets.key');
     writeFileSync(secretsKeyFile, randomBytes(32).toString('hex'), { mode: 0o600 });
     this.sealing = new KeySealing(secretsKeyFile, { bytes: randomBytes });
     this.#options = options;
     this.#store = { ...storeAt(address, `world_${process.pid}_${++worlds}`), secretsKeyFile };
-    this.#questions = questions;
     this.#sessions = new Sessions(seededRandom(seedOf(seed, 'sessions')));
-    const reader = (schema: string): Reader => new ServerReader(questions, schema, () => this.#sessions.version);
+    const reader = (schema: string): Reader => new ServerReader(address, schema, () => this.#sessions.version);
     this.#readers = { mirror: reader(this.#store.schema), secrets: reader(this.#store.secretsSchema) };
-  }
-
-  static async open(options: ServerStoreOptions): Promise<ServerStore> {
-    const { address } = options;
-    const questions = asking.get(address) ?? Questions.open(address);
-    asking.set(address, questions);
-    return new ServerStore(options, await questions);
   }
 
   use(user: StoreUser): Use {
@@ -131,7 +120,8 @@ export class ServerStore implements WorldStore, Server {
     this.#sessions.cut();
     for (const untap of this.#untap) untap();
     const { schema, secretsSchema } = this.#store;
-    this.#questions.ask(`DROP SCHEMA IF EXISTS "${schema}" CASCADE; DROP SCHEMA IF EXISTS "${secretsSchema}" CASCADE`);
+    const { address } = this.#options;
+    askNow(address, schema, `DROP SCHEMA IF EXISTS "${schema}" CASCADE; DROP SCHEMA IF EXISTS "${secretsSchema}" CASCADE`);
   }
 
   #translated(text: string): string {
