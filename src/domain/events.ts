@@ -41,6 +41,12 @@ export function isAboutVendors(event: string): boolean {
   return event.split('.', 1)[0] === 'bill_vendor';
 }
 
+/** The name of a delivered event, as registered ones are spelled if it is about vendors: in small letters, of one of them, with a `_`. */
+export function asRegistered(name: string): string {
+  const [noun = '', ...verb] = name.trim().split('.');
+  return /^bill[ _-]?vendors?$/i.test(noun) ? ['bill_vendor', ...verb].join('.').toLowerCase() : name;
+}
+
 const nounOfPlural = new Map<string, string>(Object.entries(nouns).map(([noun, { plural }]) => [plural, noun]));
 
 /** Whether a filter matches a registered event: an event matches itself, a noun or its plural matches all of its events. */

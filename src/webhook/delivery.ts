@@ -8,6 +8,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
+import { asRegistered } from '../domain/events.ts';
 import { Secret } from '../domain/secret.ts';
 import type { KeyOrder, Verifiers } from '../store/secrets/verifiers.ts';
 
@@ -68,7 +69,7 @@ export function readDelivery(pairs: Pairs): Delivery | undefined {
   const [name, accountId] = [values.get('name'), values.get('account_id')];
   if (!name || !accountId) return undefined;
   return {
-    name: name.replaceAll('\0', ''),
+    name: asRegistered(name.replaceAll('\0', '')),
     accountId,
     objectId: idIn(values.get('object_id')),
     businessId: idIn(values.get('business_id')),

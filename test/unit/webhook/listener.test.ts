@@ -45,8 +45,22 @@ describe('a genuine delivery', () => {
   });
 
   it.each([
+    ['Bill_Vendor.Update', 'bill_vendor.update'],
+    ['bill_vendors.archive', 'bill_vendor.archive'],
+    ['BILL_VENDOR', 'bill_vendor'],
+    [' billVendor.created', 'bill_vendor.created'],
+    ['bill-vendors.delete', 'bill_vendor.delete'],
+  ])('C16 about a vendor, though it is called %j, marks it, and is found under its usual name', async (sent, name) => {
+    const place = await testbed({ level: 'listener' });
+    expect((await post(place, signed({ ...delivery, name: sent }))).status).toBe(200);
+    expect(await journal(place)).toMatchObject([{ name, object_id: 1001, outcome: 'pending' }]);
+    expect([await marks(place), place.outcomes]).toEqual([[1001], ['accepted']]);
+  });
+
+  it.each([
     ['C16 another noun', { name: 'invoice.create' }, 1001],
     ['C16 no noun that anybody knows', { name: 'ünknown 事件' }, 1001],
+    ['C16 a noun that only begins alike', { name: 'Bill_Vendor_Note.Update' }, 1001],
     ['L26 another noun, and no id', { name: 'invoice.create', object_id: 'x' }, null],
   ])('%s is journalled, ignored, and answered with 200', async (_, change, objectId) => {
     const place = await testbed({ level: 'listener' });
