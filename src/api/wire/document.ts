@@ -2,7 +2,7 @@
  * Answers of the service as JSON: complete documents only, values that may have any type, and the forms of its errors.
  */
 import { isUtf8 } from 'node:buffer';
-import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
+import { catalogue, MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { isMap } from '../../domain/is-map.ts';
 import { JsonCursor } from '../../domain/json-cursor.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
@@ -18,10 +18,15 @@ export interface Answered {
 
 /** The offset of the JSON text, after a byte order mark. @throws MirrorError `answer_unreadable` where it is not UTF-8, or there is none. */
 export function startOfText(bytes: Uint8Array): number {
-  if (!isUtf8(bytes)) throw new MirrorError('answer_unreadable', 'The answer is not UTF-8.');
+  if (!isUtf8(bytes)) throw spoilt('The answer is not UTF-8.');
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  if (start === bytes.length) throw new MirrorError('answer_unreadable', 'The answer is empty.');
+  if (start === bytes.length) throw spoilt('The answer is empty.');
   return start;
+}
+
+/** Of an answer that says nothing of who gave it: a wrong address is answered with a page. */
+function spoilt(message: string): MirrorError {
+  return new MirrorError('answer_unreadable', message, { remedy: catalogue.answer_unreadable.hint });
 }
 
 /** Parses any answer. @throws MirrorError `answer_unreadable` where it is empty, cut off, not UTF-8, not JSON or too deeply nested. */

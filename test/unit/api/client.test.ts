@@ -59,6 +59,11 @@ describe('the vendors of the client', () => {
       );
     for (const answer of [elsewhere, empty])
       expect(await remedyOf(answer, 2)).toMatch(/^The answer did not come from the service/);
+    const accepted = (): Response => new Response('', { status: 202 });
+    const latin = (): Response =>
+      new Response(Buffer.from(list(',"name":"é"'), 'latin1'), { headers: { 'content-type': 'application/json' } });
+    for (const answer of [empty, accepted, latin])
+      expect(await remedyOf(answer)).toMatch(/^The answer did not come from the service/);
   });
 
   it('reads a vendor by id, and refuses an answer about another vendor', async () => {
