@@ -31,7 +31,7 @@ let status: ExitStatus = exitStatus.done;
 /** Why results were lost. */
 let resultsError: MirrorError | undefined;
 
-/** Ends with the status of the work. Results that were lost are an error by themselves. */
+/** Ends with the status of the work. Results that were lost are an error by themselves, whether the work noticed it or not. */
 function exitWith(worked: ExitStatus): void {
   status = worked;
   process.exitCode = resultsError && worked <= exitStatus.incomplete ? resultsError.exit : worked;
@@ -52,17 +52,17 @@ function emitErrors(stream: NodeJS.WriteStream): void {
 emitErrors(process.stdout);
 emitErrors(process.stderr);
 
-/** A closed pipe or terminal ends the command without an error. */
+/** A closed pipe or terminal ends the command without a message. */
 process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
-  if (code === 'EPIPE' || code === 'EIO') {
-    interruption.abort(new MirrorError('interrupted', 'The reader of the results is gone.'));
-    return;
-  }
   if (resultsError) return;
-  resultsError = new MirrorError('file_unwritable', `The results cannot be written to standard output (${code}).`, {
-    remedy: 'Free space on the disk that they are written to, or write them elsewhere.',
-  });
-  process.stderr.write(`vendor-mirror: ${resultsError.message}\n  ${resultsError.hint}\n`);
+  if (code === 'EPIPE' || code === 'EIO') {
+    resultsError = new MirrorError('interrupted', 'The reader of the results is gone.');
+  } else {
+    resultsError = new MirrorError('file_unwritable', `The results cannot be written to standard output (${code}).`, {
+      remedy: 'Free space on the disk that they are written to, or write them elsewhere.',
+    });
+    process.stderr.write(`vendor-mirror: ${resultsError.message}\n  ${resultsError.hint}\n`);
+  }
   interruption.abort(resultsError);
   exitWith(status);
 });

@@ -117,6 +117,22 @@ it.each([['vendors list --json'], ['vendors list'], ['status'], ['changes'], ['-
   },
 );
 
+it.each([
+  'vendors list',
+  'vendors list --json',
+  'changes',
+  'export - --format csv',
+  'status',
+  'doctor --json',
+  '--help',
+])('K51 %s exits with 1, and without a message, where its results have no reader', async (command) => {
+  const at = await testbed({ level: 'program', service: { vendors: 5 } });
+  expect((await at.run('sync')).status).toBe(0);
+  const whole = `exec 3>&1; { '${process.execPath}' '${program}' ${command}; echo "$?" >&3; } | exec 0<&-`;
+  const { stdout, stderr } = await ended(at.execute('sh', '-c', whole));
+  expect([stdout, stderr]).toEqual(['1\n', '']);
+});
+
 it('K51 a full disk for messages does not stop the work, and the results are complete', async () => {
   const at = await testbed({ level: 'program', service: { vendors: 5 } });
   const { status, stdout } = await ended(
