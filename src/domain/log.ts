@@ -1,6 +1,6 @@
 /** The log: structured, on standard error, human-readable on a terminal. Secrets have a type that cannot be printed. */
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { codeOf } from './errors.ts';
+import { codeOf, exitStatus, MirrorError } from './errors.ts';
 
 export type Log = Logger;
 
@@ -51,14 +51,14 @@ const maxCauses = 5;
 
 /**
  * The error's message, and of its causes only names and codes: their messages and properties may contain the request, including headers
- * with tokens. The stack is that of the innermost cause, where the fault is.
+ * with tokens. The stack is that of the innermost cause, where the fault is, unless it is in what a person wrote.
  */
 function errorFacts(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: 'A value that is not an Error was thrown.' };
   const causes: Error[] = [];
   for (let at = error.cause; at instanceof Error && causes.length < maxCauses; at = at.cause) causes.push(at);
   const code = codeOf(error);
-  const frames = framesOf(causes.at(-1) ?? error);
+  const frames = isFaultOfCode(error) ? framesOf(causes.at(-1) ?? error) : '';
   return {
     type: error.name,
     message: withoutToken(error.message),
@@ -68,6 +68,11 @@ function errorFacts(error: unknown) {
       caused_by: causes.map((cause) => [cause.name, codeOf(cause)].filter(Boolean).join(' ')),
     }),
   };
+}
+
+/** Whether the place in the program could say anything: not of a command line or settings that are refused. */
+function isFaultOfCode(error: Error): boolean {
+  return !(error instanceof MirrorError) || (error.exit !== exitStatus.usage && error.exit !== exitStatus.settings);
 }
 
 /** The frames of a stack, without the lines that repeat the message. */

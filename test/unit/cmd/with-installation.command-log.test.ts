@@ -91,6 +91,16 @@ describe('the log', () => {
     expect(err.stack).toMatch(/^ {4}at .*log\.test\.ts/);
   });
 
+  it.each(['usage', 'settings_invalid'] as const)(
+    'shows no place in the program where the fault is a person’s: %s',
+    (code) => {
+      const { stream, text } = collector();
+      createLog('info', stream).fatal({ err: new MirrorError(code, 'No such option.') }, 'ended by an error');
+      expect(JSON.parse(text())).toMatchObject({ err: { type: 'MirrorError', code, message: 'No such option.' } });
+      expect(text()).not.toContain('stack');
+    },
+  );
+
   it('survives a cycle of causes', () => {
     const { stream, text } = collector();
     const [first, second] = [new Error('first'), new Error('second')];
