@@ -410,7 +410,7 @@ async function owedLines(context: ProcessContext, { freshness }: AccountFacts, o
       : [`${counted(unreadable, 'amount')} that cannot be read ${unreadable === 1 ? 'is' : 'are'} left out.`]),
     ...(owed.unknown === 0
       ? []
-      : [`The balances of ${counted(owed.unknown, 'vendor')} cannot be read, and are left out.`]),
+      : [`The balances of ${counted(owed.unknown, 'vendor')} cannot be read whole; what cannot be read is left out.`]),
   ].join('\n');
 }
 

@@ -146,7 +146,7 @@ function leftOut({ rows, unknown }: OwedReport): Html | null {
   if (amounts + unknown === 0) return null;
   const parts = [
     ...(amounts === 0 ? [] : [counted(amounts, 'amount')]),
-    ...(unknown === 0 ? [] : [`the balances of ${counted(unknown, 'vendor')}`]),
+    ...(unknown === 0 ? [] : [`all or a part of the balances of ${counted(unknown, 'vendor')}`]),
   ];
   return html`<p class="soft">Left out, because they could not be read: ${parts.join(' and ')}.</p>`;
 }

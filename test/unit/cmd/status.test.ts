@@ -591,7 +591,7 @@ describe('status', () => {
     });
     const { stdout } = await read.run('status', '--account', '6BApk');
     expect(stdout).toContain('What is owed to active vendors is not known.');
-    expect(stdout).toContain('The balances of 1 vendor cannot be read, and are left out.');
+    expect(stdout).toContain('The balances of 1 vendor cannot be read whole; what cannot be read is left out.');
   });
 
   it('adds amounts up exactly, beyond what a number holds', async () => {

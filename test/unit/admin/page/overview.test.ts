@@ -84,7 +84,9 @@ describe('the first page', () => {
     expect((await shown([account()])).text).not.toContain('so far');
     const unreadable = await shown([account()], { ...none, owed: { rows: [], unknown: 3 } });
     expect(unreadable.text).toContain('What is owed to active vendors is not known.');
-    expect(unreadable.text).toContain('Left out, because they could not be read: the balances of 3 vendors.');
+    expect(unreadable.text).toContain(
+      'Left out, because they could not be read: all or a part of the balances of 3 vendors.',
+    );
     expect((await shown([account()], none)).text).toContain('Nothing is owed to active vendors.');
   });
 
