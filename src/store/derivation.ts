@@ -16,7 +16,7 @@ import { keyOf, mirrorSql, statement, type None, type Snapshot, type Statement }
 import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
 
 /** Raised whenever a record is read otherwise than before: a new field, or another rule. */
-export const derivation = 1;
+export const derivation = 2;
 
 /** Older than any: all rows are to be derived again. */
 const none = 0;

@@ -164,8 +164,14 @@ function balance(value: unknown): Entry<Balance> | undefined {
   const inner = isMap(member(value, 'amount')) ? member(value, 'amount') : value;
   const [amount, code] = [text(member(inner, 'amount')), text(member(inner, 'code'))];
   if (typeof amount !== 'string' || typeof code !== 'string' || code === '') return undefined;
-  const read = { amount, code };
+  const read = { amount, code: currency(code) };
   return { read, isWhole: decimalAmount(read) !== null };
+}
+
+/** A code of ISO 4217 as it is written there, so that `eur` and `EUR ` are one currency with `EUR`; any other text as it is. */
+function currency(code: string): string {
+  const letters = code.trim();
+  return /^[a-z]{3}$/i.test(letters) ? letters.toUpperCase() : code;
 }
 
 /** A part of a tax default that cannot be read is null; without a taxid, nothing can be kept of it. */

@@ -21,6 +21,7 @@ const odd: readonly (readonly [amount: string, code: string])[] = [
   ['5.005', 'GBP'],
   ['7', 'XYZ'],
   ['1.25', 'usd'],
+  ['3.50', 'EUR '],
   ['9007199254740993.01', 'IDR'],
 ];
 const unreadable: readonly (readonly [string, string])[] = [
@@ -129,7 +130,8 @@ function sums(
     const told = row[field];
     const list = (Array.isArray(told) ? told : told === null ? [] : [told]) as (Money | { amount: Money })[];
     for (const entry of list) {
-      const { amount, code } = typeof entry.amount === 'object' ? entry.amount : (entry as Money);
+      const { amount, code: sent } = typeof entry.amount === 'object' ? entry.amount : (entry as Money);
+      const code = sent.trim().toUpperCase();
       const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,4}))?$/.exec(amount) ?? [];
       const tenThousandths = whole === '' ? 0n : BigInt(`${sign.replace('+', '')}${whole}${fraction.padEnd(4, '0')}`);
       total.set(code, (total.get(code) ?? 0n) + tenThousandths);

@@ -127,6 +127,9 @@ describe('a vendor record', () => {
     [{ amount: '1,234.50', code: 'USD' }, ['1,234.50 USD'], false],
     [{ amount: '1e400', code: 'USD' }, ['1e400 USD'], false],
     [[{ amount: '-0.10', code: 'USD' }], ['-0.10 USD'], true],
+    [{ amount: '1.00', code: 'eur' }, ['1.00 EUR'], true],
+    [{ amount: '1.00', code: ' Eur\n' }, ['1.00 EUR'], true],
+    [{ amount: '1.00', code: 'Gutschein ' }, ['1.00 Gutschein '], true],
   ])('L13 keeps of the balance %j what can be read: %j, and says whether that is all', (sent, owed, isWhole) => {
     const { overdue_balance: said } = read({ overdue_balance: sent });
     expect((kept(said) ?? []).map(({ amount, code }) => `${amount} ${code}`)).toEqual(owed);
