@@ -18,6 +18,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
+import type { UnsteadyFields } from './unsteady-fields.ts';
 import type { Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
@@ -261,6 +262,7 @@ export class Details {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #findings: Findings;
+  readonly #unsteady: UnsteadyFields;
   readonly #rows: DetailRows;
   readonly #suspected: Statement<OfAccount, { count: number }>;
   readonly #next: Statement<
@@ -282,11 +284,16 @@ export class Details {
   readonly #holding: Statement<OfAccount & { vendorids: string; path: string }, { vendors: number }>;
   readonly #forgetUnsteady: Statement<OfAccount & { field: string }>;
 
-  constructor(database: Database, clock: Clock, findings: Findings) {
+  constructor(
+    database: Database,
+    clock: Clock,
+    { findings, unsteady }: { findings: Findings; unsteady: UnsteadyFields },
+  ) {
     const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
     this.#findings = findings;
+    this.#unsteady = unsteady;
     this.#rows = new DetailRows(db);
     this.#suspected = statement(
       db,
@@ -400,6 +407,13 @@ export class Details {
   async learnOfFew(accountId: string, fields: ReadonlyMap<string, readonly number[]>): Promise<void> {
     await this.#database.write(() => {
       for (const [field, vendorids] of fields) this.#rows.learnOfFew(accountId, field, vendorids);
+    });
+  }
+
+  /** Two reads by id of each of these vendors, one right after the other, showed a field differently. */
+  noteDiffering(run: Run, field: string, vendorids: readonly number[]): Promise<void> {
+    return this.#database.write(async () => {
+      for (const vendorid of vendorids) await this.#unsteady.noteDiffering(run, field, vendorid);
     });
   }
 

@@ -161,7 +161,7 @@ export class Store {
     this.readings = new Readings(database, clock, { copies, writer, runs, findings, marks, deliveries, queue });
     this.vendors = new Vendors(database, marks);
     this.derivation = new Derivation(database, clock);
-    this.details = new Details(database, clock, findings);
+    this.details = new Details(database, clock, { findings, unsteady });
     this.listings = new Listings(database);
     this.runs = runs;
     this.findings = findings;

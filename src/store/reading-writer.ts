@@ -356,7 +356,6 @@ export class ReadingWriter {
     const { vendor, changed } = difference;
     const acceptance = await this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
-    if (context.source !== 'write') await this.#unsteady.note(stored, difference, context.runId);
     const raw = mergedRaw(stored.raw, row.raw, row.excluded);
     const copy =
       isListed &&
@@ -367,6 +366,7 @@ export class ReadingWriter {
       return { kind: 'guarded', copyAge: copy.age, ...difference };
     }
 
+    if (context.source !== 'write') await this.#unsteady.note(stored, difference, context.runId);
     const changeContext = await this.#changeContextOf(context, stored);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;

@@ -1,7 +1,8 @@
 /**
  * Fields that differ without an edit ("unsteady"), by account: a signed address or a time of the answer, which no two answers show alike. Each
  * such answer would be a version of the vendor, and a message to each receiver. What lists show otherwise than reads by id do is none of
- * them: lists do not carry it (`details.ts`).
+ * them: lists do not carry it (`details.ts`). So a list that shows a vendor exactly as an earlier version of it was, which is not applied
+ * (`lagging-copies.ts`), counts for none. Where it is a field that flickers between few values, two reads by id in succession show that, and count.
  *
  * `updated_at` changes with every edit. So a field that differs while `updated_at` does not was not edited; once that may be a change of the
  * service's own. A field is unsteady once it did so `enough` times in succession in one vendor: with no complete run in between in which that
@@ -108,6 +109,15 @@ export class UnsteadyFields {
   async note({ account_id, vendorid }: VendorKey, difference: Difference, run_id: number | null): Promise<void> {
     if (isEdited(difference)) return;
     const fields = changedValues(difference).filter((field) => !exempt.has(field));
+    await this.#count({ account_id, vendorid }, fields, run_id);
+  }
+
+  /** Two reads by id of a vendor, one right after the other, showed a field differently. */
+  async noteDiffering({ id, accountId }: Run, field: string, vendorid: number): Promise<void> {
+    if (!exempt.has(field)) await this.#count({ account_id: accountId, vendorid }, [field], id);
+  }
+
+  async #count({ account_id, vendorid }: VendorKey, fields: readonly string[], run_id: number | null): Promise<void> {
     if (fields.length === 0) return;
     const last = (await this.#last.get({ account_id, before: run_id }))?.id ?? 0;
     for (const field of fields) {

@@ -214,7 +214,10 @@ class DetailReader {
     const first = await this.#shownById(field, vendorids);
     await sleep(this.#account.clock, betweenReads, this.#options.signal);
     const second = await this.#shownById(field, [...first.keys()]);
-    const steady = [...second].filter(([vendorid, json]) => first.get(vendorid) === json).length;
+    const differing = [...second].flatMap(([vendorid, json]) => (first.get(vendorid) === json ? [] : [vendorid]));
+    const { mirror } = this.#account;
+    if (differing.length > 0) await mirror.details.noteDiffering(this.#options.run, field, differing);
+    const steady = second.size - differing.length;
     return steady >= Math.min(witnesses.usual, vendorids.length) && 2 * steady > second.size;
   }
 

@@ -46,6 +46,29 @@ describe('pages that are applied together', () => {
 });
 
 describe('changes of a vendor', () => {
+  it('L14 L19 in a field that each list shows again as an earlier one did make no unsteady field', async () => {
+    const at = await testbed({ level: 'store' });
+    const accountId = 'one';
+    const run = await at.mirror.runs.beginRun({ accountId, kind: 'pull', trigger: 'command' });
+    const context = { accountId, runId: run.id, run, deliveryId: null, lag, changeClassifier: undefined } as const;
+    const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
+    const list = async (name: string): Promise<unknown> => {
+      const page = { page: 1, pages: 1, perPage: 100, total: 1, servedAt: undefined, rows: [row(1, name)] };
+      const sweep = { ...context, source: 'pull', readsById: true } as const;
+      const [verdicts] = await at.mirror.readings.applyPages([{ ...page, stamp: await at.ask() }], sweep, () => counts);
+      return verdicts?.get(1)?.kind;
+    };
+    await list('cut off');
+    age(at);
+    expect(await at.record(await at.ask(), row(1, 'as a whole'))).toBe('updated');
+    for (let lists = 0; lists < 6; lists += 1) {
+      age(at);
+      expect(await list('cut off')).toBe('guarded');
+    }
+    expect(at.query('SELECT changes FROM _unsteady_fields WHERE changes > 1')).toEqual([]);
+    expect(held(at)).toBe('as a whole');
+  });
+
   it('L109 are told in the order in which they were made, though the clock was set back between them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 6 }), async (steps) => {
