@@ -389,6 +389,7 @@ export const checkOf = {
   deliveries_silent: 'deliveries',
   vendors_undecided: 'undecided',
   values_unreadable: 'values',
+  fields_unsent: 'unsent fields',
   vendors_parked: 'queue',
   queue_stuck: 'queue',
   no_daemon: 'public address',

@@ -31,6 +31,7 @@
  *   deliveries_silent    fair   sweeps find changes, and none was announced for unusually long
  *   vendors_undecided    fair   vendors that no list shows could not be read, or are left out for ever though reads by id show them
  *   values_unreadable    fair   the service sent values that the mirror does not understand: they are NULL, so the mirror is not called correct
+ *   fields_unsent        fair   the service no longer sends fields of which the mirror holds values, so the mirror is not called correct
  *   vendors_parked       fair   changed vendors could not be read
  *   queue_stuck          fair   a changed vendor has waited for half an hour
  *
@@ -300,6 +301,7 @@ const headlines = {
   in_doubt: 'Your mirror may be out of date',
   mirror_differs: 'Your mirror differs from the service',
   values_unreadable: 'Some values could not be read',
+  fields_unsent: 'Some fields are no longer sent',
 } as const;
 
 /** The service was not asked. */
@@ -711,6 +713,15 @@ const valuesUnreadable: Rule = ({ facts: { unreadable } }) => {
   );
 };
 
+const fieldsUnsent: Rule = ({ facts: { unsent } }) => {
+  const [first] = unsent;
+  if (!first) return undefined;
+  const fields = unsent.map(({ field }) => field);
+  const message = `The service no longer sends ${fields.join(', ')}: the mirror holds the values of before, and nobody knows whether they are still so.`;
+  const remedy = `Check the scopes of the token and the plan of the business. If it is to stay so, add ${fields.length === 1 ? 'the field' : 'the fields'} to vendors.exclude, and run \`vendor-mirror forget --field ${first.field}\`.`;
+  return problem('fields_unsent', 'fair', message, remedy, first.since);
+};
+
 const vendorsParked: Rule = ({ facts: { queue, parkedFor } }) => {
   if (queue.parked === 0) return undefined;
   const vendors = queue.parked === 1 ? 'One changed vendor' : `${queue.parked} changed vendors`;
@@ -754,6 +765,7 @@ const rules: readonly Rule[] = [
   deliveriesSilent,
   vendorsUndecided,
   valuesUnreadable,
+  fieldsUnsent,
   vendorsParked,
   queueStuck,
 ];

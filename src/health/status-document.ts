@@ -154,6 +154,8 @@ function accountDocument(health: AccountHealth, isWhole: boolean) {
     webhook_health: isWhole ? facts.days : [],
     runs: isWhole ? runs : runs.slice(0, 1),
     unreadable_values: facts.unreadable,
+    /** Fields of which the mirror holds values, and that the service no longer sends. */
+    unsent_fields: facts.unsent,
     /** Fields that lists leave out or show otherwise, or that are different in each answer. */
     learned_fields: facts.learnedFields,
     /** Optional requests that the service does not honour. */

@@ -14,6 +14,7 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, type FindingCount } from './findings.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
+import { unsentFields, type UnsentField } from './findings.ts';
 import { declinedRequests, type DeclinedRequest } from './not-honoured.ts';
 import { refusalsOf, type ReportedRefusals } from './refusals.ts';
 import { failuresOfRuns, latestRuns, type Carriers, type FailedSince, type LatestRuns } from './runs.ts';
@@ -223,6 +224,8 @@ export interface AccountState extends AccountSummary, ReceivedDeliveries {
   readonly undecided: readonly UndecidedVendor[];
   /** Fields with values that could not be read, and of how many vendors. */
   readonly unreadable: readonly UnreadableCount[];
+  /** Fields of which the mirror holds values, and that no answer shows any more. */
+  readonly unsent: readonly UnsentField[];
   readonly learnedFields: readonly LearnedField[];
   readonly notHonoured: readonly DeclinedRequest[];
   readonly days: WebhookDays;
@@ -271,6 +274,7 @@ export function unknownState(account: string): AccountState {
     parkedFor: [],
     undecided: [],
     unreadable: [],
+    unsent: [],
     learnedFields: [],
     notHonoured: [],
     days: [],
@@ -308,6 +312,7 @@ export function accountStates(
   const parkedFor = parkedReasons(db);
   const undecided = undecidedVendors(db);
   const unreadable = unreadableCounts(db);
+  const unsent = unsentFields(db);
   const learned = learnedFieldsOf(db);
   const declined = declinedRequests(db);
   const days = webhookDays(db);
@@ -321,6 +326,7 @@ export function accountStates(
       parkedFor: found.queue.parked === 0 ? [] : await parkedFor(accountId),
       undecided: found.freshness.undecided === 0 ? [] : await undecided(accountId),
       unreadable: await unreadable.all({ accountId }),
+      unsent: (await unsent.all({ accountId })).map(withoutBlobs),
       learnedFields: await learned.all({ accountId }),
       notHonoured: (await declined.all({ accountId })).map(withoutBlobs),
       days: await days(accountId, clock.now()),

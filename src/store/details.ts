@@ -180,6 +180,12 @@ export class DetailRows {
     this.#note.send({ account_id, field, vendorids: kept, learned_at, is_shown: 1 });
   }
 
+  /** Reads by id of these vendors showed a field that lists stopped to show. */
+  learnLeftOut(account_id: string, field: string, vendorids: readonly number[], learned_at: string): void {
+    const kept = JSON.stringify(vendorids.slice(0, keptWitnesses));
+    this.#note.send({ account_id, field, vendorids: kept, learned_at, is_shown: 0 });
+  }
+
   #takeBack({ account_id, field }: OfAccount & { field: string }, others: readonly number[]): void {
     if (others.length > 0) {
       this.#note.send({ account_id, field, vendorids: JSON.stringify(others), learned_at: null, is_shown: 0 });
@@ -282,6 +288,7 @@ export class Details {
   readonly #learnSuspected: Statement<OfAccount & { learned_at: string }>;
   readonly #readInVain: Statement<VendorKey & { read_seq: number }>;
   readonly #holding: Statement<OfAccount & { vendorids: string; path: string }, { vendors: number }>;
+  readonly #holders: Statement<OfAccount & { path: string; limit: number }, { vendorid: number }>;
   readonly #forgetUnsteady: Statement<OfAccount & { field: string }>;
 
   constructor(
@@ -380,6 +387,14 @@ export class Details {
       WHERE account_id = ${at('account_id')} AND vendorid IN ${numbersIn(at('vendorids'))}
         AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')`,
     );
+    this.#holders = statement(
+      db,
+      (at) => sql`
+      SELECT vendorid FROM vendors
+      WHERE account_id = ${at('account_id')} AND presence = 'present' AND vis_state = 0
+        AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')
+      LIMIT +${at('limit')}`,
+    );
     this.#forgetUnsteady = statement(
       db,
       (at) => sql`DELETE FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
@@ -425,6 +440,21 @@ export class Details {
         this.#rows.learnShown(accountId, field, vendorids, now);
         this.#forgetUnsteady.send({ account_id: accountId, field });
       }
+    });
+  }
+
+  /** Listed vendors that hold a value in a field. */
+  holders(accountId: string, field: string, limit: number): Promise<number[]> {
+    const asked = { account_id: accountId, path: `$."${field}"`, limit };
+    return this.#database.read(async () => (await this.#holders.all(asked)).map(({ vendorid }) => vendorid));
+  }
+
+  /** Lists stopped to carry a field, and reads by id of these vendors carry it. */
+  async learnLeftOut(accountId: string, field: string, vendorids: readonly number[]): Promise<void> {
+    const now = timestamp(this.#clock.now());
+    await this.#database.write(() => {
+      this.#rows.learnLeftOut(accountId, field, vendorids, now);
+      this.#findings.sent(accountId, field, 'Reads by id show it.');
     });
   }
 

@@ -39,6 +39,9 @@ export class Findings {
   readonly #counts: Statement<{ run_id: number }, FindingCount>;
   readonly #openUnreadable: Statement<{ account_id: string }, UnreadableCount & { id: number }>;
   readonly #unreadable: Statement<{ accountId: string }, UnreadableCount>;
+  readonly #unsent: Statement<{ accountId: string }, UnsentField>;
+  readonly #sentAgain: Statement<{ account_id: string; field: string; explained_at: string; explanation: string }>;
+  readonly #isHeld: Statement<{ account_id: string; path: string }, { vendorid: number }>;
 
   constructor(database: Database, clock: Clock) {
     const { connection: db } = database;
@@ -103,6 +106,21 @@ export class Findings {
         .where('kind', '=', 'unreadable_value'),
     );
     this.#unreadable = unreadableCounts(db);
+    this.#unsent = unsentFields(db);
+    this.#sentAgain = statement(
+      db,
+      (at) => sql`
+        UPDATE findings SET explained_at = ${at('explained_at')}, explanation = ${at('explanation')}
+        WHERE account_id = ${at('account_id')} AND ${isUnsent} AND json_extract(fields, '$.unsent') = ${at('field')}`,
+    );
+    this.#isHeld = statement(
+      db,
+      (at) => sql`
+        SELECT vendorid FROM vendors
+        WHERE account_id = ${at('account_id')} AND presence IN ('present', 'suspect')
+          AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')
+        LIMIT 1`,
+    );
     this.#counts = findingCounts(db);
   }
 
@@ -170,7 +188,21 @@ export class Findings {
       this.add(id, accountId, { kind: 'unreadable_value', vendorid: null, fields: { field, vendors } });
   }
 
-  /** Records the fields that a run showed. A field that appears or disappears becomes a finding. */
+  /** Fields that the service no longer sends. */
+  unsent(accountId: string): Promise<UnsentField[]> {
+    return this.#database.read(() => this.#unsent.all({ accountId }));
+  }
+
+  /** The service sends a field after all. Runs inside a transaction. */
+  sent(accountId: string, field: string, explanation: string): void {
+    const explained_at = timestamp(this.#clock.now());
+    this.#sentAgain.send({ account_id: accountId, field, explained_at, explanation });
+  }
+
+  /**
+   * Records the fields that a run showed. A field that appears or disappears becomes a finding. One that disappears and of which values are held
+   * becomes another, which is open until it is sent again or excluded: nobody knows what its values are now.
+   */
   reportFields({ id, accountId }: Run, { names, whole, excluded }: ObservedFields): Promise<void> {
     return this.#database.write(async () => {
       const before = new Set((await this.#known.all({ account_id: accountId })).map(({ field }) => field));
@@ -182,8 +214,35 @@ export class Findings {
       for (const field of disappeared) this.#forget.send({ account_id: accountId, field });
       if (before.size > 0 && appeared.length + disappeared.length > 0)
         this.add(id, accountId, { kind: 'field_drift', vendorid: null, fields: { appeared, disappeared } });
+      for (const { field } of await this.#unsent.all({ accountId }))
+        if (excluded.includes(field)) this.sent(accountId, field, 'It is excluded.');
+        else if (names.includes(field)) this.sent(accountId, field, 'Lists show it again.');
+      // The path to another name would have to be quoted.
+      for (const field of disappeared.filter((name) => /^\w+$/.test(name)))
+        if (await this.#isHeld.get({ account_id: accountId, path: `$."${field}"` }))
+          this.add(id, accountId, { kind: 'field_drift', vendorid: null, fields: { unsent: field } });
     });
   }
+}
+
+/** A field that the service no longer sends, although the mirror holds values of it. */
+export interface UnsentField {
+  readonly field: string;
+  /** When it was missed first. */
+  readonly since: string;
+}
+
+const isUnsent = sql`vendorid IS NULL AND explained_at IS NULL AND kind = 'field_drift' AND json_extract(fields, '$.unsent') IS NOT NULL`;
+
+/** Prepares the fields of an account that the service no longer sends. */
+export function unsentFields(db: Connection): Statement<{ accountId: string }, UnsentField> {
+  return statement<{ accountId: string }, UnsentField>(
+    db,
+    (at) => sql`
+      SELECT json_extract(fields, '$.unsent') AS field, min(found_at) AS since FROM findings
+      WHERE account_id = ${at('accountId')} AND ${isUnsent}
+      GROUP BY field ORDER BY field`,
+  );
 }
 
 export interface FindingCount {
@@ -200,4 +259,9 @@ export function findingCounts(db: Connection): Statement<{ run_id: number }, Fin
   );
 }
 
-export const expiringFindings = expiringBy(sql`findings`, sql`id`, sql`found_at`);
+export const expiringFindings = expiringBy(
+  sql`findings`,
+  sql`id`,
+  sql`found_at`,
+  sql`CASE WHEN ${isUnsent} THEN 1 ELSE 0 END`,
+);

@@ -41,7 +41,7 @@ export interface VendorInFlight {
   readonly fields: readonly string[];
 }
 
-/** What nobody compared: fields that lists leave out, of vendors that were not read by id. */
+/** What nobody compared: fields that lists leave out, of vendors that were not read by id; fields that the service no longer sends, of all. */
 export interface NotCompared {
   readonly fields: readonly string[];
   readonly vendors: number;
@@ -57,6 +57,8 @@ export interface VerifyReport {
   readonly altered: number;
   readonly inFlight: readonly VendorInFlight[];
   readonly notCompared: NotCompared | undefined;
+  /** Those of these fields that the service no longer sends at all. */
+  readonly unsent: readonly string[];
   /** Whether the list, or a page of it, shows none of several vendors that the mirror holds: a run would refuse it. */
   readonly isOfStrangers: boolean;
   readonly error: MirrorError | undefined;
@@ -90,6 +92,7 @@ export async function verify(account: SyncAccount, options: VerifyOptions): Prom
       altered: 0,
       inFlight: [],
       notCompared: undefined,
+      unsent: [],
       isOfStrangers: false,
       error,
     };
@@ -195,7 +198,12 @@ async function compare(
   await readSome(account, [...seen], { run, read, check, counter, options });
   const { fields } = await mirror.details.learned(accountId);
   const unread = [...seen].filter((vendorid) => !read.has(vendorid)).length;
-  const notCompared = fields.length > 0 && unread > 0 ? { fields, vendors: unread } : undefined;
+  const unsent = (await mirror.findings.unsent(accountId)).map(({ field }) => field);
+  const leftOut = unread > 0 ? fields : [];
+  const notCompared =
+    leftOut.length + unsent.length > 0
+      ? { fields: [...leftOut, ...unsent], vendors: unsent.length > 0 ? seen.size : unread }
+      : undefined;
   for (const [vendorid, fields] of await mirror.vendors.unreadable(accountId))
     if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'unreadable', fields });
   const all = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
@@ -220,6 +228,7 @@ async function compare(
     altered: altered.size,
     inFlight,
     notCompared,
+    unsent,
     isOfStrangers: listed > 0 && strangers.areShown(unseen.present),
     error: undefined,
   };
@@ -330,6 +339,7 @@ export function whatIsNotEqual({
   differences,
   altered,
   notCompared,
+  unsent,
   isOfStrangers,
 }: VerifyReport): MirrorError | undefined {
   const { length } = differences;
@@ -348,5 +358,10 @@ export function whatIsNotEqual({
   if (!notCompared) return undefined;
   const { fields, vendors } = notCompared;
   const whose = vendors === 1 ? 'one vendor' : `${vendors} vendors`;
-  return new MirrorError('not_compared', `Not compared: ${fields.join(', ')} of ${whose}. All else is equal.`);
+  const isAllUnsent = unsent.length === fields.length;
+  return new MirrorError('not_compared', `Not compared: ${fields.join(', ')} of ${whose}. All else is equal.`, {
+    remedy: isAllUnsent
+      ? 'The service no longer sends this: `vendor-mirror status` says since when, and what to do.'
+      : undefined,
+  });
 }

@@ -125,6 +125,7 @@ class DetailReader {
     const { mirror, accountId } = this.#account;
     const { seen, run } = this.#options;
     const ids = [...seen];
+    await this.#askForUnsent();
     const before = await mirror.details.probed(accountId);
     const known = await mirror.details.learned(accountId);
     const since = this.#account.clock.now() - this.#options.context.lag;
@@ -147,6 +148,18 @@ class DetailReader {
     if (refused.length + hidden.length > 0) await mirror.details.readInVain(run, [...refused, ...hidden]);
     if (!isMore && (await this.#compare(ids, inTurn)))
       await mirror.details.enrol(run, (await mirror.details.learned(accountId)).fields, { vendorids: [], since });
+  }
+
+  /** Fields that lists stopped to show, though the mirror holds values of them: where reads by id carry them, lists leave them out from now on. */
+  async #askForUnsent(): Promise<void> {
+    const { mirror, accountId } = this.#account;
+    for (const { field } of await mirror.findings.unsent(accountId)) {
+      const holders = await mirror.details.holders(accountId, field, witnesses.readAgain);
+      const shown = [...(await this.#shownById(field, holders))].filter(([, json]) => json !== undefined);
+      if (shown.length === 0) continue;
+      const vendorids = shown.map(([vendorid]) => vendorid);
+      await mirror.details.learnLeftOut(accountId, field, vendorids);
+    }
   }
 
   /**

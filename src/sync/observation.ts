@@ -63,6 +63,7 @@ export async function observe(account: SyncAccount, options: ObservationOptions)
   const { mirror, accountId } = account;
   const { moved, walked } = await mirror.runs.listMoves(accountId);
   const observer = new PageObserver();
+  observer.fields.parsesAll = (await mirror.findings.unsent(accountId)).length > 0;
   const plan = sweepPlan(account, options, observer);
   const result = await sweep({ ...plan, ...(await knownOfLists(account)), moves: movesOften(moved, walked) });
   if (result.conclusion.complete && result.conclusion.proof === 'windows')
@@ -250,6 +251,8 @@ function wasAnnounced({ marked, unanswered }: Evidence, changedAt: number | unde
 class FieldWatch {
   readonly #names = new Set<string>();
   #excluded: VendorRow['excluded'];
+  /** Whether rows are parsed that equal the stored ones too: where a field is missed, only they show that it is sent again. */
+  parsesAll = false;
   #parsed = 0;
   #rows = 0;
 
@@ -257,7 +260,9 @@ class FieldWatch {
   watch(rows: readonly VendorRow[]): VendorRow[] {
     this.#rows += rows.length;
     this.#excluded ??= rows[0]?.excluded;
-    return rows.map((row) => new WatchedRow(row, this.#notice));
+    const watched = rows.map((row) => new WatchedRow(row, this.#notice));
+    if (this.parsesAll) for (const row of watched) row.tryToParse();
+    return watched;
   }
 
   readonly #notice = (vendor: Vendor): void => {
@@ -301,6 +306,15 @@ class WatchedRow implements VendorRow {
     const vendor = this.#row.vendor();
     this.#notice(vendor);
     return vendor;
+  }
+
+  /** A row that cannot be parsed is rejected where it is applied. */
+  tryToParse(): void {
+    try {
+      this.vendor();
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+    }
   }
 }
 

@@ -82,6 +82,7 @@ const alertOf: Readonly<Record<ProblemCode, string | null>> = {
   absences_unproven: 'VendorMirrorNotAllKnown',
   vendors_undecided: 'VendorMirrorNotAllKnown',
   values_unreadable: 'VendorMirrorNotAllKnown',
+  fields_unsent: 'VendorMirrorNotAllKnown',
   callback_unverified: 'VendorMirrorCallbackUnverified',
   deliveries_refused: 'VendorMirrorDeliveriesRefused',
   address_known: 'VendorMirrorAddressKnown',
@@ -173,6 +174,11 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
     'L97 values cannot be read',
     'VendorMirrorNotAllKnown',
     facts([account({ unreadable: [{ field: 'phone', vendors: 3 }] })]),
+  ],
+  [
+    'L97 a field is no longer sent',
+    'VendorMirrorNotAllKnown',
+    facts([account({ unsent: [{ field: 'outstanding_balance', since: before(3_600_000) }] })]),
   ],
   [
     'L97 vendors are parked',

@@ -203,6 +203,24 @@ it('L2 L44 a shortfall is named alike by each, and the remedy ends it', async ()
   expect(await status()).toEqual([]);
 });
 
+it('L13 L44 a field that the service no longer sends is named alike by each, until it is sent again', async () => {
+  const field = 'city';
+  const { line, status, meets, saidByDoctorAndDaemon } = await besideService(6);
+  meets(
+    rewritten(({ bill_vendors: rows = [], bill_vendor: row }) => {
+      for (const one of row ? [row] : rows) Reflect.deleteProperty(one, field);
+    }),
+  );
+  await line.run('sync');
+  const problems = await status();
+  expect(problems).toMatchObject([{ code: 'fields_unsent', message: expect.stringContaining(field) as string }]);
+  await saidByDoctorAndDaemon(problems);
+  expect(await line.run('verify')).toMatchObject({ status: 1, stderr: expect.stringContaining(field) as string });
+  meets(undefined);
+  await line.run('sync');
+  expect(await status()).toEqual([]);
+});
+
 it('L13 L44 a value that cannot be read is named alike by each, until it can be', async () => {
   const [field, value] = ['vis_state', 3];
   const { line, status, meets, ofService, saidByDoctorAndDaemon } = await besideService(6);

@@ -145,6 +145,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     parkedFor: [],
     undecided: [],
     unreadable: [],
+    unsent: [],
     learnedFields: [],
     notHonoured: [],
     refused: [],

@@ -216,6 +216,11 @@ const situations: readonly [title: string, given: HealthFacts, expected: Expecte
     doubtful('clock_set_back', '`vendor-mirror sync`'),
   ],
   [
+    'the service no longer sends a field',
+    of({ unsent: [{ field: 'outstanding_balance', since: before(hour) }] }),
+    correct('fields_unsent', 'vendors.exclude'),
+  ],
+  [
     'what was read lies in the future',
     of({ freshness: { ...freshness, safe_as_of: '2031-01-01 00:00:00.000', listed_as_of: '2031-01-01 00:00:00.000' } }),
     doubtful('clock_set_back', '`vendor-mirror sync`'),

@@ -1,7 +1,7 @@
 /** Findings that late deliveries explain. */
 import { describe, expect, it } from 'vitest';
 import { testbed, type Testbed } from '../../support/testbed.ts';
-import { account } from '../../support/testbed/store.ts';
+import { account, row } from '../../support/testbed/store.ts';
 
 /** A sweep finds that vendor 1 changed, and a delivery that was received `later` milliseconds after that brings nothing new. */
 async function foundAndTold(at: Testbed<'store'>, later: number): Promise<Record<string, unknown>> {
@@ -32,4 +32,26 @@ describe('a finding', () => {
   it('is not explained by a delivery of long before, which was about another change', async () => {
     expect(await foundAndTold(await testbed({ level: 'store' }), -60_000)).toMatchObject({ explained_at: null });
   });
+});
+
+it('a field of which values are held, and that lists stop to show, is told until it is sent again, and kept so long', async () => {
+  const at = await testbed({ level: 'store' });
+  const { mirror } = at;
+  await at.page(await at.ask(), row(1, 'Northwind'));
+  const shown = async (...names: string[]): Promise<unknown> => {
+    const run = await mirror.runs.beginRun({ accountId: account, kind: 'pull', trigger: 'schedule' });
+    await mirror.findings.reportFields(run, { names, whole: true, excluded: [] });
+    return mirror.findings.unsent(account);
+  };
+  expect(await shown('vendorid', 'vendor_name', 'phone')).toEqual([]);
+  const told = [{ field: 'vendor_name', since: expect.any(String) as string }];
+  expect(await shown('vendorid')).toEqual(told);
+  expect(await shown('vendorid')).toEqual(told);
+  const later = at.clocks.wall + 90 * 86_400_000;
+  let removed = 0;
+  for await (const some of mirror.prune({ deliveriesSince: later, runsSince: undefined, versionsSince: undefined }))
+    removed += some;
+  expect(removed).toBe(1);
+  expect(await mirror.findings.unsent(account)).toEqual(told);
+  expect(await shown('vendorid', 'vendor_name')).toEqual([]);
 });

@@ -86,6 +86,23 @@ describe('fields that lists leave out', () => {
     },
   );
 
+  it('L14 are learned by the run in which lists stop to carry them, whether or not their values changed', async () => {
+    const isLeft = { out: false };
+    const { at, vendors } = await leavingOut(['city'], isLeft);
+    await at.pull();
+    isLeft.out = true;
+    await at.clock.advance(3_600_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(at.query(fieldsKnown)).toEqual([{ field: 'city' }]);
+    expect(at.query("SELECT explanation FROM findings WHERE fields LIKE '%unsent%'")).toEqual([
+      { explanation: 'Reads by id show it.' },
+    ]);
+    vendors.edit(Number(vendors.all()[7]!['vendorid']), { city: 'Oslo' });
+    await at.clock.advance(25 * 3_600_000);
+    await at.pull();
+    expect(wrong(at)).toEqual([]);
+  });
+
   it('L14 an edit of one is found at the next run, and a new vendor is read at once', async () => {
     const { at, vendors } = await leavingOut(['note']);
     await at.pull();

@@ -31,7 +31,8 @@ describe('fields that appear and disappear', () => {
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
     await at.clock.advance(60_000);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', updated: 0 });
-    expect(drift()).toEqual([{ fields: '{"appeared":["shoe_size"],"disappeared":["city"]}' }]);
+    const told = [{ fields: '{"appeared":["shoe_size"],"disappeared":["city"]}' }, { fields: '{"unsent":"city"}' }];
+    expect(drift()).toEqual(told);
     const truth = at.sandbox.vendors(account).listed();
     const cities = at.query<Wire>('SELECT vendorid, city FROM vendors ORDER BY vendorid');
     expect(cities).toEqual(
@@ -40,6 +41,14 @@ describe('fields that appear and disappear', () => {
     expect(at.query("SELECT count(*) AS n FROM vendors WHERE raw ->> '$.shoe_size.eu' = 43")).toEqual([
       { n: cities.length },
     ]);
+
+    spell = (record) => ({ ...record, shoe_size: { eu: 43 } });
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', updated: 0 });
+    expect(at.query("SELECT explanation FROM findings WHERE fields LIKE '%unsent%'")).toEqual([
+      { explanation: 'Lists show it again.' },
+    ]);
+    expect(at.query('SELECT field FROM _detail_fields')).toEqual([]);
   });
 
   it('A17 do not alternate in a row when list and read by id have different fields', async () => {
