@@ -83,10 +83,9 @@ export function placeToWrite(target: string, links = 0): string {
   const found = entryAt(place);
   if (!found?.isSymbolicLink() || links === maxLinks) return place;
   if (isOfOthers(found))
-    throw new MirrorError(
-      'usage',
-      `${place} is a link that uid ${found.uid} made, and is not followed; name the file.`,
-    );
+    throw new MirrorError('usage', `${place} is a link that uid ${found.uid} made, and is not followed.`, {
+      remedy: 'Name the file itself, in a folder that only this user may write.',
+    });
   return placeToWrite(resolve(dirname(place), readlinkSync(place)), links + 1);
 }
 

@@ -191,6 +191,7 @@ describe.each(kinds)('L51 in a folder of others, a %s', (kind) => {
     await expect(write(target)).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining(`is a link that uid ${stranger} made`) as string,
+      hint: 'Name the file itself, in a folder that only this user may write.',
     });
     expect(stateOf(join(open, `other-${kind}`))).toEqual(there);
     fs.lchownSync(target, 0, 0);
