@@ -1,11 +1,13 @@
 /**
- * Copies of lists that are older than `sync.lag` allows. A list that shows a vendor with an earlier `updated_at` than the mirror holds, or
+ * Copies that are older than `sync.lag` allows. A list that shows a vendor with an earlier `updated_at` than the mirror holds, or
  * exactly as an earlier version of it with the same one (a balance moves without it), was answered from a copy that lags, or shows something
  * otherwise than reads by id do (`sync/details.ts`): the mirror would go back to what was, and forward again with the next delivery.
  *
  * Such a reading is not applied: the vendor is marked, and a read by id says which is true. Where no read by id can, the list is believed once
- * a later sweep shows the same, after ten minutes or as long as the copy was old: no copy would show it then. The age of the oldest copy takes
- * the place of a shorter `sync.lag` in sweeps, until none was seen for a day.
+ * a later sweep shows the same, after ten minutes or as long as the copy was old: no copy would show it then. A read by id may come from the
+ * same copy (one replica lags, or our own write has not reached it): where it shows a version that ended, it is believed once another shows the
+ * same ten minutes later, and none showed the later version between. The age of the oldest copy takes the place of a shorter `sync.lag` in
+ * sweeps, until none was seen for a day.
  */
 import { sql } from 'kysely';
 import { parseInstant, type Clock } from '../domain/clock.ts';
@@ -20,6 +22,12 @@ import { mirrorSql, ofVendor, statement, type Statement, columns, numbersIn } fr
 const oldestCopy = 10 * 60_000;
 
 const ofCopy = ['updated_at', 'begun_ms', 'wait_ms', 'age_ms'] as const;
+
+interface JudgedBy {
+  readonly lag: number;
+  readonly readsById?: boolean | undefined;
+  readonly isListed: boolean;
+}
 
 export class LaggingCopies {
   readonly #clock: Pick<Clock, 'now'>;
@@ -90,8 +98,10 @@ export class LaggingCopies {
   }
 
   /**
-   * Judges a reading of a list that differs from the stored vendor, by the record that would be stored. Runs inside a transaction.
+   * Judges a reading that differs from the stored vendor, by the record that would be stored. Runs inside a transaction.
    * @param lag how long the service may answer from an old copy, as far as is known, in milliseconds
+   * @param readsById whether a read by id can tell what a list shows, which is asked next
+   * @param isListed whether a list shows it, or a read by id
    * @returns undefined for what is not earlier, and where it is to be believed; otherwise the age of the copy and how long it is not
    * believed, both in milliseconds
    */
@@ -99,24 +109,26 @@ export class LaggingCopies {
     stored: VendorTable,
     { updated_at, raw }: { readonly updated_at: string | null; readonly raw: string },
     { begun }: ReadStamp,
-    { lag, readsById = true }: { readonly lag: number; readonly readsById?: boolean | undefined },
+    { lag, readsById = true, isListed }: JudgedBy,
   ): Promise<{ readonly age: number | undefined; readonly left: number } | undefined> {
     const [shown, held] = [instant(updated_at), instant(stored.updated_at)];
     const isEarlier = shown !== undefined && held !== undefined && shown < held;
     // A vendor may go back within the resolution of `updated_at`: only a read by id can tell.
-    if (!isEarlier && (updated_at !== stored.updated_at || !readsById)) return undefined;
+    if (!isEarlier && (updated_at !== stored.updated_at || !readsById || !isListed)) return undefined;
     const key = { account_id: stored.account_id, vendorid: stored.vendorid };
     const ended = instant(
       (await this.#ended.get({ ...key, earlier: isEarlier ? updated_at : null, raw }))?.valid_to ?? null,
     );
-    if (!isEarlier && ended === undefined) return undefined;
+    // The service's clock may go back: an earlier time alone does not make a read by id an old copy.
+    if (ended === undefined && !(isEarlier && isListed)) return undefined;
     // A balance may go back to what it was: then no copy lags.
     if (!isEarlier) return { age: undefined, left: 0 };
     const age = ended === undefined ? begun - stored.held_since_ms : Math.max(0, this.#clock.now() - ended);
     const updatedAt = updated_at ?? '';
     const first = await this.#first.get({ ...key, updated_at: updatedAt });
-    const { begun_ms = begun, wait_ms = Math.max(age, lag, limits.copyBelievedAfter) } = first ?? {};
-    const left = begun_ms + wait_ms - begun;
+    const long = Math.max(lag, limits.copyBelievedAfter);
+    const { begun_ms = begun, wait_ms = isListed ? Math.max(age, long) : long } = first ?? {};
+    const left = begun_ms + (isListed ? wait_ms : Math.min(wait_ms, long)) - begun;
     if (left <= 0) return undefined;
     this.#note.send({ ...key, updated_at: updatedAt, begun_ms, wait_ms, age_ms: age });
     if (!readsById) this.#raiseAge(key.account_id, age, begun);

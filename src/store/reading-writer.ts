@@ -203,12 +203,13 @@ export class ReadingWriter {
       ? await this.#update(stored, row, stamp, context, false, [...details, ...shownOtherwise(row.vendorid)])
       : await this.#create(key, row, stamp, await this.#changeContextOf(context), true);
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
-    await this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
+    const isAnswer = ['created', 'updated', 'unchanged'].includes(verdict.kind);
+    if (isAnswer) await this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
     // The answer to a write need not be what a read by id shows.
     if (context.askedAt === undefined) return verdict;
     if (stored) await this.#details.learn(key, stored, row.raw, timestamp(this.#clock.now()));
     // An old copy may have answered.
-    if (details.length > 0 && ['created', 'updated', 'unchanged'].includes(verdict.kind))
+    if (details.length > 0 && isAnswer)
       this.#details.read(key, stamp.readSeq, timestamp(context.askedAt - context.lag));
     return verdict;
   }
@@ -357,12 +358,13 @@ export class ReadingWriter {
     const acceptance = await this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     const raw = mergedRaw(stored.raw, row.raw, row.excluded);
+    const { updated_at } = difference.after;
     const copy =
-      isListed &&
+      context.source !== 'write' &&
       !isAbsent(stored.presence) &&
-      (await this.#copies.judge(stored, { updated_at: difference.after.updated_at, raw }, stamp, context));
+      (await this.#copies.judge(stored, { updated_at, raw }, stamp, { ...context, isListed }));
     if (copy) {
-      await this.#marks.add([stored], 'guarded', context.readsById === false ? copy.left : 0);
+      await this.#marks.add([stored], 'guarded', isListed && context.readsById !== false ? 0 : copy.left);
       return { kind: 'guarded', copyAge: copy.age, ...difference };
     }
 

@@ -120,6 +120,9 @@ function resultOf({ random }: SyncAccount, found: ReadResult, openDeliveries: re
 /** Rounds of reading vendors that were guarded; those that still change stay in the queue. */
 const rounds = 3;
 
+/** Of a run for one vendor that was guarded, in milliseconds. */
+const longestWait = 60_000;
+
 /** Settles marks that were made before a complete sweep began, by what it showed. */
 export async function settleMarks(
   account: SyncAccount,
@@ -137,14 +140,15 @@ export async function settleMarks(
 }
 
 /**
- * Reads marked vendors that are due now or within `sync.lag`. Later ones are left to the worker or the next run.
+ * Reads marked vendors that are due now or within `sync.lag`, or within a minute where copies were seen to be older. Later ones are left to
+ * the worker or the next run.
  * @returns notes for the run report.
  */
 export async function readMarked(account: SyncAccount, options: AttemptOptions): Promise<string[]> {
   const { mirror, accountId, sync, clock } = account;
   for (let round = 0; round < rounds; round++) {
     const wait = await mirror.queue.untilNextMark(accountId);
-    if (wait === undefined || wait > sync.lag) return [];
+    if (wait === undefined || wait > Math.min(sync.lag, longestWait)) return [];
     await sleep(clock, wait, options.signal);
     await eachBounded(await mirror.queue.dueMarks(accountId), account.concurrency, async (mark) =>
       processMark(account, mark, await mirror.queue.openDeliveries(mark), options),

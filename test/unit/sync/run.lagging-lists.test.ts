@@ -38,6 +38,16 @@ const copies = (at: Testbed<'account'>): { vendors: number; seconds: number }[] 
     .query("SELECT fields FROM findings WHERE kind = 'lagging_copy' ORDER BY id")
     .map(({ fields }) => JSON.parse(String(fields)) as { vendors: number; seconds: number });
 
+/** When the mirror claims to be true, in milliseconds since 1970. */
+const claimed = (at: Testbed<'account'>): number =>
+  Date.parse(`${String(at.query('SELECT safe_as_of FROM freshness')[0]?.['safe_as_of'])}Z`);
+
+const vendorsOf = (at: Testbed<'account'>): number[] =>
+  at.sandbox
+    .vendors(account)
+    .listed()
+    .map(({ vendorid }) => Number(vendorid));
+
 /** Reads vendors by id, as after a delivery. */
 async function read(at: Testbed<'account'>, ids: readonly number[]): Promise<void> {
   for (const vendorid of ids)
@@ -49,10 +59,9 @@ async function read(at: Testbed<'account'>, ids: readonly number[]): Promise<voi
 
 /** Changes vendors at the service. @returns their numbers. */
 function change(at: Testbed<'account'>, howMany: number): number[] {
-  const vendors = at.sandbox.vendors(account);
-  const ids = vendors.listed().map(({ vendorid }) => Number(vendorid));
-  for (const id of ids.slice(0, howMany)) vendors.edit(id, { vendor_name: 'Changed' });
-  return ids.slice(0, howMany);
+  const ids = vendorsOf(at).slice(0, howMany);
+  for (const id of ids) at.sandbox.vendors(account).edit(id, { vendor_name: 'Changed' });
+  return ids;
 }
 
 describe('L15 a list that is far behind', () => {
@@ -76,21 +85,44 @@ describe('L15 a list that is far behind', () => {
     expect([count(at, changed), count(at, 'vendor_versions'), copies(at).length]).toEqual([many, before, 3]);
   });
 
-  it('is believed where reads by id agree: the service itself went back', async () => {
+  it('is believed where reads by id agree for ten minutes: the service itself went back', async () => {
     const { at, copy, answerFrom } = await replicated();
     await at.pull();
-    const ids = at.sandbox
-      .vendors(account)
-      .listed()
-      .map(({ vendorid }) => Number(vendorid));
-    await read(at, ids.slice(0, 3));
+    await read(at, vendorsOf(at).slice(0, 3));
     const backup = copy();
     await at.clock.advance(60 * second);
     await read(at, change(at, 3));
     await at.clock.advance(60 * second);
     answerFrom(backup, 'all');
+    const went = at.clock.now();
+    await at.pull();
+    expect(count(at, changed)).toBe(3);
+    expect(claimed(at)).toBeLessThanOrEqual(went);
+    await at.clock.advance(600 * second);
     await at.pull();
     expect(count(at, changed)).toBe(0);
+    expect(claimed(at)).toBeGreaterThan(went);
+  });
+
+  it('does not take the mirror back where reads by id are answered from the same copy, in turn with a newer one', async () => {
+    const { at, copy, answerFrom, answerFromNow } = await replicated();
+    await at.pull();
+    await read(at, vendorsOf(at).slice(0, 2));
+    const old = copy();
+    await at.clock.advance(60 * second);
+    const ids = change(at, 2);
+    await read(at, ids);
+    const before = count(at, 'vendor_versions');
+    for (const wait of [60, 300, 300, 540, 1_200, 60]) {
+      await at.clock.advance(wait * second);
+      answerFrom(old, 'all');
+      await read(at, ids);
+      await at.pull();
+      expect([wait, count(at, changed), count(at, 'vendor_versions')]).toEqual([wait, 2, before]);
+      await at.clock.advance(30 * second);
+      answerFromNow();
+      await read(at, ids);
+    }
   });
 
   it.each([
@@ -147,7 +179,7 @@ describe('L15 the age of copies', () => {
       await at.clock.advance(3_600 * second);
       const began = at.clock.now();
       await at.pull();
-      return began - Date.parse(`${String(at.query('SELECT safe_as_of FROM freshness')[0]?.['safe_as_of'])}Z`);
+      return began - claimed(at);
     };
     expect(await claim()).toBeGreaterThanOrEqual(40 * second);
     await at.clock.advance(24 * 3_600 * second);
@@ -175,8 +207,8 @@ describe('P7 a balance that goes back to what it was', () => {
       owed = balance;
       await at.clock.advance(60 * second);
       expect(await at.pull()).toMatchObject({ outcome: 'complete' });
-      const claim = Date.parse(`${String(at.query('SELECT safe_as_of FROM freshness')[0]?.['safe_as_of'])}Z`);
-      return { wrong: count(at, `vendor_balances WHERE kind = 'outstanding' AND amount <> '${balance}'`), claim };
+      const wrong = count(at, `vendor_balances WHERE kind = 'outstanding' AND amount <> '${balance}'`);
+      return { wrong, claim: claimed(at) };
     };
     return { at, pullOwing };
   }
@@ -196,10 +228,7 @@ describe('P7 a balance that goes back to what it was', () => {
     const { at, pullOwing } = await owing('readOne=yes', ({ pathname }) =>
       refused && pathname.endsWith(`/${first}`) ? new Response('{}', { status: 403 }) : undefined,
     );
-    const [first] = at.sandbox
-      .vendors(account)
-      .listed()
-      .map(({ vendorid }) => String(vendorid));
+    const [first] = vendorsOf(at);
     await pullOwing('1.00');
     const { claim } = await pullOwing('2.00');
     refused = true;
