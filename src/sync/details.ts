@@ -38,7 +38,7 @@ import type { RunTrigger } from '../store/sql/schema.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
 import type { Observation } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
-import type { SyncAccount } from './sync-account.ts';
+import type { ReadResult, SyncAccount } from './sync-account.ts';
 
 /** Listed vendors that are read to find out: after the first runs until so many were read, or all; then after each run, of all and of changed ones. */
 const probes = { first: enoughProbed, later: 1, changed: 20, doubted: 20 };
@@ -57,6 +57,9 @@ const longest = { others: 120_000, person: 3_000 };
 
 /** How long the first and the last of them may take, in milliseconds: where each takes longer than a person waits, none would ever end. */
 const longestRead = 5_000;
+
+/** So many changed vendors that could not be read stay before all others for the next run. */
+const mostLeftDue = limits.detailsOthers / 2;
 
 /** What a read by id that was accepted has for its verdict. */
 const accepted: ReadonlySet<string> = new Set(['created', 'updated', 'unchanged']);
@@ -144,8 +147,13 @@ class DetailReader {
     const read = new Set(vendorids);
     const others = listed.filter(({ isDue, vendorid }) => !isDue && !read.has(vendorid)).slice(0, limits.detailsOthers);
     const inTurn = [...due, ...others].map(({ vendorid }) => vendorid);
-    const { refused } = await this.#read(inTurn);
-    if (refused.length + hidden.length > 0) await mirror.details.readInVain(run, [...refused, ...hidden]);
+    const { failed, refused } = await this.#read(inTurn);
+    const isDue = new Set(waiting.filter((one) => one.isDue).map(({ vendorid }) => vendorid));
+    const mayFollow = [...failed, ...hidden].filter((vendorid) => isDue.has(vendorid));
+    // The next run may read them; but many must not stand before all others each time.
+    const stay = new Set(mayFollow.length <= mostLeftDue ? mayFollow : []);
+    const inVain = [...failed, ...refused, ...hidden].filter((vendorid) => !stay.has(vendorid));
+    if (inVain.length > 0) await mirror.details.readInVain(run, inVain);
     if (!isMore && (await this.#compare(ids, inTurn)))
       await mirror.details.enrol(run, (await mirror.details.learned(accountId)).fields, { vendorids: [], since });
   }
@@ -263,9 +271,9 @@ class DetailReader {
     const probed = isEnough
       ? [...sample(ids, turnOf(run, ids.length), probes.later), ...changed]
       : sample(ids, before, probes.first - before);
-    const { shown, refused } = await this.#read(probed);
+    const { shown, failed, refused } = await this.#read(probed);
     // Lists may show deleted vendors that no read by id finds.
-    const asked = shown.length > 0 ? shown.length + refused.length : 0;
+    const asked = shown.length > 0 ? shown.length + failed.length + refused.length : 0;
     if (!isEnough && asked > 0) await mirror.details.addProbed(accountId, asked);
     if (before + asked >= enough && (await mirror.details.isSuspected(accountId)))
       await mirror.details.learnSuspected(accountId);
@@ -273,8 +281,9 @@ class DetailReader {
   }
 
   /** @returns the vendors that reads showed, and those that they did not. */
-  async #read(vendorids: readonly number[]): Promise<Record<'shown' | 'refused', readonly number[]>> {
+  async #read(vendorids: readonly number[]): Promise<Record<'shown' | 'failed' | 'refused', readonly number[]>> {
     const shown: number[] = [];
+    const failed: number[] = [];
     const refused: number[] = [];
     await eachBounded(vendorids, this.#account.concurrency, async (vendorid) => {
       const { signal, spent } = this.#options;
@@ -288,10 +297,10 @@ class DetailReader {
       // The service as a whole fails: it is not asked for the others now.
       if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
       if (found.kind === 'record') this.#note(vendorid, found.verdict);
-      if (found.kind !== 'record') refused.push(vendorid);
+      if (found.kind !== 'record') (isPassing(found) ? failed : refused).push(vendorid);
       else if (accepted.has(found.verdict.kind)) shown.push(vendorid);
     });
-    return { shown, refused };
+    return { shown, failed, refused };
   }
 
   /** A read by id differs from what is stored, which the list showed. */
@@ -299,6 +308,11 @@ class DetailReader {
     if (verdict.kind !== 'updated' && verdict.kind !== 'guarded') return;
     for (const field of changedUnedited(verdict)) this.#otherwise.add(field, vendorid);
   }
+}
+
+/** Whether a read failed by what may be over with the next run. A token that is refused for one vendor is not refused as a whole. */
+function isPassing(found: Exclude<ReadResult, { kind: 'record' }>): boolean {
+  return found.kind === 'refused' && (found.error.retry || found.error.code === 'unauthenticated');
 }
 
 class VendorsByField extends Map<string, Set<number>> {

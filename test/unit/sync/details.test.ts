@@ -286,6 +286,42 @@ describe('fields that lists leave out', () => {
     expect(new Set(read).size).toBe(40);
   });
 
+  it.each([
+    ['500', () => Response.json({}, { status: 500 })],
+    ['401', () => Response.json({}, { status: 401 })],
+    ['a page of a proxy', () => new Response('<p>Later.')],
+  ])('L14 a changed vendor whose read fails for now is read with the next run, after %s', async (_, failing) => {
+    let broken = 0;
+    const answer = ({ pathname }: URL): Response | undefined =>
+      pathname.endsWith(`/${broken}`) ? failing() : undefined;
+    const { at, vendors } = await leavingOut(['note'], undefined, { answer });
+    await at.pull();
+    await at.clock.advance(600_000);
+    broken = Number(vendors.all()[3]!['vendorid']);
+    vendors.edit(broken, { note: 'Unread' });
+    await at.pull();
+    expect(wrong(at)).toHaveLength(1);
+    broken = 0;
+    await at.clock.advance(600_000);
+    await at.pull();
+    expect(wrong(at)).toEqual([]);
+  });
+
+  it('L14 more than a hundred changed vendors whose reads fail do not stand before the others', async () => {
+    const noAnswer = new Set<string>();
+    const answer = ({ pathname }: URL): Response | undefined =>
+      noAnswer.has(pathname.split('/').at(-1)!) ? Response.json({}, { status: 401 }) : undefined;
+    const { at, vendors } = await leavingOut(['note'], undefined, { answer, vendors: 130 });
+    await at.pull();
+    await at.clock.advance(600_000);
+    for (const wire of vendors.all().slice(0, 101)) {
+      vendors.edit(Number(wire['vendorid']), { note: 'Unread' });
+      noAnswer.add(String(wire['vendorid']));
+    }
+    await at.pull();
+    expect(at.query('SELECT count(*) AS n FROM vendors WHERE detail_seq = 0')).toEqual([{ n: 0 }]);
+  });
+
   it.each<[string, string, readonly string[]]>([
     ['breaker_tripped', 'of absences', ['readDeleted=404', 'visStateFilter=ignored']],
     [
