@@ -225,10 +225,25 @@ export class SqliteDatabase implements Database {
     return { databaseBytes: file.size, walBytes: wal?.size ?? 0 };
   }
 
-  /** Why the file cannot be written now, as far as can be checked without writing; undefined while it can. */
+  /**
+   * Why the file cannot be written now, as far as can be checked without writing; undefined while it can. A lock of another program counts once
+   * a write has met it.
+   */
   whyNotWritable(): MirrorError | undefined {
     if (!this.fileSizes()) return movedError(this.path);
+    if (this.#refused?.code === 'database_locked' && this.#isUnlocked()) this.#refused = undefined;
     return notWritable(this.path) ?? this.#distrust ?? this.#refused;
+  }
+
+  /** Whether another program that kept the file locked has let go of it; false while that cannot be tried. */
+  #isUnlocked(): boolean {
+    if (this.sqlite.inTransaction) return false;
+    try {
+      this.sqlite.exec('BEGIN IMMEDIATE; ROLLBACK');
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** The lock is held when `work` begins, so the claim cannot change before the commit. */
@@ -250,7 +265,8 @@ export class SqliteDatabase implements Database {
       this.#refused = undefined;
       return result;
     } catch (error) {
-      if (error instanceof MirrorError && error.exit === exitStatus.file) this.#refused = error;
+      if (error instanceof MirrorError && (error.exit === exitStatus.file || error.code === 'database_locked'))
+        this.#refused = error;
       throw error;
     }
   }

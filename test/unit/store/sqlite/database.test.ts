@@ -84,6 +84,18 @@ describe('an opened file', () => {
     await database.close();
   });
 
+  it('is reported as not writable after a transaction met the lock of another program, until that is gone', async () => {
+    const database = await openDatabase(newPath());
+    const other = otherConnection(database.path);
+    other.exec('BEGIN IMMEDIATE');
+    expect(database.whyNotWritable()).toBeUndefined();
+    await expect(database.write(() => 1, 1)).rejects.toMatchObject({ code: 'database_locked' });
+    expect(database.whyNotWritable()).toMatchObject({ code: 'database_locked' });
+    other.exec('ROLLBACK');
+    expect(database.whyNotWritable()).toBeUndefined();
+    await database.close();
+  });
+
   it('F14 is used by an SQLite version without known corruption bugs', async () => {
     const database = await openDatabase(newPath());
     const version = database.sqlite.prepare('SELECT sqlite_version()').pluck().get() as string;
