@@ -56,7 +56,7 @@ export interface SweepOutcome extends FirstSweep {
   readonly seen: IdSet;
   /** Vendors that any list showed with other values, which were not accepted. */
   readonly guarded: ReadonlySet<number>;
-  /** Whether the list of a state was not read to its end, or declined for the first time: it may show vendors that are not known. */
+  /** Whether the list of a state was not read that may show vendors which are not known (`mayLackVendors`). */
   readonly lacksHidden: boolean;
   /** Whether the list counts as proof of absence: an empty one needs approval. */
   readonly isBelieved: boolean;
