@@ -7,6 +7,8 @@ import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from '
 import { valuesOf } from '../../src/store/postgres/connection.ts';
 
 interface Question {
+  /** From 1. */
+  readonly number: number;
   /** Of the server. */
   readonly address: string;
   /** Where names of tables lead to. */
@@ -16,6 +18,7 @@ interface Question {
 }
 
 interface Answer {
+  readonly number: number;
   readonly failure?: string;
   readonly fields: readonly { readonly name: string; readonly type: number }[];
   readonly rows: readonly (readonly (string | null)[])[];
@@ -26,7 +29,7 @@ interface Answer {
  * as it does when its database is dropped.
  */
 const asker = `
-const { workerData: { driver, isAnswered, port } } = require('node:worker_threads');
+const { workerData: { driver, answered, port } } = require('node:worker_threads');
 const { Client } = require(driver);
 const sessions = new Map();
 const sessionAt = async (address) => {
@@ -51,9 +54,10 @@ const answerTo = async ({ address, schema, text, values }) => {
   }
 };
 port.on('message', async (question) => {
-  port.postMessage(await answerTo(question));
-  Atomics.store(isAnswered, 0, 1);
-  Atomics.notify(isAnswered, 0);
+  const { number } = question;
+  port.postMessage({ number, ...(await answerTo(question)) });
+  Atomics.store(answered, 0, number);
+  Atomics.notify(answered, 0);
 });`;
 
 /** Only against hanging, in milliseconds. */
@@ -61,26 +65,35 @@ const longest = 120_000;
 
 interface Asker {
   readonly port: MessagePort;
-  /** 1 while an answer waits at the port. */
-  readonly isAnswered: Int32Array;
+  /** The number of the question that was answered last. */
+  readonly answered: Int32Array;
 }
 
 let started: Asker | undefined;
+let asked = 0;
 
 /** Lives as long as this process. */
 function start(): Asker {
   const { port1: near, port2: port } = new MessageChannel();
-  const isAnswered = new Int32Array(new SharedArrayBuffer(4));
+  const answered = new Int32Array(new SharedArrayBuffer(4));
   const driver = createRequire(import.meta.url).resolve('pg');
   const thread = new Worker(asker, {
     eval: true,
     execArgv: [],
-    workerData: { driver, isAnswered, port },
+    workerData: { driver, answered, port },
     transferList: [port],
   });
   thread.unref();
   near.unref();
-  return { port: near, isAnswered };
+  return { port: near, answered };
+}
+
+/** Answers to others before it are of no use any more. */
+function answerIn(port: MessagePort, number: number): Answer {
+  for (;;) {
+    const { message } = receiveMessageOnPort(port) as { readonly message: Answer };
+    if (message.number === number) return message;
+  }
 }
 
 /**
@@ -89,11 +102,12 @@ function start(): Asker {
  * @throws Error
  */
 export function askNow<Row>(address: string, schema: string, text: string, values: readonly unknown[] = []): Row[] {
-  const { port, isAnswered } = (started ??= start());
-  Atomics.store(isAnswered, 0, 0);
-  port.postMessage({ address, schema, text, values } satisfies Question);
-  if (Atomics.wait(isAnswered, 0, 0, longest) === 'timed-out') throw new Error(`No answer: ${text}`);
-  const { failure, fields, rows } = (receiveMessageOnPort(port) as { readonly message: Answer }).message;
+  const { port, answered } = (started ??= start());
+  const number = (asked += 1);
+  port.postMessage({ number, address, schema, text, values } satisfies Question);
+  for (let last = answered[0]!; last !== number; last = Atomics.load(answered, 0))
+    if (Atomics.wait(answered, 0, last, longest) === 'timed-out') throw new Error(`No answer: ${text}`);
+  const { failure, fields, rows } = answerIn(port, number);
   if (failure !== undefined) throw new Error(`${failure}: ${text}`);
   return rows.map(
     (row) =>
