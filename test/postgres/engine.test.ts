@@ -7,6 +7,7 @@ import { systemClock, systemRandom, type Clock } from '../../src/domain/clock.ts
 import { MirrorError } from '../../src/domain/errors.ts';
 import { openPostgresMirror, type Store } from '../../src/store/mirror.ts';
 import { mirrorServer } from '../../src/store/postgres/server.ts';
+import { confirmedOnDisk, PostgresSession } from '../../src/store/postgres/session.ts';
 import { storeAt } from '../support/postgres-schema.ts';
 import { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { FiguresSession } from '../../src/store/postgres/figures-session.ts';
@@ -171,6 +172,17 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
       const failed = expect(next).rejects.toThrow('stored it without its standby');
       for (let waits = 0; waits === 0;) waits = (await askPostgres(address, cancel)).length;
       await failed;
+      // So does a copy of a mirror, and rows that are published.
+      const session = await PostgresSession.open(mirrorServer(storeAt(address)), new AbortController().signal);
+      onTestFinished(() => session.close());
+      const copied = expect(
+        session.atomically(async () => {
+          await session.run(confirmedOnDisk);
+          await session.run(`INSERT INTO _known_fields VALUES ('one', 'copied', now())`);
+        }),
+      ).rejects.toThrow('stored it without its standby');
+      for (let waits = 0; waits === 0;) waits = (await askPostgres(address, cancel)).length;
+      await copied;
       await standby('');
       await write('with nobody again');
       expect(await read()).toEqual(expect.arrayContaining(['with nobody to wait for', 'with nobody again']));
@@ -199,7 +211,9 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     // So may what was sent then, and still counts for the rate.
     const bounds = [{ window: 'all', requests: 10, per: 60_000 }] as const;
     for (const mirror of [after, stores[0]]) {
-      const { wait } = (await mirror.reserveRequest({ connection: 'default', bounds, longest: 1_000 })) as { wait: number };
+      const { wait } = (await mirror.reserveRequest({ connection: 'default', bounds, longest: 1_000 })) as {
+        wait: number;
+      };
       expect(wait).toBeGreaterThan(50_000);
       expect(wait).toBeLessThanOrEqual(60_000);
     }

@@ -389,7 +389,10 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a connection to Pos
       .update()
       .then(
         () => 'written',
-        (error: unknown) => `${(error as MirrorError).code}: ${(error as MirrorError).message}`,
+        (error: unknown) => {
+          const { code, message, remedy } = error as MirrorError;
+          return `${code}: ${message} ${remedy}`;
+        },
       );
   };
 
@@ -398,7 +401,7 @@ describe.skipIf(isMissing(missingPostgres) || !isOwnServer)('a connection to Pos
     expect(await using('127.0.0.1', trusted)).toBe('written');
     expect(await using('127.0.0.1', 'sslmode=require')).toBe('written');
     expect(await using('127.0.0.1', 'sslmode=verify-full')).toMatch(
-      /^postgres_refused: .* its certificate is not trusted/,
+      /^postgres_refused: .* its certificate is not trusted .*sslrootcert=.* sslmode=require/,
     );
     expect(await using('127.0.0.2', trusted)).toMatch(/not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
     expect(await using('127.0.0.1', `sslmode=verify-full&sslrootcert=/no/where.pem`)).toMatch(

@@ -22,7 +22,16 @@ import { Turns } from '../sql/turns.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
 import { isThere, migrate } from './migrate.ts';
-import { confirmedOnDisk, connect, ofServer, type PostgresServer, processIdOf, spokenIn } from './session.ts';
+import {
+  confirmedOnDisk,
+  connect,
+  notWhereItShouldBe,
+  ofServer,
+  type PostgresServer,
+  processIdOf,
+  spokenIn,
+  withoutStandby,
+} from './session.ts';
 
 export interface PostgresDatabaseOptions {
   readonly server: PostgresServer;
@@ -340,8 +349,7 @@ class Session implements Sending {
     const warned = this.#warnings.length;
     await this.#query('COMMIT');
     const [warning] = this.#warnings.splice(warned);
-    if (warning !== undefined)
-      throw new MirrorError('postgres_failed', `${this.#server.to.name} stored it without its standby: ${warning}`);
+    if (warning !== undefined) throw withoutStandby(this.#server, warning);
   }
 
   /** Undoes the transaction. @returns whether the session can be used again. */
@@ -383,9 +391,6 @@ class Session implements Sending {
     }
   }
 }
-
-/** The SQLSTATE of a commit that a standby does not have, and of other warnings. */
-const notWhereItShouldBe = '01000';
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';

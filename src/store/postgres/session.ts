@@ -28,6 +28,7 @@ export class PostgresSession {
   readonly #signal: AbortSignal;
   readonly #cut: () => void;
   readonly #details: string[] = [];
+  readonly #warnings: string[] = [];
   #isBroken = false;
 
   private constructor(client: Client, socket: Socket, server: PostgresServer, signal: AbortSignal) {
@@ -37,8 +38,9 @@ export class PostgresSession {
     this.#signal = signal;
     this.#cut = () => void socket.destroy();
     signal.addEventListener('abort', this.#cut, { once: true });
-    client.on('notice', ({ detail }) => {
+    client.on('notice', ({ code, message, detail }) => {
       if (detail !== undefined) this.#details.push(detail);
+      if (code === notWhereItShouldBe) this.#warnings.push(message ?? '');
     });
   }
 
@@ -77,7 +79,10 @@ export class PostgresSession {
     }
   }
 
-  /** Runs the work in one transaction, in which the names of tables are those of the schema. An error undoes it. */
+  /**
+   * Runs the work in one transaction, in which the names of tables are those of the schema. An error undoes it.
+   * @throws MirrorError as `run`, and `postgres_failed` where it is not certain that the transaction is where a standby has it.
+   */
   async atomically<T>(work: () => Promise<T>): Promise<T> {
     const { schema } = this.#server;
     await this.run(
@@ -86,7 +91,10 @@ export class PostgresSession {
        SET LOCAL idle_in_transaction_session_timeout TO ${limits.postgresStatement}`,
     );
     const result = await work();
+    const warned = this.#warnings.length;
     await this.run('COMMIT');
+    const [warning] = this.#warnings.splice(warned);
+    if (warning !== undefined) throw withoutStandby(this.#server, warning);
     return result;
   }
 
@@ -116,6 +124,14 @@ export function spokenIn(schema: string): string {
 /** Lets a transaction be on disk when it is confirmed, although a role or a database may have switched that off. */
 export const confirmedOnDisk = `SELECT set_config('synchronous_commit',
   CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`;
+
+/** The SQLSTATE of a commit that a standby does not have, and of other warnings. */
+export const notWhereItShouldBe = '01000';
+
+/** A commit that the server confirms with a warning counts as failed. */
+export function withoutStandby({ to }: PostgresServer, warning: string): MirrorError {
+  return new MirrorError('postgres_failed', `${to.name} stored it without its standby: ${warning}`);
+}
 
 /** The number by which the server, or a pooler before it, named the session of a client. */
 export function processIdOf(client: Client): number | null {
@@ -239,6 +255,15 @@ const withoutValues = /^(08|25|28|3D|3F|40|42|53|54|55|57|58)/;
 const refusals = /^(28|3D|42501)/;
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/;
 
+const insecure = {
+  disable: 'is not encrypted, and belongs on one machine or a network that you trust',
+  require: 'is encrypted, but whoever is in between can pretend to be the server',
+};
+
+function withTls(mode: keyof typeof insecure): string {
+  return `With sslmode=${mode} in the address, the connection ${insecure[mode]}.`;
+}
+
 /** Any error of the driver as one of ours, without values and without what was sent. */
 export function ofServer({ to: { name }, schema }: PostgresServer, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof MirrorError) return error;
@@ -257,9 +282,12 @@ export function ofServer({ to: { name }, schema }: PostgresServer, error: unknow
       'Name a file with the password: databasePasswordFile for the mirror, passwordFile beside `to` for what is published.';
     return new MirrorError('postgres_refused', `${name} asks for a password.`, { remedy });
   }
-  if (message.includes('SSL connections')) return new MirrorError('postgres_refused', `${name} offers no TLS.`);
+  if (message.includes('SSL connections'))
+    return new MirrorError('postgres_refused', `${name} offers no TLS.`, { remedy: withTls('disable') });
   if (untrusted.test(code))
-    return new MirrorError('postgres_refused', `${name}: its certificate is not trusted (${code}).`);
+    return new MirrorError('postgres_refused', `${name}: its certificate is not trusted (${code}).`, {
+      remedy: `Name the certificate of who signed it (sslrootcert=/path/to/root.pem in the address). ${withTls('require')}`,
+    });
   const said = /timeout/i.test(message)
     ? 'did not answer in time'
     : `cannot be reached, or ended the connection${code === '' ? '' : ` (${code})`}`;
