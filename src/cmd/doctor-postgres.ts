@@ -97,7 +97,10 @@ export function* serverCheckups(facts: ServerFacts): Generator<Checkup> {
       'pooler',
       'Connections go through a pooler: no statement is prepared there for longer than its transaction.',
     );
-  for (const rights of facts.rights) yield rightsCheckup(rights);
+  for (const rights of facts.rights) {
+    yield rightsCheckup(rights);
+    yield* missingTables(rights);
+  }
   yield* timeouts(facts);
   yield clock(facts);
   yield longTransactions(facts);
@@ -161,6 +164,19 @@ function rightsCheckup({ schema, isThere, mayMake, refused }: SchemaRights): Che
     message: `This user does not own ${all} of the schema ${schema}, or may not read and write there.`,
     hint: 'Make it the owner of the tables, which updates of this program alter: REASSIGN OWNED BY … TO …;',
     exit,
+  });
+}
+
+function* missingTables({ schema, missing: [first, ...others] }: SchemaRights): Generator<Checkup> {
+  if (first === undefined) return;
+  const all =
+    others.length === 0
+      ? `${first} is`
+      : `${first} and ${counted(others.length, 'other table or view', 'other tables and views')} are`;
+  yield problem('tables', {
+    ...catalogue.postgres_tables,
+    message: `${all} missing in the schema ${schema}: somebody dropped what belongs to the mirror.`,
+    hint: 'Restore the database from a backup, or drop the schema: then it is filled anew.',
   });
 }
 

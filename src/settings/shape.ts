@@ -347,6 +347,11 @@ export interface PostgresStore {
 /** What the name of the schema with the secrets has after that of the mirror. */
 const ofSecrets = '_secrets';
 
+const mirrorSchema = schemaName(maxSchemaName - ofSecrets.length).refine(
+  (name) => !name.endsWith(ofSecrets),
+  `another name than one that ends in ${ofSecrets}: so ends that of the schema with its secrets`,
+);
+
 /**
  * The mirror in PostgreSQL that the settings describe; undefined where it is a file.
  * @param otherKeyFile the file of the key where the settings name none
@@ -374,7 +379,7 @@ export interface PostgresOptions {
 export function postgresStoreOf({ to, schema, passwordFile, secretsKeyFile }: PostgresOptions): PostgresStore | string {
   const address = postgresAddress(to, '--password-file');
   if (typeof address === 'string') return `--to should be ${address}.`;
-  const { error } = schemaName(maxSchemaName - ofSecrets.length).safeParse(schema);
+  const { error } = mirrorSchema.safeParse(schema);
   if (error) return `--schema should be ${error.issues[0]?.message ?? ''}.`;
   const secretsSchema = `${schema}${ofSecrets}`;
   return { to: address, schema, secretsSchema, password: undefined, passwordFile, secretsKeyFile };
@@ -391,7 +396,7 @@ export const settingsShape = z.strictObject({
   database: text.transform((value, context) =>
     /^postgres(?:ql)?:/.test(value) ? addressIn('databasePasswordFile')(value, context) : pathIn(value, context),
   ),
-  databaseSchema: schemaName(maxSchemaName - ofSecrets.length),
+  databaseSchema: mirrorSchema,
   databasePassword: secret.nullable(),
   databasePasswordFile: text.optional(),
   secrets: path,

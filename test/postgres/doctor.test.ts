@@ -59,7 +59,7 @@ const good: ServerFacts = {
   ...{ version: '17.2', major: 17, encoding: 'UTF8', isStandby: false, fsync: true, fullPageWrites: true },
   ...{ synchronousCommit: 'on', synchronousStandbys: '', isPooled: false, isReadOnly: false, transactionTimeout: 0 },
   ...{ clockAheadBy: 3, longTransactions: { count: 0, oldest: 0 }, freeConnections: 80 },
-  rights: [{ schema: 'books', isThere: true, mayMake: true, refused: [] }],
+  rights: [{ schema: 'books', isThere: true, mayMake: true, refused: [], missing: [] }],
 };
 
 const saidOf = (facts: Partial<ServerFacts>): string[] =>
@@ -83,13 +83,20 @@ describe('what a server says of itself', () => {
     [{ longTransactions: { count: 2, oldest: 3_600_000 } }, /^warning long transactions: 2 transactions .* 1 h/],
     [{ freeConnections: 2 }, /^warning connections: Only 2 more/],
     [
-      { rights: [{ schema: 'books', isThere: false, mayMake: false, refused: [] }] },
+      { rights: [{ schema: 'books', isThere: false, mayMake: false, refused: [], missing: [] }] },
       /^problem rights: .* CREATE SCHEMA books/,
     ],
-    [{ rights: [{ schema: 'books', isThere: true, mayMake: false, refused: [] }] }, /^problem rights: .* GRANT USAGE/],
     [
-      { rights: [{ schema: 'books', isThere: true, mayMake: true, refused: ['runs', 'vendors'] }] },
+      { rights: [{ schema: 'books', isThere: true, mayMake: false, refused: [], missing: [] }] },
+      /^problem rights: .* GRANT USAGE/,
+    ],
+    [
+      { rights: [{ schema: 'books', isThere: true, mayMake: true, refused: ['runs', 'vendors'], missing: [] }] },
       /^problem rights: .* runs and 1 other table/,
+    ],
+    [
+      { rights: [{ schema: 'books', isThere: true, mayMake: true, refused: [], missing: ['owed', 'runs'] }] },
+      /^problem tables: owed and 1 other table or view are missing in the schema books/,
     ],
   ] as const)('is reported where it is not: %j', (facts, said) => {
     expect(saidOf(facts)).toEqual([like(said)]);
@@ -135,7 +142,13 @@ describe.skipIf(isMissing(missingPostgres))('doctor on a server', () => {
     expect(found['privacy']).toMatchObject({ result: 'ok', message: 'No field is excluded.' });
     const isOff = (await askPostgres<{ fsync: string }>(address, 'SHOW fsync'))[0]?.fsync === 'off';
     expect(found['durability']?.result).toBe(isOff ? 'warning' : 'ok');
-    for (const check of ['disk', 'file system', 'user of the service']) expect(found).not.toHaveProperty(check);
+    for (const check of ['tables', 'disk', 'file system', 'user of the service'])
+      expect(found).not.toHaveProperty(check);
+    await askPostgres(address, 'DROP TABLE vendor_mirror._refusals');
+    expect((await told(address, { secretsKeyFile: key }))['tables']).toMatchObject({
+      result: 'problem',
+      message: like('_refusals is missing in the schema vendor_mirror'),
+    });
   });
 
   it('says that the key is another one than what is stored was sealed with, or is not there', async () => {

@@ -39,6 +39,8 @@ export interface SchemaRights {
   readonly mayMake: boolean;
   /** Tables whose rows it may not all read and write, or which it cannot migrate. */
   readonly refused: readonly string[];
+  /** Tables and views that its dictionary tells of, and that are not there. */
+  readonly missing: readonly string[];
 }
 
 /** How long a transaction of others may be open before it is reported, in minutes. */
@@ -138,9 +140,26 @@ async function rightsIn(session: PostgresSession, schemas: readonly string[]): P
       isThere: row?.is_there ?? false,
       mayMake: row?.may_make ?? false,
       refused: refused.map(({ name }) => name),
+      missing: await missingIn(session, schema),
     });
   }
   return rights;
+}
+
+async function missingIn(session: PostgresSession, schema: string): Promise<string[]> {
+  const [dictionary] = await session.run<{ is_readable: boolean }>(
+    `SELECT coalesce(has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'), false) AS is_readable
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'data_dictionary'`,
+    [schema],
+  );
+  if (dictionary?.is_readable !== true) return [];
+  const missing = await session.run<{ name: string }>(
+    `SELECT DISTINCT name FROM "${schema}".data_dictionary
+     WHERE name NOT IN (SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)
+     ORDER BY name`,
+    [schema],
+  );
+  return missing.map(({ name }) => name);
 }
 
 /** Does the work in a session of a server that answers soon. @throws MirrorError `postgres_failed`, `postgres_refused`. */

@@ -109,6 +109,10 @@ describe('a mirror in PostgreSQL', () => {
     [{ database: 'postgres://host/db' }, 'database: should be an address such as postgres://'],
     [{ database: `${to}?sslmode=prefer` }, 'sslmode is one of disable, require, verify-full'],
     [{ database: to, databaseSchema: 'Books' }, 'databaseSchema: should be the name of a schema: up to 55'],
+    [
+      { database: to, databaseSchema: 'books_secrets' },
+      'databaseSchema: should be another name than one that ends in _secrets',
+    ],
     [{ database: to, databaseSchema: 'pg_books' }, 'databaseSchema: should be the name of a schema'],
     [{ database: to, databaseSchema: 'b'.repeat(56) }, 'databaseSchema: should be the name of a schema'],
     [{ database: to, databaseSchema: 'b"; --' }, 'databaseSchema: should be the name of a schema'],
