@@ -113,5 +113,5 @@ it(
     }
     expect(end?.seq).toBeGreaterThan(100 + kills);
   },
-  60_000 + kills * 10_000,
+  60_000 + kills * 30_000,
 );
