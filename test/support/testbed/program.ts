@@ -69,7 +69,10 @@ const server = inject('postgres');
 /** A place for a mirror: how the settings name it, and how it is asked. */
 type Place = { readonly store: string } & Pick<ProgramTestbed, 'query' | 'buryAll'>;
 
-function inFile(database: string, store = `database: ${database}\nsecrets: ${join(dirname(database), 'secrets.db')}`): Place {
+function inFile(
+  database: string,
+  store = `database: ${database}\nsecrets: ${join(dirname(database), 'secrets.db')}`,
+): Place {
   return { store, query: (sql, ...values) => ask(database, sql, ...values), buryAll: () => undefined };
 }
 

@@ -214,7 +214,7 @@ const processes: Kind = () => {
     },
     assertEmpty: () => {
       const observer = lockProcess(path, systemRandom);
-      const alive = names.filter((name) => observer.isAlive(name));
+      const alive = names.filter((name) => observer.isAlive(name) === true);
       observer.release();
       expect(alive).toEqual([]);
     },

@@ -121,7 +121,11 @@ export class ServerStore implements WorldStore, Server {
     for (const untap of this.#untap) untap();
     const { schema, secretsSchema } = this.#store;
     const { address } = this.#options;
-    askNow(address, schema, `DROP SCHEMA IF EXISTS "${schema}" CASCADE; DROP SCHEMA IF EXISTS "${secretsSchema}" CASCADE`);
+    askNow(
+      address,
+      schema,
+      `DROP SCHEMA IF EXISTS "${schema}" CASCADE; DROP SCHEMA IF EXISTS "${secretsSchema}" CASCADE`,
+    );
   }
 
   #translated(text: string): string {
