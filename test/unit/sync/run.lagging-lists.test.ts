@@ -23,9 +23,9 @@ async function replicated(world: readonly string[] = ['noteInList=yes']) {
     at,
     /** What the service answered last. */
     copy: (): ReadonlyMap<string, string> => new Map(answers),
-    /** From now on it answers from this copy: lists only, or reads by id too. */
-    answerFrom: (copy: ReadonlyMap<string, string>, what: 'lists' | 'all') =>
-      void (replica = new Map([...copy].filter(([href]) => what === 'all' || isList(href)))),
+    /** From now on it answers from this copy: to lists, to reads by id, or to both. */
+    answerFrom: (copy: ReadonlyMap<string, string>, what: 'lists' | 'ids' | 'all') =>
+      void (replica = new Map([...copy].filter(([href]) => what === 'all' || isList(href) === (what === 'lists')))),
     answerFromNow: () => void (replica = new Map()),
   };
 }
@@ -122,6 +122,24 @@ describe('L15 a list that is far behind', () => {
       await at.clock.advance(30 * second);
       answerFromNow();
       await read(at, ids);
+    }
+  });
+
+  it('is believed although reads by id stay behind: they do not take the mirror back, and it claims no later moment', async () => {
+    const { at, copy, answerFrom } = await replicated();
+    await at.pull();
+    await read(at, vendorsOf(at));
+    answerFrom(copy(), 'ids');
+    await at.clock.advance(60 * second);
+    const ids = change(at, 4);
+    await at.pull();
+    const [before, claim] = [count(at, 'vendor_versions'), claimed(at)];
+    for (let runs = 0; runs < 4; runs++) {
+      await at.clock.advance(1_200 * second);
+      await read(at, ids);
+      await at.pull();
+      expect([runs, count(at, changed), count(at, 'vendor_versions')]).toEqual([runs, 4, before]);
+      expect(claimed(at)).toBeLessThanOrEqual(claim + 60 * second);
     }
   });
 

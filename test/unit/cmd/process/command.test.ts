@@ -61,7 +61,7 @@ describe('the process', () => {
     child.stdout!.once('data', () => child.stdout!.destroy());
     const stderr = text(child.stderr!);
     await once(child, 'close');
-    expect([child.exitCode, await stderr]).toEqual([0, '']);
+    expect([child.exitCode, await stderr]).toEqual([1, '']);
   });
 
   it('J1 ends cleanly at the first signal, and keeps what it has read', async () => {
