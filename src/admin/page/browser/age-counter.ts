@@ -21,7 +21,7 @@ export function countAges(): AgeCounter {
       const [past, exact] = [now - moment, exactWords(moment, now)];
       const shown = { now: exactWords(now, 0), at: exact, for: inWords(Math.max(0, past)), ago: agoInWords(past) };
       const words = shown[kind as keyof typeof shown];
-      if (time.textContent !== words && !isSelected(time)) time.textContent = words;
+      if (time.textContent !== words && !isSelected(time)) time.replaceChildren(...withWholeDates(words));
       if (time.title !== exact) time.title = exact;
     }
   };
@@ -48,6 +48,16 @@ export function exactWords(moment: number, now: number): string {
 
 function utc(moment: number): string {
   return new Date(moment).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** No line ends within a date. */
+function withWholeDates(words: string): (string | HTMLElement)[] {
+  return words.split(/(\d{4}-\d\d-\d\d)/).map((part, index) => {
+    if (index % 2 === 0) return part;
+    const date = document.createElement('span');
+    date.textContent = part;
+    return date;
+  });
 }
 
 /** Somebody is selecting it, to copy it: it must hold still. */
