@@ -293,9 +293,10 @@ async function send(attempt: Attempt): Promise<Answer> {
     attempt.onSend();
     const answer = await exchange(exchangeOf(attempt), { ...dependencies, timeout: service.timeout });
     status = answer.status;
-    const made = servedAt(answer);
-    const sent = made === undefined ? undefined : made + (ageOf(answer) ?? 0);
-    dependencies.serviceTime?.observe({ sentAt, answeredAt: clock.now(), servedAt: sent });
+    // The `Date` of a cache's copy is of when the copy was made.
+    const dated = servedAt(answer);
+    const nowThere = dated === undefined ? undefined : dated + (ageOf(answer) ?? 0);
+    dependencies.serviceTime?.observe({ sentAt, answeredAt: clock.now(), servedAt: nowThere });
     return answer;
   } finally {
     const ms = clock.monotonic() - begun;

@@ -90,6 +90,11 @@ export function changedUnedited(difference: Difference): readonly string[] {
   return isEdited(difference) ? [] : changedValues(difference).filter((field) => field !== 'presence');
 }
 
+/** Whether the vendor is stored as the reading showed it. */
+export function isStored({ kind }: Verdict): boolean {
+  return kind === 'created' || kind === 'updated' || kind === 'unchanged';
+}
+
 /** The verdict on a reading that equals the stored vendor. */
 export function unchangedVerdict({
   held_since_ms,

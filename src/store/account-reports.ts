@@ -12,9 +12,8 @@
 import { firstMoment } from './retention.ts';
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
-import { findingCounts, type FindingCount } from './findings.ts';
+import { findingCounts, unsentFields, type FindingCount, type UnsentField } from './findings.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
-import { unsentFields, type UnsentField } from './findings.ts';
 import { declinedRequests, type DeclinedRequest } from './not-honoured.ts';
 import { refusalsOf, type ReportedRefusals } from './refusals.ts';
 import { failuresOfRuns, latestRuns, type Carriers, type FailedSince, type LatestRuns } from './runs.ts';

@@ -22,6 +22,7 @@ import type { UnsteadyFields } from './unsteady-fields.ts';
 import type { Database } from './sql/database.ts';
 import type { Connection } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
+import { holdsValue } from './vendors.ts';
 import { ofVendor, mirrorSql, statement, type Statement, numbersIn } from './sql/statement.ts';
 
 /** How many vendors must show that lists leave a field out, before many were asked. */
@@ -176,14 +177,19 @@ export class DetailRows {
 
   /** Reads by id of these vendors showed a field otherwise than lists do. */
   learnShown(account_id: string, field: string, vendorids: readonly number[], learned_at: string): void {
-    const kept = JSON.stringify(vendorids.slice(0, keptWitnesses));
-    this.#note.send({ account_id, field, vendorids: kept, learned_at, is_shown: 1 });
+    this.#learn({ account_id, field, learned_at, is_shown: 1 }, vendorids);
   }
 
   /** Reads by id of these vendors showed a field that lists stopped to show. */
   learnLeftOut(account_id: string, field: string, vendorids: readonly number[], learned_at: string): void {
-    const kept = JSON.stringify(vendorids.slice(0, keptWitnesses));
-    this.#note.send({ account_id, field, vendorids: kept, learned_at, is_shown: 0 });
+    this.#learn({ account_id, field, learned_at, is_shown: 0 }, vendorids);
+  }
+
+  #learn(
+    learned: OfAccount & { field: string; learned_at: string; is_shown: 0 | 1 },
+    vendorids: readonly number[],
+  ): void {
+    this.#note.send({ ...learned, vendorids: JSON.stringify(vendorids.slice(0, keptWitnesses)) });
   }
 
   #takeBack({ account_id, field }: OfAccount & { field: string }, others: readonly number[]): void {
@@ -385,14 +391,14 @@ export class Details {
       (at) => sql`
       SELECT count(*) AS vendors FROM vendors
       WHERE account_id = ${at('account_id')} AND vendorid IN ${numbersIn(at('vendorids'))}
-        AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')`,
+        AND ${holdsValue(at('path'))}`,
     );
     this.#holders = statement(
       db,
       (at) => sql`
       SELECT vendorid FROM vendors
       WHERE account_id = ${at('account_id')} AND presence = 'present' AND vis_state = 0
-        AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')
+        AND ${holdsValue(at('path'))}
       LIMIT +${at('limit')}`,
     );
     this.#forgetUnsteady = statement(
@@ -454,7 +460,7 @@ export class Details {
     const now = timestamp(this.#clock.now());
     await this.#database.write(() => {
       this.#rows.learnLeftOut(accountId, field, vendorids, now);
-      this.#findings.sent(accountId, field, 'Reads by id show it.');
+      this.#findings.sentAfterAll(accountId, field, 'Reads by id show it.');
     });
   }
 

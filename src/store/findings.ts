@@ -8,7 +8,7 @@ import type { FindingKind, FindingTable, VendorKey } from './sql/schema.ts';
 import { expiringBy } from './retention.ts';
 import type { Connection } from './sql/statement.ts';
 import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
-import { unreadableCounts, type UnreadableCount } from './vendors.ts';
+import { holdsValue, unreadableCounts, type UnreadableCount } from './vendors.ts';
 
 export interface Finding {
   readonly kind: FindingKind;
@@ -118,7 +118,7 @@ export class Findings {
       (at) => sql`
         SELECT vendorid FROM vendors
         WHERE account_id = ${at('account_id')} AND presence IN ('present', 'suspect')
-          AND coalesce(json_extract(raw, ${at('path')}), '') NOT IN ('', '[]')
+          AND ${holdsValue(at('path'))}
         LIMIT 1`,
     );
     this.#counts = findingCounts(db);
@@ -194,7 +194,7 @@ export class Findings {
   }
 
   /** The service sends a field after all. Runs inside a transaction. */
-  sent(accountId: string, field: string, explanation: string): void {
+  sentAfterAll(accountId: string, field: string, explanation: string): void {
     const explained_at = timestamp(this.#clock.now());
     this.#sentAgain.send({ account_id: accountId, field, explained_at, explanation });
   }
@@ -215,9 +215,9 @@ export class Findings {
       if (before.size > 0 && appeared.length + disappeared.length > 0)
         this.add(id, accountId, { kind: 'field_drift', vendorid: null, fields: { appeared, disappeared } });
       for (const { field } of await this.#unsent.all({ accountId }))
-        if (excluded.includes(field)) this.sent(accountId, field, 'It is excluded.');
-        else if (names.includes(field)) this.sent(accountId, field, 'Lists show it again.');
-      // The path to another name would have to be quoted.
+        if (excluded.includes(field)) this.sentAfterAll(accountId, field, 'It is excluded.');
+        else if (names.includes(field)) this.sentAfterAll(accountId, field, 'Lists show it again.');
+      // In the path to another name, characters would have to be escaped.
       for (const field of disappeared.filter((name) => /^\w+$/.test(name)))
         if (await this.#isHeld.get({ account_id: accountId, path: `$."${field}"` }))
           this.add(id, accountId, { kind: 'field_drift', vendorid: null, fields: { unsent: field } });

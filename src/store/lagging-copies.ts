@@ -24,8 +24,11 @@ const oldestCopy = 10 * 60_000;
 const ofCopy = ['updated_at', 'begun_ms', 'wait_ms', 'age_ms'] as const;
 
 interface JudgedBy {
+  /** How long the service may answer from an old copy, as far as is known, in milliseconds. */
   readonly lag: number;
+  /** Whether a read by id can tell what a list shows, and is asked next; true by default. */
   readonly readsById?: boolean | undefined;
+  /** Whether a list shows it, or a read by id. */
   readonly isListed: boolean;
 }
 
@@ -99,9 +102,6 @@ export class LaggingCopies {
 
   /**
    * Judges a reading that differs from the stored vendor, by the record that would be stored. Runs inside a transaction.
-   * @param lag how long the service may answer from an old copy, as far as is known, in milliseconds
-   * @param readsById whether a read by id can tell what a list shows, which is asked next
-   * @param isListed whether a list shows it, or a read by id
    * @returns undefined for what is not earlier, and where it is to be believed; otherwise the age of the copy and how long it is not
    * believed, both in milliseconds
    */
@@ -126,9 +126,10 @@ export class LaggingCopies {
     const age = ended === undefined ? begun - stored.held_since_ms : Math.max(0, this.#clock.now() - ended);
     const updatedAt = updated_at ?? '';
     const first = await this.#first.get({ ...key, updated_at: updatedAt });
-    const long = Math.max(lag, limits.copyBelievedAfter);
-    const { begun_ms = begun, wait_ms = isListed ? Math.max(age, long) : long } = first ?? {};
-    const left = begun_ms + (isListed ? wait_ms : Math.min(wait_ms, long)) - begun;
+    const shortest = Math.max(lag, limits.copyBelievedAfter);
+    const { begun_ms = begun, wait_ms = isListed ? Math.max(age, shortest) : shortest } = first ?? {};
+    // A read by id is not believed later because a list showed the same before.
+    const left = begun_ms + (isListed ? wait_ms : Math.min(wait_ms, shortest)) - begun;
     if (left <= 0) return undefined;
     this.#note.send({ ...key, updated_at: updatedAt, begun_ms, wait_ms, age_ms: age });
     if (!readsById) this.#raiseAge(key.account_id, age, begun);

@@ -15,6 +15,7 @@ import {
   forgottenVerdict,
   isEdited,
   rejectedVerdict,
+  isStored,
   unacceptedVerdict,
   unchangedVerdict,
   type Acceptance,
@@ -203,13 +204,12 @@ export class ReadingWriter {
       ? await this.#update(stored, row, stamp, context, false, [...details, ...shownOtherwise(row.vendorid)])
       : await this.#create(key, row, stamp, await this.#changeContextOf(context), true);
     if (stored && verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq, shown);
-    const isAnswer = ['created', 'updated', 'unchanged'].includes(verdict.kind);
-    if (isAnswer) await this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
+    if (isStored(verdict)) await this.#copies.settle(key, verdict.kind === 'unchanged', stamp);
     // The answer to a write need not be what a read by id shows.
     if (context.askedAt === undefined) return verdict;
     if (stored) await this.#details.learn(key, stored, row.raw, timestamp(this.#clock.now()));
     // An old copy may have answered.
-    if (details.length > 0 && isAnswer)
+    if (details.length > 0 && isStored(verdict))
       this.#details.read(key, stamp.readSeq, timestamp(context.askedAt - context.lag));
     return verdict;
   }

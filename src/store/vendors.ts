@@ -2,7 +2,7 @@
  * The stored vendors: the row of each with its balances and tax defaults, its JSON, those that were forgotten on request, and scans of an
  * account in chunks.
  */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { inOrder } from '../domain/concurrency.ts';
 import { minorUnits } from '../domain/amounts.ts';
 import { nextPresence, type AbsenceEvidence, type PresenceState } from '../domain/presence.ts';
@@ -232,6 +232,10 @@ export interface UnreadableCount {
   readonly field: string;
   readonly vendors: number;
 }
+
+/** Whether the record of a vendor holds a value in the field of that JSON path: not null, no empty text or list. */
+export const holdsValue = (path: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`coalesce(json_extract(raw, ${path}), '') NOT IN ('', '[]')`;
 
 /** Prepares the counts of an account, the most frequent first: an index holds these vendors alone. */
 export function unreadableCounts(db: Connection): Statement<OfAccount, UnreadableCount> {

@@ -120,7 +120,7 @@ function resultOf({ random }: SyncAccount, found: ReadResult, openDeliveries: re
 /** Rounds of reading vendors that were guarded; those that still change stay in the queue. */
 const rounds = 3;
 
-/** Of a run for one vendor that was guarded, in milliseconds. */
+/** How long a run waits at most until a guarded vendor may be read again, in milliseconds. */
 const longestWait = 60_000;
 
 /** Settles marks that were made before a complete sweep began, by what it showed. */

@@ -31,7 +31,7 @@ import { MirrorError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { readRetryLimits } from '../domain/retry.ts';
 import { movingFields } from '../domain/vendor.ts';
-import { changedUnedited, type Verdict } from '../store/acceptance.ts';
+import { changedUnedited, isStored, type Verdict } from '../store/acceptance.ts';
 import { enoughProbed } from '../store/details.ts';
 import type { Run } from '../store/runs.ts';
 import type { RunTrigger } from '../store/sql/schema.ts';
@@ -60,9 +60,6 @@ const longestRead = 5_000;
 
 /** So many changed vendors that could not be read stay before all others for the next run. */
 const mostLeftDue = limits.detailsOthers / 2;
-
-/** What a read by id that was accepted has for its verdict. */
-const accepted: ReadonlySet<string> = new Set(['created', 'updated', 'unchanged']);
 
 export interface DetailsOptions extends AttemptOptions {
   readonly run: Run;
@@ -148,9 +145,9 @@ class DetailReader {
     const others = listed.filter(({ isDue, vendorid }) => !isDue && !read.has(vendorid)).slice(0, limits.detailsOthers);
     const inTurn = [...due, ...others].map(({ vendorid }) => vendorid);
     const { failed, refused } = await this.#read(inTurn);
-    const isDue = new Set(waiting.filter((one) => one.isDue).map(({ vendorid }) => vendorid));
-    const mayFollow = [...failed, ...hidden].filter((vendorid) => isDue.has(vendorid));
-    // The next run may read them; but many must not stand before all others each time.
+    const changed = new Set(waiting.filter(({ isDue }) => isDue).map(({ vendorid }) => vendorid));
+    // The next run may read these; but many must not stand before all others each time.
+    const mayFollow = [...failed, ...hidden].filter((vendorid) => changed.has(vendorid));
     const stay = new Set(mayFollow.length <= mostLeftDue ? mayFollow : []);
     const inVain = [...failed, ...refused, ...hidden].filter((vendorid) => !stay.has(vendorid));
     if (inVain.length > 0) await mirror.details.readInVain(run, inVain);
@@ -298,7 +295,7 @@ class DetailReader {
       if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
       if (found.kind === 'record') this.#note(vendorid, found.verdict);
       if (found.kind !== 'record') (isPassing(found) ? failed : refused).push(vendorid);
-      else if (accepted.has(found.verdict.kind)) shown.push(vendorid);
+      else if (isStored(found.verdict)) shown.push(vendorid);
     });
     return { shown, failed, refused };
   }

@@ -13,7 +13,7 @@ import type { Refusal } from '../domain/optional-requests.ts';
 import type { ReadStamp, VendorPage, VendorRow } from '../domain/reading.ts';
 import { secondLookDelay } from '../domain/retry.ts';
 import { balanceFields, kept, movingFields, vendorFields, type Vendor } from '../domain/vendor.ts';
-import { changedUnedited, changedValues, isNews, type Verdict } from '../store/acceptance.ts';
+import { changedUnedited, changedValues, isNews, isStored, type Verdict } from '../store/acceptance.ts';
 import type { Finding, ObservedFields } from '../store/findings.ts';
 import type { ChangeClassifier, Evidence, SweepContext } from '../store/reading-writer.ts';
 import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
@@ -62,8 +62,8 @@ export interface ObservationOptions {
 export async function observe(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
   const { mirror, accountId } = account;
   const { moved, walked } = await mirror.runs.listMoves(accountId);
-  const observer = new PageObserver();
-  observer.fields.parsesAll = (await mirror.findings.unsent(accountId)).length > 0;
+  const unsent = await mirror.findings.unsent(accountId);
+  const observer = new PageObserver({ parsesAll: unsent.length > 0 });
   const plan = sweepPlan(account, options, observer);
   const result = await sweep({ ...plan, ...(await knownOfLists(account)), moves: movesOften(moved, walked) });
   if (result.conclusion.complete && result.conclusion.proof === 'windows')
@@ -92,7 +92,7 @@ export type HiddenObservation = HiddenWalks & Pick<Observation, 'allStored' | 'g
  * @returns as `hiddenWalks`, and what they observed.
  */
 export async function observeHidden(account: SyncAccount, options: ObservationOptions): Promise<HiddenObservation> {
-  const observer = new PageObserver();
+  const observer = new PageObserver({ parsesAll: false });
   const walked = await hiddenWalks(account, sweepPlan(account, options, observer));
   return { ...walked, allStored: observer.allStored, guarded: observer.guarded };
 }
@@ -139,8 +139,13 @@ class PageObserver {
   readonly unedited: number[] = [];
   readonly unusable = new Map<number, string>();
   readonly lagging = new Map<number, number>();
-  readonly fields = new FieldWatch();
+  readonly fields: FieldWatch;
   allStored = true;
+
+  /** @param parsesAll as in `FieldWatch` */
+  constructor({ parsesAll }: { readonly parsesAll: boolean }) {
+    this.fields = new FieldWatch(parsesAll);
+  }
 
   add(verdicts: ReadonlyMap<number, Verdict>, stamp: ReadStamp): void {
     const news: number[] = [];
@@ -155,7 +160,7 @@ class PageObserver {
       // A guarded change counts as news; a change without an event answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);
       if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
-      this.allStored &&= ['created', 'updated', 'unchanged'].includes(verdict.kind);
+      this.allStored &&= isStored(verdict);
     }
     this.news.addAll(news);
   }
@@ -251,17 +256,21 @@ function wasAnnounced({ marked, unanswered }: Evidence, changedAt: number | unde
 class FieldWatch {
   readonly #names = new Set<string>();
   #excluded: VendorRow['excluded'];
-  /** Whether rows are parsed that equal the stored ones too: where a field is missed, only they show that it is sent again. */
-  parsesAll = false;
+  readonly #parsesAll: boolean;
   #parsed = 0;
   #rows = 0;
+
+  /** @param parsesAll rows that equal the stored ones, too: where a field is missed, only they show that it is sent again */
+  constructor(parsesAll: boolean) {
+    this.#parsesAll = parsesAll;
+  }
 
   /** Wraps rows so that their fields are recorded when they are parsed. */
   watch(rows: readonly VendorRow[]): VendorRow[] {
     this.#rows += rows.length;
     this.#excluded ??= rows[0]?.excluded;
     const watched = rows.map((row) => new WatchedRow(row, this.#notice));
-    if (this.parsesAll) for (const row of watched) row.tryToParse();
+    if (this.#parsesAll) for (const row of watched) row.tryToParse();
     return watched;
   }
 

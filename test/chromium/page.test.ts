@@ -456,7 +456,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
       const top = async (): Promise<number> => (await page.locator('.skip').boundingBox())?.y ?? 0;
       expect([path, (await top()) < 0]).toEqual([path, true]);
       await page.keyboard.press('Tab');
-      expect(await page.evaluate('document.activeElement.innerText')).toBe('To the contents');
+      expect(await page.evaluate('document.activeElement.innerText')).toBe('Skip to the contents');
       expect([path, (await top()) >= 0]).toEqual([path, true]);
       await picture(page, `skip-${path.replaceAll('/', '-')}`);
       expect(await broken(page)).toEqual([]);

@@ -63,7 +63,7 @@ export interface Page {
 
 /** A page as it is sent: the frame that all pages share, and the version by which a browser knows that it has it already. */
 export function page({ title, root, wanted = '', content, now }: PageParts): Page {
-  const body = html`<a class="skip" href="#main">To the contents</a>
+  const body = html`<a class="skip" href="#main">Skip to the contents</a>
     <header id="top">
       <a class="home" href="${root}"><img src="${root}icon.svg" alt="" width="28" height="28" /> vendor-mirror</a>
       <form role="search" action="${root}vendors" method="get" data-live="${root}search" data-root="${root}">

@@ -81,7 +81,7 @@ export class PostgresSession {
 
   /**
    * Runs the work in one transaction, in which the names of tables are those of the schema. An error undoes it.
-   * @throws MirrorError as `run`, and `postgres_failed` where it is not certain that the transaction is where a standby has it.
+   * @throws MirrorError as `run`, and `postgres_failed` where the server stored it without its standby.
    */
   async atomically<T>(work: () => Promise<T>): Promise<T> {
     const { schema } = this.#server;

@@ -209,6 +209,19 @@ describe('a reading', () => {
     expect(held(at)).toBe('ours');
   });
 
+  it('L15 of our own write is applied where it goes back; a later read by id from before it is not', async () => {
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'first', '2026-11-20 12:00:00'));
+    age(at);
+    await at.record(await at.ask(), row(1, 'second', '2026-11-20 12:05:00'));
+    age(at);
+    expect(await at.record(await at.ask(), row(1, 'first', '2026-11-20 12:00:00'), 'write')).toBe('updated');
+    expect(await at.record(await at.ask(), row(1, 'ours', '2026-11-20 12:10:00'), 'write')).toBe('updated');
+    age(at);
+    expect(await at.record(await at.ask(), row(1, 'second', '2026-11-20 12:05:00'))).toBe('guarded');
+    expect(held(at)).toBe('ours');
+  });
+
   it('of our own write is not believed if another answer arrived meanwhile; the vendor is read after both', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'before'));

@@ -11,7 +11,7 @@ import type { AccountOptions } from '../../support/testbed/account.ts';
 async function leavingOut(
   fields: readonly string[],
   isLeft = { out: true },
-  { service, world = [], noted = () => true, ...options }: LeavingOut = {},
+  { service, world = [], noted = () => true, hides = () => false, ...options }: LeavingOut = {},
 ) {
   const read: number[] = [];
   const at = await testbed({
@@ -26,9 +26,9 @@ async function leavingOut(
       const answer = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[] } } };
       const result = answer.response?.result;
       if (result?.bill_vendors && isLeft.out)
-        result.bill_vendors = result.bill_vendors.map((row) =>
-          Object.fromEntries(Object.entries(row).filter(([name]) => !fields.includes(name))),
-        );
+        result.bill_vendors = result.bill_vendors
+          .filter((row) => !hides(Number(row['vendorid'])))
+          .map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !fields.includes(name))));
       return JSON.stringify(answer);
     },
   });
@@ -46,6 +46,8 @@ interface LeavingOut extends Pick<AccountOptions, 'vendors' | 'answer' | 'onRequ
   readonly service?: object;
   /** Which vendors have a note. */
   readonly noted?: (index: number) => boolean;
+  /** Which vendors lists lack. */
+  readonly hides?: (vendorid: number) => boolean;
 }
 
 /** What the mirror holds otherwise than reads by id show it. */
@@ -302,6 +304,26 @@ describe('fields that lists leave out', () => {
     await at.pull();
     expect(wrong(at)).toHaveLength(1);
     broken = 0;
+    await at.clock.advance(600_000);
+    await at.pull();
+    expect(wrong(at)).toEqual([]);
+  });
+
+  it('L14 a changed vendor that one list hides, and whose read fails then, is read with the run that sees it again', async () => {
+    let [broken, hidden] = [0, 0];
+    const answer = ({ pathname }: URL): Response | undefined =>
+      pathname.endsWith(`/${broken}`) ? Response.json({}, { status: 500 }) : undefined;
+    const { at, vendors } = await leavingOut(['note'], undefined, { answer, hides: (vendorid) => vendorid === hidden });
+    await at.pull();
+    await at.clock.advance(600_000);
+    broken = Number(vendors.all()[3]!['vendorid']);
+    vendors.edit(broken, { note: 'Unread' });
+    await at.pull();
+    hidden = broken;
+    await at.clock.advance(600_000);
+    await at.pull();
+    expect(wrong(at)).toHaveLength(2);
+    [broken, hidden] = [0, 0];
     await at.clock.advance(600_000);
     await at.pull();
     expect(wrong(at)).toEqual([]);
