@@ -101,7 +101,7 @@ notify: [{ name: target, url: "http://127.0.0.1:9/", secret: "whsec_${Buffer.all
     const callbacks = () => ['6BApk', 'other'].map((id) => service.sandbox.callbacks(id).all()[0]);
     await until(() => callbacks().every((callback) => callback?.verified === true));
     const vendors = service.sandbox.vendors('6BApk');
-    const [first = 0, second = 0] = at
+    const [first = 0, second = 0, unannounced = 0] = at
       .query<{ id: number }>(`SELECT vendorid AS id FROM vendors WHERE vis_state = 0 AND account_id = '6BApk'`)
       .map(({ id }) => id);
     const delivered = taken(daemon, service, 2);
@@ -109,8 +109,9 @@ notify: [{ name: target, url: "http://127.0.0.1:9/", secret: "whsec_${Buffer.all
     vendors.edit(second, { vis_state: 1 });
     await delivered;
     await until(() => at.query(`SELECT 1 FROM deliveries WHERE outcome = 'pending'`).length === 0);
+    await until(() => at.query('SELECT 1 FROM _publications').length === 1);
     expect(await daemon.end()).toBe(0);
-    vendors.edit(first, { phone: '+49 30 5550199' });
+    vendors.edit(unannounced, { phone: '+49 30 5550199' });
     expect((await at.run('reconcile')).status).toBe(0);
     const [registered] = callbacks();
 
