@@ -243,7 +243,7 @@ export function unreadableCounts(db: Connection): Statement<OfAccount, Unreadabl
     db,
     (at) => sql`
     SELECT f.value AS field, count(*) AS vendors FROM vendors v, json_each(v.unreadable_fields) f
-    WHERE v.account_id = ${at('accountId')} AND v.unreadable_fields IS NOT NULL AND v.presence IN ('present', 'suspect')
+    WHERE v.account_id = ${at('accountId')} AND v.unreadable_fields IS NOT NULL AND v.presence NOT IN ('missing', 'gone')
     GROUP BY f.value
     ORDER BY vendors DESC, f.value`,
   );

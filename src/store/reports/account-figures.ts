@@ -166,7 +166,8 @@ export class AccountFigures {
     const version = await this.#db.version();
     const known = this.#owed.get(accountId);
     if (known && version !== undefined && known.version === version) return known;
-    const owing = { version, owed: await this.#report(accountId), payables: await this.#payables(accountId) };
+    const owed = await this.#report(accountId);
+    const owing = { version, owed, payables: await this.#payables(accountId, owed) };
     this.#owed.set(accountId, owing);
     return owing;
   }

@@ -129,34 +129,51 @@ export interface Payables {
 /** So many of each currency are shown, and so many in all. */
 const [largestOfCurrency, largestShown] = [3, 12];
 
-/** The largest payables of an account. Sorts all of them. */
-export function largestPayables(db: Connection): (accountId: string) => Promise<Payables> {
-  type Row = AmountColumns & Pick<Payable, 'vendorid' | 'vendor' | 'state' | 'currency'>;
-  const largest = (amount: typeof amounts, states: typeof amounts) => {
-    const rows = statement<OfAccount & { ofCurrency: number; shown: number }, Row>(
+/** The largest payables of an account, of which `owedReport` said what is owed: those of the currency with most vendors first. */
+export function largestPayables(db: Connection): (accountId: string, report: OwedReport) => Promise<Payables> {
+  type Row = AmountColumns & Pick<Payable, 'vendorid' | 'vendor' | 'state'>;
+  const isActive = ({ state }: OwedRow): boolean => state === 'active';
+  const largest = (amount: typeof amounts, ofActive: boolean) => {
+    // The names are joined to the few rows that are shown.
+    const states = ofActive ? sql`state = 'active'` : sql`state IN ('archived', 'deleted', 'unknown')`;
+    const rows = statement<OfAccount & { currency: string; shown: number }, Row>(
       db,
       (at) => sql`
-        SELECT vendorid, vendor, state, currency, ${amounts} FROM (
-          SELECT vendorid, vendor_name AS vendor, state, currency, outstanding, overdue, outstanding_minor, overdue_minor, count(*) OVER (PARTITION BY currency) AS vendors,
-            row_number() OVER (PARTITION BY currency ORDER BY ${amount} DESC, vendorid) AS place
-          FROM payables WHERE account_id = ${at('accountId')} AND ${amount} > 0 AND ${states}) AS largest
-        WHERE place <= ${at('ofCurrency')} ORDER BY vendors DESC, currency, place LIMIT +${at('shown')}`,
+        SELECT p.vendorid, v.vendor_name AS vendor, state, ${amounts} FROM (
+          SELECT vendorid, state, outstanding, overdue, outstanding_minor, overdue_minor FROM balance_history
+          WHERE account_id = ${at('accountId')} AND ${states} AND currency = ${at('currency')} AND valid_to IS NULL AND ${amount} > 0
+          ORDER BY ${amount} DESC, vendorid LIMIT +${at('shown')}) AS p
+        JOIN vendors AS v ON v.account_id = ${at('accountId')} AND v.vendorid = p.vendorid
+        ORDER BY ${amount} DESC, p.vendorid`,
     );
-    return async (accountId: string): Promise<Payable[]> =>
-      (await rows.all({ accountId, ofCurrency: largestOfCurrency, shown: largestShown })).map((row) => {
-        const { vendorid, vendor, state, currency } = withoutBlobs(row);
-        return { vendorid, vendor, state, currency, ...amountsOf(row) };
-      });
+    return async (accountId: string, report: OwedReport): Promise<Payable[]> => {
+      const found: Payable[] = [];
+      for (const currency of byVendors(report.rows.filter((row) => isActive(row) === ofActive))) {
+        const shown = Math.min(largestOfCurrency, largestShown - found.length);
+        if (shown === 0) break;
+        for (const row of await rows.all({ accountId, currency, shown })) {
+          const { vendorid, vendor, state } = withoutBlobs(row);
+          found.push({ vendorid, vendor, state, currency, ...amountsOf(row) });
+        }
+      }
+      return found;
+    };
   };
-  const active = sql`state = 'active'`;
-  const outstanding = largest(sql`outstanding`, active);
-  const overdue = largest(sql`overdue`, active);
-  const inactive = largest(sql`outstanding`, sql`state <> 'active'`);
-  return async (accountId) => ({
-    outstanding: await outstanding(accountId),
-    overdue: await overdue(accountId),
-    inactive: await inactive(accountId),
+  const outstanding = largest(sql`outstanding`, true);
+  const overdue = largest(sql`overdue`, true);
+  const inactive = largest(sql`outstanding`, false);
+  return async (accountId, report) => ({
+    outstanding: await outstanding(accountId, report),
+    overdue: await overdue(accountId, report),
+    inactive: await inactive(accountId, report),
   });
+}
+
+/** The currencies of the rows, that of most vendors first. */
+function byVendors(rows: readonly OwedRow[]): string[] {
+  const vendors = new Map<string, number>();
+  for (const row of rows) vendors.set(row.currency, (vendors.get(row.currency) ?? 0) + row.vendors);
+  return [...vendors].sort(([a, most], [b, more]) => more - most || (a < b ? -1 : 1)).map(([currency]) => currency);
 }
 
 /** What is owed to vendors that are not active, in words; nothing where it is zero. */

@@ -19,9 +19,9 @@ it('figures that are slow to arrive: the earlier ones are shown for half a minut
   expect(await waited()).toBeNull();
   answers[0]!(sampleFigures);
   expect(await cache.of('6BApk')).toBe(sampleFigures);
-  await clock.advance(20_000);
+  await clock.advance(30_000);
   expect(await waited()).toBe(sampleFigures);
-  await clock.advance(13_000);
+  await clock.advance(26_000);
   expect(await waited()).toBeNull();
   const fresh = { ...sampleFigures, found: [] };
   answers[1]!(fresh);
