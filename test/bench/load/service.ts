@@ -12,8 +12,8 @@ export interface ServiceParams {
   readonly latency?: number;
 }
 
-/** `round`: so many of a hundred vendors are edited. `edit`: one vendor is. */
-export type ServiceQuestion = { readonly round: number } | { readonly edit: number; readonly edited: boolean };
+/** `round`: so many of a hundred vendors are edited. `edit`: one vendor is, once more: what comes back as it was would be taken for an old copy. */
+export type ServiceQuestion = { readonly round: number } | { readonly edit: number };
 
 export interface ServiceResult {
   readonly baseUrl: string;
@@ -28,7 +28,7 @@ export async function job({ vendors, perPage, latency = 0 }: ServiceParams): Pro
   const texts = textsOf();
   let round = 0;
   const pages = new Map<number, Buffer>();
-  const edited = new Set<number>();
+  const edits = new Map<number, number>();
 
   const page = (number: number): Buffer => {
     const bytes = pages.get(number) ?? Buffer.from(texts.page(number, perPage, vendors, round));
@@ -36,7 +36,7 @@ export async function job({ vendors, perPage, latency = 0 }: ServiceParams): Pro
     return bytes;
   };
   const one = (vendorid: number): string =>
-    `{"response":{"result":{"bill_vendor":${texts.vendor(vendorid - firstId, edited.has(vendorid))}}}}`;
+    `{"response":{"result":{"bill_vendor":${texts.vendor(vendorid - firstId, edits.get(vendorid) ?? 0)}}}}`;
   const prepare = (): void => {
     pages.clear();
     if (vendors <= kept) for (let number = 1; number <= Math.ceil(vendors / perPage); number += 1) page(number);
@@ -67,8 +67,7 @@ export async function job({ vendors, perPage, latency = 0 }: ServiceParams): Pro
       if ('round' in question) {
         ({ round } = question);
         prepare();
-      } else if (question.edited) edited.add(question.edit);
-      else edited.delete(question.edit);
+      } else edits.set(question.edit, (edits.get(question.edit) ?? 0) + 1);
       return Promise.resolve();
     },
     stop: () => closed(server),

@@ -64,9 +64,8 @@ export function follower(
   read: Read,
 ): { readonly each: () => Promise<number>; readonly end: () => void } {
   const line = new Line(listener.port);
-  let round = 0;
   const follow = async (vendorid: number): Promise<number> => {
-    await service.ask({ edit: vendorid, edited: round % 2 === 1 });
+    await service.ask({ edit: vendorid });
     const before = await read(vendorid);
     const begun = performance.now();
     const sent = line.send(delivery(listener, vendorid));
@@ -77,10 +76,7 @@ export function follower(
     return ms;
   };
   return {
-    each: () => {
-      round += 1;
-      return each(follow);
-    },
+    each: () => each(follow),
     end: () => line.end(),
   };
 }
