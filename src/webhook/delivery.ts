@@ -246,13 +246,13 @@ export type FoundOrders = Pick<Verifiers, 'keyOrders' | 'keepKeyOrder'>;
 /**
  * Checks signatures, and learns in which order this service signs keys. Where no usual form fits, all orders are tried, in pieces between
  * which others have their turn. The order that fits is the service's, so it serves all accounts and keys. It is on disk before it is used:
- * a delivery that was accepted in an order is not the last one, neither after a restart nor where others use up the searches.
+ * a delivery that was accepted in an order is not the last one, neither after a restart nor at another process that takes deliveries, nor where
+ * others use up the searches.
  */
 export class SignatureCheck {
   readonly #clock: Clock;
   readonly #store: FoundOrders;
-  /** Undefined until they were read. */
-  #learned: readonly KeyOrder[] | undefined;
+  #learned: readonly KeyOrder[] = [];
   /** The last search of each account. */
   readonly #searches = new Map<string, { readonly begun: number; readonly ended: Promise<void> }>();
 
@@ -263,14 +263,14 @@ export class SignatureCheck {
 
   /** @throws MirrorError where the orders cannot be read, or one that fits cannot be kept; the next delivery tries again. */
   async isSigned(accountId: string, pairs: Pairs, signature: string, verifiers: readonly Secret[]): Promise<boolean> {
-    if (!this.#learned) {
-      const kept = await this.#store.keyOrders();
-      // Another delivery may have read them too, and found one more since.
-      this.#learned ??= kept;
-    }
-    if (isSigned(pairs, signature, verifiers, this.#learned)) return true;
+    const known = this.#learned;
+    if (isSigned(pairs, signature, verifiers, known)) return true;
     const given = digestOf(signature);
     if (!given || verifiers.length === 0) return false;
+    const kept = await this.#store.keyOrders();
+    // Another delivery may have found one more meanwhile.
+    if (this.#learned === known) this.#learned = kept;
+    if (isSigned(pairs, signature, verifiers, this.#learned)) return true;
     const last = this.#searches.get(accountId);
     if (last && this.#clock.monotonic() - last.begun < timeBetweenSearches) await last.ended;
     else {

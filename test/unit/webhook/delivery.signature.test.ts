@@ -204,6 +204,15 @@ describe('L28 what the reference leaves open', () => {
     expect(await restarted.isSigned('a', full, right, [key])).toBe(true);
   });
 
+  it('an order that one process found needs no search in another one that has begun before', async () => {
+    const orders = store();
+    const right = sign(json(inOrder(own)));
+    const [one, other] = [new SignatureCheck(virtualClock(), orders), new SignatureCheck(virtualClock(), orders)];
+    expect(await other.isSigned('a', full, 'A'.repeat(43) + '=', [key])).toBe(false);
+    expect(await one.isSigned('a', full, right, [key])).toBe(true);
+    expect(await other.isSigned('a', full, right, [key])).toBe(true);
+  });
+
   it('an order that could not be kept or read is believed by nobody, and the next delivery tries again at once', async () => {
     const orders = store();
     const check = new SignatureCheck(virtualClock(), orders);
