@@ -226,6 +226,8 @@ describe('the container', () => {
       expect(daemon.ports).toBeUndefined();
       expect(text('container/Caddyfile.postgres')).toMatch(new RegExp(`reverse_proxy @listener .*\\b${name}:8787\\b`));
     }
+    const [every = ''] = /(?<=health_interval )\S+/.exec(text('container/Caddyfile.postgres')) ?? [];
+    expect(parseDuration(every)).toBeLessThan(2_000);
     expect(caddy?.volumes?.[0]).toMatch(/^\.\/Caddyfile\.postgres:/);
     expect(postgres?.ports).toBeUndefined();
     for (const { image } of [postgres ?? {}, caddy ?? {}]) expect(image).toMatch(/^docker\.io\/[\w/-]+:\d+$/);
