@@ -16,16 +16,15 @@ export interface CallOptions {
 export interface ReadOptions extends CallOptions {
   readonly priority?: Priority | undefined;
   /** Called with the number of each request. */
-  readonly onStamp?: (stamp: ReadStamp) => void;
+  readonly onStamp?: ((stamp: ReadStamp) => void) | undefined;
   readonly retryLimits?: RetryLimits | undefined;
 }
 
-export interface ListOptions extends CallOptions {
+export interface ListOptions extends Omit<ReadOptions, 'priority'> {
   /** Only vendors of this state. The service may ignore it: check the rows. */
   readonly visState?: 1 | 2 | undefined;
   /** Rows of a page; the setting by default. The service may ignore it, or return fewer. */
   readonly size?: number | undefined;
-  readonly retryLimits?: RetryLimits | undefined;
   /** Whether it is the first page, whose number may also be 0. Page 1 by default. */
   readonly isFirst?: boolean | undefined;
 }
@@ -60,22 +59,26 @@ export class VendorsApi {
    * the service honours page sizes.
    */
   async page(number: number, options: ListOptions = {}): Promise<VendorPage> {
-    const { isFirst = number === 1, visState, size, signal, retryLimits } = options;
+    const { isFirst = number === 1, visState, size, ...sending } = options;
     const { paging, optional } = this.#options;
     const { perPage } = paging;
     if (!isFirst || size !== undefined || visState !== undefined)
       return this.#page(number, {
-        ...{ isFirst, visState, signal, retryLimits },
+        ...{ isFirst, visState, ...sending },
         size: size ?? (this.#sized ? perPage : undefined),
       });
     const { page, sized } = await optional.firstPage((asked, limits) =>
-      this.#page(number, { isFirst, size: asked ? perPage : undefined, signal, retryLimits: limits ?? retryLimits }),
+      this.#page(number, {
+        ...{ isFirst, ...sending },
+        size: asked ? perPage : undefined,
+        retryLimits: limits ?? sending.retryLimits,
+      }),
     );
     this.#sized = sized;
     return page;
   }
 
-  #page(page: number, { isFirst, visState, size, signal, retryLimits }: ListOptions): Promise<VendorPage> {
+  #page(page: number, { isFirst, visState, size, ...sending }: ListOptions): Promise<VendorPage> {
     const { baseUrl, paging } = this.#options;
     const query = {
       [paging.pageParam]: String(page),
@@ -95,8 +98,7 @@ export class VendorsApi {
         ...(isFirst && {
           remedyElsewhere: `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${this.#accountId}; if both were right before, something between here and the service answers in its place.`,
         }),
-        signal,
-        retryLimits,
+        ...sending,
       },
       (answered) => readVendorPage(answered, page, this.#excluded),
     );

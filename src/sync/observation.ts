@@ -20,7 +20,7 @@ import { noCounts, type RunCounts, type Sweeping } from '../store/runs.ts';
 import type { FindingKind, RunTrigger } from '../store/sql/schema.ts';
 import type { SameAccount } from './same-account.ts';
 import { IdSet } from './sweep/id-set.ts';
-import { sweep, sweepOfState, type SweepPlan, type SweepResult } from './sweep/sweep.ts';
+import { firstOfState, sweep, sweepOfState, type SweepPlan, type SweepResult } from './sweep/sweep.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** What a sweep of the default list observed, besides the changes it made to the mirror. */
@@ -108,7 +108,9 @@ interface HiddenWalks {
   readonly lacks: 'nothing' | 'incomplete' | Refusal;
 }
 
-/** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. */
+const hiddenStates = [1, 2] as const;
+
+/** Sweeps the lists of the states that the default list may hide, as far as the service honours the filter. Their first pages are asked for at once. */
 export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promise<HiddenWalks> {
   const seen = new IdSet();
   const firstShown = new IdSet();
@@ -116,8 +118,17 @@ export async function hiddenWalks(account: SyncAccount, plan: SweepPlan): Promis
   let lacks: HiddenWalks['lacks'] = 'nothing';
   const planned = { ...plan, ...(await knownOfLists(account)) };
   const onShown = (vendorids: readonly number[]): void => firstShown.addAll(vendorids);
-  for (const state of [1, 2] as const) {
-    const walked = await account.optional.try('search[vis_state]', () => sweepOfState(planned, state, onShown));
+  const firsts = new Map<1 | 2, Promise<readonly number[]>>();
+  for (const state of hiddenStates) {
+    const walked = await account.optional.try('search[vis_state]', async () => {
+      if (plan.concurrency > 1 && firsts.size === 0) {
+        const half = { ...planned, concurrency: Math.floor(plan.concurrency / 2) };
+        for (const each of hiddenStates) firsts.set(each, firstOfState(half, each));
+        await Promise.allSettled(firsts.values());
+      }
+      const first = await (firsts.get(state) ?? firstOfState(planned, state));
+      return sweepOfState(planned, state, first, onShown);
+    });
     if (walked === 'not_tried' || walked instanceof MirrorError)
       return { seen, firstShown, states, lacks: (await account.optional.refusalOf('search[vis_state]')) ?? 'once' };
     if (!walked) continue;

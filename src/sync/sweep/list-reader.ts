@@ -28,6 +28,8 @@ export interface ListSource {
   /** Applies a page. @returns a verdict for each vendor. */
   readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
   readonly onRequest: () => void;
+  /** The most requests under way at once. */
+  readonly concurrency: number;
   readonly signal: AbortSignal;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
@@ -135,16 +137,31 @@ export class ListReader {
     if (!this.#mustAsk) return this.fetch(1, undefined, retryLimits);
     this.#mustAsk = false;
     let refusal: unknown;
-    const one = await this.#fetch(1, { retryLimits }).catch((error: unknown) => {
-      if (!isNoSuchPage(error)) throw error;
-      refusal = error;
-      return undefined;
-    });
-    if (!this.#isDecided) this.#firstPage = 1;
-    const { latest } = await this.#askFirstPage(one);
-    if (this.#firstPage === 0) return this.fetch(1, undefined, retryLimits);
-    if (!latest) throw refusal;
-    return latest;
+    let onStamp = (): void => undefined;
+    const sent = new Promise<true>((resolve) => (onStamp = () => resolve(true)));
+    const asked = this.#fetch(1, { retryLimits, onStamp: () => onStamp() });
+    const isSent = await Promise.race([sent, Promise.allSettled([asked]).then(() => false)]);
+    const numbers = isSent ? [0, 2].slice(0, this.#source.concurrency - 1) : [];
+    const beside = new Map(numbers.map((page) => [page, this.#tryOnce(page)]));
+    try {
+      const one = await asked.catch((error: unknown) => {
+        if (!isNoSuchPage(error)) throw error;
+        refusal = error;
+        return undefined;
+      });
+      if (!this.#isDecided) this.#firstPage = 1;
+      const { latest } = await this.#askFirstPage(one, beside);
+      if (this.#firstPage === 0) return await this.fetch(1, undefined, retryLimits);
+      if (!latest) throw refusal;
+      return latest;
+    } finally {
+      await Promise.all(beside.values());
+    }
+  }
+
+  /** A page that is asked for right behind page 1; undefined where it is not answered: then it is asked for again, once page 1 was. */
+  #tryOnce(page: number): Promise<VendorPage | undefined> {
+    return this.#fetch(page, { retryLimits: { ...optionalRetryLimits, attempts: 1 } }).catch(() => undefined);
   }
 
   /** Asks where the pages count from. @returns whether that is elsewhere than was believed. */
@@ -152,10 +169,19 @@ export class ListReader {
     return this.#source.pages !== undefined && (await this.#askFirstPage()).isElsewhere;
   }
 
-  /** @returns also the latest answer to page 1: the one before may have come without rows by a fault. */
-  async #askFirstPage(one?: VendorPage): Promise<{ isElsewhere: boolean; latest: VendorPage | undefined }> {
+  /**
+   * @param beside pages that were asked for right behind page 1, to be used once
+   * @returns also the latest answer to page 1: the one before may have come without rows by a fault
+   */
+  async #askFirstPage(
+    one?: VendorPage,
+    beside = new Map<number, Promise<VendorPage | undefined>>(),
+  ): Promise<{ isElsewhere: boolean; latest: VendorPage | undefined }> {
     let latest = one;
     const ask = async (number: number): Promise<VendorPage> => {
+      const asked = await beside.get(number);
+      beside.delete(number);
+      if (asked) return asked;
       // Where page 1 is refused it may be for its size, and page 0 for the same.
       const page = await this.#fetch(number, { retryLimits: optionalRetryLimits, isFirst: number === 1 || !one });
       if (number === 1) latest = page;
@@ -190,7 +216,10 @@ export class ListReader {
   }
 
   /** Fetches a page by the number that the service gives it. */
-  async #fetch(page: number, options: Pick<ListOptions, 'size' | 'retryLimits' | 'isFirst'> = {}): Promise<VendorPage> {
+  async #fetch(
+    page: number,
+    options: Pick<ListOptions, 'size' | 'retryLimits' | 'isFirst' | 'onStamp'> = {},
+  ): Promise<VendorPage> {
     const { signal, onRequest, vendors } = this.#source;
     signal.throwIfAborted();
     onRequest();

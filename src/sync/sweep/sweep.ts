@@ -25,7 +25,6 @@ export interface SweepPlan extends ListSource {
   readonly clock: Clock;
   /** The most walks. */
   readonly sweepPasses: number;
-  readonly concurrency: number;
   /** The list changed during the last sweeps: windows are tried first. */
   readonly moves?: boolean;
   /** Whether the service honours the sizes of windows, as far as is known; true by default. */
@@ -178,17 +177,19 @@ async function join(
 
 /**
  * Sweeps the list of one state; undefined where the service does not honour the filter, or has no such vendor.
+ * @param first what `firstOfState` returned of it just now
  * @param onShown called with vendors that the list shows, before it is swept
  */
 export async function sweepOfState(
   plan: SweepPlan,
   visState: 1 | 2,
+  first: readonly number[],
   onShown?: (vendorids: readonly number[]) => void,
 ): Promise<SweepResult | undefined> {
   let swept: SweepResult | undefined;
   // A list that comes empty right after it had vendors is asked for once more.
   for (let tries = 0; tries < 2; tries++) {
-    const shown = await firstOfState(plan, visState);
+    const shown = tries === 0 ? first : await firstOfState(plan, visState);
     if (shown.length === 0) break;
     onShown?.(shown);
     swept = await sweep(plan, visState);
@@ -203,7 +204,7 @@ export async function sweepOfState(
  * these rows are of that state, and none is of another. What cannot be read is no state. A service that counts vendors of other states may leave
  * their places empty, on whole pages.
  */
-async function firstOfState(plan: SweepPlan, visState: 1 | 2): Promise<readonly number[]> {
+export async function firstOfState(plan: SweepPlan, visState: 1 | 2): Promise<readonly number[]> {
   const list = new ListReader(plan, visState, new ObservedOrder());
   await list.learnPages();
   let page = await list.first(optionalRetryLimits);

@@ -183,15 +183,19 @@ export async function walk({
 
   await take(first, 1);
   let requested = 1;
-  const upTo = function* (limit: () => number): Generator<number> {
-    while (requested < limit()) yield ++requested;
+  /** The page past the end, where the last one will be full if the list stands still: asked for with the last ones, and judged after them. */
+  let pastEnd: number | undefined;
+  const counted = function* (): Generator<number> {
+    while (!isOver() && requested < countedPages()) yield ++requested;
+    const isLastFull = met.steady && met.pages === countedPages() && met.total % full() === 0;
+    if (requested > 1 && isLastFull && !isOver() && requested < mostPages) yield (pastEnd = ++requested);
   };
-  await eachGotAndUsed(
-    upTo(() => (isOver() ? 0 : countedPages())),
-    concurrency,
-    fetchIfAny,
-    judge,
-  );
+  let past: VendorPage | undefined;
+  await eachGotAndUsed(counted(), concurrency, fetchIfAny, async (page, number) => {
+    if (number === pastEnd) past = page;
+    else await judge(page, number);
+  });
+  if (pastEnd !== undefined) await judge(past, pastEnd);
   // A list that changed is walked again, whatever its end; unless its counts count nothing.
   const isWorthless = (): boolean => !met.steady && !miscounted && !isRefuted();
   while (!isOver() && !isWorthless() && endSeen() === undefined && requested < mostPages) {

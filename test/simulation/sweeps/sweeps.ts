@@ -68,6 +68,7 @@ function sweepOf(
     vendors: {
       page: (page, options) => {
         const answer = list.page(page, options?.size ?? world.cap);
+        options?.onStamp?.(answer.stamp);
         if (page !== 1 || !isEmptied) return Promise.resolve(answer);
         isEmptied = false;
         return Promise.resolve({ ...answer, total: 0, pages: 0, rows: [] });

@@ -21,6 +21,36 @@ function mirroredIds(at: Testbed<'account'>): unknown[] {
 
 const pastEnds = ['empty', '404', 'last', 'first', '422', 'html'];
 
+describe('a pull over a long link, whose round trips take all of its time', () => {
+  it.each([
+    // Pages 1, 0 and 2; pages 2 to 8 and the one past the end; deleted and archived vendors.
+    [4, [4, 4]],
+    [1, [13, 11]],
+  ])('has as few of them one after the other as %i pages at once allow', async (concurrency, expected) => {
+    const latency = 1_000;
+    const at = await testbed({
+      level: 'account',
+      vendors: 80,
+      latency,
+      world: [
+        'perPage=honoured',
+        'visStateFilter=ignored',
+        'pageZero=first',
+        'listDeleted=shown',
+        'listArchived=shown',
+      ],
+      settings: { service: { paging: { perPage: 10, concurrency } } },
+    });
+    const inSequence = async (): Promise<number> => {
+      const { outcome, seconds } = await at.pull();
+      expect(outcome).toBe('complete');
+      await at.clock.advance(3_600_000);
+      return (seconds * 1_000) / latency;
+    };
+    expect([await inSequence(), await inSequence()]).toEqual(expected);
+  });
+});
+
 describe('a list whose counts are wrong', () => {
   // All pairs: `simulation/sweeps`.
   it.each(

@@ -34,6 +34,7 @@ it.each([
       apply: () => Promise.resolve(new Map([[7, verdict]])),
       onRequest: () => undefined,
       signal: new AbortController().signal,
+      concurrency: 1,
       lag: 5_000,
     },
     undefined,

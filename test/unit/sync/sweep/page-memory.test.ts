@@ -83,6 +83,7 @@ describe('L1 what is remembered of the number of the first page, of a service th
         apply: () => Promise.resolve(new Map()),
         onRequest: () => undefined,
         signal: new AbortController().signal,
+        concurrency: 4,
         lag: 0,
         pages: {
           read: () => Promise.resolve({ firstPage, mayAsk, largestPage: 2, countsLists: true }),

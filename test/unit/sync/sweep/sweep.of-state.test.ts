@@ -4,7 +4,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../../../src/domain/reading.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import { Unreadable, type Vendor } from '../../../../src/domain/vendor.ts';
-import { sweepOfState, type SweepPlan, type SweepResult } from '../../../../src/sync/sweep/sweep.ts';
+import { firstOfState, sweepOfState, type SweepPlan, type SweepResult } from '../../../../src/sync/sweep/sweep.ts';
 
 type State = NonNullable<Vendor['vis_state']> | null;
 
@@ -19,28 +19,26 @@ function sweptArchivedPages(statesOn: (page: number) => readonly State[]): Promi
   return sweepArchived((page) => ({ ...pageOf(statesOn(page), page * 2), page, pages: 4, perPage: 2, total: 8 }));
 }
 
-function sweepArchived(
+async function sweepArchived(
   answer: (page: number) => VendorPage,
   pages?: SweepPlan['pages'],
 ): Promise<SweepResult | undefined> {
   const page = async (number: number): Promise<VendorPage> => Promise.resolve(answer(number));
-  return sweepOfState(
-    {
-      vendors: { page },
-      pages,
-      apply: ({ rows }) =>
-        Promise.resolve(
-          new Map(rows.map(({ vendorid }) => [vendorid, { kind: 'unchanged', heldSince: 0, visState: 2 }])),
-        ),
-      onRequest: () => undefined,
-      signal: new AbortController().signal,
-      lag: 0,
-      clock: systemClock,
-      sweepPasses: 3,
-      concurrency: 1,
-    },
-    2,
-  );
+  const plan: SweepPlan = {
+    vendors: { page },
+    pages,
+    apply: ({ rows }) =>
+      Promise.resolve(
+        new Map(rows.map(({ vendorid }) => [vendorid, { kind: 'unchanged', heldSince: 0, visState: 2 }])),
+      ),
+    onRequest: () => undefined,
+    signal: new AbortController().signal,
+    lag: 0,
+    clock: systemClock,
+    sweepPasses: 3,
+    concurrency: 1,
+  };
+  return sweepOfState(plan, 2, await firstOfState(plan, 2));
 }
 
 function pageOf(states: readonly State[], firstId = 1_001): VendorPage {
