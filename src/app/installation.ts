@@ -7,7 +7,7 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { ServiceTime } from '../domain/service-time.ts';
 import type { PostgresStore, Settings } from '../settings/parse.ts';
-import { newFiles } from '../store/files/identity.ts';
+import { newFiles, refuseOtherService, serviceNameOf } from '../store/files/identity.ts';
 import { MadeFiles } from '../store/made-files.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, openPostgresMirror, type MirrorFile, type Store } from '../store/mirror.ts';
@@ -312,39 +312,6 @@ async function openInPostgres(store: PostgresStore, dependencies: InstallationDe
   const mirror = await openPostgresMirror(options);
   if (!isThere) log.warn(`this begins a new mirror, ${mirror.path}`);
   return { mirror, openItsSecrets: () => openPostgresSecrets({ ...options, sealing }), undo: () => undefined };
-}
-
-/** The address of a service, in one spelling. */
-function serviceNameOf(baseUrl: string): string {
-  const { origin, pathname } = new URL(baseUrl);
-  return origin + pathname.replace(/\/+$/, '');
-}
-
-/** A sandbox is known by the name of its world, whatever its port. */
-export function sandboxName(id: string): string {
-  return `sandbox ${id}`;
-}
-
-/** Why a mirror is not of the service that the settings name; undefined where it is, or belongs to none yet. */
-export function otherService(
-  known: string | null,
-  { baseUrl }: Pick<Settings['service'], 'baseUrl'>,
-  path: string,
-): MirrorError | undefined {
-  if (known === null) return undefined;
-  // Which world a built-in sandbox has is known only while it runs.
-  if (baseUrl === null) return known.startsWith(sandboxName('')) ? undefined : mismatch(path, known, 'a sandbox');
-  const name = serviceNameOf(baseUrl);
-  return known === name ? undefined : mismatch(path, known, name);
-}
-
-/** @throws MirrorError `other_service`. */
-function refuseOtherService(known: string | null, name: string, { path }: Store): void {
-  if (known !== null && known !== name) throw mismatch(path, known, name);
-}
-
-function mismatch(path: string, known: string, named: string): MirrorError {
-  return new MirrorError('other_service', `${path} mirrors ${known}, but the settings name ${named}.`);
 }
 
 /** How far a long migration has come, in the log: a line for every tenth part. */

@@ -6,7 +6,6 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { otherService } from '../app/installation.ts';
 import {
   connectionFacts,
   publicationStatuses,
@@ -19,7 +18,7 @@ import { connectionNameOf } from '../settings/shape.ts';
 import { inOrder } from '../domain/concurrency.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import { processesAt } from '../store/files/locks.ts';
-import { listenerMovedAt, serviceOf } from '../store/files/identity.ts';
+import { listenerMovedAt, otherService, serviceOf } from '../store/files/identity.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import type { Reader } from '../store/reader.ts';
 import { accountStates, connectionFailures, runsShown, unknownState } from '../store/account-reports.ts';

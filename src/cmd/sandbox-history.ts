@@ -13,7 +13,7 @@
  */
 import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openInstallation, sandboxName, type Installation, type ServedAccount } from '../app/installation.ts';
+import { openInstallation, type Installation, type ServedAccount } from '../app/installation.ts';
 import { assertDelay, dateOf, type Clock } from '../domain/clock.ts';
 import { errorSentence, MirrorError } from '../domain/errors.ts';
 import { createLog } from '../domain/log.ts';
@@ -27,6 +27,7 @@ import { Sandbox } from '../sandbox/service.ts';
 import type { VendorService } from '../sandbox/vendors/vendor-service.ts';
 import { openWorldFile } from '../sandbox/world-file.ts';
 import { defaultConnection, type Settings } from '../settings/parse.ts';
+import { sandboxName } from '../store/files/identity.ts';
 import { lockProcess } from '../store/files/locks.ts';
 import { syncInBackground } from '../store/files/replace-file.ts';
 import { processMark } from '../sync/attempt.ts';

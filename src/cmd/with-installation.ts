@@ -4,12 +4,7 @@
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import {
-  openInstallation,
-  sandboxName,
-  type Installation,
-  type InstallationDependencies,
-} from '../app/installation.ts';
+import { openInstallation, type Installation, type InstallationDependencies } from '../app/installation.ts';
 import { withOptionInJson } from '../domain/commands.ts';
 import { sleep } from '../domain/clock.ts';
 import { MirrorError, errorSentence } from '../domain/errors.ts';
@@ -17,7 +12,7 @@ import { createLog, prettyEntries, type Log, type LogLevel } from '../domain/log
 import { Secret } from '../domain/secret.ts';
 import { defaultWorld } from '../sandbox/core/worlds.ts';
 import { defaultConnection, isLoopback, type PostgresStore, type Settings } from '../settings/parse.ts';
-import { refuseOtherFiles } from '../store/files/identity.ts';
+import { refuseOtherFiles, sandboxName } from '../store/files/identity.ts';
 import { lockFile, lockProcess } from '../store/files/locks.ts';
 import { resolvedPath } from '../store/files/own-files.ts';
 import { makeFolder } from '../store/sqlite/file-systems.ts';

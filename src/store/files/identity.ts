@@ -72,6 +72,39 @@ export async function serviceOf(db: Connection): Promise<string | null> {
   return row?.service ?? null;
 }
 
+/** The address of a service, in one spelling. */
+export function serviceNameOf(baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** A sandbox is known by the name of its world, whatever its port. */
+export function sandboxName(id: string): string {
+  return `sandbox ${id}`;
+}
+
+/** Why a mirror is not of the service that the settings name; undefined where it is, or belongs to none yet. */
+export function otherService(
+  known: string | null,
+  { baseUrl }: { readonly baseUrl: string | null },
+  path: string,
+): MirrorError | undefined {
+  if (known === null) return undefined;
+  // Which world a built-in sandbox has is known only while it runs.
+  if (baseUrl === null) return known.startsWith(sandboxName('')) ? undefined : mismatch(path, known, 'a sandbox');
+  const name = serviceNameOf(baseUrl);
+  return known === name ? undefined : mismatch(path, known, name);
+}
+
+/** @throws MirrorError `other_service`. */
+export function refuseOtherService(known: string | null, name: string, { path }: { readonly path: string }): void {
+  if (known !== null && known !== name) throw mismatch(path, known, name);
+}
+
+function mismatch(path: string, known: string, named: string): MirrorError {
+  return new MirrorError('other_service', `${path} mirrors ${known}, but the settings name ${named}.`);
+}
+
 /** Whether the mirror with this identity is at `path`; a locked file counts as yes. */
 export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
