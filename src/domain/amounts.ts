@@ -28,6 +28,11 @@ export function minorUnits(balance: Balance): bigint | null {
   return BigInt.asIntN(64, minor) === minor ? minor : null;
 }
 
+/** Compares minor units, which a database may return as numbers. */
+export function isSameMinor(left: number | bigint | null, right: number | bigint | null): boolean {
+  return left === null || right === null ? left === right : Number(left) === Number(right);
+}
+
 /** An amount as a number; null where the text is not a decimal number. */
 export function decimalAmount({ amount }: Balance): number | null {
   const text = amount.trim();

@@ -12,7 +12,15 @@ import { balanceFields, columnFields, kept, mergeReading, type Vendor, type Vend
 import { changedAt, History } from './history.ts';
 import type { Database } from './sql/database.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
-import { keyOf, mirrorSql, statement, type None, type Snapshot, type Statement } from './sql/statement.ts';
+import {
+  keyOf,
+  mirrorSql,
+  statement,
+  type None,
+  type OfAccount,
+  type Snapshot,
+  type Statement,
+} from './sql/statement.ts';
 import { ChildRows, columnsOf, VendorRows } from './vendors.ts';
 
 /** Raised whenever a record is read otherwise than before: a new field, or another rule. */
@@ -44,6 +52,7 @@ export class Derivation {
   readonly #held: Statement<None, { derivation: number }>;
   readonly #hold: Statement<{ derivation: number }>;
   readonly #after: Statement<VendorKey, VendorKey>;
+  readonly #doubtful: Statement<OfAccount, Pick<VendorKey, 'vendorid'>>;
 
   constructor(database: Database, clock: Clock) {
     const { connection: db } = database;
@@ -62,6 +71,30 @@ export class Derivation {
         .orderBy('account_id')
         .orderBy('vendorid')
         .limit(chunk),
+    );
+    this.#doubtful = statement(
+      db,
+      (at) => sql`
+      WITH balances AS (
+        SELECT vendorid, code, max(CASE kind WHEN 'outstanding' THEN amount END) AS outstanding, max(CASE kind WHEN 'overdue' THEN amount END) AS overdue,
+          max(CASE kind WHEN 'outstanding' THEN amount_minor END) AS outstanding_minor, max(CASE kind WHEN 'overdue' THEN amount_minor END) AS overdue_minor
+        FROM vendor_balances WHERE account_id = ${at('accountId')} GROUP BY vendorid, code
+      ), spans AS (
+        SELECT vendorid, code, state, outstanding, overdue, outstanding_amount, overdue_amount, outstanding_units, overdue_units,
+          CASE minor_digits WHEN 0 THEN 1 WHEN 3 THEN 1000 WHEN 4 THEN 10000 ELSE 100 END AS scale
+        FROM _balance_spans WHERE account_id = ${at('accountId')} AND valid_to IS NULL
+      )
+      SELECT b.vendorid FROM balances AS b LEFT JOIN spans AS s ON s.vendorid = b.vendorid AND s.code = b.code
+      WHERE s.vendorid IS NULL OR s.outstanding IS DISTINCT FROM b.outstanding OR s.overdue IS DISTINCT FROM b.overdue
+        OR coalesce(s.outstanding_units, 0) <> coalesce(b.outstanding_minor, 0) OR coalesce(s.overdue_units, 0) <> coalesce(b.overdue_minor, 0)
+        OR abs(s.outstanding_amount * s.scale - s.outstanding_units) >= 1 OR abs(s.overdue_amount * s.scale - s.overdue_units) >= 1
+      UNION
+      SELECT s.vendorid FROM spans AS s LEFT JOIN balances AS b ON b.vendorid = s.vendorid AND b.code = s.code
+      WHERE b.vendorid IS NULL
+      UNION
+      SELECT s.vendorid FROM spans AS s JOIN vendors AS v ON v.account_id = ${at('accountId')} AND v.vendorid = s.vendorid
+      WHERE s.state IS DISTINCT FROM CASE WHEN v.presence IN ('missing', 'gone') THEN NULL
+        WHEN v.vis_state = 0 THEN 'active' WHEN v.vis_state = 1 THEN 'deleted' WHEN v.vis_state = 2 THEN 'archived' ELSE 'unknown' END`,
     );
   }
 
@@ -93,18 +126,21 @@ export class Derivation {
   }
 
   /**
-   * Which of these vendors stand in the mirror otherwise than their records say: another program wrote into it. If there are any, all rows are
-   * derived again before the next run.
+   * Which of these vendors, and of those whose sums are not those of their balances, stand in the mirror otherwise than their records say, and
+   * in which fields: another program wrote into it. If there are any, all rows are derived again before the next run.
    */
   async findAltered(
     accountId: string,
     vendorids: readonly number[],
     deriveVendor: DeriveVendor,
-  ): Promise<ReadonlySet<number>> {
-    const altered = new Set<number>();
+  ): Promise<ReadonlyMap<number, readonly string[]>> {
+    const altered = new Map<number, readonly string[]>();
     await this.#database.read(async () => {
-      for (const vendorid of vendorids)
-        if (await this.#derive({ account_id: accountId, vendorid }, deriveVendor)) altered.add(vendorid);
+      const doubtful = (await this.#doubtful.all({ accountId })).map(({ vendorid }) => vendorid);
+      for (const vendorid of new Set([...vendorids, ...doubtful])) {
+        const derived = await this.#derive({ account_id: accountId, vendorid }, deriveVendor);
+        if (derived) altered.set(vendorid, derived.changed);
+      }
     });
     if (altered.size > 0) await this.#database.write(() => this.#hold.send({ derivation: none }));
     return altered;
@@ -117,8 +153,11 @@ export class Derivation {
     const at = changedAt(this.#clock.now(), row.changed_at);
     this.#rows.update({ ...row, ...columns, ...(news.length > 0 && { changed_at: at }) });
     this.#childRows.replace(row, vendor, false);
-    if (news.length === 0) return;
     const state = { ...columns, vis_state_source: row.vis_state_source, presence: row.presence };
+    if (news.length === 0) {
+      await this.#history.continueSpans(keyOf(row), state, vendor, { at });
+      return;
+    }
     const cause = { at, source: row.source, runId: null, deliveryId: null };
     await this.#history.continue(keyOf(row), row.raw, { state, changed: news, vendor }, cause);
   }
@@ -141,8 +180,14 @@ export class Derivation {
     const shown = row.vis_state_source === 'inferred' || vis_state === undefined ? others : read;
     const { vendor, changed } = mergeReading(before, shown);
     const columns = columnsOf(vendor, row.raw);
-    if (changed.length === 0 && isSame(row, columns)) return undefined;
-    return { row, vendor, columns, news: changed.filter((field) => isNews(before, vendor, field)) };
+    const news = changed.filter((field) => isNews(before, vendor, field));
+    if (changed.length > 0 || !isSame(row, columns)) return { row, vendor, columns, changed, news };
+    return (await this.#hasSums(row, vendor)) ? undefined : { row, vendor, columns, changed: balanceFields, news };
+  }
+
+  /** Whether what readers add up is what the balances of a vendor say. */
+  async #hasSums(row: VendorTable, vendor: Vendor): Promise<boolean> {
+    return (await this.#childRows.hasMinorUnits(row)) && (await this.#history.hasSpansOf(row, row, vendor));
   }
 }
 
@@ -150,6 +195,7 @@ interface Derived {
   readonly row: VendorTable;
   readonly vendor: Vendor;
   readonly columns: ReturnType<typeof columnsOf>;
+  readonly changed: readonly string[];
   /** Fields of which readers of the mirror saw another value. */
   readonly news: readonly string[];
 }

@@ -1,7 +1,7 @@
 /** History: a version for each content change, and the time spans of balances, of which `owed` and `owed_by_day` are the sums. */
 import { sql } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
-import { currencyDigits, decimalAmount, minorUnits } from '../domain/amounts.ts';
+import { currencyDigits, decimalAmount, isSameMinor, minorUnits } from '../domain/amounts.ts';
 import type { ReadStamp, Source } from '../domain/reading.ts';
 import { isAbsent } from '../domain/presence.ts';
 import { balanceFields, kept, stateWord, Unreadable, type Balance, type Vendor } from '../domain/vendor.ts';
@@ -121,16 +121,32 @@ export class History {
   ): Promise<void> {
     this.#endVersion.send({ ...key, at: cause.at, raw: endedRaw });
     await this.#addVersionOf(key, state, changed, cause);
-    if (!spanFields.some((field) => changed.includes(field))) return;
-    const open = await this.#openSpans.all(key);
-    const now = spansOf(vendor, owedState(state));
-    const stands = (span: Span): boolean => open.some((old) => isSame(old, span));
-    for (const old of open)
-      if (!now.some((span) => isSame(old, span))) this.#endSpan.send({ ...key, code: old.code, at: cause.at });
-    for (const span of now) if (!stands(span)) this.#addSpanOf(key, span, cause);
+    if (spanFields.some((field) => changed.includes(field))) await this.continueSpans(key, state, vendor, cause);
   }
 
-  #addSpanOf({ account_id, vendorid }: VendorKey, span: Span, { at }: Cause): void {
+  /** Ends the spans that no longer hold, and begins those that do. */
+  async continueSpans(key: VendorKey, state: VersionState, vendor: Vendor, cause: Pick<Cause, 'at'>): Promise<void> {
+    const { ended, begun } = await this.#spanChanges(key, state, vendor);
+    for (const { code } of ended) this.#endSpan.send({ ...key, code, at: cause.at });
+    for (const span of begun) this.#addSpanOf(key, span, cause);
+  }
+
+  /** Whether the open spans of a vendor are those of its balances and its state. */
+  async hasSpansOf(key: VendorKey, state: VersionState, vendor: Vendor): Promise<boolean> {
+    const { ended, begun } = await this.#spanChanges(key, state, vendor);
+    return ended.length + begun.length === 0;
+  }
+
+  async #spanChanges(key: VendorKey, state: VersionState, vendor: Vendor): Promise<{ ended: Span[]; begun: Span[] }> {
+    const open = await this.#openSpans.all(key);
+    const now = spansOf(vendor, owedState(state));
+    return {
+      ended: open.filter((old) => !now.some((span) => isSame(old, span))),
+      begun: now.filter((span) => !open.some((old) => isSame(old, span))),
+    };
+  }
+
+  #addSpanOf({ account_id, vendorid }: VendorKey, span: Span, { at }: Pick<Cause, 'at'>): void {
     this.#addSpan.send(Object.assign(span, { account_id, vendorid, valid_from: at }));
   }
 
@@ -162,9 +178,22 @@ function owedState({ vis_state, presence }: VersionState): BalanceSpanTable['sta
 
 type Span = Omit<BalanceSpanTable, 'account_id' | 'vendorid' | 'valid_from' | 'valid_to'>;
 
+/** The columns of a span that readers of the mirror see. */
+const shownColumns = [
+  'code',
+  'outstanding',
+  'outstanding_amount',
+  'overdue',
+  'overdue_amount',
+  'minor_digits',
+  'state',
+] as const satisfies (keyof Span)[];
+
 function isSame(left: Span, right: Span): boolean {
-  return (['code', 'outstanding', 'outstanding_amount', 'overdue', 'overdue_amount', 'state'] as const).every(
-    (column) => left[column] === right[column],
+  return (
+    shownColumns.every((column) => left[column] === right[column]) &&
+    isSameMinor(left.outstanding_units, right.outstanding_units) &&
+    isSameMinor(left.overdue_units, right.overdue_units)
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { inOrder } from '../domain/concurrency.ts';
-import { minorUnits } from '../domain/amounts.ts';
+import { isSameMinor, minorUnits } from '../domain/amounts.ts';
 import { nextPresence, type AbsenceEvidence, type PresenceState } from '../domain/presence.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import {
@@ -376,6 +376,11 @@ export class ChildRows {
       unknown,
     };
     return unknown.size === 0 ? vendor : withUnreadable(vendor);
+  }
+
+  /** Whether each stored balance has the minor units of its amount. */
+  async hasMinorUnits(key: VendorKey): Promise<boolean> {
+    return (await this.#balances.all(key)).every((balance) => isSameMinor(balance.amount_minor, minorUnits(balance)));
   }
 
   /** Replaces balances and tax defaults. @param fresh whether there are none to remove */

@@ -206,10 +206,12 @@ async function compare(
       : undefined;
   for (const [vendorid, fields] of await mirror.vendors.unreadable(accountId))
     if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'unreadable', fields });
+  const different = [...found.values()].filter(({ kind }) => kind === 'different').map(({ vendorid }) => vendorid);
+  const altered = await mirror.derivation.findAltered(accountId, different, vendorOf);
+  for (const [vendorid, fields] of altered)
+    if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'different', fields });
   const all = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
   const toBeRead = new Set(all.length > 0 ? await mirror.queue.untried(accountId) : []);
-  const ids = all.filter(({ kind }) => kind === 'different').map(({ vendorid }) => vendorid);
-  const altered = await mirror.derivation.findAltered(accountId, ids, vendorOf);
   const inFlightOf = (one: VendorDifference): VendorInFlight | undefined =>
     altered.has(one.vendorid) ? undefined : moving.inFlight(one, toBeRead);
   const inFlight = all.flatMap((one) => inFlightOf(one) ?? []);

@@ -19,6 +19,8 @@ const state = `SELECT vendorid, vendor_name, city, vis_state, outstanding, unkno
     FROM (SELECT * FROM vendor_balances ORDER BY vendorid, kind, code) GROUP BY vendorid) ON of = vendorid
   ORDER BY vendorid`;
 const owed = 'SELECT * FROM owed ORDER BY currency, state';
+const payables = 'SELECT * FROM payables ORDER BY vendorid, currency';
+const minor = 'SELECT vendorid, kind, code, amount_minor FROM vendor_balances ORDER BY vendorid, kind, code';
 
 describe('vendors that another program altered in the mirror', () => {
   const alterations: readonly [what: string, sql: (vendorid: number) => string, fields: readonly string[]][] = [
@@ -53,6 +55,32 @@ describe('vendors that another program altered in the mirror', () => {
       expect((await verify(at)).outcome).toBe('equal');
     },
   );
+
+  const inSums: readonly [what: string, sql: (vendorid: number) => string][] = [
+    ['minor units', (id) => `UPDATE vendor_balances SET amount_minor = amount_minor + 1 WHERE vendorid = ${id}`],
+    ['a sum', (id) => `UPDATE _balance_spans SET outstanding_amount = 99.5 WHERE vendorid = ${id}`],
+    ['minor units of a sum', (id) => `UPDATE _balance_spans SET overdue_units = 7 WHERE vendorid = ${id}`],
+    ['a sum that ended', (id) => `UPDATE _balance_spans SET valid_to = valid_from WHERE vendorid = ${id}`],
+    ['a sum that was deleted', (id) => `DELETE FROM _balance_spans WHERE vendorid = ${id}`],
+    ['the state of a sum', (id) => `UPDATE _balance_spans SET state = 'archived' WHERE vendorid = ${id}`],
+  ];
+  it.each(inSums)('differ also where only what is added up is not theirs: %s', async (_, sql) => {
+    const at = await testbed({ level: 'account', world, vendors, events: 0 });
+    const id = vendorOf(at, 3);
+    at.sandbox.vendors(account).setBalance(id, 'outstanding', [{ amount: '12.50', code: 'EUR' }]);
+    await at.pull();
+    const before = [at.query(payables), at.query(minor)];
+    await at.clock.advance(5_000);
+    otherConnection(at.database).exec(sql(id));
+    expect([at.query(payables), at.query(minor)]).not.toEqual(before);
+
+    expect((await verify(at)).differences).toEqual([
+      { vendorid: id, kind: 'different', fields: ['outstanding_balance', 'overdue_balance'] },
+    ]);
+    await at.pull();
+    expect([at.query(payables), at.query(minor)]).toEqual(before);
+    expect((await verify(at)).outcome).toBe('equal');
+  });
 
   it('are told apart from those that the service changed', async () => {
     const at = await testbed({ level: 'account', world, vendors, events: 0 });
