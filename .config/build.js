@@ -17,7 +17,6 @@ await build({
     main: 'src/cmd/main.ts',
     figures: 'src/store/reports/figures-program.ts',
     exports: 'src/store/export/export-program.ts',
-    checkpoints: 'src/store/sqlite/checkpoint-program.ts',
   },
   platform: 'node',
   external: isInstalled,

@@ -72,8 +72,6 @@ export interface CompiledParts {
   readonly figures: string;
   /** The process that copies and exports. */
   readonly exports: string;
-  /** The thread that brings the journal into the mirror; without it, the commit that fills the journal does. */
-  readonly checkpoints?: string;
 }
 
 export interface DaemonDependencies extends Omit<InstallationDependencies, 'observe'> {
@@ -203,7 +201,6 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     observe: (facts) => metrics.request(facts),
   });
   const { mirror } = installation;
-  if (compiled.checkpoints !== undefined) mirror.checkpointIn(compiled.checkpoints);
 
   const start = new StartOfDaemon(clock, lock);
   const {

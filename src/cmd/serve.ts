@@ -263,7 +263,6 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
       pages: join(packageRoot, 'dist/page'),
       figures: join(packageRoot, 'dist/cmd/figures.js'),
       exports: join(packageRoot, 'dist/cmd/exports.js'),
-      checkpoints: join(packageRoot, 'dist/cmd/checkpoints.js'),
     },
     version: packageVersion(packageRoot),
     machine() {

@@ -313,11 +313,6 @@ export class Store {
     return this.#place.copyJournal();
   }
 
-  /** As `Place.checkpointIn`. */
-  checkpointIn(program: string): void {
-    this.#place.checkpointIn(program);
-  }
-
   /** As `Place.endDaemon`. */
   endDaemon(): Promise<void> {
     return this.#place.endDaemon();

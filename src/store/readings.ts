@@ -152,7 +152,6 @@ export class Readings {
   async #letDeliveriesPass(): Promise<void> {
     await this.#clock.yield();
     await this.#clock.yield();
-    await this.#database.waitForRoom();
   }
 
   /** A sweep showed all vendors of the account but these as they are, or as no version before. */

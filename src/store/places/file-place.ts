@@ -10,7 +10,6 @@ import type { MirrorSizes, Place } from './place.ts';
 import { shortLockWait } from '../sql/database.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from '../sqlite/file-systems.ts';
-import { CheckpointThread, Journal } from '../sqlite/journal.ts';
 import {
   forgetDaemonFiles,
   mirrorClaim,
@@ -69,11 +68,7 @@ export class FilePlace implements Place {
   }
 
   copyJournal(): Promise<void> {
-    return this.database.copyJournal();
-  }
-
-  checkpointIn(program: string): void {
-    this.database.delegateCheckpoints(new Journal(this.database, new CheckpointThread(program, this.database.path)));
+    return this.database.checkpoint();
   }
 
   trouble(): MirrorError | undefined {

@@ -43,8 +43,6 @@ export interface Place {
   endDaemon(): Promise<void>;
   /** Copies the journal into the file, as far as no reader holds it, so that the file alone is not far behind. */
   copyJournal(): Promise<void>;
-  /** Moves checkpoints to a thread; `program` is its compiled path. */
-  checkpointIn(program: string): void;
   /** Why deliveries cannot be stored now, as far as can be checked without writing; undefined while they can. */
   trouble(): MirrorError | undefined;
   /** Why unattended sweeps should wait, because free space is reserved for deliveries; undefined while there is enough. */

@@ -74,10 +74,6 @@ export class PostgresPlace implements Place {
     return Promise.resolve();
   }
 
-  checkpointIn(): void {
-    // The server has checkpoints of its own.
-  }
-
   trouble(): MirrorError | undefined {
     return this.database.trouble();
   }

@@ -129,10 +129,6 @@ export class PostgresDatabase implements Database {
     return Promise.resolve();
   }
 
-  waitForRoom(): Promise<void> {
-    return Promise.resolve();
-  }
-
   /** Why nothing can be written now, as far as the last transaction that writes showed; undefined while it can. */
   trouble(): MirrorError | undefined {
     return this.#refused;

@@ -66,7 +66,7 @@ export class FileSecrets implements SecretsPlace {
   }
 
   copyJournal(): Promise<void> {
-    return this.database.copyJournal();
+    return this.database.checkpoint();
   }
 }
 

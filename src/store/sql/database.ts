@@ -22,8 +22,6 @@ export interface Database {
   readOne<T>(query: () => T | Promise<T>): Promise<T>;
   /** Makes what was written last longer than whatever overwrites the store in place. */
   checkpoint(): Promise<void>;
-  /** Waits until a large write that can wait holds nobody up. */
-  waitForRoom(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -65,7 +65,6 @@ export class SqliteDatabase implements Database {
   #claim: Claim | undefined;
   /** Whether the row of the claim is in the file itself, not only in the journal. */
   #isClaimCopied = true;
-  #checkpoints: Checkpoints | undefined;
   /** The error of the last write; undefined where it succeeded. */
   #refused: MirrorError | undefined;
 
@@ -166,35 +165,22 @@ export class SqliteDatabase implements Database {
     return this.checkpoint();
   }
 
-  /** From now on `checkpoints` runs the checkpoints, not the commits. */
-  delegateCheckpoints(checkpoints: Checkpoints): void {
-    this.#checkpoints = checkpoints;
-  }
-
   /** Runs one statement. */
   readOne<T>(query: () => T | Promise<T>): Promise<T> {
     return this.retryWhileLocked(query);
   }
 
-  /** Waits until the journal has room. */
-  async waitForRoom(): Promise<void> {
-    await this.#checkpoints?.waitForRoom();
-  }
-
   /**
    * Copies the journal into the file. Due after each write to the row of the claim: `assertOurs` would find it in the journal, whatever the
-   * file was overwritten with. Does not wait for other connections: what a reader holds is copied by a later `assertOurs`.
+   * file was overwritten with; and once a minute, so that the file alone is not far behind. Does not wait for other connections: what a reader
+   * holds is copied by a later `assertOurs`. In between, the commit that fills the journal copies it; where that fails, the journal stays whole,
+   * and the next one copies the same again.
    */
   async checkpoint(): Promise<void> {
     this.#isClaimCopied = false;
     const rows = await this.retryWhileLocked(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
     const [done] = rows as [{ busy: number; log: number; checkpointed: number }];
     this.#isClaimCopied = done.busy === 0 && done.log === done.checkpointed;
-  }
-
-  /** Copies the journal into the file, as far as no reader holds it, so that the file alone is not far behind. */
-  copyJournal(): Promise<void> {
-    return this.#checkpoints?.copyAll() ?? this.checkpoint();
   }
 
   /**
@@ -257,11 +243,7 @@ export class SqliteDatabase implements Database {
 
   async #written<T>(transaction: () => Promise<T>, lockWait: number): Promise<T> {
     try {
-      const result = await this.retryWhileLocked(async () => {
-        const written = await transaction();
-        this.#checkpoints?.committed();
-        return written;
-      }, lockWait);
+      const result = await this.retryWhileLocked(transaction, lockWait);
       this.#refused = undefined;
       return result;
     } catch (error) {
@@ -276,7 +258,6 @@ export class SqliteDatabase implements Database {
    * so.
    */
   async close(): Promise<void> {
-    await this.#checkpoints?.stop();
     await this.#turns.take(() => this.#close());
   }
 
@@ -334,7 +315,7 @@ export function movedError(path: string): MirrorError {
 }
 
 /**
- * Waits of writers: for the lock of another process, room in the journal, or a moment without readers. The driver itself never waits,
+ * Waits of writers: for the lock of another process, or a moment without readers. The driver itself never waits,
  * because it would block the event loop.
  */
 
@@ -347,18 +328,6 @@ const quickTries = 100;
  */
 function lockRetryDelay(tries: number, random: Random): number {
   return tries <= quickTries ? 1 + 2 * random.fraction() : 10 + 40 * random.fraction();
-}
-
-/** Runs checkpoints, in place of commits. */
-export interface Checkpoints {
-  /** Called after each commit, while nobody else has the connection. */
-  committed(): void;
-  /** Resolves when the journal has room. */
-  waitForRoom(): Promise<void>;
-  /** Copies the whole journal, as far as no reader holds it. */
-  copyAll(): Promise<void>;
-  /** Resolves when no checkpoint runs any more. */
-  stop(): Promise<void>;
 }
 
 /** Whether an earlier version made the file. */

@@ -6,7 +6,6 @@ import { Worker } from '../../../src/sync/worker.ts';
 import { nobodysAccount } from '../../../src/webhook/address.ts';
 import { createListener } from '../../../src/webhook/listener.ts';
 import { account, open, type Place } from '../setup/installation.ts';
-import { compiledCheckpoints } from '../../support/source/compiled.ts';
 import { verifier, type ListenerResult } from '../load/delivery-load.ts';
 import type { JobResult } from '../setup/job.ts';
 
@@ -18,8 +17,6 @@ export interface ListenerParams extends Place {
 export async function job(params: ListenerParams): Promise<JobResult> {
   const installation = await open(params);
   const { mirror, secrets } = installation;
-  // As in the daemon.
-  mirror.checkpointIn(compiledCheckpoints);
   await secrets.verifiers.prove(account, 'bill_vendor', 77, new Secret(verifier));
   const tokens = await secrets.verifiers.pathTokens([account]);
   const pull = (): ReturnType<typeof installation.pull> =>

@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import type { CompiledParts } from '../../../src/app/daemon.ts';
 import { packageRoot } from '../mirror-file.ts';
 
-/** A daemon in virtual time does without: a thread takes its turns in real time. */
-export const compiledCheckpoints = join(packageRoot, 'dist/cmd/checkpoints.js');
-
 export const compiled: CompiledParts = {
   pages: join(packageRoot, 'dist/page'),
   figures: join(packageRoot, 'dist/cmd/figures.js'),

@@ -11,7 +11,6 @@ import { systemRandom } from '../../../src/domain/clock.ts';
 import { ArrivalSignal, inBatches } from '../../../src/domain/concurrency.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import { silentLog } from '../../../src/domain/log.ts';
-import { Journal } from '../../../src/store/sqlite/journal.ts';
 import { RunService } from '../../../src/sync/run-service.ts';
 import { RequestedSweeps } from '../../../src/sync/sweep-requests.ts';
 import type { SyncAccount } from '../../../src/sync/sync-account.ts';
@@ -25,7 +24,6 @@ import { TargetSender } from '../../../src/notify/target-sender.ts';
 import type { Feed } from '../../../src/notify/feed.ts';
 import type { Verifiers } from '../../../src/store/secrets/verifiers.ts';
 import { SubscriptionManager } from '../../../src/webhook/subscription-manager.ts';
-import { openDatabase, newPath, otherConnection } from '../../support/mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
 
 interface Working {
@@ -380,34 +378,6 @@ const webhookTarget: Open = (moment, clock) => {
   };
 };
 
-/** Pages of the journal that are not copied yet and ask for a checkpoint. */
-const due = 1_000;
-
-const journal: Open = async (moment) => {
-  const path = newPath();
-  const database = await openDatabase(path);
-  await database.write(() => database.sqlite.exec('CREATE TABLE bulk (bytes)'));
-  await database.checkpoint();
-  const other = otherConnection(path);
-  const checkpoint = async (): Promise<undefined> => {
-    await moment();
-    other.pragma('wal_checkpoint(PASSIVE)');
-    await moment();
-    return undefined;
-  };
-  database.delegateCheckpoints(new Journal(database, { checkpoint, stop: () => Promise.resolve() }));
-  // Each less than the one before: whether a checkpoint helped is read from the length of the journal.
-  let size = 7 * 2 ** 20;
-  const insert = database.sqlite.prepare('INSERT INTO bulk VALUES (zeroblob(?))');
-  return {
-    change: () => void database.write(() => void insert.run((size -= 2 ** 20))),
-    isSeen: () => {
-      const [{ log, checkpointed }] = other.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }];
-      return log - checkpointed < due;
-    },
-  };
-};
-
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 12; turns += 1) await turn();
 }
@@ -450,7 +420,6 @@ it.each<[string, number, Open]>([
   ['codes that arrive during a check that fails', 5, callbacks(true)],
   ['the renewal of callbacks that are silent', 5, callbacks(false, true)],
   ['a target of webhooks', 10, webhookTarget],
-  ['the checkpoints of the journal', 2, journal],
 ])('L72 %s: a change at each moment of the work is seen without another', async (_, atLeast, open) => {
   let nth = 0;
   while (await changedAt(open, nth)) nth += 1;

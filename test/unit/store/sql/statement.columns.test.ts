@@ -96,7 +96,7 @@ vi.mock('../../../../src/store/sqlite/connection.ts', async (original) => {
 
 /** What runs before the schema is there, or in another thread or process and without a table. */
 const elsewhere =
-  /^(sqlite\/migrate|sqlite\/checkpoint-program|export\/export-program|postgres\/\w+|places\/postgres-(read-)?place|secrets\/postgres-secrets)\.ts/;
+  /^(sqlite\/migrate|export\/export-program|postgres\/\w+|places\/postgres-(read-)?place|secrets\/postgres-secrets)\.ts/;
 
 /** The columns that the code reads, by the place of the statement. */
 function readColumns(): Map<string, readonly string[]> {
@@ -147,7 +147,6 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   await secrets.beginDaemon(epoch, left);
   await mirror.noteListener({ host: '127.0.0.1', isClosedByDefault: true });
   secrets.tokenStore('client', { process: mirror.process, onWait: () => undefined });
-  mirror.checkpointIn('unused');
   await mirror.accountStates.of([account_id]);
   for await (const removed of mirror.prune({ deliveriesSince: 1, runsSince: 1, versionsSince: 1 }))
     expect(removed).toBe(0);
