@@ -11,7 +11,6 @@ import { tokenSource } from '../api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../api/auth/token-sources.ts';
 import { ConnectionRate } from '../api/http/rate-limiter.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';
-import type { Clock } from '../domain/clock.ts';
 import { asMirrorError, isAccessRefused, isOfToken, MirrorError, withMessage, withRemedy } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
@@ -19,6 +18,7 @@ import { connectionNameOf, pathOfConnection } from '../settings/shape.ts';
 import type { RequestFailures } from '../store/request-failures.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import type { TokenStore, TokenStoreProcess } from '../store/secrets/token-store.ts';
+import { Turns } from '../store/sql/turns.ts';
 
 /** The address of the service. @throws MirrorError `settings_invalid` where it is not set, or no connection is. */
 export function serviceAddress({ service: { baseUrl }, connections }: Settings): string {
@@ -120,11 +120,6 @@ export class Connections {
     return this.#tokenStore(name).forget();
   }
 
-  /** Nothing is written any more. */
-  stop(): void {
-    this.#failures.stop();
-  }
-
   #source(name: string): TokenSource {
     const from = this.#auth(name);
     const cached = this.#sources.get(name);
@@ -206,97 +201,49 @@ function inConnection(name: string, error: MirrorError): MirrorError {
   return name === defaultConnection ? error : withMessage(error, `Connection ${name}: ${error.message}`);
 }
 
-/**
- * Milliseconds between two writes about one account: failures in between are counted and written together, and a failed write is tried again
- * after it.
- */
-const writeInterval = 5_000;
-
-interface Failing {
-  requests: number;
-  last: MirrorError;
-  cancel: (() => void) | undefined;
-  /** Settles when the last write has ended. */
-  written: Promise<void>;
-}
-
 interface Dependencies {
   readonly failures: Pick<RequestFailures, 'add' | 'forget'>;
-  readonly clock: Pick<Clock, 'timer'>;
   readonly log: Log;
 }
 
+/** Records the failures of accounts or connections, and the first answer after them, in the order in which they came. */
 export class RequestFailureLog {
   readonly #failures: Pick<RequestFailures, 'add' | 'forget'>;
-  readonly #clock: Pick<Clock, 'timer'>;
   readonly #log: Log;
-  readonly #failing = new Map<string, Failing>();
-  /** Accounts without a record in the mirror. */
+  readonly #turns = new Turns();
+  /** Those without a record in the mirror. */
   readonly #recordedClean = new Set<string>();
-  /** Accounts whose answer could not be recorded, with what cancels the wait before the next try. */
-  readonly #unwritten = new Map<string, () => void>();
+  /** Those whose answer could not be recorded, which is logged once. */
+  readonly #unrecorded = new Set<string>();
 
-  constructor({ failures, clock, log }: Dependencies) {
+  constructor({ failures, log }: Dependencies) {
     this.#failures = failures;
-    this.#clock = clock;
     this.#log = log;
   }
 
   /** Says nothing of the service where the request was interrupted here. */
-  failed(accountId: string, error: MirrorError): void {
+  failed(name: string, error: MirrorError): void {
     if (error.code === 'interrupted') return;
-    const known = this.#failing.get(accountId);
-    const failing = known ?? { requests: 0, last: error, cancel: undefined, written: Promise.resolve() };
-    failing.requests += 1;
-    failing.last = error;
-    if (known?.cancel) return;
-    this.#failing.set(accountId, failing);
-    this.#write(accountId, failing);
+    this.#recordedClean.delete(name);
+    // A file that cannot be written is reported by the work that needs it.
+    this.#turns.take(() => this.#failures.add(name, error)).catch(() => undefined);
   }
 
-  /** Never fails: an answer of the service counts even if it cannot be recorded. */
-  async answered(accountId: string): Promise<void> {
-    const failing = this.#failing.get(accountId);
-    failing?.cancel?.();
-    this.#failing.delete(accountId);
-    if (this.#recordedClean.has(accountId)) return;
-    this.#recordedClean.add(accountId);
-    await failing?.written;
-    // Requests that failed meanwhile have their own record.
-    if (this.#failing.has(accountId)) return;
+  /** Never fails: an answer of the service counts even if it cannot be recorded, which the next one tries again. */
+  async answered(name: string): Promise<void> {
+    if (this.#recordedClean.has(name)) return;
+    this.#recordedClean.add(name);
     try {
-      await this.#failures.forget(accountId);
-      this.#unwritten.delete(accountId);
+      await this.#turns.take(() => this.#failures.forget(name));
+      this.#unrecorded.delete(name);
     } catch (error) {
-      this.#tryLater(accountId, error);
-    }
-  }
-
-  /** Nothing is written any more. */
-  stop(): void {
-    for (const { cancel } of this.#failing.values()) cancel?.();
-    for (const cancel of this.#unwritten.values()) cancel();
-  }
-
-  #tryLater(accountId: string, error: unknown): void {
-    if (!this.#unwritten.has(accountId))
+      this.#recordedClean.delete(name);
+      if (this.#unrecorded.has(name)) return;
+      this.#unrecorded.add(name);
       this.#log.warn(
-        { account: accountId, err: asMirrorError(error) },
+        { account: name, err: asMirrorError(error) },
         'the service answers again, but this could not be recorded: status may still name the old error',
       );
-    const cancel = this.#clock.timer(writeInterval, () => this.#recordedClean.delete(accountId));
-    this.#unwritten.set(accountId, cancel);
-  }
-
-  #write(accountId: string, failing: Failing): void {
-    const { requests, last } = failing;
-    failing.requests = 0;
-    failing.cancel = this.#clock.timer(writeInterval, () => {
-      failing.cancel = undefined;
-      if (failing.requests > 0) this.#write(accountId, failing);
-    });
-    this.#recordedClean.delete(accountId);
-    // A file that cannot be written is reported by the work that needs it.
-    failing.written = this.#failures.add(accountId, requests, last).catch(() => undefined);
+    }
   }
 }

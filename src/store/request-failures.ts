@@ -18,14 +18,7 @@ export class RequestFailures {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #any: Statement<{ of: string }>;
   readonly #forget: Statement<{ of: string }>;
-  readonly #add: Statement<{
-    of: string;
-    requests: number;
-    now: string;
-    code: string;
-    message: string;
-    remedy: string | null;
-  }>;
+  readonly #add: Statement<{ of: string; now: string; code: string; message: string; remedy: string | null }>;
 
   constructor(database: Database, clock: Pick<Clock, 'now'>, kept: keyof typeof tables) {
     const { table, column } = tables[kept];
@@ -38,16 +31,16 @@ export class RequestFailures {
       db,
       (at) => sql`
         INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message, remedy)
-        VALUES (${at('of')}, ${at('requests')}, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')}, ${at('remedy')})
-        ON CONFLICT (${column}) DO UPDATE SET requests = ${table}.requests + excluded.requests, last_at = excluded.last_at,
+        VALUES (${at('of')}, 1, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')}, ${at('remedy')})
+        ON CONFLICT (${column}) DO UPDATE SET requests = ${table}.requests + 1, last_at = excluded.last_at,
           code = excluded.code, message = excluded.message, remedy = excluded.remedy`,
     );
   }
 
-  /** Adds `requests` further failures, with the error of the last. Its message must contain no secret. */
-  add(of: string, requests: number, { code, message, remedy = null }: Failure): Promise<void> {
+  /** Adds a failure. The message of its error must contain no secret. */
+  add(of: string, { code, message, remedy = null }: Failure): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#add.send({ of, requests, now: timestamp(this.#clock.now()), code, message, remedy });
+      this.#add.send({ of, now: timestamp(this.#clock.now()), code, message, remedy });
     });
   }
 

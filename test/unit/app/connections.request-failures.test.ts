@@ -3,7 +3,6 @@ import { RequestFailureLog } from '../../../src/app/connections.ts';
 import { createLog, silentLog } from '../../../src/domain/log.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import type { RequestFailures } from '../../../src/store/request-failures.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
 
 const account = '6BApk';
 const failure = (text: string): MirrorError => new MirrorError('service_timeout', text);
@@ -13,9 +12,9 @@ function recorded(): { written: string[]; failures: Pick<RequestFailures, 'add' 
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const failures: Pick<RequestFailures, 'add' | 'forget'> = {
-    async add(accountId, requests, { message }) {
+    async add(accountId, { message }) {
       await held;
-      written.push(`${accountId} ${requests} ${message}`);
+      written.push(`${accountId} ${message}`);
     },
     forget(accountId) {
       written.push(`${accountId} answered`);
@@ -25,52 +24,41 @@ function recorded(): { written: string[]; failures: Pick<RequestFailures, 'add' 
   return { written, failures, release };
 }
 
-it('failures within five seconds are recorded together, with the message of the last', async () => {
-  const clock = virtualClock();
+it('each failure is recorded', async () => {
   const { written, failures, release } = recorded();
   release();
-  const log = new RequestFailureLog({ failures, clock, log: silentLog });
-  for (const text of ['one', 'two', 'three']) log.failed(account, failure(text));
-  log.failed('other', failure('four'));
-  await clock.advance(4_999);
-  expect(written).toEqual([`${account} 1 one`, 'other 1 four']);
-  await clock.advance(5_001);
-  expect(written.slice(2)).toEqual([`${account} 2 three`]);
-  log.failed(account, failure('five'));
-  log.stop();
-  await clock.advance(60_000);
-  expect(written).toHaveLength(4);
+  const log = new RequestFailureLog({ failures, log: silentLog });
+  for (const text of ['one', 'two']) log.failed(account, failure(text));
+  log.failed('other', failure('three'));
+  await log.answered('another');
+  expect(written).toEqual([`${account} one`, `${account} two`, 'other three', 'another answered']);
 });
 
 it('a request that was interrupted here is no failure of the service', async () => {
-  const clock = virtualClock();
   const { written, failures, release } = recorded();
   release();
-  const log = new RequestFailureLog({ failures, clock, log: silentLog });
+  const log = new RequestFailureLog({ failures, log: silentLog });
   log.failed(account, new MirrorError('interrupted', 'Interrupted by SIGTERM.'));
-  await clock.advance(60_000);
-  expect(written).toEqual([]);
+  await log.answered('another');
+  expect(written).toEqual(['another answered']);
 });
 
-it('an answer is recorded once, after the failure before it, and so is a failure soon after it', async () => {
-  const clock = virtualClock();
+it('an answer is recorded once, after the failures before it, and so is a failure soon after it', async () => {
   const { written, failures, release } = recorded();
-  const log = new RequestFailureLog({ failures, clock, log: silentLog });
+  const log = new RequestFailureLog({ failures, log: silentLog });
   log.failed(account, failure('one'));
   log.failed(account, failure('two'));
   const answered = log.answered(account);
   release();
   await answered;
   await log.answered(account);
-  await clock.advance(10_000);
-  expect(written).toEqual([`${account} 1 one`, `${account} answered`]);
+  expect(written).toEqual([`${account} one`, `${account} two`, `${account} answered`]);
   log.failed(account, failure('three'));
   await log.answered(account);
-  expect(written.slice(2)).toEqual([`${account} 1 three`, `${account} answered`]);
+  expect(written.slice(3)).toEqual([`${account} three`, `${account} answered`]);
 });
 
-it('an answer counts even if it cannot be recorded: this is logged once at warn, and tried again with a later answer', async () => {
-  const clock = virtualClock();
+it('an answer counts even if it cannot be recorded: this is logged once at warn, and tried again with the next answer', async () => {
   const entries: string[] = [];
   const log = createLog('info', {
     write: (line) => void entries.push((JSON.parse(line) as { level: number }).level === 40 ? 'warn' : line),
@@ -85,16 +73,12 @@ it('an answer counts even if it cannot be recorded: this is logged once at warn,
       return Promise.resolve();
     },
   };
-  const bookkeeping = new RequestFailureLog({ failures, clock, log });
+  const bookkeeping = new RequestFailureLog({ failures, log });
   bookkeeping.failed(account, failure('one'));
   await bookkeeping.answered(account);
-  await clock.advance(5_000);
   await bookkeeping.answered(account);
   expect(entries).toEqual(['warn']);
   isFull = false;
-  await bookkeeping.answered(account);
-  expect(forgotten).toBe(0);
-  await clock.advance(5_000);
   await bookkeeping.answered(account);
   await bookkeeping.answered(account);
   expect(forgotten).toBe(1);

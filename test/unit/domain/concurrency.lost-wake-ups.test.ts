@@ -225,7 +225,7 @@ const arrivals: Open = (moment, clock) => {
 };
 
 /** The service answers while a failure is recorded, and fails again meanwhile: the record tells the last of both. */
-const failures: Open = (moment, clock) => {
+const failures: Open = (moment) => {
   let [isFailing, isRecorded] = [false, false];
   const write = async (recorded: boolean): Promise<void> => {
     isRecorded = recorded;
@@ -234,7 +234,7 @@ const failures: Open = (moment, clock) => {
   };
   const log = new RequestFailureLog({
     failures: { add: () => write(true), forget: () => write(false) },
-    ...{ clock, log: silentLog },
+    log: silentLog,
   });
   const fail = (): void => {
     isFailing = true;
@@ -242,7 +242,6 @@ const failures: Open = (moment, clock) => {
   };
   let begun = false;
   return {
-    within: 5_000,
     change: () => {
       fail();
       if (begun) return;
@@ -251,10 +250,6 @@ const failures: Open = (moment, clock) => {
       void log.answered('a');
     },
     isSeen: () => isRecorded === isFailing,
-    stop: () => {
-      log.stop();
-      return Promise.resolve();
-    },
   };
 };
 
