@@ -53,12 +53,7 @@ import { createArrivals } from './arrivals.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
 import { serviceAddress, type Connections } from './connections.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
-import {
-  createClockJumpDetector,
-  createIntegrityCheck,
-  createMaintenance,
-  type IntegrityCheck,
-} from './maintenance.ts';
+import { createClockJumpDetector, IntegrityCheck, createMaintenance } from './maintenance.ts';
 import { SinkService } from './sinks.ts';
 import { SweepPermits } from './sweep-permits.ts';
 import { Work } from './work.ts';
@@ -242,7 +237,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     onGuesses: (wrong) => log.warn({ wrong }, wrongTokens),
   });
 
-  const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
+  const integrity = new IntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const working = async (): Promise<readonly Service[]> => {
     await logAbandonedCallbacks(mirror, log);
     const sinks = publishedSchemas(settings.publish).map(

@@ -1,6 +1,6 @@
 /** What a daemon does now and then: removes old rows, checks the files and copies their journals into them, and notices jumps of the clock. */
 import { sleptThrough, type Clock } from '../domain/clock.ts';
-import { background, repeatedly } from '../domain/concurrency.ts';
+import { Background, background, repeatedly } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError, withFullStop } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
@@ -98,35 +98,39 @@ interface IntegrityCheckOptions {
   readonly onFatal: (error: MirrorError) => void;
 }
 
-export interface IntegrityCheck extends Service {
-  /** Whether the file passed the check, or was closed cleanly. */
-  readonly passed: boolean;
-}
-
 /** Checks the integrity of a mirror that was not closed cleanly, while the daemon already works with it. */
-export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCheckOptions): IntegrityCheck {
-  let passed = reason === undefined;
+export class IntegrityCheck extends Background {
+  readonly name = 'the integrity check';
+  readonly #options: IntegrityCheckOptions;
+  #passed: boolean;
 
-  const check = async (signal: AbortSignal): Promise<void> => {
+  constructor(options: IntegrityCheckOptions) {
+    super();
+    this.#options = options;
+    this.#passed = options.reason === undefined;
+  }
+
+  /** Whether the file passed the check, or was closed cleanly. */
+  get passed(): boolean {
+    return this.#passed;
+  }
+
+  override start(): Promise<void> {
+    return this.#passed ? Promise.resolve() : super.start();
+  }
+
+  protected async work(signal: AbortSignal): Promise<void> {
+    const { path, reason, log, onFatal } = this.#options;
     log.info({ reason }, 'checking the integrity of the mirror');
     try {
       const faults = await checkWholeFile(path, signal);
-      passed = faults.length === 0;
-      if (passed) log.info('the mirror passed the integrity check');
+      this.#passed = faults.length === 0;
+      if (this.#passed) log.info('the mirror passed the integrity check');
       else onFatal(new MirrorError('database_corrupt', withFullStop(`${path} is damaged: ${faults.join('; ')}`)));
     } catch (error) {
       if (!signal.aborted) log.warn({ err: asMirrorError(error) }, 'the integrity check could not be finished');
     }
-  };
-
-  const service = background('the integrity check', check);
-  return {
-    ...service,
-    get passed() {
-      return passed;
-    },
-    start: () => (passed ? Promise.resolve() : service.start()),
-  };
+  }
 }
 
 const tick = 30_000;

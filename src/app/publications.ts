@@ -8,9 +8,8 @@
  */
 import { basename } from 'node:path';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
-import { background, sharedWait, unlessAborted } from '../domain/concurrency.ts';
+import { Background, sharedWait, unlessAborted } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import { checkCron, CronSlots } from '../schedule/cron-slots.ts';
@@ -55,14 +54,14 @@ interface Copy {
   logged: string | undefined;
 }
 
-export class Publications implements Service {
+export class Publications extends Background {
   readonly name = 'the copies for readers';
   readonly #options: PublicationsOptions;
   readonly #copies: readonly Copy[];
   readonly #schedules: readonly Schedule[];
-  readonly #background: Service;
 
   constructor(options: PublicationsOptions) {
+    super();
     this.#options = options;
     const { settings, mirror, clock, random, log } = options;
     this.#copies = publishedFiles(settings.publish).map((publication) => ({
@@ -86,25 +85,24 @@ export class Publications implements Service {
             },
           }),
       );
-    this.#background = background(this.name, (signal) => this.#keep(signal));
   }
 
-  async start(): Promise<void> {
+  override async start(): Promise<void> {
     if (this.#copies.length === 0) return;
     for (const schedule of this.#schedules) await schedule.start();
-    await this.#background.start();
+    await super.start();
   }
 
   /** Aborts the copy that is being written; the earlier file stays. */
-  async stop(): Promise<void> {
-    await Promise.all([...this.#schedules.map((schedule) => schedule.stop()), this.#background.stop()]);
+  override async stop(): Promise<void> {
+    await Promise.all([...this.#schedules.map((schedule) => schedule.stop()), super.stop()]);
   }
 
   #want(copy: Copy): void {
     copy.wantedSince ??= this.#options.clock.monotonic();
   }
 
-  async #keep(signal: AbortSignal): Promise<void> {
+  protected async work(signal: AbortSignal): Promise<void> {
     const { clock, mirror } = this.#options;
     for (const copy of this.#copies) {
       copy.known = await mirror.publications.find(copy.publication.path).catch(() => undefined);

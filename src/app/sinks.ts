@@ -6,9 +6,8 @@
  * the time.
  */
 import { sleptThrough, parseInstant, type Clock, type Random } from '../domain/clock.ts';
-import { background, sharedWait } from '../domain/concurrency.ts';
+import { Background, sharedWait } from '../domain/concurrency.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../domain/log.ts';
 import { CronSlots } from '../schedule/cron-slots.ts';
@@ -42,10 +41,9 @@ const lookEvery = 1_000;
 /** How long the end of the program may wait until another installation may write. */
 const releaseLimit = 2_000;
 
-export class SinkService implements Service {
+export class SinkService extends Background {
   readonly name: string;
   readonly #options: SinkServiceOptions;
-  readonly #background: Service;
   #schedule: Schedule | undefined;
   #sink: Sink | undefined;
   /** Begins anew whenever something is forgotten. */
@@ -66,12 +64,12 @@ export class SinkService implements Service {
   #logged: string | undefined;
 
   constructor(options: SinkServiceOptions) {
+    super();
     this.#options = options;
     this.name = `the rows in ${options.publication.path}`;
-    this.#background = background(this.name, (signal) => this.#keep(signal));
   }
 
-  async start(): Promise<void> {
+  override async start(): Promise<void> {
     const { publication, timezone, mirror, clock, random, log } = this.#options;
     const { path, when } = publication;
     const known = await mirror.publications.register(path);
@@ -95,12 +93,12 @@ export class SinkService implements Service {
         },
       });
     await this.#schedule?.start();
-    await this.#background.start();
+    await super.start();
   }
 
   /** Cuts the connection: what was committed is kept, and the rest is written after the next start. */
-  async stop(): Promise<void> {
-    await Promise.all([this.#schedule?.stop(), this.#background.stop()]);
+  override async stop(): Promise<void> {
+    await Promise.all([this.#schedule?.stop(), super.stop()]);
     const sink = this.#sink;
     this.#sink = undefined;
     const limit = new AbortController();
@@ -110,7 +108,7 @@ export class SinkService implements Service {
     cancel();
   }
 
-  async #keep(signal: AbortSignal): Promise<void> {
+  protected async work(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     // A mirror that cannot be read is reported by everything else; the next look tries again.
     do if (await this.#isDue().catch(() => false)) await this.#write(signal);

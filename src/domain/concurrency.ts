@@ -5,21 +5,33 @@
 import { sleptThrough, type Clock } from './clock.ts';
 import type { Service } from './lifecycle.ts';
 
-/** A service that starts `work` once, and on stop aborts its signal and waits for it to end. */
+/** A service that begins its work once, and on stop aborts the signal of it and waits for it to end. */
+export abstract class Background implements Service {
+  abstract readonly name: string;
+  readonly #stop = new AbortController();
+  #ended: Promise<unknown> | undefined;
+
+  start(): Promise<void> {
+    this.#ended ??= this.work(this.#stop.signal);
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error(`${this.name} stops.`));
+    await this.#ended;
+  }
+
+  protected abstract work(signal: AbortSignal): Promise<unknown>;
+}
+
+/** The same of a function. */
 export function background(name: string, work: (signal: AbortSignal) => Promise<unknown>): Service {
-  const stop = new AbortController();
-  let ended: Promise<unknown> | undefined;
-  return {
-    name,
-    start() {
-      ended ??= work(stop.signal);
-      return Promise.resolve();
-    },
-    async stop() {
-      stop.abort(new Error(`${name} stops.`));
-      await ended;
-    },
-  };
+  return new (class extends Background {
+    readonly name = name;
+    protected work(signal: AbortSignal): Promise<unknown> {
+      return work(signal);
+    }
+  })();
 }
 
 /** Runs `work` now, and again `ms` milliseconds after each time it ended, until the signal is aborted. */

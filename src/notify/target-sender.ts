@@ -14,7 +14,7 @@
 import { Webhook } from 'standardwebhooks';
 import { networkCode, unreachable } from '../api/http/request.ts';
 import { dateOf, sleptThrough, type Clock, type Random } from '../domain/clock.ts';
-import { ArrivalSignal, background } from '../domain/concurrency.ts';
+import { ArrivalSignal, Background } from '../domain/concurrency.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
@@ -45,34 +45,29 @@ interface TargetSenderOptions {
 }
 
 /** Failures are retried with the delays of marked vendors, and parked when those are used up. */
-export class TargetSender implements Service {
+export class TargetSender extends Background {
   readonly name: string;
   readonly #options: TargetSenderOptions;
-  readonly #background: Service;
   readonly #health: ReceiverHealth;
   readonly #ended = new ArrivalSignal();
   readonly #active = new Map<string, Promise<void>>();
   readonly #aborting = new AbortController();
 
   constructor(options: TargetSenderOptions) {
+    super();
     this.name = `webhooks to ${options.target.name}`;
     this.#options = options;
     this.#health = new ReceiverHealth(options.clock);
-    this.#background = background(this.name, (signal) => this.#run(signal));
   }
 
-  start(): Promise<void> {
-    return this.#background.start();
-  }
-
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     const cancel = this.#options.clock.timer(this.#options.grace, () => this.#aborting.abort(new Error('Stopping.')));
-    await this.#background.stop();
+    await super.stop();
     await Promise.all(this.#active.values());
     cancel();
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  protected async work(signal: AbortSignal): Promise<void> {
     const { feed, clock, log, target } = this.#options;
     const isStopped = (): boolean => signal.aborted;
     let [opened, failures] = [false, 0];

@@ -6,10 +6,9 @@
  * slot that passes during a run is made up after a pause of one interval, so that there is idle time even where runs take longer than their
  * interval. After the clock was set back, slots that already ran run again only if half their interval has really passed.
  */
-import { background, sharedWait } from '../domain/concurrency.ts';
+import { Background, sharedWait } from '../domain/concurrency.ts';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { asMirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import type { Slots } from './cron-slots.ts';
 
@@ -32,10 +31,9 @@ const maxSleep = 60_000;
 /** A run begins up to this long after its slot, at most a tenth of the interval, so that installations do not all call at once. */
 const maxJitter = 30_000;
 
-export class Schedule implements Service {
+export class Schedule extends Background {
   readonly name: string;
   readonly #options: ScheduleOptions;
-  readonly #background: Service;
   #next: number | undefined;
   /** Slots up to this wall time are done. */
   #done: number;
@@ -46,10 +44,10 @@ export class Schedule implements Service {
   #jitter = { slot: NaN, ms: 0 };
 
   constructor(options: ScheduleOptions) {
+    super();
     this.name = `the ${options.name} schedule`;
     this.#options = options;
     this.#done = options.lastRun ?? -Infinity;
-    this.#background = background(this.name, (signal) => this.#runUntil(signal));
   }
 
   /** Wall time of the next run, milliseconds since 1970; undefined before the start and during a run. */
@@ -57,15 +55,7 @@ export class Schedule implements Service {
     return this.#next;
   }
 
-  start(): Promise<void> {
-    return this.#background.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#background.stop();
-  }
-
-  async #runUntil(signal: AbortSignal): Promise<void> {
+  protected async work(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       const ms = this.#untilNext();

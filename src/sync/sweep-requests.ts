@@ -3,9 +3,8 @@
  *
  * A delivery whose `object_id` equals the id of one of our callbacks requests a sweep, because it does not say which vendor changed.
  */
-import { ArrivalSignal, background, sharedWait } from '../domain/concurrency.ts';
+import { ArrivalSignal, Background, sharedWait } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
 import { secondLookDelay } from '../domain/retry.ts';
 import type { SweepAnswer, SweepRequest } from '../store/sweep-requests.ts';
 import type { Observation } from './observation.ts';
@@ -16,27 +15,18 @@ import type { SyncAccount } from './sync-account.ts';
 const maxWait = 30_000;
 
 /** Runs the sweeps that deliveries request, as soon as each is due. Woken by deliveries. */
-export class RequestedSweeps implements Service {
+export class RequestedSweeps extends Background {
   readonly name: string;
   readonly #account: SyncAccount;
   readonly #sweep: () => Promise<unknown>;
   readonly #wakeUps = new ArrivalSignal();
-  readonly #background: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
   constructor(account: SyncAccount, sweep: () => Promise<unknown>) {
+    super();
     this.name = `requested sweeps of ${account.accountId}`;
     this.#account = account;
     this.#sweep = sweep;
-    this.#background = background(this.name, (signal) => this.#run(signal));
-  }
-
-  start(): Promise<void> {
-    return this.#background.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#background.stop();
   }
 
   /** A sweep may have been requested. */
@@ -44,7 +34,7 @@ export class RequestedSweeps implements Service {
     this.#wakeUps.notify();
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  protected async work(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const wakeUpsBefore = this.#wakeUps.count;
       const wait = await this.#untilNext();

@@ -6,9 +6,8 @@
  * attempts take at most half of the places, so that vendors whose reads hang leave room for all others.
  */
 import { sleptThrough } from '../domain/clock.ts';
-import { ArrivalSignal, background, sharedWait } from '../domain/concurrency.ts';
+import { ArrivalSignal, Background, sharedWait } from '../domain/concurrency.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
 import { queuePause, secondLookDelay } from '../domain/retry.ts';
 import type { VisState } from '../domain/vendor.ts';
 import type { Verdict } from '../store/acceptance.ts';
@@ -24,13 +23,12 @@ const longestWait = 30_000;
 /** The most marks that are taken from the queue at once. */
 const batch = 200;
 
-export class Worker implements Service {
+export class Worker extends Background {
   readonly name: string;
   readonly #account: SyncAccount;
   readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
   /** Of new marks, and of attempts that ended. */
   readonly #wakeUps = new ArrivalSignal();
-  readonly #background: Service;
   readonly #places: number;
   /** Attempts under way, by vendor. */
   readonly #attempts = new Map<number, { readonly isRepeated: boolean; readonly ended: Promise<void> }>();
@@ -42,19 +40,11 @@ export class Worker implements Service {
 
   /** `sweep` runs a sweep that begins after the call. */
   constructor(account: SyncAccount, sweep: () => Promise<{ readonly error: MirrorError | undefined }>) {
+    super();
     this.name = `worker of ${account.accountId}`;
     this.#account = account;
     this.#sweep = sweep;
     this.#places = Math.max(2, account.concurrency);
-    this.#background = background(this.name, (signal) => this.#run(signal));
-  }
-
-  start(): Promise<void> {
-    return this.#background.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#background.stop();
   }
 
   /** A vendor may have been marked. */
@@ -62,7 +52,7 @@ export class Worker implements Service {
     this.#wakeUps.notify();
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  protected async work(signal: AbortSignal): Promise<void> {
     const { accountId, clock, log, mirror } = this.#account;
     const isStopped = (): boolean => signal.aborted;
     while (!isStopped()) {
