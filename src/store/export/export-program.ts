@@ -7,10 +7,18 @@ import { Worker } from 'node:worker_threads';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack } from '../files/replace-file.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
-import { connectReader, SqliteError } from '../sqlite/driver.ts';
+import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { defaultLockWait } from '../sql/database.ts';
 import { readOnlyStatement } from '../sqlite/user-query.ts';
-import { parentGuard, type Exported, type ExportJob, type JobAnswer, type JobFault } from './export-process.ts';
+import {
+  parentGuard,
+  type Exported,
+  type ExportJob,
+  type JobAnswer,
+  type JobFault,
+  type RawRow,
+  type RowAnswer,
+} from './export-process.ts';
 import type { Cell } from './export-rows.ts';
 import { parquetOf } from './formats.ts';
 import { fileStatement } from '../sqlite/connection.ts';
@@ -29,8 +37,7 @@ function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
 async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parquet' }>): Promise<Exported> {
   const sqlite = connectReader(path, defaultLockWait);
   try {
-    const rows = readOnlyStatement(sqlite, query).raw(true).safeIntegers(true).iterate() as Iterable<(Cell | Buffer)[]>;
-    const pieces = parquetOf(columns, cells(rows));
+    const pieces = parquetOf(columns, cells(rowsOf(sqlite, query) as Iterable<(Cell | Buffer)[]>));
     for (;;) {
       const { value, done } = await pieces.next();
       if (done) return value;
@@ -41,6 +48,27 @@ async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parqu
   }
 }
 
+/** Sends as many rows as each message asks for. */
+function serveRows({ path, query }: Extract<ExportJob, { do: 'rows' }>): void {
+  let rows: Iterator<RawRow> | undefined;
+  process.on('message', (most: number) => {
+    let answer: RowAnswer;
+    try {
+      rows ??= rowsOf(connectReader(path, defaultLockWait), query);
+      const found: RawRow[] = [];
+      for (let next; found.length < most && !(next = rows.next()).done;) found.push(next.value);
+      answer = { rows: found, isLast: found.length < most };
+    } catch (error) {
+      answer = { fault: faultOf(error) };
+    }
+    process.send?.(answer);
+  });
+}
+
+function rowsOf(sqlite: Sqlite, query: string): IterableIterator<RawRow> {
+  return readOnlyStatement(sqlite, query).raw(true).safeIntegers(true).iterate();
+}
+
 function written(piece: Uint8Array): Promise<void> {
   return new Promise((resolve) => process.stdout.write(piece, () => resolve()));
 }
@@ -49,21 +77,18 @@ function* cells(rows: Iterable<(Cell | Buffer)[]>): Generator<readonly Cell[]> {
   for (const row of rows) yield cellsWithoutBlobs(row);
 }
 
-function carriedOut(job: ExportJob): Exported | Promise<Exported> {
-  return job.do === 'copy' ? copy(job) : parquet(job);
-}
-
 function faultOf(error: unknown): JobFault {
   const { message } = asMirrorError(error);
-  if (error instanceof SqliteError) return { of: 'sqlite', code: error.code, message };
   if (error instanceof MirrorError) return { of: 'mirror', code: error.code, message };
-  return { of: 'other', code: '', message };
+  // Some come of the driver with a code of Node.js, such as that of a text that is too long.
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? { of: 'sqlite', code, message } : { of: 'other', code: '', message };
 }
 
-async function answer(job: ExportJob): Promise<void> {
+async function answer(job: Exclude<ExportJob, { do: 'rows' }>): Promise<void> {
   let answered: JobAnswer;
   try {
-    answered = { done: await carriedOut(job) };
+    answered = { done: job.do === 'copy' ? copy(job) : await parquet(job) };
   } catch (error) {
     answered = { fault: faultOf(error) };
   }
@@ -76,4 +101,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit());
 // The rows are no longer read.
 process.stdout.on('error', () => process.exit());
-process.once('message', (job: ExportJob) => void answer(job));
+process.once('message', (job: ExportJob) => {
+  if (job.do === 'rows') serveRows(job);
+  else void answer(job);
+});

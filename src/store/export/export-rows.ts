@@ -1,14 +1,12 @@
 /** The rows to export: of a view, a table or a read-only query, which a child process reads. */
 import { sql } from 'kysely';
-import { spawn, type ChildProcess } from 'node:child_process';
 import { MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat, type Publication } from '../../settings/export-format.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
-import { driverFolder } from '../sqlite/driver-package.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { queryRefused, readOnlyStatement, refuseSameNames } from '../sqlite/user-query.ts';
-import { childEnvironment, parentGuard } from './export-process.ts';
+import { ExportProcess } from './export-process.ts';
 import type { Connection } from '../sql/statement.ts';
 import { fileOf, fileStatement } from '../sqlite/connection.ts';
 
@@ -76,11 +74,11 @@ function columnsOf(sqlite: Sqlite, text: string): ExportedColumn[] {
 }
 
 /**
- * Opens the rows; the signal aborts the reading.
+ * Opens the rows; the signal aborts the reading. `program` is the compiled process that reads them.
  * @throws MirrorError `usage` where there is no such view, or the query is not read-only.
  */
-export function exportedRows({ path, text, columns }: RowQuery, signal?: AbortSignal): ExportedRows {
-  const reading = new RowProcess(path, text, signal);
+export function exportedRows({ path, text, columns }: RowQuery, program: string, signal?: AbortSignal): ExportedRows {
+  const reading = new ExportProcess(program, { do: 'rows', path, query: text }, signal);
   return { columns, rows: cellsOf(reading), close: () => reading.close() };
 }
 
@@ -96,7 +94,7 @@ export function refuseLostColumns(columns: readonly ExportedColumn[], format: Ex
   if (format !== 'csv') refuseSameNames(columns);
 }
 
-async function* cellsOf(reading: RowProcess): AsyncGenerator<readonly Cell[]> {
+async function* cellsOf(reading: ExportProcess): AsyncGenerator<readonly Cell[]> {
   try {
     for await (const row of reading.rows()) yield cellsWithoutBlobs(row as (Cell | Buffer)[]);
   } catch (error) {
@@ -123,107 +121,4 @@ function knownView(sqlite: Sqlite, view: string): string {
   ).all({});
   if (known.some(({ name }) => name === view)) return view;
   throw new MirrorError('usage', `The mirror has no view ${view}; it has ${known.map(({ name }) => name).join(', ')}.`);
-}
-
-type RawRow = readonly unknown[];
-
-type Answer =
-  { readonly rows: readonly RawRow[]; readonly isLast: boolean } | { readonly code: string; readonly message: string };
-
-/**
- * Plain JavaScript, because it is not compiled. Sends as many rows as requested; the first ones singly, because the next may take long. A
- * terminal sends Ctrl-C to every process; the parent decides when this one ends.
- */
-const program = `
-  const { Worker } = require('node:worker_threads');
-  const workerData = Number(process.argv[1]);
-  new Worker(${JSON.stringify(parentGuard)}, { eval: true, workerData }).unref();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
-  let rows;
-  process.on('message', ({ driver, path, query, most }) => {
-    try {
-      if (!rows) {
-        const sqlite = new (require(driver))(path, { readonly: true, fileMustExist: true, timeout: 100 });
-        rows = sqlite.prepare(query).raw(true).safeIntegers(true).iterate();
-      }
-      const found = [];
-      let next;
-      while (found.length < most && !(next = rows.next()).done) found.push(next.value);
-      process.send({ rows: found, isLast: found.length < most });
-    } catch ({ code = '', message }) {
-      process.send({ code, message });
-    }
-  });
-  process.on('disconnect', () => process.exit());`;
-
-/** The most rows of one request. */
-const maxPerRequest = 250;
-
-/**
- * Reads the rows of a query in a child process. SQLite may search for the first row for hours, and only the end of its process interrupts
- * it; in this process no signal would be handled until then.
- */
-class RowProcess {
-  readonly #child: ChildProcess;
-  readonly #gone: Promise<void>;
-  readonly #asked: { readonly path: string; readonly query: string };
-  /** Set when the process ended before the last row. */
-  #end: Error | undefined;
-
-  /** `query` must be read-only. The signal ends the process, like `close`. */
-  constructor(path: string, query: string, signal?: AbortSignal) {
-    this.#asked = { path, query };
-    this.#child = spawn(process.execPath, ['--eval', program, '--', String(process.pid)], {
-      cwd: '/',
-      env: childEnvironment(),
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      serialization: 'advanced',
-    });
-    this.#gone = new Promise((resolve) => {
-      this.#child.once('close', resolve);
-      this.#child.once('error', (error) => {
-        this.#end ??= error;
-        resolve();
-      });
-    });
-    signal?.addEventListener('abort', () => void this.close(), { once: true });
-    if (signal?.aborted) void this.close();
-  }
-
-  /** The rows, read on demand. @throws SqliteError of SQLite; MirrorError `interrupted` where the process was ended. */
-  async *rows(): AsyncGenerator<RawRow> {
-    for (let most = 1; ; most = Math.min(2 * most, maxPerRequest)) {
-      const answer = await this.#next(most);
-      if ('code' in answer) throw new SqliteError(answer.message, answer.code);
-      yield* answer.rows;
-      if (answer.isLast) return;
-    }
-  }
-
-  /** Ends the process. Resolves when it no longer holds the mirror. */
-  close(): Promise<void> {
-    this.#end ??= new MirrorError('interrupted', 'Reading the rows was interrupted.');
-    this.#child.kill('SIGKILL');
-    return this.#gone;
-  }
-
-  #next(most: number): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const fail = (): void =>
-        reject(
-          this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended unexpectedly.'),
-        );
-      if (this.#end || !this.#child.connected) {
-        fail();
-        return;
-      }
-      const onAnswer = (answer: unknown): void => {
-        this.#child.off('close', fail);
-        resolve(answer as Answer);
-      };
-      this.#child.once('message', onAnswer);
-      this.#child.once('close', fail);
-      this.#child.send({ driver: driverFolder, ...this.#asked, most });
-    });
-  }
 }

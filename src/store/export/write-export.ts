@@ -90,7 +90,7 @@ function streamOf(
   const { path, text: query, columns } = rowQuery(mirror, what);
   refuseLostColumns(columns, what.format);
   if (what.format !== 'parquet') {
-    const rows = exportedRows({ path, text: query, columns }, signal);
+    const rows = exportedRows({ path, text: query, columns }, program, signal);
     const exported = (): Promise<Exported> => Promise.resolve({ noTimes: 0 });
     return { bytes: streams[what.format](rows), exported, close: () => rows.close() };
   }
