@@ -12,6 +12,8 @@ import type * as details from '../../../src/store/details.ts';
 import type * as laggingCopies from '../../../src/store/lagging-copies.ts';
 import type * as rateLedger from '../../../src/store/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/reading-counter.ts';
+import type * as sqliteDatabase from '../../../src/store/sqlite/database.ts';
+import type * as postgresDatabase from '../../../src/store/postgres/database.ts';
 import type * as childRows from '../../../src/store/vendors.ts';
 import type * as presence from '../../../src/domain/presence.ts';
 import type * as vendor from '../../../src/domain/vendor.ts';
@@ -49,6 +51,8 @@ interface Modules {
   'store/lagging-copies.ts': typeof laggingCopies;
   'store/rate-ledger.ts': typeof rateLedger;
   'store/reading-counter.ts': typeof readingCounter;
+  'store/sqlite/database.ts': typeof sqliteDatabase;
+  'store/postgres/database.ts': typeof postgresDatabase;
   'store/vendors.ts': typeof childRows;
   'domain/presence.ts': typeof presence;
   'domain/vendor.ts': typeof vendor;
