@@ -48,9 +48,10 @@ export type Verdict =
   | { readonly kind: 'stale' }
   /**
    * It contradicts a version that is too young, or comes from a list that shows an earlier version, `copyAge` milliseconds after that ended.
-   * It is not applied; the vendor is marked to be read again.
+   * It is not applied; the vendor is marked to be read again. `isOther`: a read by id shows another vendor under the number, which needs a
+   * proof that it is of this account; nothing is marked.
    */
-  | ({ readonly kind: 'guarded'; readonly copyAge?: number | undefined } & Difference);
+  | ({ readonly kind: 'guarded'; readonly copyAge?: number | undefined; readonly isOther?: boolean } & Difference);
 
 /** How a reading differs from the stored vendor. */
 export interface Difference {

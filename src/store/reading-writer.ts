@@ -104,12 +104,7 @@ export class ReadingWriter {
       this.#details.shownOtherwise(context.accountId),
       this.#details.fields(context.accountId),
     ]);
-    if (
-      context.isAccountAccepted !== true &&
-      known.size === 0 &&
-      stored.size >= fewest &&
-      !(await this.showsStored(rows, context.accountId))
-    )
+    if (context.isAccountAccepted !== true && (await this.#areOthers(rows, context.accountId, stored, known.size)))
       throw ofAnotherAccount(page);
     // Only a read by id can tell which of the two is true.
     const contested = context.readsById === false ? new Set<number>() : contestedIds(rows);
@@ -152,10 +147,38 @@ export class ReadingWriter {
   }
 
   /**
-   * Whether one of the rows shows a stored vendor as itself: a cache may answer with the page of another account, which has other vendors under
-   * its numbers. Neither is when a vendor was created edited, nor all names at once: where both differ in every vendor that is stored, these are
-   * others.
+   * Whether most of the rows that have the number of a stored vendor show another one: a cache may answer with the page of another account. One
+   * or two may be the same by chance, or because an answer of that account was applied before it was noticed.
    */
+  async showsOthers(rows: readonly VendorRow[], accountId: string): Promise<boolean> {
+    const ids = rows.map(({ vendorid }) => vendorid);
+    return this.#areOthers(rows, accountId, await this.#rows.among(accountId, ids), 0);
+  }
+
+  /**
+   * @param stored the numbers of stored vendors that are in question
+   * @param themselves how many more are known to be shown as they are stored
+   */
+  async #areOthers(
+    rows: readonly VendorRow[],
+    accountId: string,
+    stored: ReadonlySet<number>,
+    themselves: number,
+  ): Promise<boolean> {
+    let others = 0;
+    const left = new Set(stored);
+    for (const row of rows) {
+      if (others + left.size < fewest || themselves >= others + left.size) return false;
+      if (!left.delete(row.vendorid)) continue;
+      const before = await this.#rows.find(keyIn({ accountId }, row));
+      const said = parsed(row);
+      if (before && said && isOtherVendor(before, said)) others += 1;
+      else themselves += 1;
+    }
+    return others >= fewest && others > themselves;
+  }
+
+  /** Whether one of the rows shows a stored vendor as itself. */
   async showsStored(rows: readonly VendorRow[], accountId: string): Promise<boolean> {
     const ids = rows.map(({ vendorid }) => vendorid);
     if ((await this.#forgotten.among(accountId, ids)).size > 0) return true;
@@ -164,10 +187,7 @@ export class ReadingWriter {
       const before = stored.has(row.vendorid) ? await this.#rows.find(keyIn({ accountId }, row)) : undefined;
       if (!before) continue;
       const said = parsed(row);
-      if (!said) return true;
-      const [name, created] = [kept(said.vendor_name), kept(said.created_at)];
-      if (!isOther(before.vendor_name, name, nameKey) || !isOther(before.created_at, created, parseInstant))
-        return true;
+      if (!said || !isOtherVendor(before, said)) return true;
     }
     return false;
   }
@@ -355,6 +375,8 @@ export class ReadingWriter {
       return unchangedVerdict(stored);
     }
     const { vendor, changed } = difference;
+    const isProven = isListed || context.source === 'write' || context.isAccountAccepted === true;
+    if (!isProven && isOtherVendor(stored, vendor)) return { kind: 'guarded', isOther: true, ...difference };
     const acceptance = await this.#judge(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     const raw = mergedRaw(stored.raw, row.raw, row.excluded);
@@ -449,6 +471,17 @@ function ofAnotherAccount({ page }: VendorPage): MirrorError {
   );
 }
 
+/**
+ * Whether a record is of another vendor than the stored one with its number. Neither is when a vendor was created edited, nor are all names
+ * at once: only where both differ is it another.
+ */
+function isOtherVendor(before: Pick<VendorTable, 'vendor_name' | 'created_at'>, said: Vendor): boolean {
+  return (
+    isOther(before.vendor_name, kept(said.vendor_name), nameKey) &&
+    isOther(before.created_at, kept(said.created_at), parseInstant)
+  );
+}
+
 /** Whether two values are there and differ, by what `keyOf` makes of them. */
 function isOther(before: string | null, now: string | null | undefined, keyOf: (text: string) => unknown): boolean {
   if (before === null || now == null) return false;
@@ -494,7 +527,7 @@ export interface ReadingContext {
   readonly lag: number;
   /** Of a sweep: whether a vendor may be read by id. */
   readonly readsById?: boolean;
-  /** Of a sweep: whether a person said that what the service shows is of this account. */
+  /** Whether what the service shows is known to be of this account: a person said so, or it shows other vendors as they are stored. */
   readonly isAccountAccepted?: boolean | undefined;
   /** Of a read by id: when its request left, milliseconds since 1970. */
   readonly askedAt?: number;

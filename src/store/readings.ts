@@ -170,12 +170,17 @@ export class Readings {
     return this.#database.read(() => this.#writer.showsStored(rows, accountId));
   }
 
+  /** Whether most of the rows that have the number of a stored vendor show another one. */
+  showsOthers(rows: readonly VendorRow[], accountId: string): Promise<boolean> {
+    return this.#database.read(() => this.#writer.showsOthers(rows, accountId));
+  }
+
   /** What the rows, of a list or of reads by id, would change if all were accepted. Writes nothing. */
   compareRows(rows: readonly VendorRow[], accountId: string, from: 'list' | 'ids'): Promise<Verdicts> {
     return this.#database.read(() => this.#writer.compare(rows, accountId, from === 'list'));
   }
 
-  /** Applies one record; an unusable one is rejected. */
+  /** Applies one record; an unusable one is rejected. One of another vendor (`isOther`) needs `isAccountAccepted`. */
   async applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
     const { vendorid } = row;
     try {

@@ -133,7 +133,11 @@ async function compare(
   const strangers = new Strangers();
   const check = async (rows: readonly VendorRow[], isListed = false): Promise<ReadonlyMap<number, Verdict>> => {
     const verdicts = await mirror.readings.compareRows(rows, accountId, isListed ? 'list' : 'ids');
-    strangers.saw(verdicts, { isListed, isKnown: await mirror.readings.showsStored(rows, accountId) });
+    const changed = [...verdicts.values()].filter(({ kind }) => kind === 'updated').length;
+    strangers.saw({
+      isKnown: await mirror.readings.showsStored(rows, accountId),
+      areOthers: isListed && changed >= fewestStored && (await mirror.readings.showsOthers(rows, accountId)),
+    });
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict, isListed);
     return verdicts;
   };
@@ -265,11 +269,13 @@ class Strangers {
   #isOneKnown = false;
   #isPageUnknown = false;
 
-  /** @param shown `isKnown`: whether one of these vendors is shown as the mirror holds it */
-  saw(verdicts: ReadonlyMap<number, Verdict>, shown: { readonly isListed: boolean; readonly isKnown: boolean }): void {
+  /**
+   * @param shown `isKnown`: whether one of these vendors is shown as the mirror holds it; `areOthers`: whether it is a page of which no run
+   * would apply anything
+   */
+  saw(shown: { readonly isKnown: boolean; readonly areOthers: boolean }): void {
     this.#isOneKnown ||= shown.isKnown;
-    const changed = [...verdicts.values()].filter(({ kind }) => kind === 'updated').length;
-    this.#isPageUnknown ||= shown.isListed && !shown.isKnown && changed >= fewestStored;
+    this.#isPageUnknown ||= shown.areOthers;
   }
 
   /** @param stored vendors that are present in the mirror */

@@ -12,6 +12,7 @@ import type { ServiceSettings, SyncSettings } from '../settings/parse.ts';
 import type { Verdict } from '../store/acceptance.ts';
 import type { Store } from '../store/mirror.ts';
 import type { ReadingContext } from '../store/reading-writer.ts';
+import { assertSameAccount } from './same-account.ts';
 
 export interface SyncAccount {
   readonly accountId: string;
@@ -207,7 +208,14 @@ export class VendorReader {
     };
     try {
       const reading = await this.#vendors.read(vendorid, { priority, signal, onStamp, retryLimits });
-      const verdict = await this.#mirror.readings.applyReading(reading, { ...context, askedAt });
+      const apply = (isAccountAccepted = context.isAccountAccepted): Promise<Verdict> =>
+        this.#mirror.readings.applyReading(reading, { ...context, askedAt, isAccountAccepted });
+      let verdict = await apply();
+      if (verdict.kind === 'guarded' && verdict.isOther === true) {
+        const account = { accountId: context.accountId, mirror: this.#mirror, vendors: this.#vendors };
+        await assertSameAccount(account, vendorid, { signal, priority, onRequest });
+        verdict = await apply(true);
+      }
       if (verdict.kind !== 'rejected') return { kind: 'record', verdict };
       return { kind: 'refused', error: new MirrorError('record_rejected', verdict.reason) };
     } catch (error) {
