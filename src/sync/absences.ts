@@ -186,10 +186,19 @@ export interface SeenBySweep {
 
 const mostRecent = 3;
 
-/** The result of `sortUnseen` for a sweep that showed all stored vendors, unchanged. */
-export function allSeen(present: number): Unseen {
+/**
+ * The result of `sortUnseen` for a sweep that showed all stored vendors, unchanged.
+ * @param states how many vendors of each the default list showed; empty where that need not be known
+ */
+export function allSeen(present: number, states: ReadonlyMap<State, number> = new Map()): Unseen {
   const none = { suspects: [], stateOf: new Map(), doubted: new Map(), hidden: [], absent: [], recent: [] };
-  return { ...none, present, base: present, listings: new Map(), guardedSeq: undefined };
+  const listings = [...states]
+    .filter(([state]) => state !== 0)
+    .map(
+      ([state, shown]) =>
+        [state, { list: { ...unknownListing, shown }, filter: { ...unknownListing, shown } }] as const,
+    );
+  return { ...none, present, base: present, listings: new Map(listings), guardedSeq: undefined };
 }
 
 /** Sorts the stored vendors that a sweep did not show. @param scannedVendors the stored vendors of the account, in chunks */

@@ -12,7 +12,7 @@ import { endingOf, nextOutcome, type EndedOutcome, type SweepProgress } from '..
 import type { Finding } from '../store/findings.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { ProofKind, RunTrigger } from '../store/sql/schema.ts';
-import { allSeen, lacksLists, learnShown, mayLackVendors, ShownStates, sortUnseen } from './absences.ts';
+import { allSeen, lacksLists, learnShown, mayLackVendors, ShownStates, sortUnseen, type Unseen } from './absences.ts';
 import { attemptOptionsOf, markParkedAgain, settleParked } from './attempt.ts';
 import { Breaker, day, isBelieved, refuseShortfall } from './breaker.ts';
 import { readDetails, type DetailsOptions } from './details.ts';
@@ -279,18 +279,17 @@ class SweepRun {
     const guarded = new Set([...list.guarded, ...(hidden?.guarded ?? [])]);
     const allStored = list.allStored && hidden?.allStored !== false;
     const unseen =
-      allStored && (await mirror.vendors.countVendors(accountId)) === seen.size && !(await this.#mayLearn(known))
-        ? allSeen(seen.size)
-        : await sortUnseen(mirror.vendors.scannedVendors(accountId), {
-            seen,
-            listed: list.seen,
-            guarded,
-            shows: new ShownStates(known, hidden?.states, lacksLists(filtersShow, hidden)),
-            dayBegan: await this.#dayBegan(),
-            since: ended - day,
-            began,
-            lag: sync.lag,
-          });
+      (allStored ? await this.#ifAllSeen(seen, list.seen, known) : undefined) ??
+      (await sortUnseen(mirror.vendors.scannedVendors(accountId), {
+        seen,
+        listed: list.seen,
+        guarded,
+        shows: new ShownStates(known, hidden?.states, lacksLists(filtersShow, hidden)),
+        dayBegan: await this.#dayBegan(),
+        since: ended - day,
+        began,
+        lag: sync.lag,
+      }));
     const learned = await learnShown(account, unseen.listings, known, hidden?.states);
     const suspects = unseen.suspects.length;
     this.#counter.set({ suspects });
@@ -314,14 +313,21 @@ class SweepRun {
     };
   }
 
-  /** Whether vendors of a state may be enough to learn that lists show it. */
-  async #mayLearn(known: { has(state: number | null): boolean }): Promise<boolean> {
+  /** @returns undefined where the stored vendors must be scanned: not all were shown, or a list of one state showed some that may teach something. */
+  async #ifAllSeen(
+    seen: IdSet,
+    listed: IdSet,
+    known: { has(state: number | null): boolean },
+  ): Promise<Unseen | undefined> {
     const { mirror, accountId } = this.#account;
+    if ((await mirror.vendors.countVendors(accountId)) !== seen.size) return undefined;
     const states = await mirror.listings.statesOf(accountId);
-    return [...states].some(
+    if (seen.size === listed.size) return allSeen(seen.size, states);
+    const mayLearn = [...states].some(
       ([state, vendors]) =>
         state !== 0 && !known.has(state) && isStateShown(false, { shown: vendors, leftOut: 0, found: 0 }),
     );
+    return mayLearn ? undefined : allSeen(seen.size);
   }
 
   /** When the day of the breaker began, as a timestamp of ours: 24 hours ago, or with the first complete sweep. */

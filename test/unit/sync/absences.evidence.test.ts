@@ -89,6 +89,16 @@ describe('evidence', () => {
     const none = { suspects: [], hidden: [], absent: [], recent: [], guardedSeq: undefined };
     const empty = { stateOf: new Map(), doubted: new Map(), listings: new Map() };
     expect(allSeen(12)).toEqual({ ...none, ...empty, present: 12, base: 12 });
+    const listing = { shown: 5, leftOut: 0, found: 0 };
+    expect(
+      allSeen(
+        12,
+        new Map([
+          [0, 7],
+          [2, 5],
+        ]),
+      ).listings,
+    ).toEqual(new Map([[2, { list: listing, filter: listing }]]));
   });
 });
 
