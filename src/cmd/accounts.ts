@@ -11,8 +11,8 @@ import { accountSummaries } from '../store/account-reports.ts';
 import { keptAccountsOf } from '../store/places/mirror-of.ts';
 import { loadSettings, settingsOfFile } from './load-settings.ts';
 import { changeExisting, changeMirror, isDaemonThere, queryMirror } from './open-mirror.ts';
-import { withSettings, type Call, type CommandHandler } from './process/command.ts';
-import { printJson, printText } from './terminal/print.ts';
+import type { Call, CommandHandler } from './process/command.ts';
+import { answered, printJson } from './terminal/print.ts';
 import { printTable } from './terminal/table.ts';
 import { visible } from './terminal/text.ts';
 
@@ -91,18 +91,14 @@ export const accountsAdd: CommandHandler<{ readonly connection?: string }> = asy
   if (!(await changeMirror(context, settings, ({ accountRegister }) => accountRegister.add(account, connection))))
     throw new MirrorError('usage', `${account} was already added; \`vendor-mirror accounts list\` shows it.`);
   const daemon_running = await isDaemonThere(context, settings);
-  if (options.json) printJson(context, { ok: true, account, connection, daemon_running });
-  else {
-    const next = daemon_running
-      ? 'The running daemon serves it from now on.'
-      : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
-    printText(context, withSettings(context, `${account} is added. ${next}`));
-  }
-  return exitStatus.done;
+  const next = daemon_running
+    ? 'The running daemon serves it from now on.'
+    : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
+  return answered(call, { account, connection, daemon_running }, `${account} is added. ${next}`);
 };
 
 export const accountsRemove: CommandHandler = async (call) => {
-  const { context, options } = call;
+  const { context } = call;
   const { settings, account } = await addable(call);
   const removed = await changeExisting(context, settings, async ({ accountRegister, callbacks }) =>
     (await accountRegister.remove(account)) ? callbacks.knownCallbacks(account) : undefined,
@@ -111,57 +107,43 @@ export const accountsRemove: CommandHandler = async (call) => {
     throw new MirrorError('usage', `${account} was not added; \`vendor-mirror accounts list\` shows what was.`);
   const daemon_running = await isDaemonThere(context, settings);
   const callbacks = removed.map(({ callbackid }) => callbackid);
-  if (options.json) printJson(context, { ok: true, account, callbacks, daemon_running });
-  else {
-    const lines = [
-      `${account} is removed. Its vendors stay in the mirror, but are no longer updated.`,
-      ...(daemon_running
-        ? [`The running daemon no longer serves it${callbacks.length > 0 ? ', and deletes its callbacks' : ''}.`]
-        : []),
-      ...(daemon_running ? [] : callbacks).map(
-        (id) =>
-          `Its callback ${id} is still registered: \`vendor-mirror callbacks delete ${id} --account ${account}\` deletes it.`,
-      ),
-    ];
-    printText(context, lines.map((line) => withSettings(context, line)).join('\n'));
-  }
-  return exitStatus.done;
+  const lines = [
+    `${account} is removed. Its vendors stay in the mirror, but are no longer updated.`,
+    ...(daemon_running
+      ? [`The running daemon no longer serves it${callbacks.length > 0 ? ', and deletes its callbacks' : ''}.`]
+      : []),
+    ...(daemon_running ? [] : callbacks).map(
+      (id) =>
+        `Its callback ${id} is still registered: \`vendor-mirror callbacks delete ${id} --account ${account}\` deletes it.`,
+    ),
+  ];
+  return answered(call, { account, callbacks, daemon_running }, lines.join('\n'));
 };
 
 export const accountsPause: CommandHandler = async (call) => {
-  const { context, options } = call;
+  const { context } = call;
   const { settings, account } = await named(call);
   if (!settings.namedAccounts.includes(account))
     throw new MirrorError('usage', `The settings do not name ${account}, and it was not added.`);
   const changed = await changeMirror(context, settings, ({ accountRegister }) => accountRegister.pause(account));
   const daemon_running = await isDaemonThere(context, settings);
-  if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
-  else {
-    const text = changed
-      ? `${account} is paused: nothing is requested from the service about it, and its deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`
-      : `${account} is already paused.`;
-    printText(context, withSettings(context, text));
-  }
-  return exitStatus.done;
+  const text = changed
+    ? `${account} is paused: nothing is requested from the service about it, and its deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`
+    : `${account} is already paused.`;
+  return answered(call, { account, changed, daemon_running }, text);
 };
 
 export const accountsResume: CommandHandler = async (call) => {
-  const { context, options } = call;
+  const { context } = call;
   const { settings, account } = await named(call);
   const resumed = await changeExisting(context, settings, ({ accountRegister }) => accountRegister.resume(account));
   const changed = resumed ?? false;
   const daemon_running = await isDaemonThere(context, settings);
-  if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
-  else {
-    const next = daemon_running
-      ? 'The running daemon reads the vendors that were delivered meanwhile and sweeps the account.'
-      : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
-    printText(
-      context,
-      withSettings(context, changed ? `${account} is resumed. ${next}` : `${account} was not paused.`),
-    );
-  }
-  return exitStatus.done;
+  const next = daemon_running
+    ? 'The running daemon reads the vendors that were delivered meanwhile and sweeps the account.'
+    : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
+  const text = changed ? `${account} is resumed. ${next}` : `${account} was not paused.`;
+  return answered(call, { account, changed, daemon_running }, text);
 };
 
 /** The account that the command is about. @throws MirrorError `usage` where it is no account id, or `--account` names another one. */

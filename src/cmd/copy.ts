@@ -8,7 +8,7 @@ import { formatByEnding } from '../settings/export-format.ts';
 import { copyToPostgres, takeBackCopy } from '../store/copy/copy-mirror.ts';
 import { settingsOfFile } from './load-settings.ts';
 import type { Call, CommandHandler } from './process/command.ts';
-import { print, printJson, printNotice, printText } from './terminal/print.ts';
+import { answered, print, printJson, printNotice, printText } from './terminal/print.ts';
 import { migrationProgress, percentProgress } from './terminal/progress.ts';
 import { isConfirmed } from './terminal/prompt.ts';
 
@@ -74,20 +74,16 @@ async function copyThere(call: Call<CopyFlags>, settings: Settings): Promise<Exi
 async function takeBack(call: Call<CopyFlags>, settings: Settings): Promise<ExitStatus> {
   const { context, options } = call;
   const question = `Let ${settings.database} go on from where it was? Stop what works on the copy first: two that go on from one state would send the same twice.`;
-  if (!(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
+  if (!(await isConfirmed(context, question, options.yes))) {
     printNotice(context, 'Nothing was done.');
     return exitStatus.incomplete;
   }
   const place = await takeBackCopy(filesOf(call, settings));
-  if (options.json) printJson(context, { ok: true, database: settings.database, was_moved_to: place ?? null });
-  else
-    printText(
-      context,
-      place === undefined
-        ? `${settings.database} was not moved.`
-        : `${settings.database} goes on. Drop the schemas of ${place}, so that nothing goes on there; if tokens of \`login\` were renewed there, log in again.`,
-    );
-  return exitStatus.done;
+  const text =
+    place === undefined
+      ? `${settings.database} was not moved.`
+      : `${settings.database} goes on. Drop the schemas of ${place}, so that nothing goes on there; if tokens of \`login\` were renewed there, log in again.`;
+  return answered(call, { database: settings.database, was_moved_to: place ?? null }, text);
 }
 
 function filesOf({ context }: Call, { database: path, secrets }: Settings) {

@@ -220,9 +220,7 @@ async function acceptService(
   const compared = await compareAll(installation, context.interrupted);
   const facts = `The mirror belongs to ${known}. At ${serviceName}, of ${total(compared)} vendors ${compared.alike} are the same, ${compared.others} are different ones with the same number, ${compared.unknown} are not in the mirror.`;
   const accepted =
-    yes && !isLikely(compared)
-      ? false
-      : await isConfirmed(context, () => Promise.resolve(`${facts} Is it the same service?`), yes);
+    yes && !isLikely(compared) ? false : await isConfirmed(context, `${facts} Is it the same service?`, yes);
   if (!accepted)
     return problem(check, new MirrorError('other_service', `${facts} It was not accepted as the same service.`));
   await mirror.acceptService(serviceName);

@@ -9,7 +9,7 @@ import { vendorDetails } from '../store/reports/vendor-detail.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import { changeMirror, queryMirror } from './open-mirror.ts';
 import type { Call, CommandHandler } from './process/command.ts';
-import { printJson, printNotice, printText } from './terminal/print.ts';
+import { answered, printJson, printNotice, printText } from './terminal/print.ts';
 import { migrationProgress } from './terminal/progress.ts';
 import { isConfirmed } from './terminal/prompt.ts';
 
@@ -101,14 +101,14 @@ async function forgetVendor(call: Call, settings: Settings, vendorid: number): P
 }
 
 async function readmit(call: Call, settings: Settings, vendorid: number): Promise<ExitStatus> {
-  const { context, options } = call;
   const account = oneAccount(settings);
-  const wasForgotten = await changeMirror(context, settings, ({ vendors }) => vendors.mirrorAgain(account, vendorid));
+  const wasForgotten = await changeMirror(call.context, settings, ({ vendors }) =>
+    vendors.mirrorAgain(account, vendorid),
+  );
   if (!wasForgotten)
     throw new MirrorError('unknown_vendor', `The mirror has not forgotten vendor ${vendorid} of ${account}.`);
-  if (options.json) printJson(context, { ok: true, account, vendorid });
-  else printText(context, `Vendor ${vendorid} of ${account} is read again by the daemon, or with the next sweep.`);
-  return exitStatus.done;
+  const text = `Vendor ${vendorid} of ${account} is read again by the daemon, or with the next sweep.`;
+  return answered(call, { account, vendorid }, text);
 }
 
 async function forgetting<T>(

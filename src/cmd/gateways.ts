@@ -49,7 +49,7 @@ export const gatewaysRemove: CommandHandler<DryRunOption & { readonly yes?: bool
   const account = oneAccount(settings);
   if (options.dryRun) return showRequest(call, settings, gatewayRemoval(account, sgid));
   const question = `Only the service's own interface can enable a gateway again. Remove ${sgid} of ${account}?`;
-  if (!(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
+  if (!(await isConfirmed(context, question, options.yes))) {
     printNotice(context, 'Nothing was done.');
     return exitStatus.incomplete;
   }

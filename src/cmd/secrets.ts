@@ -50,7 +50,7 @@ export const secretsImport: CommandHandler<PassphraseOptions & { readonly yes?: 
   const { secrets, database } = inFile(settingsOfFile(call));
   const text = readText(file);
   const question = `${secrets} exists. If it is replaced, its callbacks and the tokens of \`login\` are lost. Replace it?`;
-  if (existsSync(secrets) && !(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
+  if (existsSync(secrets) && !(await isConfirmed(context, question, options.yes))) {
     printNotice(context, 'Nothing was done.');
     return exitStatus.incomplete;
   }

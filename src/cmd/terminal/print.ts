@@ -1,8 +1,8 @@
 /** What commands print: results to standard output, everything else to standard error. */
-import type { MirrorError } from '../../domain/errors.ts';
+import { exitStatus, type ExitStatus, type MirrorError } from '../../domain/errors.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { jsonText } from '../../domain/steering.ts';
-import { withSettings } from '../process/command.ts';
+import { withSettings, type Call } from '../process/command.ts';
 import { wrappedLines, visibleLines } from './text.ts';
 
 /** One line, or several, of a result. */
@@ -34,6 +34,13 @@ export async function printPart(
 /** One JSON document, on one line. */
 export function printJson(context: Pick<ProcessContext, 'stdout' | 'inEveryDocument'>, document: object): void {
   print(context, jsonText({ ...document, ...context.inEveryDocument }));
+}
+
+/** The answer of a command: a document with `--json`, otherwise sentences. */
+export function answered({ context, options }: Call, document: object, text: string): ExitStatus {
+  if (options.json) printJson(context, { ok: true, ...document });
+  else printText(context, withSettings(context, text));
+  return exitStatus.done;
 }
 
 /** Something that a person should know, but that is not a result. Part of it may come from outside. */

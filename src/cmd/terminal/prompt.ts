@@ -61,13 +61,14 @@ export async function prompt(
  */
 export async function isConfirmed(
   context: PromptContext,
-  question: () => Promise<string>,
+  question: string | (() => Promise<string>),
   yes: boolean | undefined,
 ): Promise<boolean> {
   if (yes) return true;
   if (!isInteractive(context))
     throw new MirrorError('usage', 'This needs a confirmation, and there is no terminal to ask on: use --yes.');
-  return /^y(es)?$/i.test((await prompt(context, `${await question()} [y/N]`, { hidden: false })).trim());
+  const asked = typeof question === 'string' ? question : await question();
+  return /^y(es)?$/i.test((await prompt(context, `${asked} [y/N]`, { hidden: false })).trim());
 }
 
 /**
