@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../store/mirror.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
 import { parseInstant, sleptThrough, type Clock } from '../domain/clock.ts';
-import { background, repeatedly } from '../domain/concurrency.ts';
+import { background, repeatedly, Turns } from '../domain/concurrency.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Installation } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
@@ -47,7 +47,8 @@ export class AccountServices implements Service {
   #running: { readonly shared: Service; readonly stopping: AbortController } | undefined;
   /** The settings in force; only their accounts and connections may change. */
   #settings: Settings;
-  #changes: Promise<void> = Promise.resolve();
+  /** One change at a time, each of the settings that are in force when the earlier ones have ended. */
+  readonly #turns = new Turns();
 
   private constructor(options: AccountServicesOptions, paused: ReadonlySet<string>) {
     this.#options = options;
@@ -145,7 +146,7 @@ export class AccountServices implements Service {
   }
 
   start(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const { mirror } = this.#options.installation;
       const lastRuns = await mirror.runs.lastCompleteByAccount();
       this.#running = { shared: this.#options.shared(), stopping: new AbortController() };
@@ -158,7 +159,7 @@ export class AccountServices implements Service {
     this.#running?.stopping.abort(new Error('The daemon stops.'));
     await this.#running?.shared.stop();
     await stopAll(AccountSupervisor.services([...this.#supervisors.values()]));
-    await this.#changes;
+    await this.#turns.take(() => undefined);
     this.#running = undefined;
   }
 
@@ -185,19 +186,12 @@ export class AccountServices implements Service {
    * removed ones are deleted. @throws MirrorError of the files; the next call completes what was left undone.
    */
   applySettings(settings: Settings): Promise<void> {
-    return this.#inTurn(() => this.#change(settings));
+    return this.#turns.take(() => this.#change(settings));
   }
 
   /** The same for the accounts that commands added, removed, paused or resumed in the mirror. */
   applyKept(kept: KeptAccounts): Promise<void> {
-    return this.#inTurn(() => this.#change(withKept(this.#settings, kept)));
-  }
-
-  /** One change at a time, each of the settings that are in force when the earlier ones have ended. */
-  #inTurn(change: () => Promise<void>): Promise<void> {
-    const changed = this.#changes.then(change);
-    this.#changes = changed.catch(() => undefined);
-    return changed;
+    return this.#turns.take(() => this.#change(withKept(this.#settings, kept)));
   }
 
   async #change(settings: Settings): Promise<void> {

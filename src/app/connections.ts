@@ -11,6 +11,7 @@ import { tokenSource } from '../api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../api/auth/token-sources.ts';
 import { ConnectionRate } from '../api/http/rate-limiter.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';
+import { Turns } from '../domain/concurrency.ts';
 import { asMirrorError, isAccessRefused, isOfToken, MirrorError, withMessage, withRemedy } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
@@ -18,7 +19,6 @@ import { connectionNameOf, pathOfConnection } from '../settings/shape.ts';
 import type { RequestFailures } from '../store/request-failures.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 import type { TokenStore, TokenStoreProcess } from '../store/secrets/token-store.ts';
-import { Turns } from '../store/sql/turns.ts';
 
 /** The address of the service. @throws MirrorError `settings_invalid` where it is not set, or no connection is. */
 export function serviceAddress({ service: { baseUrl }, connections }: Settings): string {

@@ -111,6 +111,25 @@ export class SingleFlight<T> {
   }
 }
 
+/** Gives turns to pieces of work, one at a time, in the order in which they asked for it. */
+export class Turns {
+  #isTaken = false;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Work that asks for another turn before it ends would wait for ever. @throws what `work` throws. */
+  async take<T>(work: () => T | Promise<T>): Promise<T> {
+    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#isTaken = true;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#isTaken = false;
+    }
+  }
+}
+
 /** The results of `work` on the items, each begun when the one before has ended. */
 export async function inOrder<T, Result>(
   items: Iterable<T>,

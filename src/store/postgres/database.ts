@@ -14,11 +14,10 @@
 import type { Socket } from 'node:net';
 import type { Client, QueryResult } from 'pg';
 import { sleep, type Clock } from '../../domain/clock.ts';
+import { Turns } from '../../domain/concurrency.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { defaultLockWait, type Database } from '../sql/database.ts';
-import { RefusedValue } from '../sql/refused-value.ts';
-import { Turns } from '../sql/turns.ts';
+import { defaultLockWait, RefusedValue, type Database } from '../sql/database.ts';
 import type { Migration } from '../sqlite/migrate.ts';
 import { PostgresConnection, valuesOf, type Answer, type Sending } from './connection.ts';
 import { isThere, migrate } from './migrate.ts';

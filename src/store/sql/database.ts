@@ -1,4 +1,5 @@
 /** A mirror, or its secrets, as operations use it, whichever engine holds it. */
+import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Connection } from './statement.ts';
 
@@ -30,3 +31,6 @@ export const defaultLockWait = limits.lockWait;
 
 /** How long to wait where the service waits for an answer, in milliseconds. */
 export const shortLockWait = 2_000;
+
+/** A column did not take a value: where it came with a record, the record cannot be stored, and all others can. */
+export class RefusedValue extends MirrorError {}

@@ -13,9 +13,9 @@
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
+import { Turns } from '../../domain/concurrency.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { defaultLockWait, shortLockWait, type Database } from '../sql/database.ts';
-import { Turns } from '../sql/turns.ts';
 import { SqliteConnection } from './connection.ts';
 import { connectReader, connectWriter, enterWal, leaveWal, Transactions, type Sqlite } from './driver.ts';
 import { notWritable, prepareFile, refuseWithoutRoom } from './file-systems.ts';

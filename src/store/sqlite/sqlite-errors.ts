@@ -1,5 +1,5 @@
 /** What goes wrong in SQLite: errors and what they mean for the file, and SQLite's own checks of it. */
-import { RefusedValue } from '../sql/refused-value.ts';
+import { RefusedValue } from '../sql/database.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { forbiddenText, isDiskFull, localDisk } from './file-systems.ts';
 import { SqliteError, type Sqlite } from './driver.ts';
