@@ -11,6 +11,7 @@ import { tokenSource } from '../api/auth/oauth-tokens.ts';
 import type { TokenSource } from '../api/auth/token-sources.ts';
 import { ConnectionRate } from '../api/http/rate-limiter.ts';
 import type { ExchangeDependencies } from '../api/http/request.ts';
+import type { Clock } from '../domain/clock.ts';
 import { Turns } from '../domain/concurrency.ts';
 import { asMirrorError, isAccessRefused, isOfToken, MirrorError, withMessage, withRemedy } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
@@ -203,41 +204,48 @@ function inConnection(name: string, error: MirrorError): MirrorError {
 
 interface Dependencies {
   readonly failures: Pick<RequestFailures, 'add' | 'forget'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
 }
+
+/** How long it is relied on that there is no record, in milliseconds: another process, such as a command, may have made one since. */
+const cleanFor = 1_000;
 
 /** Records the failures of accounts or connections, and the first answer after them, in the order in which they came. */
 export class RequestFailureLog {
   readonly #failures: Pick<RequestFailures, 'add' | 'forget'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
   readonly #turns = new Turns();
-  /** Those without a record in the mirror. */
-  readonly #recordedClean = new Set<string>();
+  /** When those without a record in the mirror were last looked for, in monotonic time. */
+  readonly #cleanAt = new Map<string, number>();
   /** Those whose answer could not be recorded, which is logged once. */
   readonly #unrecorded = new Set<string>();
 
-  constructor({ failures, log }: Dependencies) {
+  constructor({ failures, clock, log }: Dependencies) {
     this.#failures = failures;
+    this.#clock = clock;
     this.#log = log;
   }
 
   /** Says nothing of the service where the request was interrupted here. */
   failed(name: string, error: MirrorError): void {
     if (error.code === 'interrupted') return;
-    this.#recordedClean.delete(name);
+    this.#cleanAt.delete(name);
     // A file that cannot be written is reported by the work that needs it.
     this.#turns.take(() => this.#failures.add(name, error)).catch(() => undefined);
   }
 
   /** Never fails: an answer of the service counts even if it cannot be recorded, which the next one tries again. */
   async answered(name: string): Promise<void> {
-    if (this.#recordedClean.has(name)) return;
-    this.#recordedClean.add(name);
+    const now = this.#clock.monotonic();
+    if (now - (this.#cleanAt.get(name) ?? -Infinity) < cleanFor) return;
+    this.#cleanAt.set(name, now);
     try {
       await this.#turns.take(() => this.#failures.forget(name));
       this.#unrecorded.delete(name);
     } catch (error) {
-      this.#recordedClean.delete(name);
+      this.#cleanAt.delete(name);
       if (this.#unrecorded.has(name)) return;
       this.#unrecorded.add(name);
       this.#log.warn(

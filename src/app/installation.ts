@@ -101,7 +101,7 @@ export class Installation {
     const { timeout } = settings.service;
     this.connections = new Connections({ settings, ...files, fetch, clock, timeout, log, isCommand });
     this.serviceTime = new ServiceTime(clock, settings.sync.lag, (aheadBy) => this.#clockJudged(aheadBy));
-    this.#failures = new RequestFailureLog({ failures: requestFailures, log });
+    this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
     const service = { ...settings.service, baseUrl, lag: settings.sync.lag, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
     this.#open = (id) => {

@@ -5,6 +5,7 @@ import { MirrorError } from '../../../src/domain/errors.ts';
 import type { RequestFailures } from '../../../src/store/request-failures.ts';
 
 const account = '6BApk';
+const clock = { monotonic: () => 0 };
 const failure = (text: string): MirrorError => new MirrorError('service_timeout', text);
 
 function recorded(): { written: string[]; failures: Pick<RequestFailures, 'add' | 'forget'>; release: () => void } {
@@ -27,7 +28,7 @@ function recorded(): { written: string[]; failures: Pick<RequestFailures, 'add' 
 it('each failure is recorded', async () => {
   const { written, failures, release } = recorded();
   release();
-  const log = new RequestFailureLog({ failures, log: silentLog });
+  const log = new RequestFailureLog({ failures, clock, log: silentLog });
   for (const text of ['one', 'two']) log.failed(account, failure(text));
   log.failed('other', failure('three'));
   await log.answered('another');
@@ -37,7 +38,7 @@ it('each failure is recorded', async () => {
 it('a request that was interrupted here is no failure of the service', async () => {
   const { written, failures, release } = recorded();
   release();
-  const log = new RequestFailureLog({ failures, log: silentLog });
+  const log = new RequestFailureLog({ failures, clock, log: silentLog });
   log.failed(account, new MirrorError('interrupted', 'Interrupted by SIGTERM.'));
   await log.answered('another');
   expect(written).toEqual(['another answered']);
@@ -45,7 +46,7 @@ it('a request that was interrupted here is no failure of the service', async () 
 
 it('an answer is recorded once, after the failures before it, and so is a failure soon after it', async () => {
   const { written, failures, release } = recorded();
-  const log = new RequestFailureLog({ failures, log: silentLog });
+  const log = new RequestFailureLog({ failures, clock, log: silentLog });
   log.failed(account, failure('one'));
   log.failed(account, failure('two'));
   const answered = log.answered(account);
@@ -73,7 +74,7 @@ it('an answer counts even if it cannot be recorded: this is logged once at warn,
       return Promise.resolve();
     },
   };
-  const bookkeeping = new RequestFailureLog({ failures, log });
+  const bookkeeping = new RequestFailureLog({ failures, clock, log });
   bookkeeping.failed(account, failure('one'));
   await bookkeeping.answered(account);
   await bookkeeping.answered(account);
@@ -82,4 +83,23 @@ it('an answer counts even if it cannot be recorded: this is logged once at warn,
   await bookkeeping.answered(account);
   await bookkeeping.answered(account);
   expect(forgotten).toBe(1);
+});
+
+it('an answer clears what another process recorded while this one had none', async () => {
+  let now = 0;
+  const recordedOf = new Set<string>();
+  const failures: Pick<RequestFailures, 'add' | 'forget'> = {
+    add: (of) => Promise.resolve(void recordedOf.add(of)),
+    forget: (of) => Promise.resolve(void recordedOf.delete(of)),
+  };
+  const open = (): RequestFailureLog =>
+    new RequestFailureLog({ failures, clock: { monotonic: () => now }, log: silentLog });
+  const [daemon, command] = [open(), open()];
+  await daemon.answered(account);
+  command.failed(account, failure('one'));
+  await command.answered('another');
+  expect([...recordedOf]).toEqual([account]);
+  now += 1_000;
+  await daemon.answered(account);
+  expect([...recordedOf]).toEqual([]);
 });

@@ -234,6 +234,7 @@ const failures: Open = (moment) => {
   };
   const log = new RequestFailureLog({
     failures: { add: () => write(true), forget: () => write(false) },
+    clock: { monotonic: () => 0 },
     log: silentLog,
   });
   const fail = (): void => {
