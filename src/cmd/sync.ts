@@ -6,9 +6,12 @@ import { seconds } from '../domain/duration.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { counted } from '../domain/size.ts';
 import { manyAccounts, together, whoseText } from '../health/causes.ts';
+import { judge, type ProblemCode } from '../health/judge.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { FindingKind } from '../store/sql/schema.ts';
 import { loadSettings, withoutPaused } from './load-settings.ts';
+import { mirrorFacts } from './mirror-facts.ts';
+import { openMirror } from './open-mirror.ts';
 import { highestExit, type Call, type CommandHandler } from './process/command.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { errorReport, print, printError, printJson, printNotice, type ErrorReport } from './terminal/print.ts';
@@ -73,7 +76,28 @@ async function walkAll(call: Call<SyncOptions>, walk: Walk): Promise<ExitStatus>
   if (options.json) printDocument(context, settings, synced);
   else if (!isWhole(settings, synced) || !isQuiet(context, options))
     await printSummary(context, settings, synced, options.verbose === true);
+  if (isWhole(settings, synced)) await noticeClock(call, settings);
   return statusOf(synced, settings.accounts.length);
+}
+
+/** Problems that a whole run may leave behind: by the clock of this machine, nobody can tell how old it is. */
+const ofClock: ReadonlySet<ProblemCode> = new Set(['clock_wrong', 'clock_set_back']);
+
+/** Says what `status` would say of the clock, also where all is quiet otherwise. */
+async function noticeClock({ context, options }: Call<SyncOptions>, settings: Settings): Promise<void> {
+  // The work is done: a file that cannot be read now is for the next command to tell.
+  const mirror = await openMirror(context, settings).catch(() => undefined);
+  try {
+    const { accounts } = judge(await mirrorFacts(context, settings, mirror, options.account), context.clock.now());
+    const found = accounts.flatMap(({ facts: { account }, problems }) =>
+      problems
+        .filter(({ code }) => ofClock.has(code))
+        .map(({ message, remedy }) => ({ account, message: remedy === null ? message : `${message} ${remedy}` })),
+    );
+    for (const { whose, first } of together(found)) printNotice(context, `${whose}: ${first.message}`);
+  } finally {
+    await mirror?.close();
+  }
 }
 
 /** Vendors, and then gateways, unless the service could not be worked with at all. */

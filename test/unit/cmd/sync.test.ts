@@ -15,6 +15,21 @@ function steady(line: Testbed<'command'>, text: string): string {
 }
 
 describe('sync', () => {
+  it('says that the age of the mirror is unknown by the clock of this machine, as `status` does right after, where nothing else is said', async () => {
+    const hour = 3_600_000;
+    const line = await testbed({
+      level: 'command',
+      service: { vendors: 3, account: ['6BApk'] },
+      settings: 'accounts: [6BApk]',
+      clock: { ...systemClock, now: () => systemClock.now() + hour },
+    });
+    const { status, stdout, stderr } = await line.run('sync');
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    const said = /The clock of this machine is 1 h ahead of the service's, so the age of the mirror is unknown/;
+    expect(stderr).toMatch(said);
+    expect((await line.run('status')).stdout.replaceAll(/\s+/g, ' ')).toMatch(said);
+  });
+
   it('mirrors the built-in sandbox, and shows the first query with its real rows', async () => {
     const line = await testbed({ level: 'command', clock: systemClock });
     const { status, stdout, stderr } = await line.run('sync', '--verbose');
