@@ -9,7 +9,7 @@ import type { Export, ProcessOptions, StreamOptions } from './export/write-expor
 import { processesAt } from './files/locks.ts';
 import { moveOf, type Move } from './files/moved.ts';
 import { noteDamage, resolvedPath } from './files/own-files.ts';
-import type { ReadPlace } from './places/read-place.ts';
+import type { ReadPlace } from './places/place.ts';
 import { SqliteDatabase, type DatabaseOptions } from './sqlite/database.ts';
 import { readMigrations, type Migration } from './sqlite/migrate.ts';
 import { faultsOf, isCausedByDamage } from './sqlite/sqlite-errors.ts';

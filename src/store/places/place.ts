@@ -1,10 +1,11 @@
 /** What depends on where a mirror is kept: in a file, or in a schema of PostgreSQL. */
 import type { MirrorError } from '../../domain/errors.ts';
-import type { ProcessLock, Roles, ServingProcess, Work } from '../../domain/processes.ts';
+import type { ProcessesThere, ProcessLock, Roles, ServingProcess, Work } from '../../domain/processes.ts';
 import type { Publication } from '../../settings/export-format.ts';
 import type { Exported } from '../export/export-process.ts';
-import type { ProcessOptions } from '../export/write-export.ts';
+import type { ExportedMirror, ProcessOptions } from '../export/write-export.ts';
 import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
+import type { Move } from '../files/moved.ts';
 import type { Standby } from '../postgres/processes.ts';
 import type { Database } from '../sql/database.ts';
 
@@ -52,4 +53,17 @@ export interface Place {
   /** Writes an export for readers from one consistent state, replacing the file atomically; stops when the signal is aborted. */
   publish(publication: Publication, options: ProcessOptions): Promise<Exported>;
   close(): Promise<void>;
+}
+
+/** The same for who only reads it. */
+export interface ReadPlace {
+  readonly database: Database;
+  /** What exports read. */
+  readonly exported: ExportedMirror;
+  /** Where the mirror was moved to; undefined while it is here. */
+  moved(): Promise<Move | undefined>;
+  sizes(): Promise<Pick<MirrorSizes, 'databaseBytes' | 'walBytes'>>;
+  /** The result of the engine's check of what is stored; empty where it is sound, or the engine has none. */
+  faults(): Promise<string[]>;
+  processes(): Promise<ProcessesThere>;
 }

@@ -10,7 +10,7 @@ import { processesThere } from '../postgres/processes.ts';
 import { schemaBytes } from '../postgres/size.ts';
 import { mirrorServer } from '../postgres/server.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
-import type { ReadPlace } from './read-place.ts';
+import type { ReadPlace } from './place.ts';
 
 export class PostgresReadPlace implements ReadPlace {
   readonly database: PostgresDatabase;
