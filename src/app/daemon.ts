@@ -49,14 +49,13 @@ import { movedTo, nobodysAccount } from '../webhook/address.ts';
 import { createListener, type ListenerOptions } from '../webhook/listener.ts';
 import { RefusalLog } from '../webhook/refusal-log.ts';
 import { accountsSeenWithin, AccountServices, logAbandonedCallbacks, watchKeptAccounts } from './account-services.ts';
-import { createArrivals } from './arrivals.ts';
 import { AccountSupervisor, type ScheduleKind } from './account-supervisor.ts';
 import { serviceAddress, type Connections } from './connections.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
 import { createClockJumpDetector, IntegrityCheck, createMaintenance } from './maintenance.ts';
 import { SinkService } from './sinks.ts';
 import { SweepPermits } from './sweep-permits.ts';
-import { Work } from './work.ts';
+import { createArrivals, Work } from './work.ts';
 import { Publications, refuseBadSchedules, refuseBadSources } from './publications.ts';
 
 /** Parts of the program that are compiled separately. */
