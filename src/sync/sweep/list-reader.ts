@@ -187,9 +187,12 @@ export class ListReader {
       if (number === 1) latest = page;
       return page;
     };
-    const found = await numberOfFirstPage(ask, one);
-    if (found === undefined) return { isElsewhere: false, latest };
     const before = this.#firstPage;
+    const told = await numberOfFirstPage(ask, one);
+    // Where page 1 was answered and nobody knows whether there is a page 0, the list begins with it: it is no list without.
+    if (told === undefined && !this.#isDecided && latest) this.#firstPage = 0;
+    if (told === undefined) return { isElsewhere: false, latest };
+    const found = told !== 'failing' ? told : this.#isDecided && before === 0 ? 0 : 1;
     this.#isDecided = found !== 'undecided';
     this.#firstPage = found === 'undecided' ? 0 : found;
     await this.#source.pages?.learnFirstPage(found === 'undecided' ? undefined : found);

@@ -212,6 +212,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'order=updated_newest unlistedIds=2 listedAs=constant listedField=outstanding_balance values=strange accounts=2 vendorsRate=60 minutes=10 hot=yes bursts=30 crashes=4 crashOf=machine jumps=2 vendors=1',
     taught: 'a vendor that no time of creation tells of, and that was not edited, has not entered the list',
   },
+  {
+    seed: 9900154,
+    knobs:
+      'paging=zero pastEnd=last total=page readOne=404 fault:403=0.02 fault:html=0.1 fault:reset=0.1 fault:reset_after=0.1 accounts=2 concurrency=1 changes=1',
+    taught: 'page 0 that comes as the page of another server is not refused: the list may begin with it',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */
