@@ -97,9 +97,14 @@ export type AuthSettings = z.infer<typeof auth>;
 
 const idForm = 'an account id: up to 64 letters, digits, - and _';
 const accountForm = `${idForm}; or {id, connection}`;
+/** YAML reads digits alone as a number, which is another text: 0123, 1e3, and any beyond 2^53. */
+function accountInstead({ input }: { readonly input?: unknown }): string {
+  const id = typeof input === 'object' && input !== null && 'id' in input ? input.id : input;
+  return typeof id === 'number' ? 'an account id in quotes: without them it is a number in YAML' : accountForm;
+}
 const placeholder = /^(?:your|my|the)?[_-]?account[_-]?(?:id)?$/i;
 const accountId = z
-  .string({ error: accountForm })
+  .string({ error: accountInstead })
   .regex(/^[A-Za-z0-9_-]{1,64}$/, accountForm)
   .refine(
     (id) => !placeholder.test(id),
@@ -122,7 +127,7 @@ export interface AccountOfConnection {
 }
 
 const account = z
-  .union([accountId, z.strictObject({ id: accountId, connection: connectionName })], { error: accountForm })
+  .union([accountId, z.strictObject({ id: accountId, connection: connectionName })], { error: accountInstead })
   .transform((given): AccountOfConnection =>
     typeof given === 'string' ? { id: given, connection: defaultConnection } : given,
   );

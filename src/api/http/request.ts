@@ -122,7 +122,18 @@ function refuseRedirect(request: URL, response: FetchedAnswer): void {
         'No request asked whether anything was modified: a cache or proxy on the way answers so. Ask whoever runs it, and try again later.',
     });
   const location = response.headers.get('location') ?? '';
-  const target = URL.canParse(location, request.href) ? ` to ${new URL(location, request).origin}` : '';
+  const origin = URL.canParse(location, request.href) ? new URL(location, request).origin : undefined;
+  if (origin === request.origin)
+    throw new MirrorError(
+      'redirected',
+      `${request.host} answered with a redirect to another of its own addresses, which was not followed.`,
+      {
+        status: response.status,
+        remedy:
+          'Check the path in the settings (service.baseUrl, or tokenUrl). If it is right, something before the service answers in its place, such as the login page of a proxy.',
+      },
+    );
+  const target = origin === undefined ? '' : ` to ${origin}`;
   throw new MirrorError('redirected', `${request.host} answered with a redirect${target}, which was not followed.`, {
     status: response.status,
   });

@@ -139,6 +139,11 @@ describe('settings', () => {
     },
   );
 
+  it.each([123, 1e3, Number.MAX_SAFE_INTEGER + 2])('L40 %d without quotes is refused as an account id', (id) => {
+    for (const given of [id, { id, connection: 'default' }])
+      expect(problems(withValue(['accounts'], [given]))).toMatch(/accounts\.0.*: should be an account id in quotes/);
+  });
+
   it.each(['0.0.0.0', '::', '192.168.1.7', 'mirror.example'])(
     'H6 H15 %s shows the admin pages only for a token',
     (host) => {

@@ -119,6 +119,15 @@ describe('one request', () => {
     expect(elsewhere).toBe(0);
   });
 
+  it('A31 a redirect to the same server is not told to be its final address', async () => {
+    const url = await served((_, response) => response.writeHead(302, { location: '/canary' }).end());
+    const error = await failureOf(get(url));
+    expect(error).toMatchObject({ code: 'redirected', status: 302 });
+    expect(error.message).toContain('another of its own addresses');
+    expect(error.hint).toContain('login page');
+    expect(`${error.message} ${error.hint}`).not.toMatch(/canary|final address/);
+  });
+
   it('A31 the answer of a cache, not modified, is no redirect', async () => {
     const url = await served((_, response) => response.writeHead(304, { etag: '"a"' }).end());
     const error = await failureOf(get(url));
