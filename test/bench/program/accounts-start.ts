@@ -1,7 +1,9 @@
 /** The start of a daemon with many accounts that the service has not answered yet: from its settings to the first answer of its listener. */
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { openDaemon } from '../../../src/app/daemon.ts';
+import type { Fetch } from '../../../src/api/http/request.ts';
+import { openDaemon, type Daemon } from '../../../src/app/daemon.ts';
 import { silentLog } from '../../../src/domain/log.ts';
+import type { Settings } from '../../../src/settings/parse.ts';
 import { lockProcess } from '../../../src/store/files/locks.ts';
 import { compiled } from '../../support/source/compiled.ts';
 import { migrations, settingsOf, type Place } from '../setup/installation.ts';
@@ -19,7 +21,24 @@ export async function job({ folder, accounts }: StartParams): Promise<JobResult>
     perPage: 100,
     accounts: Array.from({ length: accounts }, (_, index) => `a${index}`),
   });
-  const daemon = await openDaemon(
+  // Nothing is ever answered: what is measured is the program.
+  const daemon = await daemonWith(
+    settings,
+    (_, init) =>
+      new Promise((_resolve, reject) => {
+        init.signal.addEventListener('abort', () => reject(init.signal.reason as Error), { once: true });
+      }),
+  );
+  await daemon.start();
+  const answer = await fetch(`${daemon.addresses.listener}/healthz`);
+  await answer.text();
+  const ms = performance.now() - begun;
+  return { result: { ms }, stop: () => daemon.stop() };
+}
+
+/** A daemon as the program opens it, on ports that are free. */
+export function daemonWith(settings: Settings, fetch: Fetch): Promise<Daemon> {
+  return openDaemon(
     {
       ...settings,
       listener: { ...settings.listener, host: '127.0.0.1', port: 0 },
@@ -28,11 +47,7 @@ export async function job({ folder, accounts }: StartParams): Promise<JobResult>
     {
       clock: systemClock,
       random: systemRandom,
-      // Nothing is ever answered: what is measured is the program.
-      fetch: (_, init) =>
-        new Promise((_resolve, reject) => {
-          init.signal.addEventListener('abort', () => reject(init.signal.reason as Error), { once: true });
-        }),
+      fetch,
       log: silentLog,
       lockProcess,
       migrations,
@@ -45,9 +60,4 @@ export async function job({ folder, accounts }: StartParams): Promise<JobResult>
       },
     },
   );
-  await daemon.start();
-  const answer = await fetch(`${daemon.addresses.listener}/healthz`);
-  await answer.text();
-  const ms = performance.now() - begun;
-  return { result: { ms }, stop: () => daemon.stop() };
 }

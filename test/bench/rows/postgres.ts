@@ -112,7 +112,7 @@ export const postgresRows: readonly Row[] = [
   },
   {
     name: 'postgres-accounts',
-    work: `first pull of ten times as many accounts with ${vendorsOfMany} vendors each, for each account`,
+    work: `first pull of ten times as many accounts with ${vendorsOfMany} vendors and a connection each, for each account`,
     baseline: 'so many accounts in a file, for each account',
     measure: (sizes) =>
       withService({ ...sizes, vendors: vendorsOfMany }, async ({ result }) => {
@@ -125,6 +125,7 @@ export const postgresRows: readonly Row[] = [
             const pulled = (await finished(sizes.host, 'accounts-pull', {
               ...params,
               accounts: names,
+              apart: true,
             })) as AccountsPullResult;
             taken[side].push(pulled);
             return pulled.first / accounts;
@@ -137,7 +138,9 @@ export const postgresRows: readonly Row[] = [
         const note = (side: 'ours' | 'baseline', accounts: number): string => {
           const of = (key: keyof AccountsPullResult): number => median(taken[side].map((one) => one[key]));
           const [first, again] = [of('first') / 1_000, of('again') / 1_000].map((seconds) => seconds.toFixed(0));
-          return `${accounts} accounts: ${first} s for all, ${again} s when nothing changed, ${of('megabytes').toFixed(0)} MB of memory`;
+          const [firstOf, againOf] = [of('firstOfProcessor') / accounts, of('againOfProcessor') / accounts];
+          const rest = side === 'ours' ? `, ${of('atRest').toFixed(1)} statements a second at rest` : '';
+          return `${accounts} accounts: ${first} s for all (${firstOf.toFixed(0)} ms of the processor for each), ${again} s when nothing changed (${againOf.toFixed(0)} ms), ${of('megabytes').toFixed(0)} MB of memory${rest}`;
         };
         return {
           unit: 'ms',

@@ -25,15 +25,20 @@ export interface Place {
   readonly perPage: number;
   /** The accounts; default: one. */
   readonly accounts?: readonly string[];
+  /** Whether each account has a connection of its own; default: one that all share. */
+  readonly apart?: boolean;
   /** The address of a database of PostgreSQL that holds the mirror, in place of a file in the folder. */
   readonly postgres?: string;
 }
 
 /** Settings that let nothing wait: no rate that is ever reached, and no old copies at the service to guard against. */
-export function settingsText({ baseUrl, folder, perPage, accounts = [account], postgres }: Place): string {
+export function settingsText({ baseUrl, folder, perPage, accounts = [account], apart, postgres }: Place): string {
   const inFiles = { database: join(folder, 'vendors.db'), secrets: join(folder, 'secrets.db') };
+  const ofAccount = (id: string): string => `of-${id}`;
+  const connections = accounts.map((id) => [ofAccount(id), { auth: { accessToken: `${token}-${id}` } }] as const);
   return JSON.stringify({
-    accounts,
+    accounts: apart === true ? accounts.map((id) => ({ id, connection: ofAccount(id) })) : accounts,
+    ...(apart === true && { connections: Object.fromEntries(connections) }),
     ...(postgres === undefined ? inFiles : { database: postgres, secretsKeyFile: keyIn(folder) }),
     service: {
       baseUrl,
@@ -42,6 +47,8 @@ export function settingsText({ baseUrl, folder, perPage, accounts = [account], p
       readOne: 'get',
       rateLimit: { all: '1000000/1s', post: '1000000/1s', callbacks: '1000000/1s' },
     },
+    // Without webhooks, a daemon of these accounts has nothing to do.
+    ...(apart === true && { schedule: { reconcile: '0 0 1 1 *' } }),
     sync: { lag: '0ms', secondLook: '1h' },
   });
 }
