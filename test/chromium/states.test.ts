@@ -10,6 +10,7 @@ import { able, account, before, daemon, facts, newAccount, published, run, targe
 import { isMissing } from '../support/needed.ts';
 import {
   broken,
+  cutDates,
   launchChromium,
   look,
   missingChromium,
@@ -159,22 +160,6 @@ const states: Readonly<Record<string, State>> = {
   },
 };
 
-/** Dates of which a part stands on the next line. */
-const cutDates = `[...document.querySelectorAll('time')].filter((one) => one.checkVisibility()).flatMap((one) => {
-  const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
-  const cut = [];
-  while (texts.nextNode()) {
-    const text = texts.currentNode;
-    for (const { index } of text.data.matchAll(/\\d{4}-\\d\\d-\\d\\d/g)) {
-      const range = document.createRange();
-      range.setStart(text, index);
-      range.setEnd(text, index + 10);
-      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) cut.push(one.textContent);
-    }
-  }
-  return cut;
-})`;
-
 /** Labels of more than one line: a broken word, or a sentence that should stand beside its label. */
 const tallLabels = `[...document.querySelectorAll('.pill')]
   .filter((one) => one.checkVisibility() && one.offsetHeight > 30).map((one) => one.textContent)`;
@@ -213,7 +198,7 @@ describe.skipIf(isMissing(missingChromium))('L91 the first page in Chromium', ()
           expect([width, await page.evaluate(tallLabels)]).toEqual([width, []]);
           expect([width, await page.evaluate(cutTables)]).toEqual([width, []]);
           expect(await page.evaluate<number>(stateColumns)).toBeLessThan(2);
-          expect([width, await page.evaluate(cutDates)]).toEqual([width, []]);
+          expect([width, await cutDates(page)]).toEqual([width, []]);
           if (width === (colorScheme === 'light' ? 768 : 1280))
             expect([width, await broken(page)]).toEqual([width, []]);
         }

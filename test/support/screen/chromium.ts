@@ -85,6 +85,23 @@ export async function broken(page: Page): Promise<string[]> {
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
+/** Dates of which a part stands on the next line. */
+export const cutDates = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('time')].filter((one) => one.checkVisibility()).flatMap((one) => {
+  const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+  const cut = [];
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    for (const { index } of text.data.matchAll(/\\d{4}-\\d\\d-\\d\\d/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + 10);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) cut.push(one.textContent);
+    }
+  }
+  return cut;
+})`);
+
 /** Everything that the keyboard should reach, and does not. Elements are remembered, not marked: the page takes marks off when it is brought up to date. */
 export async function unreached(page: Page): Promise<string[]> {
   const focusable = `[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]

@@ -21,7 +21,9 @@ export function countAges(): AgeCounter {
       const [past, exact] = [now - moment, exactWords(moment, now)];
       const shown = { now: exactWords(now, 0), at: exact, for: inWords(Math.max(0, past)), ago: agoInWords(past) };
       const words = shown[kind as keyof typeof shown];
-      if (time.textContent !== words && !isSelected(time)) time.replaceChildren(...withWholeDates(words));
+      // What the server wrote may be right already, and its dates be cut.
+      const mayCut = time.childElementCount === 0 && date.test(words);
+      if ((time.textContent !== words || mayCut) && !isSelected(time)) time.replaceChildren(...withWholeDates(words));
       if (time.title !== exact) time.title = exact;
     }
   };
@@ -50,13 +52,15 @@ function utc(moment: number): string {
   return new Date(moment).toISOString().slice(0, 19).replace('T', ' ');
 }
 
+const date = /(\d{4}-\d\d-\d\d)/;
+
 /** No line ends within a date. */
 function withWholeDates(words: string): (string | HTMLElement)[] {
-  return words.split(/(\d{4}-\d\d-\d\d)/).map((part, index) => {
+  return words.split(date).map((part, index) => {
     if (index % 2 === 0) return part;
-    const date = document.createElement('span');
-    date.textContent = part;
-    return date;
+    const whole = document.createElement('span');
+    whole.textContent = part;
+    return whole;
   });
 }
 
