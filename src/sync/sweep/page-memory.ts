@@ -4,12 +4,12 @@
  *
  * Where pages count from is asked by page 0 beside page 1, once a day, and in each sweep that lacks a page of rows or is answered with page 1
  * again. They count from 0 if page 0 shows other vendors than page 1, which has some or is refused, and the same ones when it is asked again. An
- * error in the service's own words where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1; the vendors of page 1 do so unless
- * page 2 shows them, too: then page 1 may be past the end, and answered with the page before. Any other answer that cannot
- * be used may be an accident: if page 0 fails three times and page 1 is answered in between, they count as they did, and from 1 where that is
- * unknown. Where nothing is decided, as in a list whose order
- * changes with each request, or beside a page 1 that came empty, walks begin at 0: that only shows a page twice. What these requests show is not
- * applied and takes no part in a proof; vendors that they show refute a walk that shows none.
+ * error in the service's own words where page 1 is answered, no rows twice beside a page 1 with rows, or the vendors of page 1 mean 1; the
+ * vendors of page 1 do so unless page 2 shows them, too: then page 1 may be past the end, and answered with the page before. Any other answer
+ * that cannot be used may be an accident: if page 0 fails three times and page 1 is answered in between, they count as they did, and from 1 where
+ * that is unknown. Where nothing is decided, as in a list whose order changes with each request, or beside a page 1 that came empty, walks begin
+ * at 0: that only shows a page twice. What these requests show is not applied and takes no part in a proof; vendors that they show refute a walk
+ * that shows none.
  */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { isDeclined } from '../../domain/optional-requests.ts';
