@@ -83,18 +83,27 @@ async function walkAll(call: Call<SyncOptions>, walk: Walk): Promise<ExitStatus>
 /** Problems that a whole run may leave behind: by the clock of this machine, nobody can tell how old it is. */
 const ofClock: ReadonlySet<ProblemCode> = new Set(['clock_wrong', 'clock_set_back']);
 
-/** Says what `status` would say of the clock, also where all is quiet otherwise. */
-async function noticeClock({ context, options }: Call<SyncOptions>, settings: Settings): Promise<void> {
-  // The work is done: a file that cannot be read now is for the next command to tell.
-  const mirror = await openMirror(context, settings).catch(() => undefined);
+/**
+ * Says what `status` would say of the clock, also where all is quiet otherwise. The work is done: what cannot be read now is for the next
+ * command to tell.
+ */
+async function noticeClock(call: Call<SyncOptions>, settings: Settings): Promise<void> {
+  const found = await clockProblems(call, settings).catch(() => []);
+  for (const { whose, first } of together(found)) printNotice(call.context, `${whose}: ${first.message}`);
+}
+
+async function clockProblems(
+  { context, options }: Call,
+  settings: Settings,
+): Promise<{ readonly account: string; readonly message: string }[]> {
+  const mirror = await openMirror(context, settings);
   try {
     const { accounts } = judge(await mirrorFacts(context, settings, mirror, options.account), context.clock.now());
-    const found = accounts.flatMap(({ facts: { account }, problems }) =>
+    return accounts.flatMap(({ facts: { account }, problems }) =>
       problems
         .filter(({ code }) => ofClock.has(code))
         .map(({ message, remedy }) => ({ account, message: remedy === null ? message : `${message} ${remedy}` })),
     );
-    for (const { whose, first } of together(found)) printNotice(context, `${whose}: ${first.message}`);
   } finally {
     await mirror?.close();
   }

@@ -154,12 +154,9 @@ export class Derivation {
     this.#rows.update({ ...row, ...columns, ...(news.length > 0 && { changed_at: at }) });
     this.#childRows.replace(row, vendor, false);
     const state = { ...columns, vis_state_source: row.vis_state_source, presence: row.presence };
-    if (news.length === 0) {
-      await this.#history.continueSpans(keyOf(row), state, vendor, { at });
-      return;
-    }
     const cause = { at, source: row.source, runId: null, deliveryId: null };
-    await this.#history.continue(keyOf(row), row.raw, { state, changed: news, vendor }, cause);
+    if (news.length > 0) await this.#history.continue(keyOf(row), row.raw, { state, changed: news, vendor }, cause);
+    await this.#history.continueSpans(keyOf(row), state, vendor, cause);
   }
 
   /** What the record of a vendor says; undefined where it stands in the mirror like that, and where there is no record that can be read. */

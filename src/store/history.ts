@@ -125,7 +125,7 @@ export class History {
   }
 
   /** Ends the spans that no longer hold, and begins those that do. */
-  async continueSpans(key: VendorKey, state: VersionState, vendor: Vendor, cause: Pick<Cause, 'at'>): Promise<void> {
+  async continueSpans(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): Promise<void> {
     const { ended, begun } = await this.#spanChanges(key, state, vendor);
     for (const { code } of ended) this.#endSpan.send({ ...key, code, at: cause.at });
     for (const span of begun) this.#addSpanOf(key, span, cause);
@@ -146,7 +146,7 @@ export class History {
     };
   }
 
-  #addSpanOf({ account_id, vendorid }: VendorKey, span: Span, { at }: Pick<Cause, 'at'>): void {
+  #addSpanOf({ account_id, vendorid }: VendorKey, span: Span, { at }: Cause): void {
     this.#addSpan.send(Object.assign(span, { account_id, vendorid, valid_from: at }));
   }
 
