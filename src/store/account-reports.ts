@@ -10,7 +10,6 @@
  * times between two sweeps, a repeated delivery of an earlier change looks like a late one of the last.
  */
 import { firstMoment } from './retention.ts';
-import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { findingCounts, unsentFields, type FindingCount, type UnsentField } from './findings.ts';
 import { unreadableCounts, type UnreadableCount } from './vendors.ts';
@@ -102,55 +101,33 @@ export function accountSummaries(
   db: Connection,
   latest: number,
 ): (accountId: string, carriers?: Carriers) => Promise<AccountSummary | undefined> {
-  const freshness = statement<OfAccount, FreshnessView>(
-    db,
-    (at) => sql`SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id = ${at('accountId')}`,
-  );
+  const freshness = statement(db)<OfAccount, FreshnessView>`
+    SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id = ${'accountId'}`;
   const clock = statement<None, { clock_ahead_ms: number | null }>(db, () =>
     mirrorSql.selectFrom('_reading_counter').select('clock_ahead_ms'),
   );
-  const registered = statement<OfAccount, { connection: string; accepted_unreadable: number }>(
-    db,
-    (at) => sql`SELECT connection, accepted_unreadable FROM _accounts WHERE account_id = ${at('accountId')}`,
-  );
+  const registered = statement(db)<OfAccount, { connection: string; accepted_unreadable: number }>`
+    SELECT connection, accepted_unreadable FROM _accounts WHERE account_id = ${'accountId'}`;
   const counts = countVendors(db);
   const queue = measureQueue(db);
-  const sweepRequest = statement<OfAccount, SweepRequestReport>(
-    db,
-    (at) => sql`
-      SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = ${at('accountId')}`,
-  );
-  const failing = statement<OfAccount, RequestFailureReport>(
-    db,
-    (at) => sql`
-      SELECT requests, first_at, last_at, code, message, remedy FROM _request_failures WHERE account_id = ${at('accountId')}`,
-  );
+  const sweepRequest = statement(db)<OfAccount, SweepRequestReport>`
+    SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = ${'accountId'}`;
+  const failing = statement(db)<OfAccount, RequestFailureReport>`
+    SELECT requests, first_at, last_at, code, message, remedy FROM _request_failures WHERE account_id = ${'accountId'}`;
   const runs = latestRuns(db);
   const failures = failuresOfRuns(db);
   const findings = findingCounts(db);
-  const callbacks = statement<OfAccount, ReportedCallback>(
-    db,
-    (at) => sql`
-      SELECT callbackid, event, uri, verified, checked_at FROM callbacks
-      WHERE account_id = ${at('accountId')} ORDER BY callbackid`,
-  );
-  const unknownCallbacks = statement<OfAccount, ReportedUnknownCallback>(
-    db,
-    (at) => sql`
-      SELECT callbackid, found_at FROM _unknown_callbacks WHERE account_id = ${at('accountId')} ORDER BY callbackid`,
-  );
-  const refusals = statement<OfAccount, ReportedRefusal>(
-    db,
-    (at) => sql`
-      SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
-      WHERE account_id = ${at('accountId')} ORDER BY event`,
-  );
-  const absences = statement<OfAccount, Pick<AccountSummary, 'withheldAbsences' | 'unprovenAbsences'>>(
-    db,
-    (at) => sql`
-      SELECT withheld_absences AS "withheldAbsences", unproven_absences AS "unprovenAbsences" FROM _accounts
-      WHERE account_id = ${at('accountId')}`,
-  );
+  const callbacks = statement(db)<OfAccount, ReportedCallback>`
+    SELECT callbackid, event, uri, verified, checked_at FROM callbacks
+    WHERE account_id = ${'accountId'} ORDER BY callbackid`;
+  const unknownCallbacks = statement(db)<OfAccount, ReportedUnknownCallback>`
+    SELECT callbackid, found_at FROM _unknown_callbacks WHERE account_id = ${'accountId'} ORDER BY callbackid`;
+  const refusals = statement(db)<OfAccount, ReportedRefusal>`
+    SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
+    WHERE account_id = ${'accountId'} ORDER BY event`;
+  const absences = statement(db)<OfAccount, Pick<AccountSummary, 'withheldAbsences' | 'unprovenAbsences'>>`
+    SELECT withheld_absences AS "withheldAbsences", unproven_absences AS "unprovenAbsences" FROM _accounts
+    WHERE account_id = ${'accountId'}`;
   return async (accountId, carriers = new Map()) => {
     const fresh = await freshness.get({ accountId });
     if (!fresh) return undefined;
@@ -185,35 +162,26 @@ export function accountSummaries(
 
 /** Connections that give no access, by name, including those that the settings no longer name. */
 export async function connectionFailures(db: Connection): Promise<ConnectionFailure[]> {
-  const all = statement<None, ConnectionFailure>(
-    db,
-    () => sql`
-      SELECT connection, requests, first_at, last_at, code, message, remedy FROM _connection_failures ORDER BY connection`,
-  );
+  const all = statement(db)<None, ConnectionFailure>`
+    SELECT connection, requests, first_at, last_at, code, message, remedy FROM _connection_failures ORDER BY connection`;
   return (await all.all({})).map(withoutBlobs);
 }
 
 /** Counted in an index: 11 ms for 200,000 vendors. */
 function countVendors(db: Connection): Statement<OfAccount, VendorCount> {
-  return statement<OfAccount, VendorCount>(
-    db,
-    (at) => sql`
-  SELECT vis_state, presence, count(*) AS vendors
-  FROM vendors
-  WHERE account_id = ${at('accountId')}
-  GROUP BY presence, vis_state
-  ORDER BY vis_state, presence`,
-  );
+  return statement(db)<OfAccount, VendorCount>`
+    SELECT vis_state, presence, count(*) AS vendors
+    FROM vendors
+    WHERE account_id = ${'accountId'}
+    GROUP BY presence, vis_state
+    ORDER BY vis_state, presence`;
 }
 
 function measureQueue(db: Connection): Statement<OfAccount, QueueReport> {
-  return statement<OfAccount, QueueReport>(
-    db,
-    (at) => sql`
-  SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
-  FROM dirty_vendors
-  WHERE account_id = ${at('accountId')}`,
-  );
+  return statement(db)<OfAccount, QueueReport>`
+    SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
+    FROM dirty_vendors
+    WHERE account_id = ${'accountId'}`;
 }
 
 /** Everything that is shown of one account but sums of money, which need a scan of all vendors; cheap, however large the mirror is. */
@@ -288,14 +256,11 @@ export interface LearnedField {
 }
 
 function learnedFieldsOf(db: Connection): Statement<OfAccount, LearnedField> {
-  return statement<OfAccount, LearnedField>(
-    db,
-    (at) => sql`
+  return statement(db)<OfAccount, LearnedField>`
     SELECT field, CASE is_shown WHEN 1 THEN 'shown_otherwise' ELSE 'left_out' END AS how FROM _detail_fields
-    WHERE account_id = ${at('accountId')} AND learned_at IS NOT NULL
-    UNION SELECT field, 'different' FROM _unsteady_fields WHERE account_id = ${at('accountId')} AND is_found = 1
-    ORDER BY how, field`,
-  );
+    WHERE account_id = ${'accountId'} AND learned_at IS NOT NULL
+    UNION SELECT field, 'different' FROM _unsteady_fields WHERE account_id = ${'accountId'} AND is_found = 1
+    ORDER BY how, field`;
 }
 
 /** How many runs of an account are shown. */
@@ -355,27 +320,18 @@ interface Moment {
 
 /** Prepares lookups by index. */
 export function receivedDeliveriesOf(db: Connection): (accountId: string) => Promise<ReceivedDeliveries> {
-  const oldest = statement<OfAccount, Moment>(
-    db,
-    (at) => sql`SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ${at('accountId')}`,
-  );
-  const last = statement<OfAccount, Moment>(
-    db,
-    (at) => sql`SELECT max(received_at) AS at FROM deliveries WHERE account_id = ${at('accountId')}`,
-  );
-  const proven = statement<OfAccount, Moment>(
-    db,
-    (at) => sql`SELECT callback_proven_at AS at FROM _accounts WHERE account_id = ${at('accountId')}`,
-  );
-  const missed = statement<OfAccount & { after: string; most: number }, { count: number }>(
-    db,
-    (at) => sql`
+  const oldest = statement(db)<OfAccount, Moment>`
+    SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ${'accountId'}`;
+  const last = statement(db)<OfAccount, Moment>`
+    SELECT max(received_at) AS at FROM deliveries WHERE account_id = ${'accountId'}`;
+  const proven = statement(db)<OfAccount, Moment>`
+    SELECT callback_proven_at AS at FROM _accounts WHERE account_id = ${'accountId'}`;
+  const missed = statement(db)<OfAccount & { after: string; most: number }, { count: number }>`
     SELECT count(*) AS count FROM (
       SELECT 1 FROM findings
-      WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
-        AND explained_at IS NULL AND found_at > ${at('after')}
-      LIMIT +${at('most')}) AS missed`,
-  );
+      WHERE account_id = ${'accountId'} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND explained_at IS NULL AND found_at > ${'after'}
+      LIMIT +${'most'}) AS missed`;
   return async (accountId) => {
     const lastDelivery = (await last.get({ accountId }))?.at ?? null;
     const provenAt = (await proven.get({ accountId }))?.at ?? null;
@@ -394,12 +350,9 @@ const latest = 14;
 
 /** Prepares the days with any activity in the two weeks before `now` (milliseconds since 1970), by account. */
 function webhookDays(db: Connection): (accountId: string, now: number) => Promise<WebhookDays> {
-  const days = statement<{ accountId: string; after: string }, WebhookHealthView>(
-    db,
-    (at) => sql`
-      SELECT account_id, day, deliveries, duplicates, unannounced_changes, announced_changes, late_deliveries, latest_seconds, loss_rate
-      FROM webhook_health WHERE account_id = ${at('accountId')} AND day > ${at('after')} ORDER BY day`,
-  );
+  const days = statement(db)<{ accountId: string; after: string }, WebhookHealthView>`
+    SELECT account_id, day, deliveries, duplicates, unannounced_changes, announced_changes, late_deliveries, latest_seconds, loss_rate
+    FROM webhook_health WHERE account_id = ${'accountId'} AND day > ${'after'} ORDER BY day`;
   return (accountId, now) => days.all({ accountId, after: timestamp(now - latest * day).slice(0, 10) });
 }
 
@@ -412,14 +365,11 @@ export interface ParkedReason {
 
 /** Prepares the reasons of an account's parked vendors, the most frequent first. */
 function parkedReasons(db: Connection): (accountId: string) => Promise<ParkedReason[]> {
-  const reasons = statement<{ accountId: string }, ParkedReason>(
-    db,
-    (at) => sql`
+  const reasons = statement(db)<{ accountId: string }, ParkedReason>`
     SELECT last_error AS error, count(*) AS vendors FROM dirty_vendors
-    WHERE account_id = ${at('accountId')} AND due_at IS NULL
+    WHERE account_id = ${'accountId'} AND due_at IS NULL
     GROUP BY last_error
-    ORDER BY vendors DESC, last_error`,
-  );
+    ORDER BY vendors DESC, last_error`;
   return (accountId) => reasons.all({ accountId });
 }
 
@@ -430,11 +380,8 @@ export type UndecidedVendor = Pick<UndecidedTable, 'vendorid' | 'since' | 'code'
 const undecidedShown = 20;
 
 function undecidedVendors(db: Connection): (accountId: string) => Promise<UndecidedVendor[]> {
-  const vendors = statement<OfAccount & { most: number }, UndecidedVendor>(
-    db,
-    (at) => sql`
+  const vendors = statement(db)<OfAccount & { most: number }, UndecidedVendor>`
     SELECT vendorid, since, code, error FROM undecided_vendors
-    WHERE account_id = ${at('accountId')} ORDER BY since, vendorid LIMIT +${at('most')}`,
-  );
+    WHERE account_id = ${'accountId'} ORDER BY since, vendorid LIMIT +${'most'}`;
   return async (accountId) => (await vendors.all({ accountId, most: undecidedShown })).map(withoutBlobs);
 }

@@ -9,7 +9,7 @@
  * A daemon looks at the mirror once a second (`PRAGMA data_version`, which costs no read where no other process wrote), because signals and
  * process ids do not reach across containers.
  */
-import { sql, type Selectable } from 'kysely';
+import { type Selectable } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { KeptAccounts } from '../settings/parse.ts';
 import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/known-accounts.ts';
@@ -37,46 +37,25 @@ export class AccountRegister {
     const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#add = statement(
-      db,
-      (at) => sql`
+    this.#add = statement(db)`
       INSERT INTO _added_accounts (account_id, connection, added_at)
-      VALUES (${at('accountId')}, ${at('connection')}, ${at('addedAt')})
-       ON CONFLICT DO NOTHING`,
-    );
-    this.#remove = statement(db, (at) => sql`DELETE FROM _added_accounts WHERE account_id = ${at('accountId')}`);
-    this.#know = statement(
-      db,
-      (at) => sql`
+      VALUES (${'accountId'}, ${'connection'}, ${'addedAt'})
+       ON CONFLICT DO NOTHING`;
+    this.#remove = statement(db)`DELETE FROM _added_accounts WHERE account_id = ${'accountId'}`;
+    this.#know = statement(db)`
       INSERT INTO _accounts (account_id, added_at)
-      VALUES (${at('accountId')}, ${at('addedAt')}) ON CONFLICT DO NOTHING`,
-    );
-    this.#pause = statement(
-      db,
-      (at) => sql`
-      UPDATE _accounts SET paused_since = ${at('pausedSince')}
-      WHERE account_id = ${at('accountId')} AND paused_since IS NULL`,
-    );
-    this.#resume = statement(
-      db,
-      (at) => sql`
-      UPDATE _accounts SET paused_since = NULL WHERE account_id = ${at('accountId')} AND paused_since IS NOT NULL`,
-    );
-    this.#counts = statement<OfAccount, { accepted: number; miscounted: number }>(
-      db,
-      (at) => sql`
-      SELECT accepted_unreadable AS accepted, miscounted FROM _accounts WHERE account_id = ${at('accountId')}`,
-    );
-    this.#accept = statement(
-      db,
-      (at) => sql`
-      UPDATE _accounts SET accepted_unreadable = ${at('accepted')}, accepted_at = ${at('acceptedAt')}
-      WHERE account_id = ${at('accountId')}`,
-    );
-    this.#miscount = statement(
-      db,
-      (at) => sql`UPDATE _accounts SET miscounted = ${at('miscounted')} WHERE account_id = ${at('accountId')}`,
-    );
+      VALUES (${'accountId'}, ${'addedAt'}) ON CONFLICT DO NOTHING`;
+    this.#pause = statement(db)`
+      UPDATE _accounts SET paused_since = ${'pausedSince'}
+      WHERE account_id = ${'accountId'} AND paused_since IS NULL`;
+    this.#resume = statement(db)`
+      UPDATE _accounts SET paused_since = NULL WHERE account_id = ${'accountId'} AND paused_since IS NOT NULL`;
+    this.#counts = statement(db)<OfAccount, { accepted: number; miscounted: number }>`
+      SELECT accepted_unreadable AS accepted, miscounted FROM _accounts WHERE account_id = ${'accountId'}`;
+    this.#accept = statement(db)`
+      UPDATE _accounts SET accepted_unreadable = ${'accepted'}, accepted_at = ${'acceptedAt'}
+      WHERE account_id = ${'accountId'}`;
+    this.#miscount = statement(db)`UPDATE _accounts SET miscounted = ${'miscounted'} WHERE account_id = ${'accountId'}`;
   }
 
   /** @returns false where it was added before; then nothing changes. */
@@ -162,23 +141,15 @@ export class AccountRows {
   readonly #setServed: Statement<AccountRow>;
 
   constructor(db: Connection) {
-    this.#insert = statement(
-      db,
-      (at) => sql`
-        INSERT INTO _accounts (account_id, added_at) VALUES (${at('account_id')}, ${at('added_at')})
-        ON CONFLICT DO NOTHING`,
-    );
-    this.#accounts = statement(
-      db,
-      () => sql`SELECT account_id, not_served_since, settings_file, connection FROM _accounts ORDER BY account_id`,
-    );
-    this.#setServed = statement(
-      db,
-      (at) => sql`
-        UPDATE _accounts SET not_served_since = ${at('not_served_since')}, settings_file = ${at('settings_file')},
-          connection = ${at('connection')}
-        WHERE account_id = ${at('account_id')}`,
-    );
+    this.#insert = statement(db)`
+      INSERT INTO _accounts (account_id, added_at) VALUES (${'account_id'}, ${'added_at'})
+      ON CONFLICT DO NOTHING`;
+    this.#accounts = statement(db)`
+      SELECT account_id, not_served_since, settings_file, connection FROM _accounts ORDER BY account_id`;
+    this.#setServed = statement(db)`
+      UPDATE _accounts SET not_served_since = ${'not_served_since'}, settings_file = ${'settings_file'},
+        connection = ${'connection'}
+      WHERE account_id = ${'account_id'}`;
   }
 
   add(accountId: string, now: number): void {

@@ -2,7 +2,6 @@
  * Our callbacks as the service last showed them, without their path tokens; those that lead here and that other secrets registered; and refused
  * registrations.
  */
-import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Database } from './sql/database.ts';
@@ -54,68 +53,42 @@ export class Callbacks {
     this.#database = database;
     this.#clock = clock;
     const { connection: db } = database;
-    this.#known = statement(
-      db,
-      (at) => sql`
-        SELECT callbackid, event, uri, verified, checked_at FROM callbacks
-        WHERE account_id = ${at('account_id')} ORDER BY callbackid`,
-    );
-    this.#clear = statement(db, (at) => sql`DELETE FROM callbacks WHERE account_id = ${at('account_id')}`);
+    this.#known = statement(db)`
+      SELECT callbackid, event, uri, verified, checked_at FROM callbacks
+      WHERE account_id = ${'account_id'} ORDER BY callbackid`;
+    this.#clear = statement(db)`DELETE FROM callbacks WHERE account_id = ${'account_id'}`;
     this.#insert = statement(db, (at) =>
       mirrorSql
         .insertInto('callbacks')
         .values(columns(at, ['account_id', 'callbackid', 'event', 'uri', 'verified', 'checked_at'])),
     );
-    this.#leftBehind = statement(
-      db,
-      () => sql`
-        SELECT account_id, callbackid FROM callbacks JOIN _accounts USING (account_id)
-        WHERE not_served_since IS NOT NULL ORDER BY account_id, callbackid`,
-    );
-    this.#unverify = statement(
-      db,
-      (at) => sql`
-        UPDATE callbacks SET verified = '0'
-        WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
-    );
-    this.#refused = statement(
-      db,
-      (at) => sql`
-        SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
-        WHERE account_id = ${at('account_id')} ORDER BY event`,
-    );
-    this.#forgive = statement(
-      db,
-      (at) => sql`
-        DELETE FROM _registration_refusals WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
-    );
+    this.#leftBehind = statement(db)`
+      SELECT account_id, callbackid FROM callbacks JOIN _accounts USING (account_id)
+      WHERE not_served_since IS NOT NULL ORDER BY account_id, callbackid`;
+    this.#unverify = statement(db)`
+      UPDATE callbacks SET verified = '0'
+      WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
+    this.#refused = statement(db)`
+      SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
+      WHERE account_id = ${'account_id'} ORDER BY event`;
+    this.#forgive = statement(db)`
+      DELETE FROM _registration_refusals WHERE account_id = ${'account_id'} AND event = ${'event'}`;
     this.#refuse = statement(db, (at) =>
       mirrorSql
         .insertInto('_registration_refusals')
         .values({ ...columns(at, ['account_id', 'event']), ...columns(at, ofRefusal) })
         .onConflict((conflict) => conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ofRefusal))),
     );
-    this.#prove = statement(
-      db,
-      (at) => sql`UPDATE _accounts SET callback_proven_at = ${at('at')} WHERE account_id = ${at('account_id')}`,
-    );
-    this.#endWaits = statement(
-      db,
-      (at) => sql`UPDATE _registration_refusals SET retry_at = NULL WHERE account_id = ${at('account_id')}`,
-    );
-    this.#unknown = statement(
-      db,
-      (at) => sql`SELECT callbackid FROM _unknown_callbacks WHERE account_id = ${at('account_id')}`,
-    );
+    this.#prove = statement(db)`UPDATE _accounts SET callback_proven_at = ${'at'} WHERE account_id = ${'account_id'}`;
+    this.#endWaits = statement(db)`
+      UPDATE _registration_refusals SET retry_at = NULL WHERE account_id = ${'account_id'}`;
+    this.#unknown = statement(db)`SELECT callbackid FROM _unknown_callbacks WHERE account_id = ${'account_id'}`;
     this.#notice = statement(db, (at) =>
       mirrorSql.insertInto('_unknown_callbacks').values(columns(at, ['account_id', 'callbackid', 'found_at'])),
     );
-    this.#dismiss = statement(
-      db,
-      (at) => sql`
-        DELETE FROM _unknown_callbacks
-        WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
-    );
+    this.#dismiss = statement(db)`
+      DELETE FROM _unknown_callbacks
+      WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
   }
 
   /** Our callbacks, without their path tokens, as the service last showed them. */

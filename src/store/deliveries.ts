@@ -100,16 +100,13 @@ export class Deliveries {
         WHERE ${isAbout(at)} AND id <= ${at('upTo')} AND outcome IN ('pending', 'parked')`,
     );
     // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
-    this.#givenUp = statement(
-      db,
-      (at) => sql`
-    SELECT object_id AS vendorid, max(id) AS "upTo" FROM deliveries INDEXED BY deliveries_unsettled
-    WHERE account_id = ${at('account_id')} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
-    GROUP BY object_id`,
-    );
+    this.#givenUp = statement(db)`
+      SELECT object_id AS vendorid, max(id) AS "upTo" FROM deliveries INDEXED BY deliveries_unsettled
+      WHERE account_id = ${'account_id'} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
+      GROUP BY object_id`;
     this.#parked = parkedVendors(db);
-    this.#last = statement(db, () => sql`SELECT max(id) AS id FROM deliveries`);
-    this.#arrived = statement(db, (at) => sql`SELECT DISTINCT account_id FROM deliveries WHERE id > ${at('after')}`);
+    this.#last = statement(db)`SELECT max(id) AS id FROM deliveries`;
+    this.#arrived = statement(db)`SELECT DISTINCT account_id FROM deliveries WHERE id > ${'after'}`;
   }
 
   /** How many deliveries this process has received. */
@@ -214,12 +211,9 @@ export class Deliveries {
  * fits, and counts it. The marks of an account are counted once for each check.
  */
 function roomCheck(db: Connection): (keys: readonly VendorKey[]) => RoomCheck {
-  const waiting = statement<{ account_id: string }, { marks: number }>(
-    db,
-    (at) => sql`
-      SELECT count(*) AS marks FROM (
-        SELECT 1 FROM dirty_vendors WHERE account_id = ${at('account_id')} LIMIT ${roomForMarks}) AS marked`,
-  );
+  const waiting = statement(db)<{ account_id: string }, { marks: number }>`
+    SELECT count(*) AS marks FROM (
+      SELECT 1 FROM dirty_vendors WHERE account_id = ${'account_id'} LIMIT ${roomForMarks}) AS marked`;
   const isMarked = statement<VendorKey, { vendorid: number }>(db, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
   );
@@ -245,15 +239,12 @@ function roomCheck(db: Connection): (keys: readonly VendorKey[]) => RoomCheck {
 
 /** Parked vendors, by their mark or by a delivery. */
 function parkedVendors(db: Connection): Statement<{ account: string | null; vendorid: number | null }, VendorKey> {
-  return statement<{ account: string | null; vendorid: number | null }, VendorKey>(
-    db,
-    (at) => sql`
-      SELECT account_id, vendorid FROM (
-        SELECT account_id, vendorid FROM dirty_vendors WHERE due_at IS NULL
-        UNION SELECT account_id, object_id FROM deliveries WHERE outcome = 'parked') AS parked
-      WHERE (CAST(${at('account')} AS TEXT) IS NULL OR account_id = ${at('account')})
-        AND (CAST(${at('vendorid')} AS BIGINT) IS NULL OR vendorid = ${at('vendorid')})`,
-  );
+  return statement(db)<{ account: string | null; vendorid: number | null }, VendorKey>`
+    SELECT account_id, vendorid FROM (
+      SELECT account_id, vendorid FROM dirty_vendors WHERE due_at IS NULL
+      UNION SELECT account_id, object_id FROM deliveries WHERE outcome = 'parked') AS parked
+    WHERE (CAST(${'account'} AS TEXT) IS NULL OR account_id = ${'account'})
+      AND (CAST(${'vendorid'} AS BIGINT) IS NULL OR vendorid = ${'vendorid'})`;
 }
 
 /**

@@ -68,50 +68,32 @@ export class DetailRows {
   readonly #read: Statement<VendorKey & { read_seq: number; at: string }>;
 
   constructor(db: Connection) {
-    this.#fields = statement(
-      db,
-      (at) => sql`
+    this.#fields = statement(db)`
       SELECT field FROM _detail_fields
-      WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL
-        AND (SELECT reads_details FROM _accounts a WHERE a.account_id = ${at('account_id')}) = 1`,
-    );
-    this.#shown = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND learned_at IS NOT NULL
+        AND (SELECT reads_details FROM _accounts a WHERE a.account_id = ${'account_id'}) = 1`;
+    this.#shown = statement(db)`
       SELECT field, vendorids, CASE WHEN learned_at IS NULL THEN 0 ELSE 1 END AS is_learned FROM _detail_fields
-      WHERE account_id = ${at('account_id')} AND is_shown = 1`,
-    );
+      WHERE account_id = ${'account_id'} AND is_shown = 1`;
     this.#stored = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('vendors').select(['raw', sql<string | null>`details_at`.as('details_at')]), at),
     );
-    this.#witnesses = statement(
-      db,
-      (at) => sql`
+    this.#witnesses = statement(db)`
       SELECT vendorids FROM _detail_fields
-      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND (is_shown = 0 OR learned_at IS NOT NULL)`,
-    );
-    this.#note = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND field = ${'field'} AND (is_shown = 0 OR learned_at IS NOT NULL)`;
+    this.#note = statement(db)`
       INSERT INTO _detail_fields (account_id, field, vendorids, learned_at, is_shown)
-      VALUES (${at('account_id')}, ${at('field')}, ${at('vendorids')}, ${at('learned_at')}, ${at('is_shown')})
+      VALUES (${'account_id'}, ${'field'}, ${'vendorids'}, ${'learned_at'}, ${'is_shown'})
       ON CONFLICT (account_id, field) DO UPDATE SET vendorids = excluded.vendorids,
         learned_at = coalesce(_detail_fields.learned_at, excluded.learned_at),
-        is_shown = max(_detail_fields.is_shown, excluded.is_shown)`,
-    );
-    this.#forget = statement(
-      db,
-      (at) => sql`
+        is_shown = max(_detail_fields.is_shown, excluded.is_shown)`;
+    this.#forget = statement(db)`
       DELETE FROM _detail_fields
-      WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
-    );
-    this.#stop = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND field = ${'field'}`;
+    this.#stop = statement(db)`
       UPDATE _accounts SET reads_details = 0
-      WHERE account_id = ${at('account_id')} AND NOT EXISTS (
-        SELECT 1 FROM _detail_fields d WHERE d.account_id = _accounts.account_id AND d.learned_at IS NOT NULL)`,
-    );
+      WHERE account_id = ${'account_id'} AND NOT EXISTS (
+        SELECT 1 FROM _detail_fields d WHERE d.account_id = _accounts.account_id AND d.learned_at IS NOT NULL)`;
     this.#due = statement(db, (at) =>
       ofVendor(
         mirrorSql
@@ -308,84 +290,47 @@ export class Details {
     this.#findings = findings;
     this.#unsteady = unsteady;
     this.#rows = new DetailRows(db);
-    this.#suspected = statement(
-      db,
-      (at) => sql`
-      SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${at('account_id')} AND is_shown = 0`,
-    );
-    this.#next = statement(
-      db,
-      (at) => sql`
+    this.#suspected = statement(db)`
+      SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${'account_id'} AND is_shown = 0`;
+    this.#next = statement(db)`
       SELECT vendorid, detail_seq FROM vendors
-      WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL AND presence IN ('present', 'suspect')
-        AND (detail_seq = 0 OR details_at < ${at('before')} OR details_at > ${at('now')})
-      ORDER BY detail_seq LIMIT +${at('limit')}`,
-    );
-    this.#enrol = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL AND presence IN ('present', 'suspect')
+        AND (detail_seq = 0 OR details_at < ${'before'} OR details_at > ${'now'})
+      ORDER BY detail_seq LIMIT +${'limit'}`;
+    this.#enrol = statement(db)`
       SELECT max(vendorid) AS last FROM (
-        SELECT vendorid FROM vendors WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')}
-        ORDER BY vendorid LIMIT ${chunk}) AS next`,
-    );
-    this.#enrolUpTo = statement(
-      db,
-      (at) => sql`
+        SELECT vendorid FROM vendors WHERE account_id = ${'account_id'} AND vendorid > ${'after'}
+        ORDER BY vendorid LIMIT ${chunk}) AS next`;
+    this.#enrolUpTo = statement(db)`
       UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
-      WHERE account_id = ${at('account_id')} AND vendorid > ${at('after')} AND vendorid <= ${at('last')}`,
-    );
-    this.#enrolOthers = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND vendorid > ${'after'} AND vendorid <= ${'last'}`;
+    this.#enrolOthers = statement(db)`
       UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
-      WHERE account_id = ${at('account_id')} AND detail_seq IS NULL`,
-    );
-    this.#begin = statement(
-      db,
-      (at) => sql`UPDATE _accounts SET reads_details = 1 WHERE account_id = ${at('account_id')}`,
-    );
-    this.#learned = statement(
-      db,
-      (at) => sql`
-      SELECT field FROM _detail_fields WHERE account_id = ${at('account_id')} AND learned_at IS NOT NULL ORDER BY field`,
-    );
-    this.#placed = statement(
-      db,
-      (at) => sql`SELECT 1 FROM vendors WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL LIMIT 1`,
-    );
-    this.#release = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND detail_seq IS NULL`;
+    this.#begin = statement(db)`UPDATE _accounts SET reads_details = 1 WHERE account_id = ${'account_id'}`;
+    this.#learned = statement(db)`
+      SELECT field FROM _detail_fields WHERE account_id = ${'account_id'} AND learned_at IS NOT NULL ORDER BY field`;
+    this.#placed = statement(db)`
+      SELECT 1 FROM vendors WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL LIMIT 1`;
+    this.#release = statement(db)`
       UPDATE vendors SET detail_seq = NULL, details_at = NULL
-      WHERE account_id = ${at('account_id')} AND detail_seq IS NOT NULL`,
-    );
-    this.#probed = statement<OfAccount, { probed: number }>(
-      db,
-      (at) => sql`SELECT probed_vendors AS probed FROM _accounts WHERE account_id = ${at('account_id')}`,
-    );
-    this.#isProbed = statement<OfAccount, { is_probed: number }>(
-      db,
-      // Lists show all active vendors; others not always.
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL`;
+    this.#probed = statement(db)<OfAccount, { probed: number }>`
+      SELECT probed_vendors AS probed FROM _accounts WHERE account_id = ${'account_id'}`;
+    // Lists show all active vendors; others not always.
+    this.#isProbed = statement(db)`
       SELECT CASE
         WHEN probed_vendors = 0 THEN 0
         WHEN probed_vendors >= (SELECT count(*) FROM (
-          SELECT 1 FROM vendors v WHERE v.account_id = ${at('account_id')} AND vis_state = 0 AND presence = 'present'
+          SELECT 1 FROM vendors v WHERE v.account_id = ${'account_id'} AND vis_state = 0 AND presence = 'present'
           LIMIT ${enoughProbed}) AS first) THEN 1
         ELSE 0 END AS is_probed
-      FROM _accounts WHERE account_id = ${at('account_id')}`,
-    );
-    this.#addProbed = statement(
-      db,
-      (at) => sql`
-      UPDATE _accounts SET probed_vendors = probed_vendors + ${at('probed')} WHERE account_id = ${at('account_id')}`,
-    );
-    this.#learnSuspected = statement(
-      db,
-      (at) => sql`
-      UPDATE _detail_fields SET learned_at = ${at('learned_at')}
-      WHERE account_id = ${at('account_id')} AND learned_at IS NULL AND is_shown = 0`,
-    );
+      FROM _accounts WHERE account_id = ${'account_id'}`;
+    this.#addProbed = statement(db)`
+      UPDATE _accounts SET probed_vendors = probed_vendors + ${'probed'} WHERE account_id = ${'account_id'}`;
+    this.#learnSuspected = statement(db)`
+      UPDATE _detail_fields SET learned_at = ${'learned_at'}
+      WHERE account_id = ${'account_id'} AND learned_at IS NULL AND is_shown = 0`;
     this.#holding = statement(
       db,
       (at) => sql`
@@ -401,16 +346,11 @@ export class Details {
         AND ${holdsValue(at('path'))}
       LIMIT +${at('limit')}`,
     );
-    this.#forgetUnsteady = statement(
-      db,
-      (at) => sql`DELETE FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
-    );
-    this.#readInVain = statement(
-      db,
-      (at) => sql`
-      UPDATE vendors SET detail_seq = max(detail_seq, ${at('read_seq')})
-      WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND detail_seq IS NOT NULL`,
-    );
+    this.#forgetUnsteady = statement(db)`
+      DELETE FROM _unsteady_fields WHERE account_id = ${'account_id'} AND field = ${'field'}`;
+    this.#readInVain = statement(db)`
+      UPDATE vendors SET detail_seq = max(detail_seq, ${'read_seq'})
+      WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND detail_seq IS NOT NULL`;
   }
 
   /** How many of the vendors hold a value in a field. */

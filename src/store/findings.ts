@@ -107,12 +107,9 @@ export class Findings {
     );
     this.#unreadable = unreadableCounts(db);
     this.#unsent = unsentFields(db);
-    this.#sentAgain = statement(
-      db,
-      (at) => sql`
-        UPDATE findings SET explained_at = ${at('explained_at')}, explanation = ${at('explanation')}
-        WHERE account_id = ${at('account_id')} AND ${isUnsent} AND json_extract(fields, '$.unsent') = ${at('field')}`,
-    );
+    this.#sentAgain = statement(db)`
+      UPDATE findings SET explained_at = ${'explained_at'}, explanation = ${'explanation'}
+      WHERE account_id = ${'account_id'} AND ${isUnsent} AND json_extract(fields, '$.unsent') = ${'field'}`;
     this.#isHeld = statement(
       db,
       (at) => sql`
@@ -236,13 +233,10 @@ const isUnsent = sql`vendorid IS NULL AND explained_at IS NULL AND kind = 'field
 
 /** Prepares the fields of an account that the service no longer sends. */
 export function unsentFields(db: Connection): Statement<{ accountId: string }, UnsentField> {
-  return statement<{ accountId: string }, UnsentField>(
-    db,
-    (at) => sql`
-      SELECT json_extract(fields, '$.unsent') AS field, min(found_at) AS since FROM findings
-      WHERE account_id = ${at('accountId')} AND ${isUnsent}
-      GROUP BY field ORDER BY field`,
-  );
+  return statement(db)<{ accountId: string }, UnsentField>`
+    SELECT json_extract(fields, '$.unsent') AS field, min(found_at) AS since FROM findings
+    WHERE account_id = ${'accountId'} AND ${isUnsent}
+    GROUP BY field ORDER BY field`;
 }
 
 export interface FindingCount {
@@ -252,11 +246,8 @@ export interface FindingCount {
 
 /** The findings of a run by kind. */
 export function findingCounts(db: Connection): Statement<{ run_id: number }, FindingCount> {
-  return statement<{ run_id: number }, FindingCount>(
-    db,
-    (at) =>
-      sql`SELECT kind, count(*) AS count FROM findings WHERE run_id = ${at('run_id')} GROUP BY kind ORDER BY kind`,
-  );
+  return statement(db)<{ run_id: number }, FindingCount>`
+    SELECT kind, count(*) AS count FROM findings WHERE run_id = ${'run_id'} GROUP BY kind ORDER BY kind`;
 }
 
 export const expiringFindings = expiringBy(

@@ -8,7 +8,6 @@
  * forgotten vendor stays away while the service still lists it; for that its id is kept (`_forgotten_vendors`), and it counts as seen, so
  * that the list can still be proven complete.
  */
-import { sql } from 'kysely';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { timestamp, type Clock } from '../domain/clock.ts';
@@ -336,10 +335,8 @@ async function forgetVendor(db: Connection, key: VendorKey, at: string): Promise
     ).send({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
   for (const table of ofVendors)
     statement<VendorKey>(db, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).send(key);
-  statement<VendorKey>(
-    db,
-    (at) => sql`DELETE FROM _notify_queue WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
-  ).send(key);
+  statement(db)<VendorKey>`
+    DELETE FROM _notify_queue WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`.send(key);
   statement<VendorKey>(db, (place) =>
     mirrorSql
       .deleteFrom('deliveries')
@@ -411,12 +408,9 @@ export function existing(files: readonly string[]): string[] {
 
 /** The names that occur in a stored record or an earlier version; searches all of them. */
 export async function storedFields(db: Connection, names: readonly string[]): Promise<string[]> {
-  const inRecords = statement<{ part: string }, { found: number }>(
-    db,
-    (at) => sql`
-      SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, ${at('part')}) > 0) OR
-       EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, ${at('part')}) > 0) AS found`,
-  );
+  const inRecords = statement(db)<{ part: string }, { found: number }>`
+    SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, ${'part'}) > 0) OR
+     EXISTS (SELECT 1 FROM _vendor_versions WHERE instr(raw, ${'part'}) > 0) AS found`;
   const isFound = async (part: string): Promise<boolean> => (await inRecords.get({ part }))?.found === 1;
   const found: string[] = [];
   for (const name of names) if ((await isFound(`"${name}":`)) || (await isFound(`"${name}" :`))) found.push(name);

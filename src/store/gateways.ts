@@ -18,10 +18,7 @@ export class Gateways {
     const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#enabled = statement(
-      db,
-      (at) => sql`SELECT sgid FROM gateways WHERE account_id = ${at('account_id')} AND removed_at IS NULL`,
-    );
+    this.#enabled = statement(db)`SELECT sgid FROM gateways WHERE account_id = ${'account_id'} AND removed_at IS NULL`;
     this.#upsert = statement(db, (at) =>
       mirrorSql
         .insertInto('gateways')
@@ -44,12 +41,9 @@ export class Gateways {
             ),
         ),
     );
-    this.#remove = statement(
-      db,
-      (at) => sql`
-        UPDATE gateways SET removed_at = ${at('removed_at')}
-        WHERE account_id = ${at('account_id')} AND sgid = ${at('sgid')}`,
-    );
+    this.#remove = statement(db)`
+      UPDATE gateways SET removed_at = ${'removed_at'}
+      WHERE account_id = ${'account_id'} AND sgid = ${'sgid'}`;
   }
 
   enabledGateways(accountId: string): Promise<number[]> {

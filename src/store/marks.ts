@@ -134,10 +134,7 @@ export class Marks {
 
 /** After the clock was set back: moves all marks with it. */
 export function moveMarks(db: Connection): Statement<By> {
-  return statement<By>(
-    db,
-    (at) => sql`
-      UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, ${at('by')}),
-        due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, ${at('by')})`,
-  );
+  return statement(db)<By>`
+    UPDATE dirty_vendors SET marked_at = strftime('%Y-%m-%d %H:%M:%f', marked_at, ${'by'}),
+      due_at = strftime('%Y-%m-%d %H:%M:%f', due_at, ${'by'})`;
 }

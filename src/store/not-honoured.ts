@@ -1,5 +1,4 @@
 /** Optional requests that the service does not honour, by account: since when, why, and when each is tried again. */
-import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import {
@@ -52,28 +51,17 @@ export class NotHonoured implements OptionalMemory {
     this.#clock = clock;
     this.#counter = counter;
     this.#findings = findings;
-    this.#ofAccount = statement(
-      db,
-      (at) => sql`
-        SELECT request, again_at, since_ms, again_ms, failures, code, message, is_found FROM _not_honoured WHERE account_id = ${at('account_id')}`,
-    );
-    this.#put = statement(
-      db,
-      (at) => sql`
-        INSERT INTO _not_honoured (account_id, request, since, tried_at, again_at, since_ms, again_ms, failures, code, message)
-        VALUES (${at('account_id')}, ${at('request')}, ${at('now')}, ${at('now')}, ${at('again_at')}, ${at('since_ms')},
-          ${at('again_ms')}, ${at('failures')}, ${at('code')}, ${at('message')})
-        ON CONFLICT (account_id, request) DO UPDATE SET tried_at = excluded.tried_at, again_at = excluded.again_at, again_ms = excluded.again_ms,
-          failures = excluded.failures, code = excluded.code, message = excluded.message`,
-    );
-    this.#remove = statement(
-      db,
-      (at) => sql`DELETE FROM _not_honoured WHERE account_id = ${at('account_id')} AND request = ${at('request')}`,
-    );
-    this.#found = statement(
-      db,
-      (at) => sql`UPDATE _not_honoured SET is_found = 1 WHERE account_id = ${at('account_id')}`,
-    );
+    this.#ofAccount = statement(db)`
+      SELECT request, again_at, since_ms, again_ms, failures, code, message, is_found FROM _not_honoured WHERE account_id = ${'account_id'}`;
+    this.#put = statement(db)`
+      INSERT INTO _not_honoured (account_id, request, since, tried_at, again_at, since_ms, again_ms, failures, code, message)
+      VALUES (${'account_id'}, ${'request'}, ${'now'}, ${'now'}, ${'again_at'}, ${'since_ms'},
+        ${'again_ms'}, ${'failures'}, ${'code'}, ${'message'})
+      ON CONFLICT (account_id, request) DO UPDATE SET tried_at = excluded.tried_at, again_at = excluded.again_at, again_ms = excluded.again_ms,
+        failures = excluded.failures, code = excluded.code, message = excluded.message`;
+    this.#remove = statement(db)`
+      DELETE FROM _not_honoured WHERE account_id = ${'account_id'} AND request = ${'request'}`;
+    this.#found = statement(db)`UPDATE _not_honoured SET is_found = 1 WHERE account_id = ${'account_id'}`;
   }
 
   isHonoured(account_id: string, request: OptionalRequest): Promise<boolean> {
@@ -141,11 +129,8 @@ export interface DeclinedRequest {
 
 /** Those of an account. */
 export function declinedRequests(db: Connection): Statement<OfAccount, DeclinedRequest> {
-  return statement<OfAccount, DeclinedRequest>(
-    db,
-    (at) => sql`
-      SELECT request, since, message FROM _not_honoured WHERE account_id = ${at('accountId')} ORDER BY request`,
-  );
+  return statement(db)<OfAccount, DeclinedRequest>`
+    SELECT request, since, message FROM _not_honoured WHERE account_id = ${'accountId'} ORDER BY request`;
 }
 
 /** Since when the gateways of an account could not be listed, and why. */
@@ -153,10 +138,9 @@ type UnlistedGateways = Omit<DeclinedRequest, 'request'> & { readonly account_id
 
 /** Accounts whose gateways the service does not list now; all of them where none is given. */
 export function unlistedGateways(db: Connection, account: string | undefined): Promise<UnlistedGateways[]> {
-  return statement<{ account: string | null }, UnlistedGateways>(
-    db,
-    (at) => sql`
-      SELECT account_id, since, message FROM _not_honoured
-      WHERE request = 'gateways' AND account_id = coalesce(${at('account')}, account_id) ORDER BY account_id`,
-  ).all({ account: account ?? null });
+  return statement(db)<{ account: string | null }, UnlistedGateways>`
+    SELECT account_id, since, message FROM _not_honoured
+    WHERE request = 'gateways' AND account_id = coalesce(${'account'}, account_id) ORDER BY account_id`.all({
+    account: account ?? null,
+  });
 }

@@ -268,48 +268,26 @@ interface TargetRow {
 
 function targetStatements(db: Connection) {
   return {
-    find: statement<OfTarget, TargetRow>(
-      db,
-      (at) => sql`SELECT place, notice, disabled_at FROM _notify_targets WHERE target = ${at('target')}`,
-    ),
-    begin: statement<OfTarget & { place: string; now: string }>(
-      db,
-      (at) => sql`
+    find: statement(db)<OfTarget, TargetRow>`
+      SELECT place, notice, disabled_at FROM _notify_targets WHERE target = ${'target'}`,
+    begin: statement(db)<OfTarget & { place: string; now: string }>`
       INSERT INTO _notify_targets (target, place, began_at)
-      VALUES (${at('target')}, ${at('place')}, ${at('now')}) ON CONFLICT DO NOTHING`,
-    ),
+      VALUES (${'target'}, ${'place'}, ${'now'}) ON CONFLICT DO NOTHING`,
     /** Moves the target's position, and stores a notice if one is given. */
-    moveTo: statement<OfTarget & { place: string; notice: string | null }>(
-      db,
-      (at) => sql`
-      UPDATE _notify_targets SET place = ${at('place')}, notice = coalesce(${at('notice')}, notice)
-      WHERE target = ${at('target')}`,
-    ),
-    endNotice: statement<OfTarget>(
-      db,
-      (at) => sql`UPDATE _notify_targets SET notice = NULL WHERE target = ${at('target')}`,
-    ),
-    accepted: statement<OfTarget & { now: string }>(
-      db,
-      (at) => sql`
-      UPDATE _notify_targets SET delivered_at = ${at('now')}, failing_since = NULL, last_error = NULL
-      WHERE target = ${at('target')}`,
-    ),
-    failing: statement<OfTarget & { error: string; now: string }>(
-      db,
-      (at) => sql`
-      UPDATE _notify_targets SET failing_since = coalesce(failing_since, ${at('now')}), last_error = ${at('error')}
-      WHERE target = ${at('target')}`,
-    ),
-    disable: statement<OfTarget & { now: string }>(
-      db,
-      (at) => sql`UPDATE _notify_targets SET disabled_at = ${at('now')} WHERE target = ${at('target')}`,
-    ),
-    enable: statement<OfTarget>(
-      db,
-      (at) => sql`UPDATE _notify_targets SET disabled_at = NULL WHERE target = ${at('target')}`,
-    ),
-    forget: statement<OfTarget>(db, (at) => sql`DELETE FROM _notify_targets WHERE target = ${at('target')}`),
+    moveTo: statement(db)<OfTarget & { place: string; notice: string | null }>`
+      UPDATE _notify_targets SET place = ${'place'}, notice = coalesce(${'notice'}, notice)
+      WHERE target = ${'target'}`,
+    endNotice: statement(db)<OfTarget>`UPDATE _notify_targets SET notice = NULL WHERE target = ${'target'}`,
+    accepted: statement(db)<OfTarget & { now: string }>`
+      UPDATE _notify_targets SET delivered_at = ${'now'}, failing_since = NULL, last_error = NULL
+      WHERE target = ${'target'}`,
+    failing: statement(db)<OfTarget & { error: string; now: string }>`
+      UPDATE _notify_targets SET failing_since = coalesce(failing_since, ${'now'}), last_error = ${'error'}
+      WHERE target = ${'target'}`,
+    disable: statement(db)<OfTarget & { now: string }>`
+      UPDATE _notify_targets SET disabled_at = ${'now'} WHERE target = ${'target'}`,
+    enable: statement(db)<OfTarget>`UPDATE _notify_targets SET disabled_at = NULL WHERE target = ${'target'}`,
+    forget: statement(db)<OfTarget>`DELETE FROM _notify_targets WHERE target = ${'target'}`,
   };
 }
 
@@ -321,38 +299,25 @@ const versionsOfVendor = (at: At<NotifiedVendor>): RawBuilder<unknown> =>
 function queueStatements(db: Connection) {
   return {
     /** The last of the next changes. */
-    ahead: statement<{ before: number; most: number }, { last: number | null }>(
-      db,
-      (at) => sql`
+    ahead: statement(db)<{ before: number; most: number }, { last: number | null }>`
       SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions
-      WHERE seq > ${at('before')} ORDER BY seq LIMIT +${at('most')}) AS next`,
-    ),
-    countWaiting: statement<OfTarget, { vendors: number }>(
-      db,
-      (at) => sql`SELECT count(*) AS vendors FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
-    ),
+      WHERE seq > ${'before'} ORDER BY seq LIMIT +${'most'}) AS next`,
+    countWaiting: statement(db)<OfTarget, { vendors: number }>`
+      SELECT count(*) AS vendors FROM _notify_queue WHERE target = ${'target'} AND due_ms IS NOT NULL`,
     /** Adds changed vendors, and makes parked ones among them due again. */
-    enqueue: statement<OfTarget & Due & { before: number; upTo: number }>(
-      db,
-      (at) => sql`
+    enqueue: statement(db)<OfTarget & Due & { before: number; upTo: number }>`
       INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, due_at, due_ms, attempts)
-      SELECT ${at('target')}, account_id, vendorid, min(seq) - 1, min(valid_from), ${at('due_at')}, ${at('due_ms')}, 0
-      FROM _vendor_versions WHERE seq > ${at('before')} AND seq <= ${at('upTo')} GROUP BY account_id, vendorid
+      SELECT ${'target'}, account_id, vendorid, min(seq) - 1, min(valid_from), ${'due_at'}, ${'due_ms'}, 0
+      FROM _vendor_versions WHERE seq > ${'before'} AND seq <= ${'upTo'} GROUP BY account_id, vendorid
       ON CONFLICT (target, account_id, vendorid) DO UPDATE SET
         due_at = coalesce(_notify_queue.due_at, excluded.due_at), due_ms = coalesce(_notify_queue.due_ms, excluded.due_ms)`,
-    ),
     /** Due vendors, those without failures first. */
-    due: statement<OfTarget & { moment: number; limit: number }, DueVendor>(
-      db,
-      (at) => sql`
+    due: statement(db)<OfTarget & { moment: number; limit: number }, DueVendor>`
       SELECT target, account_id, vendorid, after_seq, attempts FROM _notify_queue
-      WHERE target = ${at('target')} AND due_ms <= ${at('moment')}
-      ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT +${at('limit')}`,
-    ),
-    nextDue: statement<OfTarget, { next: number | null }>(
-      db,
-      (at) => sql`SELECT min(due_ms) AS next FROM _notify_queue WHERE target = ${at('target')} AND due_ms IS NOT NULL`,
-    ),
+      WHERE target = ${'target'} AND due_ms <= ${'moment'}
+      ORDER BY last_error IS NOT NULL, due_ms, account_id, vendorid LIMIT +${'limit'}`,
+    nextDue: statement(db)<OfTarget, { next: number | null }>`
+      SELECT min(due_ms) AS next FROM _notify_queue WHERE target = ${'target'} AND due_ms IS NOT NULL`,
     /** Removes a vendor that has no change after `seq`. */
     settle: statement<NotifiedVendor & { seq: number; upTo: number }>(
       db,
@@ -376,12 +341,9 @@ function queueStatements(db: Connection) {
       SET attempts = ${at('attempts')}, last_error = ${at('error')}, due_at = ${at('due_at')}, due_ms = ${at('due_ms')}
       WHERE ${ofVendor(at)}`,
     ),
-    wake: statement<OfTarget & Due>(
-      db,
-      (at) => sql`
-      UPDATE _notify_queue SET due_at = ${at('due_at')}, due_ms = ${at('due_ms')}, attempts = 0
-      WHERE target = ${at('target')} AND due_ms IS NULL`,
-    ),
-    emptyQueue: statement<OfTarget>(db, (at) => sql`DELETE FROM _notify_queue WHERE target = ${at('target')}`),
+    wake: statement(db)<OfTarget & Due>`
+      UPDATE _notify_queue SET due_at = ${'due_at'}, due_ms = ${'due_ms'}, attempts = 0
+      WHERE target = ${'target'} AND due_ms IS NULL`,
+    emptyQueue: statement(db)<OfTarget>`DELETE FROM _notify_queue WHERE target = ${'target'}`,
   };
 }

@@ -6,7 +6,6 @@
  *
  * They are kept for the next 10,000 readings.
  */
-import { sql } from 'kysely';
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
 import type { Connection } from './sql/statement.ts';
@@ -47,14 +46,11 @@ export class PageConfirmations {
         .values(columns(at, ['read_seq', 'account_id', 'vendorids']))
         .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
     );
-    this.#prune = statement(db, (at) => sql`DELETE FROM _page_confirmations WHERE read_seq < ${at('read_seq')}`);
-    this.#later = statement(
-      db,
-      (at) => sql`
-        SELECT read_seq FROM _page_confirmations
-        WHERE account_id = ${at('account_id')} AND read_seq > ${at('read_seq')}
-          AND ${at('vendorid')} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`,
-    );
+    this.#prune = statement(db)`DELETE FROM _page_confirmations WHERE read_seq < ${'read_seq'}`;
+    this.#later = statement(db)`
+      SELECT read_seq FROM _page_confirmations
+      WHERE account_id = ${'account_id'} AND read_seq > ${'read_seq'}
+        AND ${'vendorid'} IN (SELECT value FROM json_each(vendorids)) LIMIT 1`;
   }
 
   /**

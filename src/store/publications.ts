@@ -41,28 +41,19 @@ export class PublicationRows {
     const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
-    this.#find = statement(db, (at) => sql`SELECT ${publicationColumns} FROM _publications WHERE path = ${at('path')}`);
-    this.#register = statement(
-      db,
-      (at) => sql`INSERT INTO _publications (path) VALUES (${at('path')}) ON CONFLICT DO NOTHING`,
-    );
-    this.#wrote = statement(
-      db,
-      (at) => sql`
-        INSERT INTO _publications (path, place, definition, file_ms, written_at)
-        VALUES (${at('path')}, ${at('place')}, ${at('definition')}, ${at('file_ms')}, ${at('now')})
-        ON CONFLICT (path) DO UPDATE SET place = excluded.place, definition = excluded.definition, file_ms = excluded.file_ms,
-          written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL, remedy = NULL`,
-    );
-    this.#failed = statement(
-      db,
-      (at) => sql`
-        INSERT INTO _publications (path, failing_since, failed_at, failures, code, error, remedy)
-        VALUES (${at('path')}, ${at('now')}, ${at('now')}, 1, ${at('code')}, ${at('error')}, ${at('remedy')})
-        ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(_publications.failing_since, excluded.failing_since),
-          failed_at = excluded.failed_at, failures = _publications.failures + 1, code = excluded.code, error = excluded.error,
-          remedy = excluded.remedy`,
-    );
+    this.#find = statement(db)`SELECT ${publicationColumns} FROM _publications WHERE path = ${'path'}`;
+    this.#register = statement(db)`INSERT INTO _publications (path) VALUES (${'path'}) ON CONFLICT DO NOTHING`;
+    this.#wrote = statement(db)`
+      INSERT INTO _publications (path, place, definition, file_ms, written_at)
+      VALUES (${'path'}, ${'place'}, ${'definition'}, ${'file_ms'}, ${'now'})
+      ON CONFLICT (path) DO UPDATE SET place = excluded.place, definition = excluded.definition, file_ms = excluded.file_ms,
+        written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL, remedy = NULL`;
+    this.#failed = statement(db)`
+      INSERT INTO _publications (path, failing_since, failed_at, failures, code, error, remedy)
+      VALUES (${'path'}, ${'now'}, ${'now'}, 1, ${'code'}, ${'error'}, ${'remedy'})
+      ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(_publications.failing_since, excluded.failing_since),
+        failed_at = excluded.failed_at, failures = _publications.failures + 1, code = excluded.code, error = excluded.error,
+        remedy = excluded.remedy`;
   }
 
   /** The end of the change feed: a copy that is begun now holds everything up to there. */
@@ -107,14 +98,9 @@ export interface PublicationReport extends Pick<
 
 /** What the mirror knows of its copies, whether the settings name them or not. */
 export async function publicationReports(db: Connection): Promise<PublicationReport[]> {
-  const all = statement<None, PublicationRow>(
-    db,
-    () => sql`SELECT ${publicationColumns} FROM _publications ORDER BY path`,
-  );
-  const after = statement<{ seq: number }, { at: string }>(
-    db,
-    (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
-  );
+  const all = statement(db)<None, PublicationRow>`SELECT ${publicationColumns} FROM _publications ORDER BY path`;
+  const after = statement(db)<{ seq: number }, { at: string }>`
+    SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${'seq'} ORDER BY seq LIMIT 1`;
   return inOrder(
     await all.all({}),
     async ({ path, place, written_at, failing_since, failed_at, failures, code, error, remedy }) => {
@@ -127,5 +113,5 @@ export async function publicationReports(db: Connection): Promise<PublicationRep
 
 /** Takes what is there for something else than what was written, so that each is written again. Runs inside a transaction. */
 export function writeAllAgain(db: Connection): void {
-  statement<None>(db, () => sql`UPDATE _publications SET file_ms = min(coalesce(file_ms, 0), 0) - 1`).send({});
+  statement(db)<None>`UPDATE _publications SET file_ms = min(coalesce(file_ms, 0), 0) - 1`.send({});
 }

@@ -75,50 +75,28 @@ export class Queue {
     this.#deliveries = deliveries;
     this.#findings = findings;
     const { connection: db } = database;
-    this.#due = statement(
-      db,
-      // A vendor that was tried in vain lets all others go first.
-      (at) => sql`
-        SELECT ${shown} FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms <= ${at('moment')}
-        ORDER BY attempts > 0, due_ms LIMIT +${at('limit')}`,
-    );
-    this.#parked = statement(
-      db,
-      (at) => sql`SELECT ${shown} FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms IS NULL`,
-    );
-    this.#open = statement(
-      db,
-      (at) => sql`
-        SELECT count(*) AS marks FROM dirty_vendors WHERE account_id = ${at('account_id')} AND due_ms IS NOT NULL`,
-    );
-    this.#next = statement(
-      db,
-      (at) => sql`
-        SELECT min(due_ms) AS next FROM dirty_vendors
-        WHERE account_id = ${at('account_id')} AND due_ms > ${at('after')}`,
-    );
-    this.#older = statement(
-      db,
-      (at) => sql`
-        SELECT vendorid, last_error IS NOT NULL AS failed, reason = 'guarded' AS guarded FROM dirty_vendors
-        WHERE account_id = ${at('account_id')} AND marked_ms <= ${at('upTo')}`,
-    );
-    this.#untried = statement(
-      db,
-      (at) => sql`SELECT vendorid FROM dirty_vendors WHERE account_id = ${at('account_id')} AND attempts = 0`,
-    );
-    this.#aged = statement(
-      db,
-      (at) => sql`
-        SELECT ${shown}, marked_ms, last_ms FROM dirty_vendors
-        WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
-    );
-    this.#rejuvenate = statement(
-      db,
-      (at) => sql`
-        UPDATE dirty_vendors SET marked_at = ${at('marked_at')}, marked_ms = ${at('marked_ms')}
-        WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')}`,
-    );
+    // A vendor that was tried in vain lets all others go first.
+    this.#due = statement(db)`
+      SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms <= ${'moment'}
+      ORDER BY attempts > 0, due_ms LIMIT +${'limit'}`;
+    this.#parked = statement(db)`
+      SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms IS NULL`;
+    this.#open = statement(db)`
+      SELECT count(*) AS marks FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms IS NOT NULL`;
+    this.#next = statement(db)`
+      SELECT min(due_ms) AS next FROM dirty_vendors
+      WHERE account_id = ${'account_id'} AND due_ms > ${'after'}`;
+    this.#older = statement(db)`
+      SELECT vendorid, last_error IS NOT NULL AS failed, reason = 'guarded' AS guarded FROM dirty_vendors
+      WHERE account_id = ${'account_id'} AND marked_ms <= ${'upTo'}`;
+    this.#untried = statement(db)`
+      SELECT vendorid FROM dirty_vendors WHERE account_id = ${'account_id'} AND attempts = 0`;
+    this.#aged = statement(db)`
+      SELECT ${shown}, marked_ms, last_ms FROM dirty_vendors
+      WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
+    this.#rejuvenate = statement(db)`
+      UPDATE dirty_vendors SET marked_at = ${'marked_at'}, marked_ms = ${'marked_ms'}
+      WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
     this.#remove = statement(db, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
     this.#change = statement(db, (at) =>
       asMarked(mirrorSql.updateTable('dirty_vendors').set(columns(at, changed)), at),

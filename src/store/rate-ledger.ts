@@ -288,13 +288,10 @@ function waitRows(db: Connection) {
         ), ${Number.MAX_SAFE_INTEGER})) AS before
         FROM _rate_waits WHERE ${isOf(at)} AND process <> ${at('process')} AND waits_until_ms > ${at('now')}`,
     ),
-    join: statement<RateWaitTable>(
-      db,
-      (at) => sql`
-        INSERT INTO _rate_waits (connection, "window", process, since_seq, waits_until_ms)
-        VALUES (${at('connection')}, ${at('window')}, ${at('process')}, ${at('since_seq')}, ${at('waits_until_ms')})
-        ON CONFLICT (connection, "window", process) DO UPDATE SET waits_until_ms = excluded.waits_until_ms`,
-    ),
+    join: statement(db)<RateWaitTable>`
+      INSERT INTO _rate_waits (connection, "window", process, since_seq, waits_until_ms)
+      VALUES (${'connection'}, ${'window'}, ${'process'}, ${'since_seq'}, ${'waits_until_ms'})
+      ON CONFLICT (connection, "window", process) DO UPDATE SET waits_until_ms = excluded.waits_until_ms`,
     remove: statement<OfProcess>(
       db,
       (at) => sql`DELETE FROM _rate_waits WHERE ${isOf(at)} AND process = ${at('process')}`,

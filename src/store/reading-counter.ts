@@ -68,10 +68,7 @@ export class ReadingCounter {
         })
         .returning(columns),
     );
-    this.#takeRun = statement(
-      db,
-      (at) => sql`UPDATE _reading_counter SET run_id = max(run_id, ${at('newest')}) + 1 RETURNING run_id`,
-    );
+    this.#takeRun = statement(db)`UPDATE _reading_counter SET run_id = max(run_id, ${'newest'}) + 1 RETURNING run_id`;
     const server_ms = this.#isRemote ? serverTime : sql<number | null>`NULL`;
     this.#current = statement(db, () =>
       mirrorSql.selectFrom('_reading_counter').select([...columns, server_ms.as('server_ms')]),

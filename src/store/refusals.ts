@@ -36,22 +36,16 @@ export class Refusals {
   constructor(database: Database) {
     this.#database = database;
     const isAnew = sql`_refusals.last_at <= (SELECT max(received_at) FROM deliveries d WHERE d.account_id = _refusals.account_id)`;
-    this.#add = statement(
-      database.connection,
-      (at) => sql`
-        INSERT INTO _refusals (account_id, outcome, refused, first_at, last_at, recent, recent_at, detail)
-        VALUES (${at('account_id')}, ${at('outcome')}, ${at('count')}, ${at('first_at')}, ${at('last_at')}, ${at('count')}, ${at('first_at')}, ${at('detail')})
-        ON CONFLICT (account_id, outcome) DO UPDATE SET
-          refused = _refusals.refused + excluded.refused, last_at = excluded.last_at, detail = excluded.detail,
-          recent = excluded.recent + CASE WHEN ${isAnew} THEN 0 ELSE _refusals.recent END,
-          recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE _refusals.recent_at END`,
-    );
-    this.#forget = statement(
-      database.connection,
-      (at) => sql`
-        DELETE FROM _refusals
-        WHERE account_id = ${at('account_id')} AND outcome IN (${sql.join(ofStrangers)})`,
-    );
+    this.#add = statement(database.connection)`
+      INSERT INTO _refusals (account_id, outcome, refused, first_at, last_at, recent, recent_at, detail)
+      VALUES (${'account_id'}, ${'outcome'}, ${'count'}, ${'first_at'}, ${'last_at'}, ${'count'}, ${'first_at'}, ${'detail'})
+      ON CONFLICT (account_id, outcome) DO UPDATE SET
+        refused = _refusals.refused + excluded.refused, last_at = excluded.last_at, detail = excluded.detail,
+        recent = excluded.recent + CASE WHEN ${isAnew} THEN 0 ELSE _refusals.recent END,
+        recent_at = CASE WHEN ${isAnew} THEN excluded.recent_at ELSE _refusals.recent_at END`;
+    this.#forget = statement(database.connection)`
+      DELETE FROM _refusals
+      WHERE account_id = ${'account_id'} AND outcome IN (${sql.join(ofStrangers)})`;
   }
 
   /** Forgets what may have come of strangers: the address that they know is replaced. */
@@ -77,10 +71,7 @@ export class Refusals {
 
 /** Prepares what was ever refused of an account, by outcome. */
 export function refusalsOf(db: Connection): Statement<OfAccount, ReportedRefusals> {
-  return statement<OfAccount, ReportedRefusals>(
-    db,
-    (at) => sql`
-      SELECT outcome, refused, first_at, last_at, recent, recent_at, detail FROM _refusals
-      WHERE account_id = ${at('accountId')} ORDER BY last_at DESC, outcome`,
-  );
+  return statement(db)<OfAccount, ReportedRefusals>`
+    SELECT outcome, refused, first_at, last_at, recent, recent_at, detail FROM _refusals
+    WHERE account_id = ${'accountId'} ORDER BY last_at DESC, outcome`;
 }

@@ -25,16 +25,13 @@ export class RequestFailures {
     this.#database = database;
     this.#clock = clock;
     const { connection: db } = database;
-    this.#any = statement(db, (at) => sql`SELECT 1 FROM ${table} WHERE ${column} = ${at('of')}`);
-    this.#forget = statement(db, (at) => sql`DELETE FROM ${table} WHERE ${column} = ${at('of')}`);
-    this.#add = statement(
-      db,
-      (at) => sql`
-        INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message, remedy)
-        VALUES (${at('of')}, 1, ${at('now')}, ${at('now')}, ${at('code')}, ${at('message')}, ${at('remedy')})
-        ON CONFLICT (${column}) DO UPDATE SET requests = ${table}.requests + 1, last_at = excluded.last_at,
-          code = excluded.code, message = excluded.message, remedy = excluded.remedy`,
-    );
+    this.#any = statement(db)`SELECT 1 FROM ${table} WHERE ${column} = ${'of'}`;
+    this.#forget = statement(db)`DELETE FROM ${table} WHERE ${column} = ${'of'}`;
+    this.#add = statement(db)`
+      INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message, remedy)
+      VALUES (${'of'}, 1, ${'now'}, ${'now'}, ${'code'}, ${'message'}, ${'remedy'})
+      ON CONFLICT (${column}) DO UPDATE SET requests = ${table}.requests + 1, last_at = excluded.last_at,
+        code = excluded.code, message = excluded.message, remedy = excluded.remedy`;
   }
 
   /** Adds a failure. The message of its error must contain no secret. */

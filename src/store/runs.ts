@@ -142,26 +142,18 @@ export class Runs {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#newest = statement(db, () => sql`SELECT max(id) AS id FROM runs`);
+    this.#newest = statement(db)`SELECT max(id) AS id FROM runs`;
     this.#insert = statement(db, (at) =>
       mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd }),
     );
-    this.#running = statement(
-      db,
-      (at) => sql`SELECT id, process FROM runs WHERE account_id = ${at('account_id')} AND outcome = 'running'`,
-    );
-    this.#unfinished = statement(
-      db,
-      (at) => sql`
-        SELECT process, outcome FROM runs
-        WHERE account_id = ${at('account_id')} AND outcome IN ('abandoned', 'running') AND started_at > ${at('since')}`,
-    );
-    this.#complete = statement(
-      db,
-      (at) => sql`
-        SELECT started_at FROM runs
-        WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
-    );
+    this.#running = statement(db)`
+      SELECT id, process FROM runs WHERE account_id = ${'account_id'} AND outcome = 'running'`;
+    this.#unfinished = statement(db)`
+      SELECT process, outcome FROM runs
+      WHERE account_id = ${'account_id'} AND outcome IN ('abandoned', 'running') AND started_at > ${'since'}`;
+    this.#complete = statement(db)`
+      SELECT started_at FROM runs
+      WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
     this.#firstComplete = statement(db, (at) =>
       mirrorSql
         .selectFrom('runs')
@@ -172,24 +164,15 @@ export class Runs {
         .orderBy('id')
         .limit(1),
     );
-    this.#claimed = statement(
-      db,
-      (at) => sql`
-        SELECT safe_as_of FROM runs
-        WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
-    );
-    this.#everyComplete = statement(
-      db,
-      () => sql`
-    SELECT a.account_id, r.started_at FROM _accounts a JOIN runs r ON r.id = (
-      SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
-    );
-    this.#latest = statement<{ account_id: string }, Sweeping>(
-      db,
-      (at) => sql`
-        SELECT id, kind, "trigger" FROM runs
-        WHERE account_id = ${at('account_id')} AND kind <> 'verify' ORDER BY id DESC LIMIT 1`,
-    );
+    this.#claimed = statement(db)`
+      SELECT safe_as_of FROM runs
+      WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
+    this.#everyComplete = statement(db)`
+      SELECT a.account_id, r.started_at FROM _accounts a JOIN runs r ON r.id = (
+        SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`;
+    this.#latest = statement(db)<{ account_id: string }, Sweeping>`
+      SELECT id, kind, "trigger" FROM runs
+      WHERE account_id = ${'account_id'} AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
     this.#abandon = statement(db, (at) =>
       mirrorSql
         .updateTable('runs')
@@ -377,14 +360,11 @@ const movesCounted = 5;
 
 /** Whether the list of an account changed during its latest complete runs. */
 function listMoves(db: Connection): (accountId: string) => Promise<ListMoves> {
-  const latest = statement<{ account_id: string }, ListMoves>(
-    db,
-    (at) => sql`
-      SELECT coalesce(sum(list_moved), 0) AS moved, count(*) AS walked FROM (
-        SELECT list_moved FROM runs
-        WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND list_moved IS NOT NULL
-        ORDER BY id DESC LIMIT ${movesCounted}) AS latest`,
-  );
+  const latest = statement(db)<{ account_id: string }, ListMoves>`
+    SELECT coalesce(sum(list_moved), 0) AS moved, count(*) AS walked FROM (
+      SELECT list_moved FROM runs
+      WHERE account_id = ${'account_id'} AND outcome = 'complete' AND list_moved IS NOT NULL
+      ORDER BY id DESC LIMIT ${movesCounted}) AS latest`;
   return async (accountId) => (await latest.get({ account_id: accountId })) ?? { moved: 0, walked: 0 };
 }
 
@@ -406,29 +386,23 @@ export type Carriers = ReadonlyMap<string, boolean | undefined>;
 
 /** Prepares lists of the processes that are to carry out the `latest` runs of an account. */
 export function carriersOf(db: Connection, latest: number): (accountId: string) => Promise<string[]> {
-  const named = statement<OfAccount & { latest: number }, { process: string }>(
-    db,
-    (at) => sql`
-      SELECT DISTINCT process FROM (
-        SELECT outcome, process FROM runs WHERE account_id = ${at('accountId')} ORDER BY id DESC LIMIT +${at('latest')}) AS shown
-      WHERE outcome = 'running' AND process IS NOT NULL`,
-  );
+  const named = statement(db)<OfAccount & { latest: number }, { process: string }>`
+    SELECT DISTINCT process FROM (
+      SELECT outcome, process FROM runs WHERE account_id = ${'accountId'} ORDER BY id DESC LIMIT +${'latest'}) AS shown
+    WHERE outcome = 'running' AND process IS NOT NULL`;
   return async (accountId) => (await named.all({ accountId, latest })).map(({ process }) => process);
 }
 
 export function latestRuns(
   db: Connection,
 ): (accountId: string, latest: number, carriers: Carriers) => Promise<LatestRuns> {
-  const recorded = statement<OfAccount & { latest: number }, ReportedRun & Pick<RunTable, 'process'>>(
-    db,
-    (at) => sql`
-  SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
-    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code, remedy, process
-  FROM runs
-  WHERE account_id = ${at('accountId')}
-  ORDER BY id DESC
-  LIMIT +${at('latest')}`,
-  );
+  const recorded = statement(db)<OfAccount & { latest: number }, ReportedRun & Pick<RunTable, 'process'>>`
+    SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
+      suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code, remedy, process
+    FROM runs
+    WHERE account_id = ${'accountId'}
+    ORDER BY id DESC
+    LIMIT +${'latest'}`;
   return async (accountId, latest, carriers) => {
     let isRunUnseen = false;
     const runs = (await recorded.all({ accountId, latest })).map((row): ReportedRun => {
@@ -493,26 +467,20 @@ function firstAfter(
 export function lastCompleteBefore(
   db: Connection,
 ): Statement<{ account_id: string; before: number | null }, { id: number }> {
-  return statement(
-    db,
-    (at) => sql`
-      SELECT id FROM runs
-      WHERE account_id = ${at('account_id')} AND outcome = 'complete' AND kind <> 'verify'
-        AND (CAST(${at('before')} AS BIGINT) IS NULL OR id < ${at('before')})
-      ORDER BY id DESC LIMIT 1`,
-  );
+  return statement(db)`
+    SELECT id FROM runs
+    WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify'
+      AND (CAST(${'before'} AS BIGINT) IS NULL OR id < ${'before'})
+    ORDER BY id DESC LIMIT 1`;
 }
 
 /** After the clock was set back: clears the freshness of the last complete sweep of each account. */
 export function dropFreshness(db: Connection): Statement<object> {
-  return statement<object>(
-    db,
-    () => sql`
-      UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
-        SELECT (SELECT max(c.id) FROM runs c
-          WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
-        FROM _accounts a)`,
-  );
+  return statement(db)<object>`
+    UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
+      SELECT (SELECT max(c.id) FROM runs c
+        WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
+      FROM _accounts a)`;
 }
 
 /**
@@ -539,7 +507,7 @@ export function isUnused(path: string): boolean {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    return !fileStatement(sqlite, () => sql`SELECT 1 FROM runs UNION ALL SELECT 1 FROM vendors LIMIT 1`).get({});
+    return !fileStatement(sqlite)`SELECT 1 FROM runs UNION ALL SELECT 1 FROM vendors LIMIT 1`.get({});
   } catch {
     return false;
   } finally {

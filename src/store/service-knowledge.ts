@@ -37,26 +37,17 @@ export class ServiceKnowledge {
     this.#database = database;
     this.#clock = clock;
     const service = sql`coalesce((SELECT service FROM mirror_identity), '')`;
-    this.#get = statement<None, KnowledgeRow>(
-      db,
-      () => sql`
-      SELECT first_page, asked_at, largest_page, counts_lists FROM _service_knowledge WHERE service = ${service}`,
-    );
-    this.#ask = statement(
-      db,
-      (at) => sql`
+    this.#get = statement(db)<None, KnowledgeRow>`
+      SELECT first_page, asked_at, largest_page, counts_lists FROM _service_knowledge WHERE service = ${service}`;
+    this.#ask = statement(db)`
       INSERT INTO _service_knowledge (service, first_page, asked_at)
-      VALUES (${service}, ${at('first_page')}, ${at('asked_at')})
-      ON CONFLICT (service) DO UPDATE SET first_page = excluded.first_page, asked_at = excluded.asked_at`,
-    );
-    this.#learn = statement(
-      db,
-      (at) => sql`
+      VALUES (${service}, ${'first_page'}, ${'asked_at'})
+      ON CONFLICT (service) DO UPDATE SET first_page = excluded.first_page, asked_at = excluded.asked_at`;
+    this.#learn = statement(db)`
       INSERT INTO _service_knowledge (service, largest_page, counts_lists)
-      VALUES (${service}, ${at('largest_page')}, ${at('counts_lists')})
+      VALUES (${service}, ${'largest_page'}, ${'counts_lists'})
       ON CONFLICT (service) DO UPDATE SET
-        largest_page = max(_service_knowledge.largest_page, excluded.largest_page), counts_lists = excluded.counts_lists`,
-    );
+        largest_page = max(_service_knowledge.largest_page, excluded.largest_page), counts_lists = excluded.counts_lists`;
   }
 
   read(): Promise<PageFacts> {

@@ -2,7 +2,6 @@
  * Requests for a sweep. A sweep that began late enough closes them, unless another came meanwhile, and settles the deliveries of vendors
  * that did not fit into the queue.
  */
-import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { SettledOutcome, Deliveries } from './deliveries.ts';
 import type { Findings } from './findings.ts';
@@ -104,49 +103,31 @@ export class SweepRequests {
     this.#deliveries = deliveries;
     this.#findings = findings;
     const { connection: db } = database;
-    this.#open = statement(
-      db,
-      (at) => sql`
-        SELECT generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
-        WHERE account_id = ${at('account_id')} AND asked_ms IS NOT NULL`,
-    );
-    this.#lastDelivery = statement(db, () => sql`SELECT max(id) AS id FROM deliveries`);
-    this.#named = statement(
-      db,
-      (at) => sql`
-        SELECT callback_ids AS deliveries, callback_id_at AS last FROM _sweep_requests
-        WHERE account_id = ${at('account_id')}`,
-    );
+    this.#open = statement(db)`
+      SELECT generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
+      WHERE account_id = ${'account_id'} AND asked_ms IS NOT NULL`;
+    this.#lastDelivery = statement(db)`SELECT max(id) AS id FROM deliveries`;
+    this.#named = statement(db)`
+      SELECT callback_ids AS deliveries, callback_id_at AS last FROM _sweep_requests
+      WHERE account_id = ${'account_id'}`;
     // The index contains the unsettled deliveries in order of arrival.
-    this.#unmarked = statement(
-      db,
-      (at) => sql`
-    SELECT vendorid, max(id) AS "upTo" FROM (
-      SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
-      WHERE d.account_id = ${at('account_id')} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
-        AND d.id <= ${at('lastDelivery')} AND d.received_at <= ${at('upTo')}
-        AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
-      ORDER BY d.received_at LIMIT +${at('limit')}) AS waiting
-    GROUP BY vendorid`,
-    );
-    this.#advance = statement(
-      db,
-      (at) => sql`
-        UPDATE _sweep_requests SET asked_at = max(asked_at, ${at('asked_at')}),
-          asked_ms = max(asked_ms, ${at('asked_ms')}), rest_until_ms = ${at('rest_until_ms')}
-        WHERE account_id = ${at('account_id')}`,
-    );
-    this.#clear = statement(
-      db,
-      (at) => sql`
-        UPDATE _sweep_requests SET asked_at = NULL, asked_ms = NULL
-        WHERE account_id = ${at('account_id')} AND generation = ${at('generation')} AND last_ms <= ${at('upToMs')}`,
-    );
-    this.#rest = statement(
-      db,
-      (at) => sql`
-        UPDATE _sweep_requests SET rest_until_ms = ${at('rest_until_ms')} WHERE account_id = ${at('account_id')}`,
-    );
+    this.#unmarked = statement(db)`
+      SELECT vendorid, max(id) AS "upTo" FROM (
+        SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
+        WHERE d.account_id = ${'account_id'} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
+          AND d.id <= ${'lastDelivery'} AND d.received_at <= ${'upTo'}
+          AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
+        ORDER BY d.received_at LIMIT +${'limit'}) AS waiting
+      GROUP BY vendorid`;
+    this.#advance = statement(db)`
+      UPDATE _sweep_requests SET asked_at = max(asked_at, ${'asked_at'}),
+        asked_ms = max(asked_ms, ${'asked_ms'}), rest_until_ms = ${'rest_until_ms'}
+      WHERE account_id = ${'account_id'}`;
+    this.#clear = statement(db)`
+      UPDATE _sweep_requests SET asked_at = NULL, asked_ms = NULL
+      WHERE account_id = ${'account_id'} AND generation = ${'generation'} AND last_ms <= ${'upToMs'}`;
+    this.#rest = statement(db)`
+      UPDATE _sweep_requests SET rest_until_ms = ${'rest_until_ms'} WHERE account_id = ${'account_id'}`;
   }
 
   /** The open request of an account; undefined where there is none. */
@@ -228,10 +209,7 @@ export class SweepRequests {
 
 /** After the clock was set back: moves all open requests with it. */
 export function moveSweepRequests(db: Connection): Statement<By> {
-  return statement<By>(
-    db,
-    (at) => sql`
-      UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, ${at('by')})
-      WHERE asked_at IS NOT NULL`,
-  );
+  return statement(db)<By>`
+    UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, ${'by'})
+    WHERE asked_at IS NOT NULL`;
 }

@@ -15,7 +15,6 @@
  * reading that shows it counts in full, and only what a later one shows of the field alone is stored without being told. Balances, tax
  * defaults and states move without an edit, and never count.
  */
-import { sql } from 'kysely';
 import { movingFields, neededFields } from '../domain/vendor.ts';
 import { changedValues, isEdited, type Difference } from './acceptance.ts';
 import type { Findings } from './findings.ts';
@@ -43,10 +42,8 @@ interface OfField {
 
 /** Accounts of which the stored vendors change without a change that anybody is told of. */
 export async function accountsWithUnsteadyFields(db: Snapshot): Promise<Set<string>> {
-  const accounts = statement<None, { account_id: string }>(
-    db,
-    () => sql`SELECT DISTINCT account_id FROM _unsteady_fields WHERE changes >= ${enough}`,
-  );
+  const accounts = statement(db)<None, { account_id: string }>`
+    SELECT DISTINCT account_id FROM _unsteady_fields WHERE changes >= ${enough}`;
   return new Set((await accounts.all({})).map(({ account_id }) => account_id));
 }
 
@@ -62,42 +59,27 @@ export class UnsteadyFields {
 
   constructor(db: Connection, findings: Pick<Findings, 'add'>) {
     this.#findings = findings;
-    this.#fields = statement(
-      db,
-      (at) => sql`
+    this.#fields = statement(db)`
       SELECT field, max(is_found) AS is_found FROM _unsteady_fields
-      WHERE account_id = ${at('account_id')} AND changes >= ${enough} GROUP BY field ORDER BY field`,
-    );
-    this.#ofVendor = statement(
-      db,
-      (at) => sql`
-      SELECT field FROM _unsteady_fields WHERE account_id = ${at('account_id')} GROUP BY field
-      HAVING max(changes) FILTER (WHERE vendorid = ${at('vendorid')}) >= ${enough}
+      WHERE account_id = ${'account_id'} AND changes >= ${enough} GROUP BY field ORDER BY field`;
+    this.#ofVendor = statement(db)`
+      SELECT field FROM _unsteady_fields WHERE account_id = ${'account_id'} GROUP BY field
+      HAVING max(changes) FILTER (WHERE vendorid = ${'vendorid'}) >= ${enough}
         OR (total(changes >= ${enough}) >= ${enoughVendors} AND 2 * total(changes >= ${enough}) > count(*))
-      ORDER BY field`,
-    );
+      ORDER BY field`;
     this.#last = lastCompleteBefore(db);
-    this.#drop = statement(
-      db,
-      (at) => sql`
+    this.#drop = statement(db)`
       DELETE FROM _unsteady_fields
-      WHERE account_id = ${at('account_id')} AND field = ${at('field')} AND changes < ${enough} AND run_id < ${at('last')}`,
-    );
-    this.#note = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'account_id'} AND field = ${'field'} AND changes < ${enough} AND run_id < ${'last'}`;
+    this.#note = statement(db)`
       INSERT INTO _unsteady_fields (account_id, field, vendorid, changes, run_id)
-      SELECT ${at('account_id')}, ${at('field')}, ${at('vendorid')}, 1, ${at('run_id')}
-      WHERE (SELECT count(*) FROM _unsteady_fields WHERE account_id = ${at('account_id')} AND field = ${at('field')}
-        AND vendorid <> ${at('vendorid')}) < ${watched}
+      SELECT ${'account_id'}, ${'field'}, ${'vendorid'}, 1, ${'run_id'}
+      WHERE (SELECT count(*) FROM _unsteady_fields WHERE account_id = ${'account_id'} AND field = ${'field'}
+        AND vendorid <> ${'vendorid'}) < ${watched}
       ON CONFLICT (account_id, field, vendorid) DO UPDATE SET changes = _unsteady_fields.changes + 1,
-        run_id = max(_unsteady_fields.run_id, excluded.run_id)`,
-    );
-    this.#found = statement(
-      db,
-      (at) => sql`
-      UPDATE _unsteady_fields SET is_found = 1 WHERE account_id = ${at('account_id')} AND field = ${at('field')}`,
-    );
+        run_id = max(_unsteady_fields.run_id, excluded.run_id)`;
+    this.#found = statement(db)`
+      UPDATE _unsteady_fields SET is_found = 1 WHERE account_id = ${'account_id'} AND field = ${'field'}`;
   }
 
   /** The unsteady fields of a vendor. */

@@ -100,7 +100,7 @@ export class Writes {
             WHERE old.account_id = fresh.account_id AND old.vendorid = fresh.vendorid AND old.seq <= ${at('version')})
         ORDER BY vendorid`,
     );
-    this.#latest = statement(db, () => sql`SELECT max(seq) AS version FROM _vendor_versions`);
+    this.#latest = statement(db)`SELECT max(seq) AS version FROM _vendor_versions`;
     this.#begin = statement(db, (at) =>
       mirrorSql
         .insertInto('_creations')
@@ -207,11 +207,8 @@ class OpenEdits {
         'id',
       ),
     );
-    this.#byId = statement(
-      db,
-      (at) => sql`SELECT account_id, vendorid, process, generation FROM _edits WHERE id = ${at('id')}`,
-    );
-    this.#remove = statement(db, (at) => sql`DELETE FROM _edits WHERE id = ${at('id')}`);
+    this.#byId = statement(db)`SELECT account_id, vendorid, process, generation FROM _edits WHERE id = ${'id'}`;
+    this.#remove = statement(db)`DELETE FROM _edits WHERE id = ${'id'}`;
     this.#latestVersion = statement(db, (at) =>
       ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
     );

@@ -350,18 +350,13 @@ function uncertain(place: string, cause: unknown): MirrorError {
 }
 
 export function identityIn(sqlite: Sqlite): string {
-  const row = fileStatement<None, { mirror_id: string }>(sqlite, () => sql`SELECT mirror_id FROM mirror_identity`).get(
-    {},
-  );
+  const row = fileStatement(sqlite)<None, { mirror_id: string }>`SELECT mirror_id FROM mirror_identity`.get({});
   if (!row) throw new Error('The mirror has no identity.');
   return row.mirror_id;
 }
 
 export function countIn(sqlite: Sqlite, table: string): number {
-  const all = fileStatement<None, { count: number }>(
-    sqlite,
-    () => sql`SELECT count(*) AS count FROM ${sql.table(table)}`,
-  );
+  const all = fileStatement(sqlite)<None, { count: number }>`SELECT count(*) AS count FROM ${sql.table(table)}`;
   return all.get({})?.count ?? 0;
 }
 
@@ -408,13 +403,10 @@ async function numberOn(
 
 /** The last number that SQLite gave out in each table of which it remembers it. */
 export function numbersIn(sqlite: Sqlite): ReadonlyMap<string, number> {
-  const isThere = fileStatement<None>(sqlite, () => sql`SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'`);
+  const isThere = fileStatement(sqlite)<None>`SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'`;
   if (isThere.get({}) === undefined) return new Map();
-  const rows = fileStatement<None, { name: string; seq: number }>(
-    sqlite,
-    () => sql`SELECT name, seq FROM sqlite_sequence`,
-  ).all({});
-  return new Map(rows.map(({ name, seq }) => [name, seq]));
+  const rows = fileStatement(sqlite)<None, { name: string; seq: number }>`SELECT name, seq FROM sqlite_sequence`;
+  return new Map(rows.all({}).map(({ name, seq }) => [name, seq]));
 }
 
 /** A place in the feed of the file is the same one in the new epoch; one that was invalid there stays so. */

@@ -2,7 +2,6 @@
  * Copies and exports in a separate process: SQLite may be busy for hours, only ending its process interrupts it, and in the daemon's process all
  * deliveries would wait.
  */
-import { sql } from 'kysely';
 import { Worker } from 'node:worker_threads';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack } from '../files/replace-file.ts';
@@ -26,7 +25,7 @@ import { fileStatement } from '../sqlite/connection.ts';
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   const sqlite = connectReader(path, defaultLockWait);
   try {
-    fileStatement<{ to: string }>(sqlite, (at) => sql`VACUUM INTO ${at('to')}`).run({ to });
+    fileStatement(sqlite)<{ to: string }>`VACUUM INTO ${'to'}`.run({ to });
   } finally {
     sqlite.close();
   }

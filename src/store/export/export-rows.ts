@@ -1,5 +1,4 @@
 /** The rows to export: of a view, a table or a read-only query, which a child process reads. */
-import { sql } from 'kysely';
 import { MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat, type Publication } from '../../settings/export-format.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
@@ -52,10 +51,8 @@ export function rowQuery(
   const known = knownView(sqlite, view ?? 'vendor_overview');
   const text = `SELECT * FROM "${known}"`;
   const types = new Map(
-    fileStatement<{ known: string }, { name: string; type: string | null }>(
-      sqlite,
-      (at) => sql`SELECT column_name AS name, type FROM data_dictionary WHERE name = ${at('known')}`,
-    )
+    fileStatement(sqlite)<{ known: string }, { name: string; type: string | null }>`
+      SELECT column_name AS name, type FROM data_dictionary WHERE name = ${'known'}`
       .all({ known })
       .map(({ name, type }) => [name, type]),
   );
@@ -113,12 +110,10 @@ export function ofQuery(error: unknown): unknown {
 }
 
 function knownView(sqlite: Sqlite, view: string): string {
-  const known = fileStatement<object, { name: string }>(
-    sqlite,
-    () => sql`
-      SELECT name FROM sqlite_schema
-      WHERE type IN ('view', 'table') AND name NOT GLOB '[_]*' AND name NOT GLOB 'sqlite_*' ORDER BY type DESC, name`,
-  ).all({});
+  const named = fileStatement(sqlite)<object, { name: string }>`
+    SELECT name FROM sqlite_schema
+    WHERE type IN ('view', 'table') AND name NOT GLOB '[_]*' AND name NOT GLOB 'sqlite_*' ORDER BY type DESC, name`;
+  const known = named.all({});
   if (known.some(({ name }) => name === view)) return view;
   throw new MirrorError('usage', `The mirror has no view ${view}; it has ${known.map(({ name }) => name).join(', ')}.`);
 }

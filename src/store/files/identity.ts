@@ -14,7 +14,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { sql, type Selectable } from 'kysely';
+import { type Selectable } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Claim } from '../sqlite/database.ts';
@@ -110,10 +110,7 @@ export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const find = fileStatement<None, Pick<IdentityTable, 'mirror_id'>>(
-      sqlite,
-      () => sql`SELECT mirror_id FROM mirror_identity`,
-    );
+    const find = fileStatement(sqlite)<None, Pick<IdentityTable, 'mirror_id'>>`SELECT mirror_id FROM mirror_identity`;
     return find.get({})?.mirror_id === mirrorId;
   } catch (error) {
     return isBusy(error);
@@ -153,7 +150,7 @@ export type DaemonEpoch = Selectable<Pick<IdentityTable, 'mirror_id' | 'daemon_e
 
 /** Takes the next epoch. Runs inside a transaction of the mirror. */
 export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
-  fileStatement(sqlite, () => sql`UPDATE mirror_identity SET daemon_epoch = daemon_epoch + 1`).run({});
+  fileStatement(sqlite)`UPDATE mirror_identity SET daemon_epoch = daemon_epoch + 1`.run({});
   const epoch = inMirror(sqlite).get({});
   if (!epoch) throw new Error('The mirror has no identity.');
   return epoch;
@@ -176,16 +173,13 @@ export async function rememberListener(
   now: string,
 ): Promise<boolean> {
   const before = await listenerMovedAt(db);
-  statement<{ host: string; closed: number; now: string }>(
-    db,
-    (at) => sql`
-      UPDATE mirror_identity SET
-        listener_moved_at = CASE
-          WHEN NOT ${at('closed')} THEN NULL
-          WHEN listener_host IN ('0.0.0.0', '::') THEN ${at('now')}
-          ELSE listener_moved_at END,
-        listener_host = ${at('host')}`,
-  ).send({ host, closed: Number(isClosedByDefault), now });
+  statement(db)<{ host: string; closed: number; now: string }>`
+    UPDATE mirror_identity SET
+      listener_moved_at = CASE
+        WHEN NOT ${'closed'} THEN NULL
+        WHEN listener_host IN ('0.0.0.0', '::') THEN ${'now'}
+        ELSE listener_moved_at END,
+      listener_host = ${'host'}`.send({ host, closed: Number(isClosedByDefault), now });
   return ((await listenerMovedAt(db)) ?? before) !== before;
 }
 
@@ -339,7 +333,7 @@ function rowsOf(path: string): DaemonFileTable[] {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const known = fileStatement(sqlite, () => sql`SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'`).get({});
+    const known = fileStatement(sqlite)`SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'`.get({});
     return known ? runFileQuery(sqlite, mirrorSql.selectFrom('_daemon_files').select(['file', 'inode'])) : [];
   } catch (error) {
     throw catalogued(error, path);

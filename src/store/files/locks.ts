@@ -5,7 +5,6 @@
  * The daemon's is a write lock on `vendors.db.lock`, a process's on `vendors.db.lock-` and a random name chosen at its start. Process ids
  * are not used, so containers may share a mirror's folder.
  */
-import { sql } from 'kysely';
 import {
   accessSync,
   chmodSync,
@@ -107,7 +106,7 @@ function isHeld(path: string): boolean | undefined {
   try {
     sqlite = connectReader(path);
     sqlite.pragma('busy_timeout = 0');
-    fileStatement(sqlite, () => sql`SELECT count(*) FROM sqlite_schema`).get({});
+    fileStatement(sqlite)`SELECT count(*) FROM sqlite_schema`.get({});
     return false;
   } catch (error) {
     if (isBusy(error)) return true;

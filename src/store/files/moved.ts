@@ -5,7 +5,6 @@
  * The row is written before the other place is complete, and on disk: killed in between, the file says that it was moved where nothing is
  * yet, and the next `copy` goes on from there. The other way round, both would work for a moment.
  */
-import { sql } from 'kysely';
 import { MirrorError } from '../../domain/errors.ts';
 import { statement, type Connection, type None } from '../sql/statement.ts';
 
@@ -18,22 +17,19 @@ export interface Move {
 
 /** Undefined while the mirror is here. */
 export function moveOf(db: Connection): Promise<Move | undefined> {
-  return statement<None, Move>(db, () => sql`SELECT place, moved_at FROM _moved`).get({});
+  return statement(db)<None, Move>`SELECT place, moved_at FROM _moved`.get({});
 }
 
 /** Runs inside a transaction. */
 export function noteMove(db: Connection, move: Move): void {
-  statement<Move>(
-    db,
-    (at) => sql`
-      INSERT INTO _moved (id, place, moved_at) VALUES (1, ${at('place')}, ${at('moved_at')})
-      ON CONFLICT (id) DO UPDATE SET place = excluded.place, moved_at = excluded.moved_at`,
-  ).send(move);
+  statement(db)<Move>`
+    INSERT INTO _moved (id, place, moved_at) VALUES (1, ${'place'}, ${'moved_at'})
+    ON CONFLICT (id) DO UPDATE SET place = excluded.place, moved_at = excluded.moved_at`.send(move);
 }
 
 /** Runs inside a transaction. @returns whether it had been moved. */
 export async function takeBackMove(db: Connection): Promise<boolean> {
-  return (await statement<None>(db, () => sql`DELETE FROM _moved`).run({})) > 0;
+  return (await statement(db)<None>`DELETE FROM _moved`.run({})) > 0;
 }
 
 /** @param path of the file @throws MirrorError `database_unusable` where the mirror was moved. */

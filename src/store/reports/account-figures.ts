@@ -1,5 +1,4 @@
 /** Computes the figures of accounts. Reads many rows, so it runs in a separate thread. */
-import { sql } from 'kysely';
 import { inOrder } from '../../domain/concurrency.ts';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Connection } from '../sql/statement.ts';
@@ -66,66 +65,40 @@ export class AccountFigures {
     this.#report = owedReport(db);
     this.#payables = largestPayables(db);
     this.#latest = new LatestChanges(db);
-    this.#received = statement(
-      db,
-      (at) => sql`
+    this.#received = statement(db)`
       SELECT substr(received_at, 1, 13) AS hour, count(*) AS deliveries FROM deliveries
-      WHERE account_id = ${at('accountId')} AND received_at >= ${at('since')} AND outcome <> 'ignored' GROUP BY 1`,
-    );
-    this.#missed = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'accountId'} AND received_at >= ${'since'} AND outcome <> 'ignored' GROUP BY 1`;
+    this.#missed = statement(db)`
       SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
         max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS "latestSeconds"
       FROM findings
-      WHERE account_id = ${at('accountId')} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
-        AND found_at >= ${at('since')} GROUP BY 1`,
-    );
-    this.#versions = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'accountId'} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND found_at >= ${'since'} GROUP BY 1`;
+    this.#versions = statement(db)`
       SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
         SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
-        WHERE account_id = ${at('accountId')} AND seq > ${at('after')} AND valid_from >= ${at('since')}) AS today`,
-    );
-    this.#version = statement(
-      db,
-      (at) => sql`SELECT seq, valid_from FROM _vendor_versions WHERE seq >= ${at('from')} ORDER BY seq LIMIT 1`,
-    );
-    this.#lastVersion = statement(db, () => sql`SELECT max(seq) AS seq FROM _vendor_versions`);
-    this.#found = statement(
-      db,
-      (at) => sql`
+        WHERE account_id = ${'accountId'} AND seq > ${'after'} AND valid_from >= ${'since'}) AS today`;
+    this.#version = statement(db)`
+      SELECT seq, valid_from FROM _vendor_versions WHERE seq >= ${'from'} ORDER BY seq LIMIT 1`;
+    this.#lastVersion = statement(db)`SELECT max(seq) AS seq FROM _vendor_versions`;
+    this.#found = statement(db)`
       SELECT f.run_id AS "runId", f.found_at AS "at", f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
       FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
-      WHERE f.account_id = ${at('accountId')} AND f.kind <> 'balance_only'
-        AND f.id > (SELECT max(id) FROM findings) - +${at('searched')}
-      ORDER BY f.id DESC LIMIT +${at('latest')}`,
-    );
-    this.#balances = statement(
-      db,
-      (at) => sql`
+      WHERE f.account_id = ${'accountId'} AND f.kind <> 'balance_only'
+        AND f.id > (SELECT max(id) FROM findings) - +${'searched'}
+      ORDER BY f.id DESC LIMIT +${'latest'}`;
+    this.#balances = statement(db)`
       SELECT count(*) AS found FROM findings
-      WHERE account_id = ${at('accountId')} AND kind = 'balance_only' AND found_at >= ${at('since')}`,
-    );
-    this.#applied = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'accountId'} AND kind = 'balance_only' AND found_at >= ${'since'}`;
+    this.#applied = statement(db)`
       SELECT seq FROM _vendor_versions
-      WHERE account_id = ${at('accountId')} AND vendorid = ${at('vendorid')} AND run_id = ${at('runId')} ORDER BY seq LIMIT 1`,
-    );
-    this.#contacts = statement(
-      db,
-      (at) => sql`
+      WHERE account_id = ${'accountId'} AND vendorid = ${'vendorid'} AND run_id = ${'runId'} ORDER BY seq LIMIT 1`;
+    this.#contacts = statement(db)`
       SELECT seq, "at", learned_by AS source, user_id AS "user", vendorid, vendor_name AS vendor, field, "old", "new"
-      FROM contact_changes WHERE account_id = ${at('accountId')} AND seq > ${at('after')} ORDER BY seq DESC LIMIT +${at('shown')}`,
-    );
-    this.#gateways = statement(
-      db,
-      (at) => sql`
+      FROM contact_changes WHERE account_id = ${'accountId'} AND seq > ${'after'} ORDER BY seq DESC LIMIT +${'shown'}`;
+    this.#gateways = statement(db)`
       SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
-      FROM gateways WHERE account_id = ${at('accountId')} ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`,
-    );
+      FROM gateways WHERE account_id = ${'accountId'} ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`;
   }
 
   async read(accountId: string): Promise<Figures> {
@@ -281,16 +254,13 @@ class LatestChanges {
 
   constructor(db: Connection) {
     this.#db = db;
-    this.#latest = statement(
-      db,
-      (at) => sql`
+    this.#latest = statement(db)`
       SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
         SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
-        WHERE account_id = ${at('accountId')} AND seq > (SELECT max(seq) FROM _vendor_versions) - ${at('searched')}
-        ORDER BY seq DESC LIMIT +${at('latestShown')}) AS c
+        WHERE account_id = ${'accountId'} AND seq > (SELECT max(seq) FROM _vendor_versions) - ${'searched'}
+        ORDER BY seq DESC LIMIT +${'latestShown'}) AS c
       LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
-      ORDER BY c.seq DESC`,
-    );
+      ORDER BY c.seq DESC`;
   }
 
   /** Newest first. */

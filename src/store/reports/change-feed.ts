@@ -215,12 +215,12 @@ async function slice(db: Connection, filter: ChangePageFilter): Promise<ChangePa
   const place = since === undefined ? 0 : await resolveCursor(db, since);
   if (typeof place !== 'number') return place;
   const known = since === undefined ? await removedThrough(db) : (cursorParts(since)?.known ?? 0);
-  const ahead = await statement<{ place: number; most: number }, { seqs: number; last: number | null }>(
-    db,
-    (at) => sql`
-      SELECT count(*) AS seqs, max(seq) AS last
-     FROM (SELECT seq FROM _vendor_versions WHERE seq > ${at('place')} ORDER BY seq LIMIT +${at('most')}) AS next`,
-  ).get({ place, most: readAtOnce });
+  const ahead = await statement(db)<{ place: number; most: number }, { seqs: number; last: number | null }>`
+     SELECT count(*) AS seqs, max(seq) AS last
+    FROM (SELECT seq FROM _vendor_versions WHERE seq > ${'place'} ORDER BY seq LIMIT +${'most'}) AS next`.get({
+    place,
+    most: readAtOnce,
+  });
   const end = ahead?.last ?? place;
   const found = await readChanges(db, { account, vendorid, since: place, until: end, limit });
   const isFull = found.length === limit;
@@ -275,11 +275,8 @@ export async function fieldChanges(
   db: Connection,
   which: { readonly account_id: string; readonly vendorid: number; readonly from: number; readonly to: number },
 ): Promise<FieldChange[]> {
-  const changes = statement<typeof which, FieldChange>(
-    db,
-    (at) => sql`
+  const changes = statement(db)<typeof which, FieldChange>`
     SELECT seq, field, "old", "new" FROM vendor_changes
-    WHERE account_id = ${at('account_id')} AND vendorid = ${at('vendorid')} AND seq BETWEEN ${at('from')} AND ${at('to')}`,
-  );
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND seq BETWEEN ${'from'} AND ${'to'}`;
   return (await changes.all(which)).map(withoutBlobs);
 }

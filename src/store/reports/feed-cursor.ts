@@ -5,7 +5,6 @@
  * epoch with the first change that it writes (`_feed_epochs`). A cursor beyond the end of its epoch, or of an epoch that the file does not
  * know, belongs to another history and is refused. Cursors of the part that both copies share stay valid.
  */
-import { sql } from 'kysely';
 import type { Connection } from '../sql/statement.ts';
 import { ofConnection, statement, type None, type Statement } from '../sql/statement.ts';
 
@@ -44,25 +43,20 @@ export async function resolveCursor(db: Connection, place: string): Promise<numb
 
 /** The last change of an epoch: the last before the next epoch, or the last of all. */
 function endOfEpoch(db: Connection): Statement<{ epoch: string }, Seq> {
-  return statement(
-    db,
-    (at) => sql`
-      SELECT coalesce(
-        (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
-        (SELECT seq FROM _last_version), 0) AS seq
-      FROM _feed_epochs e WHERE e.epoch = ${at('epoch')}`,
-  );
+  return statement(db)`
+    SELECT coalesce(
+      (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
+      (SELECT seq FROM _last_version), 0) AS seq
+    FROM _feed_epochs e WHERE e.epoch = ${'epoch'}`;
 }
 
 /** The epoch of a change, or the first known one for older changes. */
-const epochOf = ofConnection((db) =>
-  statement<Seq, { epoch: string | null }>(
-    db,
-    (at) => sql`
+const epochOf = ofConnection(
+  (db) =>
+    statement(db)<Seq, { epoch: string | null }>`
       SELECT coalesce(
-        (SELECT epoch FROM _feed_epochs WHERE after_seq < ${at('seq')} ORDER BY after_seq DESC, position DESC LIMIT 1),
+        (SELECT epoch FROM _feed_epochs WHERE after_seq < ${'seq'} ORDER BY after_seq DESC, position DESC LIMIT 1),
         (SELECT epoch FROM _feed_epochs ORDER BY position LIMIT 1)) AS epoch`,
-  ),
 );
 
 /** The cursors that continue after a change. @param known up to which removed changes their holder has missed none */
@@ -84,14 +78,14 @@ interface Seq {
   readonly seq: number;
 }
 
-const lastChange = ofConnection((db) => statement<None, Seq>(db, () => sql`SELECT seq FROM _last_version`));
+const lastChange = ofConnection((db) => statement(db)<None, Seq>`SELECT seq FROM _last_version`);
 
 /** The `seq` of the last change that was ever written; 0 before the first. */
 export async function lastSeq(db: Connection): Promise<number> {
   return (await lastChange(db).get({}))?.seq ?? 0;
 }
 
-const lastRemoved = ofConnection((db) => statement<None, Seq>(db, () => sql`SELECT seq FROM _feed_removed`));
+const lastRemoved = ofConnection((db) => statement(db)<None, Seq>`SELECT seq FROM _feed_removed`);
 
 /** The `seq` of the last removed change; 0 where none was removed. */
 export async function removedThrough(db: Connection): Promise<number> {
@@ -133,18 +127,13 @@ const maxEpochs = 10_000;
 export function feedEpochs(db: Connection): () => Promise<void> {
   let drawn: Promise<string> | undefined;
   let { session } = db;
-  const draw = statement<None, { epoch: string }>(db, () => sql`SELECT lower(hex(randomblob(8))) AS epoch`);
-  const begin = statement<{ epoch: string }>(
-    db,
-    (at) => sql`
-      INSERT INTO _feed_epochs (epoch, after_seq)
-     SELECT ${at('epoch')}, coalesce((SELECT seq FROM _last_version), 0)
-     WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = ${at('epoch')})`,
-  );
-  const forget = statement<{ kept: number }>(
-    db,
-    (at) => sql`DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - ${at('kept')}`,
-  );
+  const draw = statement(db)<None, { epoch: string }>`SELECT lower(hex(randomblob(8))) AS epoch`;
+  const begin = statement(db)<{ epoch: string }>`
+     INSERT INTO _feed_epochs (epoch, after_seq)
+    SELECT ${'epoch'}, coalesce((SELECT seq FROM _last_version), 0)
+    WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = ${'epoch'})`;
+  const forget = statement(db)<{ kept: number }>`
+    DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - ${'kept'}`;
   return async () => {
     if (session !== db.session) [session, drawn] = [db.session, undefined];
     const isNew = drawn === undefined;

@@ -6,7 +6,6 @@
  * when it is first used.
  */
 import { SqliteConnection } from '../sqlite/connection.ts';
-import { sql } from 'kysely';
 import { existsSync } from 'node:fs';
 import type { KeptAccounts } from '../../settings/parse.ts';
 import type { AccountOfConnection } from '../../settings/shape.ts';
@@ -20,10 +19,8 @@ export async function accountsNotServed(
   db: Connection,
   { accounts, settingsFile }: Omit<ServedAccounts, 'connectionOf'>,
 ): Promise<Set<string>> {
-  const all = statement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
-    db,
-    () => sql`SELECT account_id, not_served_since, settings_file FROM _accounts`,
-  );
+  const all = statement(db)<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>`
+    SELECT account_id, not_served_since, settings_file FROM _accounts`;
   const named = new Set(accounts);
   const left = (await all.all({}))
     .filter(({ account_id }) => !named.has(account_id))
@@ -35,10 +32,8 @@ export async function accountsNotServed(
 
 /** All accounts of the mirror, by id. */
 export async function accountIds(db: Connection): Promise<string[]> {
-  const all = statement<object, Pick<AccountTable, 'account_id'>>(
-    db,
-    () => sql`SELECT account_id FROM _accounts ORDER BY account_id`,
-  );
+  const all = statement(db)<object, Pick<AccountTable, 'account_id'>>`
+    SELECT account_id FROM _accounts ORDER BY account_id`;
   return (await all.all({})).map(({ account_id }) => account_id);
 }
 
@@ -48,18 +43,14 @@ export async function keptAccounts(db: Connection): Promise<KeptAccounts> {
 }
 
 function addedAccounts(db: Connection): Promise<AccountOfConnection[]> {
-  const all = statement<object, AccountOfConnection>(
-    db,
-    () => sql`SELECT account_id AS id, connection FROM _added_accounts ORDER BY account_id`,
-  );
+  const all = statement(db)<object, AccountOfConnection>`
+    SELECT account_id AS id, connection FROM _added_accounts ORDER BY account_id`;
   return all.all({});
 }
 
 async function pausedAccounts(db: Connection): Promise<Set<string>> {
-  const all = statement<object, { account_id: string }>(
-    db,
-    () => sql`SELECT account_id FROM _accounts WHERE paused_since IS NOT NULL`,
-  );
+  const all = statement(db)<object, { account_id: string }>`
+    SELECT account_id FROM _accounts WHERE paused_since IS NOT NULL`;
   return new Set((await all.all({})).map(({ account_id }) => account_id));
 }
 
@@ -80,10 +71,8 @@ export async function keptAccountsAt(path: string): Promise<KeptAccounts> {
  */
 export function knownConnection(path: string, accountId: string): Promise<string | undefined> {
   return readMirrorAt(path, async (db) => {
-    const known = statement<{ accountId: string }, { connection: string }>(
-      db,
-      (at) => sql`SELECT connection FROM _accounts WHERE account_id = ${at('accountId')}`,
-    );
+    const known = statement(db)<{ accountId: string }, { connection: string }>`
+      SELECT connection FROM _accounts WHERE account_id = ${'accountId'}`;
     return (await known.get({ accountId }))?.connection;
   });
 }

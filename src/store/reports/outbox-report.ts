@@ -1,5 +1,4 @@
 /** The state of the targets of outgoing webhooks, and of parked vendors. */
-import { sql } from 'kysely';
 import { inOrder } from '../../domain/concurrency.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
@@ -40,32 +39,24 @@ export interface ParkedVendor {
 
 /** All targets that the mirror knows, even if the settings no longer name them. */
 export async function targetReports(db: Connection): Promise<TargetReport[]> {
-  const all = statement<None, Omit<TargetReport, 'behind'> & { place: string }>(
-    db,
-    () => sql`
+  const all = statement(db)<None, Omit<TargetReport, 'behind'> & { place: string }>`
     SELECT t.target, t.place, t.began_at, t.delivered_at, t.failing_since, t.last_error, t.disabled_at,
       (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS waiting,
       (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL) AS parked,
       (SELECT q.last_error FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL
         ORDER BY q.since DESC, q.vendorid DESC LIMIT 1) AS parked_error,
       (SELECT min(q.since) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS oldest_waiting
-    FROM _notify_targets t ORDER BY t.target`,
-  );
-  const after = statement<{ seq: number }, { at: string }>(
-    db,
-    (at) => sql`SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT 1`,
-  );
+    FROM _notify_targets t ORDER BY t.target`;
+  const after = statement(db)<{ seq: number }, { at: string }>`
+    SELECT valid_from AS at FROM _vendor_versions WHERE seq > ${'seq'} ORDER BY seq LIMIT 1`;
   // Nothing is put into the queue of a target that answered 410, or has a thousand vendors in it.
-  const notQueued = statement<{ target: string; seq: number }, { vendors: number }>(
-    db,
-    (at) => sql`
+  const notQueued = statement(db)<{ target: string; seq: number }, { vendors: number }>`
     SELECT count(*) AS vendors FROM (
       SELECT DISTINCT account_id, vendorid
-      FROM (SELECT account_id, vendorid FROM _vendor_versions WHERE seq > ${at('seq')} ORDER BY seq LIMIT ${limits.rowsSearched}) AS next
+      FROM (SELECT account_id, vendorid FROM _vendor_versions WHERE seq > ${'seq'} ORDER BY seq LIMIT ${limits.rowsSearched}) AS next
     ) v WHERE NOT EXISTS (
       SELECT 1 FROM _notify_queue q
-      WHERE q.target = ${at('target')} AND q.account_id = v.account_id AND q.vendorid = v.vendorid)`,
-  );
+      WHERE q.target = ${'target'} AND q.account_id = v.account_id AND q.vendorid = v.vendorid)`;
   const last = await lastSeq(db);
   return inOrder(await all.all({}), async ({ place, ...report }) => {
     const seq = cursorParts(place)?.seq ?? 0;
@@ -85,10 +76,7 @@ export function lagOf({ oldest_waiting: oldest }: Pick<TargetReport, 'oldest_wai
 
 /** Parked vendors, the oldest first. */
 export function parkedVendors(db: Connection, limit: number): Promise<ParkedVendor[]> {
-  return statement<{ limit: number }, ParkedVendor>(
-    db,
-    (at) => sql`
+  return statement(db)<{ limit: number }, ParkedVendor>`
     SELECT target, account_id, vendorid, since, attempts, last_error FROM _notify_queue
-    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT +${at('limit')}`,
-  ).all({ limit });
+    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT +${'limit'}`.all({ limit });
 }

@@ -49,12 +49,9 @@ type OwedColumns = AmountColumns & Pick<OwedView, 'state' | 'currency' | 'vendor
 
 /** What is owed in an account, by state and currency. Adds up all open balances: 100 ms for 200,000 vendors. */
 export function owedReport(db: Connection): (accountId: string) => Promise<OwedReport> {
-  const all = statement<OfAccount, OwedColumns>(
-    db,
-    (at) => sql`
-      SELECT state, currency, vendors, unreadable, ${amounts} FROM owed
-      WHERE account_id = ${at('accountId')} ORDER BY state, currency`,
-  );
+  const all = statement(db)<OfAccount, OwedColumns>`
+    SELECT state, currency, vendors, unreadable, ${amounts} FROM owed
+    WHERE account_id = ${'accountId'} ORDER BY state, currency`;
   return async (accountId) => {
     const found = (await all.all({ accountId })).map(withoutBlobs);
     return {
@@ -76,12 +73,9 @@ export interface AccountOwed extends Owed {
 /** What is owed in every account. Adds up all open balances. */
 export function owedByAccount(db: Connection): () => Promise<AccountOwed[]> {
   type Row = AmountColumns & { readonly account: string; readonly currency: string };
-  const all = statement<None, Row>(
-    db,
-    () => sql`
-      SELECT account_id AS account, currency, ${amounts} FROM owed
-      WHERE state = 'active' AND currency IS NOT NULL ORDER BY account_id, currency`,
-  );
+  const all = statement(db)<None, Row>`
+    SELECT account_id AS account, currency, ${amounts} FROM owed
+    WHERE state = 'active' AND currency IS NOT NULL ORDER BY account_id, currency`;
   return async () =>
     (await all.all({})).map((row) => ({ account: row.account, currency: row.currency, ...amountsOf(row) }));
 }
@@ -136,16 +130,13 @@ export function largestPayables(db: Connection): (accountId: string, report: Owe
   const largest = (amount: typeof amounts, ofActive: boolean) => {
     // The names are joined to the few rows that are shown.
     const states = ofActive ? sql`state = 'active'` : sql`state IN ('archived', 'deleted', 'unknown')`;
-    const rows = statement<OfAccount & { currency: string; shown: number }, Row>(
-      db,
-      (at) => sql`
-        SELECT p.vendorid, v.vendor_name AS vendor, state, ${amounts} FROM (
-          SELECT vendorid, state, outstanding, overdue, outstanding_minor, overdue_minor FROM balance_history
-          WHERE account_id = ${at('accountId')} AND ${states} AND currency = ${at('currency')} AND valid_to IS NULL AND ${amount} > 0
-          ORDER BY ${amount} DESC, vendorid LIMIT +${at('shown')}) AS p
-        JOIN vendors AS v ON v.account_id = ${at('accountId')} AND v.vendorid = p.vendorid
-        ORDER BY ${amount} DESC, p.vendorid`,
-    );
+    const rows = statement(db)<OfAccount & { currency: string; shown: number }, Row>`
+      SELECT p.vendorid, v.vendor_name AS vendor, state, ${amounts} FROM (
+        SELECT vendorid, state, outstanding, overdue, outstanding_minor, overdue_minor FROM balance_history
+        WHERE account_id = ${'accountId'} AND ${states} AND currency = ${'currency'} AND valid_to IS NULL AND ${amount} > 0
+        ORDER BY ${amount} DESC, vendorid LIMIT +${'shown'}) AS p
+      JOIN vendors AS v ON v.account_id = ${'accountId'} AND v.vendorid = p.vendorid
+      ORDER BY ${amount} DESC, p.vendorid`;
     return async (accountId: string, report: OwedReport): Promise<Payable[]> => {
       const found: Payable[] = [];
       for (const currency of byVendors(report.rows.filter((row) => isActive(row) === ofActive))) {
@@ -208,13 +199,10 @@ export class OwedHistory {
   readonly #known = new Map<string, { readonly today: string; readonly days: ReadonlyMap<string, readonly Day[]> }>();
 
   constructor(db: Connection) {
-    this.#closings = statement(
-      db,
-      (at) => sql`
-        SELECT currency, day, until, ${amounts} FROM _owed_closings
-        WHERE account_id = ${at('accountId')} AND state = 'active' AND (until IS NULL OR until > ${at('oldest')})
-        ORDER BY currency, day`,
-    );
+    this.#closings = statement(db)`
+      SELECT currency, day, until, ${amounts} FROM _owed_closings
+      WHERE account_id = ${'accountId'} AND state = 'active' AND (until IS NULL OR until > ${'oldest'})
+      ORDER BY currency, day`;
   }
 
   /** The days before today by currency, from the first known day or a year ago. @param now milliseconds since 1970 */

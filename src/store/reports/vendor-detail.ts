@@ -47,22 +47,17 @@ export async function vendorDetails(
 /** The accounts of which the vendor of that id was forgotten on request. */
 export async function accountsThatForgot(db: Connection, vendorid: number): Promise<string[]> {
   return (
-    await statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
-      db,
-      (at) => sql`SELECT account_id FROM _forgotten_vendors WHERE vendorid = ${at('vendorid')} ORDER BY account_id`,
-    ).all({ vendorid })
+    await statement(db)<{ vendorid: number }, Pick<VendorKey, 'account_id'>>`
+      SELECT account_id FROM _forgotten_vendors WHERE vendorid = ${'vendorid'} ORDER BY account_id`.all({ vendorid })
   ).map(({ account_id }) => account_id);
 }
 
 /** The accounts that use that id. A search by id alone would read every row, so each account is looked into by its key. */
 export async function accountsWith(db: Connection, vendorid: number): Promise<string[]> {
   return (
-    await statement<{ vendorid: number }, Pick<VendorKey, 'account_id'>>(
-      db,
-      (at) => sql`
-      SELECT v.account_id FROM _accounts a JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${at('vendorid')}
-      ORDER BY v.account_id`,
-    ).all({ vendorid })
+    await statement(db)<{ vendorid: number }, Pick<VendorKey, 'account_id'>>`
+      SELECT v.account_id FROM _accounts a JOIN vendors v ON v.account_id = a.account_id AND v.vendorid = ${'vendorid'}
+      ORDER BY v.account_id`.all({ vendorid })
   ).map(({ account_id }) => account_id);
 }
 
@@ -94,10 +89,8 @@ export async function storedDetails(
       SELECT taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at
       FROM vendor_tax_defaults WHERE ${isOfVendor(at)} ORDER BY taxid`,
   );
-  const freshness = statement<VendorKey, Pick<FreshnessView, 'safe_as_of'>>(
-    db,
-    (at) => sql`SELECT safe_as_of FROM freshness WHERE account_id = ${at('account_id')}`,
-  );
+  const freshness = statement(db)<VendorKey, Pick<FreshnessView, 'safe_as_of'>>`
+    SELECT safe_as_of FROM freshness WHERE account_id = ${'account_id'}`;
   return inOrder(await vendors.all({ vendorid, account: account ?? '' }), async (vendor) => ({
     vendor: withoutBlobs(vendor),
     balances: (await balances.all(vendor)).map(withoutBlobs),

@@ -3,7 +3,6 @@
  *
  * They belong to one mirror for good. One that was made anew in the place of another begins with secrets of its own.
  */
-import { sql } from 'kysely';
 import { MirrorError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { DaemonEpoch } from '../files/identity.ts';
@@ -24,10 +23,8 @@ export class PostgresSecrets implements SecretsPlace {
   constructor(database: PostgresDatabase) {
     this.database = database;
     const { connection: db } = database;
-    const time = statement<None, { now: number }>(
-      db,
-      () => sql`SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint) AS now`,
-    );
+    const time = statement(db)<None, { now: number }>`
+      SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint) AS now`;
     this.leases = {
       async now() {
         const { now } = (await time.get({})) ?? {};
@@ -39,14 +36,11 @@ export class PostgresSecrets implements SecretsPlace {
       endsWithProcess: false,
       ...{ lasts: limits.processSilence, renewedEvery: limits.processRenewed },
     };
-    this.#owner = statement(db, () => sql`SELECT mirror_id, mirror_path, daemon_epoch FROM owner`);
-    this.#own = statement(
-      db,
-      (at) => sql`
-        INSERT INTO owner (id, mirror_id, mirror_path, daemon_epoch) VALUES (1, ${at('mirror_id')}, ${at('mirror_path')}, 0)
-        ON CONFLICT (id) DO UPDATE SET mirror_path = excluded.mirror_path`,
-    );
-    this.#enter = statement(db, (at) => sql`UPDATE owner SET daemon_epoch = ${at('daemon_epoch')}`);
+    this.#owner = statement(db)`SELECT mirror_id, mirror_path, daemon_epoch FROM owner`;
+    this.#own = statement(db)`
+      INSERT INTO owner (id, mirror_id, mirror_path, daemon_epoch) VALUES (1, ${'mirror_id'}, ${'mirror_path'}, 0)
+      ON CONFLICT (id) DO UPDATE SET mirror_path = excluded.mirror_path`;
+    this.#enter = statement(db)`UPDATE owner SET daemon_epoch = ${'daemon_epoch'}`;
   }
 
   trouble(): MirrorError | undefined {

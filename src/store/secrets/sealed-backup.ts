@@ -6,7 +6,6 @@
  * one, as tests use, is authenticated with the header. A checksum stands beside the tag, which cannot tell damage from a wrong passphrase.
  * The import replaces the file in one step, after the new one was opened, migrated and read back; it needs the daemon's lock.
  */
-import { sql } from 'kysely';
 import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -191,12 +190,9 @@ function read(path: string): { readonly image: Buffer; readonly counts: SecretCo
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(resolvedPath(path));
-    const counts = fileStatement<object, SecretCounts>(
-      sqlite,
-      () => sql`
+    const counts = fileStatement(sqlite)<object, SecretCounts>`
       SELECT (SELECT count(*) FROM path_tokens WHERE account_id <> '') AS accounts,
-        (SELECT count(*) FROM oauth_tokens WHERE refresh_token IS NOT NULL) AS grants`,
-    ).get({});
+        (SELECT count(*) FROM oauth_tokens WHERE refresh_token IS NOT NULL) AS grants`.get({});
     return { image: sqlite.serialize(), counts: counts ?? { accounts: 0, grants: 0 } };
   } catch (error) {
     throw catalogued(error, path);

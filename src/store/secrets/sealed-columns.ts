@@ -30,16 +30,11 @@ export const sealedColumns: readonly SealedColumn[] = [
 export async function sealAnew(db: Connection, sealing: Sealing): Promise<void> {
   for (const { table, column, owner, kind } of sealedColumns) {
     const [ofTable, ofColumn, ofOwner] = [sql.table(table), sql.ref(column), sql.ref(owner)];
-    const all = statement<object, { owner: string; stored: string }>(
-      db,
-      () => sql`SELECT ${ofOwner} AS owner, ${ofColumn} AS stored FROM ${ofTable} WHERE ${ofColumn} IS NOT NULL`,
-    );
-    const replace = statement<{ owner: string; stored: string; anew: string }>(
-      db,
-      (at) => sql`
-        UPDATE ${ofTable} SET ${ofColumn} = ${at('anew')}
-        WHERE ${ofOwner} = ${at('owner')} AND ${ofColumn} = ${at('stored')}`,
-    );
+    const all = statement(db)<object, { owner: string; stored: string }>`
+      SELECT ${ofOwner} AS owner, ${ofColumn} AS stored FROM ${ofTable} WHERE ${ofColumn} IS NOT NULL`;
+    const replace = statement(db)<{ owner: string; stored: string; anew: string }>`
+      UPDATE ${ofTable} SET ${ofColumn} = ${'anew'}
+      WHERE ${ofOwner} = ${'owner'} AND ${ofColumn} = ${'stored'}`;
     for (const row of await all.all({})) {
       if (sealing.isCurrent(row.stored)) continue;
       replace.send({ ...row, anew: sealing.seal(kind, row.owner, sealing.open(kind, row.owner, row.stored)) });

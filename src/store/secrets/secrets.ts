@@ -1,7 +1,6 @@
 /**
  * The secrets: data that must never be in the mirror. In a file, it has mode 0600; in PostgreSQL, they are sealed.
  */
-import { sql } from 'kysely';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
@@ -163,13 +162,10 @@ export class NotifiedPositions {
   constructor(database: Database) {
     const { connection: db } = database;
     this.#database = database;
-    this.#find = statement(db, (at) => sql`SELECT place FROM notified WHERE target = ${at('target')}`);
-    this.#save = statement(
-      db,
-      (at) => sql`
+    this.#find = statement(db)`SELECT place FROM notified WHERE target = ${'target'}`;
+    this.#save = statement(db)`
       INSERT INTO notified (target, place)
-      VALUES (${at('target')}, ${at('place')}) ON CONFLICT (target) DO UPDATE SET place = excluded.place`,
-    );
+      VALUES (${'target'}, ${'place'}) ON CONFLICT (target) DO UPDATE SET place = excluded.place`;
   }
 
   /** The saved cursor of a target; undefined where there is none. */

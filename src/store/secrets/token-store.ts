@@ -1,5 +1,4 @@
 /** OAuth token pairs. One process at a time replaces a pair, because a refresh token works once. */
-import { sql } from 'kysely';
 import { parseInstant, sleep, sleptThrough, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { Secret, type TokenPair } from '../../domain/secret.ts';
@@ -127,45 +126,25 @@ export class TokenStore {
     this.#client = options.client;
     this.#owner = `${options.user.process.name} ${Buffer.from(options.random.bytes(4)).toString('hex')}`;
     const { connection: db } = database;
-    this.#find = statement(
-      db,
-      (at) => sql`SELECT access_token, refresh_token, expires_at FROM oauth_tokens WHERE client = ${at('client')}`,
-    );
-    this.#introduce = statement(
-      db,
-      (at) => sql`INSERT INTO oauth_tokens (client) VALUES (${at('client')}) ON CONFLICT DO NOTHING`,
-    );
-    this.#holder = statement(
-      db,
-      (at) => sql`
-        SELECT lease_owner FROM oauth_tokens
-        WHERE client = ${at('client')} AND lease_until_ms BETWEEN ${at('now')} AND ${at('latest')}`,
-    );
-    this.#lease = statement(
-      db,
-      (at) => sql`
-        UPDATE oauth_tokens SET lease_owner = ${at('owner')}, lease_until_ms = ${at('until')}
-        WHERE client = ${at('client')}`,
-    );
-    this.#extend = statement(
-      db,
-      (at) => sql`
-        UPDATE oauth_tokens SET lease_until_ms = ${at('until')}
-        WHERE client = ${at('client')} AND lease_owner = ${at('owner')}`,
-    );
-    this.#release = statement(
-      db,
-      (at) => sql`
-        UPDATE oauth_tokens SET lease_owner = NULL, lease_until_ms = NULL
-        WHERE client = ${at('client')} AND lease_owner = ${at('owner')}`,
-    );
-    this.#store = statement(
-      db,
-      (at) => sql`
-        UPDATE oauth_tokens SET access_token = ${at('access_token')}, refresh_token = ${at('refresh_token')},
-          expires_at = ${at('expires_at')}
-        WHERE client = ${at('client')}`,
-    );
+    this.#find = statement(db)`
+      SELECT access_token, refresh_token, expires_at FROM oauth_tokens WHERE client = ${'client'}`;
+    this.#introduce = statement(db)`INSERT INTO oauth_tokens (client) VALUES (${'client'}) ON CONFLICT DO NOTHING`;
+    this.#holder = statement(db)`
+      SELECT lease_owner FROM oauth_tokens
+      WHERE client = ${'client'} AND lease_until_ms BETWEEN ${'now'} AND ${'latest'}`;
+    this.#lease = statement(db)`
+      UPDATE oauth_tokens SET lease_owner = ${'owner'}, lease_until_ms = ${'until'}
+      WHERE client = ${'client'}`;
+    this.#extend = statement(db)`
+      UPDATE oauth_tokens SET lease_until_ms = ${'until'}
+      WHERE client = ${'client'} AND lease_owner = ${'owner'}`;
+    this.#release = statement(db)`
+      UPDATE oauth_tokens SET lease_owner = NULL, lease_until_ms = NULL
+      WHERE client = ${'client'} AND lease_owner = ${'owner'}`;
+    this.#store = statement(db)`
+      UPDATE oauth_tokens SET access_token = ${'access_token'}, refresh_token = ${'refresh_token'},
+        expires_at = ${'expires_at'}
+      WHERE client = ${'client'}`;
   }
 
   load(): Promise<TokenPair | undefined> {

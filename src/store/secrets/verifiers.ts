@@ -305,21 +305,13 @@ function codeRows(db: Connection) {
   const codeColumns = sql`account_id, verifier, callbackid, state, received_at, expires_at, came_again`;
   return {
     /** The newest first. */
-    ofAccount: statement<{ account_id: string }, VerifierTable>(
-      db,
-      (at) =>
-        sql`SELECT ${codeColumns} FROM verifiers WHERE account_id = ${at('account_id')} ORDER BY received_at DESC, rowid DESC`,
-    ),
-    waiting: statement<object, { account_id: string; newest: string }>(
-      db,
-      () => sql`
-        SELECT account_id, max(received_at) AS newest FROM verifiers
-        WHERE state = 'candidate' OR came_again = 1 GROUP BY account_id`,
-    ),
-    expired: statement<{ now: string }, VerifierTable>(
-      db,
-      (at) => sql`SELECT ${codeColumns} FROM verifiers WHERE expires_at <= ${at('now')}`,
-    ),
+    ofAccount: statement(db)<{ account_id: string }, VerifierTable>`
+      SELECT ${codeColumns} FROM verifiers WHERE account_id = ${'account_id'} ORDER BY received_at DESC, rowid DESC`,
+    waiting: statement(db)<object, { account_id: string; newest: string }>`
+      SELECT account_id, max(received_at) AS newest FROM verifiers
+      WHERE state = 'candidate' OR came_again = 1 GROUP BY account_id`,
+    expired: statement(db)<{ now: string }, VerifierTable>`
+      SELECT ${codeColumns} FROM verifiers WHERE expires_at <= ${'now'}`,
     add: statement<VerifierTable>(db, (at) =>
       secretSql
         .insertInto('verifiers')
@@ -332,23 +324,18 @@ function codeRows(db: Connection) {
         .where('account_id', '=', at('account_id'))
         .where('verifier', '=', at('verifier')),
     ),
-    remove: statement<Pick<VerifierTable, 'account_id' | 'verifier'>>(
-      db,
-      (at) => sql`DELETE FROM verifiers WHERE account_id = ${at('account_id')} AND verifier = ${at('verifier')}`,
-    ),
+    remove: statement(db)<Pick<VerifierTable, 'account_id' | 'verifier'>>`
+      DELETE FROM verifiers WHERE account_id = ${'account_id'} AND verifier = ${'verifier'}`,
   };
 }
 
 /** The rows of orders of keys. */
 function orderRows(db: Connection) {
   return {
-    newest: statement<object, { id: number; names: string }>(
-      db,
-      () => sql`SELECT id, names FROM key_orders ORDER BY id DESC`,
-    ),
+    newest: statement(db)<object, { id: number; names: string }>`SELECT id, names FROM key_orders ORDER BY id DESC`,
     add: statement<{ names: string }>(db, (at) => secretSql.insertInto('key_orders').values(columns(at, ['names']))),
-    removeSame: statement<{ names: string }>(db, (at) => sql`DELETE FROM key_orders WHERE names = ${at('names')}`),
-    remove: statement<{ id: number }>(db, (at) => sql`DELETE FROM key_orders WHERE id = ${at('id')}`),
+    removeSame: statement(db)<{ names: string }>`DELETE FROM key_orders WHERE names = ${'names'}`,
+    remove: statement(db)<{ id: number }>`DELETE FROM key_orders WHERE id = ${'id'}`,
   };
 }
 
@@ -393,40 +380,23 @@ class AwaitedCodes {
           conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ['callbackid', 'asked_at'])),
         ),
     );
-    this.#awaited = statement(
-      db,
-      (at) => sql`SELECT callbackid FROM awaited_codes WHERE account_id = ${at('account_id')}`,
-    );
-    this.#arrived = statement(
-      db,
-      (at) => sql`DELETE FROM awaited_codes WHERE account_id = ${at('account_id')} AND event = ${at('event')}`,
-    );
-    this.#gone = statement(
-      db,
-      (at) => sql`
-        DELETE FROM awaited_codes WHERE account_id = ${at('account_id')} AND callbackid = ${at('callbackid')}`,
-    );
+    this.#awaited = statement(db)`SELECT callbackid FROM awaited_codes WHERE account_id = ${'account_id'}`;
+    this.#arrived = statement(db)`DELETE FROM awaited_codes WHERE account_id = ${'account_id'} AND event = ${'event'}`;
+    this.#gone = statement(db)`
+      DELETE FROM awaited_codes WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
     // Those of the future are of a clock that was set back since.
-    this.#forget = statement(
-      db,
-      (at) => sql`DELETE FROM registrations WHERE registered_at <= ${at('before')} OR registered_at > ${at('now')}`,
-    );
-    this.#registrations = statement(
-      db,
-      (at) => sql`
-        SELECT registered_at, uri FROM registrations
-        WHERE account_id = ${at('account_id')} AND event = ${at('event')} ORDER BY registered_at`,
-    );
+    this.#forget = statement(db)`
+      DELETE FROM registrations WHERE registered_at <= ${'before'} OR registered_at > ${'now'}`;
+    this.#registrations = statement(db)`
+      SELECT registered_at, uri FROM registrations
+      WHERE account_id = ${'account_id'} AND event = ${'event'} ORDER BY registered_at`;
     this.#register = statement(db, (at) =>
       secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at', 'uri'])),
     );
-    this.#withdraw = statement(
-      db,
-      (at) => sql`
-        DELETE FROM registrations WHERE rowid = (
-          SELECT max(rowid) FROM registrations WHERE account_id = ${at('account_id')} AND event = ${at('event')})`,
-    );
-    this.#forgetAll = statement(db, (at) => sql`DELETE FROM registrations WHERE account_id = ${at('account_id')}`);
+    this.#withdraw = statement(db)`
+      DELETE FROM registrations WHERE rowid = (
+        SELECT max(rowid) FROM registrations WHERE account_id = ${'account_id'} AND event = ${'event'})`;
+    this.#forgetAll = statement(db)`DELETE FROM registrations WHERE account_id = ${'account_id'}`;
   }
 
   expect(of: OfEvent & { callbackid: number | null }, now: number): void {
@@ -498,28 +468,17 @@ class PathTokens {
   constructor(db: Connection, random: Random, sealing: Sealing) {
     this.#random = random;
     this.#sealing = sealing;
-    this.#select = statement(
-      db,
-      (at) => sql`SELECT path_token, previous_token FROM path_tokens WHERE account_id = ${at('account_id')}`,
-    );
+    this.#select = statement(db)`SELECT path_token, previous_token FROM path_tokens WHERE account_id = ${'account_id'}`;
     this.#add = statement(db, (at) =>
       secretSql.insertInto('path_tokens').values(columns(at, ['account_id', 'path_token'])),
     );
-    this.#rotations = statement(
-      db,
-      () => sql`SELECT account_id, previous_token FROM path_tokens WHERE previous_token IS NOT NULL`,
-    );
+    this.#rotations = statement(db)`
+      SELECT account_id, previous_token FROM path_tokens WHERE previous_token IS NOT NULL`;
     // Both columns hold one kind of secret, so a token that is sealed opens in either.
-    this.#rotate = statement(
-      db,
-      (at) => sql`
-        UPDATE path_tokens SET previous_token = path_token, path_token = ${at('path_token')}
-        WHERE account_id = ${at('account_id')}`,
-    );
-    this.#end = statement(
-      db,
-      (at) => sql`UPDATE path_tokens SET previous_token = NULL WHERE account_id = ${at('account_id')}`,
-    );
+    this.#rotate = statement(db)`
+      UPDATE path_tokens SET previous_token = path_token, path_token = ${'path_token'}
+      WHERE account_id = ${'account_id'}`;
+    this.#end = statement(db)`UPDATE path_tokens SET previous_token = NULL WHERE account_id = ${'account_id'}`;
   }
 
   async find(account_id: string): Promise<string | undefined> {

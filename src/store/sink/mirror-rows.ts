@@ -29,13 +29,10 @@ export async function vendorRows(db: Snapshot, keys: readonly VendorKey[]): Prom
     names: readonly string[],
     order: RawBuilder<unknown>,
   ): Promise<SinkRow[]> =>
-    statement<Keys, SinkRow>(
-      db,
-      (at) => sql`
-        SELECT ${columnList(names, 't')} FROM json_each(${at('keys')}) k JOIN ${table} t
-          ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = CAST(json_extract(k.value, '$[1]') AS BIGINT)
-        ORDER BY t.account_id, t.vendorid, ${order}`,
-    ).all(named);
+    statement(db)<Keys, SinkRow>`
+      SELECT ${columnList(names, 't')} FROM json_each(${'keys'}) k JOIN ${table} t
+        ON t.account_id = json_extract(k.value, '$[0]') AND t.vendorid = CAST(json_extract(k.value, '$[1]') AS BIGINT)
+      ORDER BY t.account_id, t.vendorid, ${order}`.all(named);
   return {
     // Nothing is concluded of a suspect.
     vendors: (await rowsOf(sql`vendors`, vendorColumns, sql`1`)).map((row) => ({
@@ -53,24 +50,19 @@ function withAmountText(row: SinkRow): SinkRow {
 
 /** The next vendors in the order of their keys. */
 export function vendorKeysAfter(db: Snapshot, after: VendorKey, limit: number): Promise<VendorKey[]> {
-  return statement<VendorKey & { limit: number }, VendorKey>(
-    db,
-    (at) => sql`
-      SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${at('account_id')}, ${at('vendorid')})
-      ORDER BY account_id, vendorid LIMIT +${at('limit')}`,
-  ).all({ ...after, limit });
+  return statement(db)<VendorKey & { limit: number }, VendorKey>`
+    SELECT account_id, vendorid FROM vendors WHERE (account_id, vendorid) > (${'account_id'}, ${'vendorid'})
+    ORDER BY account_id, vendorid LIMIT +${'limit'}`.all({ ...after, limit });
 }
 
 /** Those of the vendors that have changed after a place in the feed. */
 export function changedAfter(db: Snapshot, keys: readonly VendorKey[], seq: number): Promise<VendorKey[]> {
-  return statement<Keys & { seq: number }, VendorKey>(
-    db,
-    (at) => sql`
-      SELECT json_extract(k.value, '$[0]') AS account_id, CAST(json_extract(k.value, '$[1]') AS BIGINT) AS vendorid FROM json_each(${at('keys')}) k
-      WHERE EXISTS (
-        SELECT 1 FROM _vendor_versions v
-        WHERE v.account_id = json_extract(k.value, '$[0]') AND v.vendorid = CAST(json_extract(k.value, '$[1]') AS BIGINT) AND v.seq > ${at('seq')})`,
-  ).all({ keys: keysIn(keys), seq });
+  const changed = statement(db)<Keys & { seq: number }, VendorKey>`
+    SELECT json_extract(k.value, '$[0]') AS account_id, CAST(json_extract(k.value, '$[1]') AS BIGINT) AS vendorid FROM json_each(${'keys'}) k
+    WHERE EXISTS (
+      SELECT 1 FROM _vendor_versions v
+      WHERE v.account_id = json_extract(k.value, '$[0]') AND v.vendorid = CAST(json_extract(k.value, '$[1]') AS BIGINT) AND v.seq > ${'seq'})`;
+  return changed.all({ keys: keysIn(keys), seq });
 }
 
 interface ChangeRange {
@@ -82,13 +74,9 @@ interface ChangeRange {
 
 /** The numbers of the first changes in a range that the mirror still holds. */
 export async function keptChanges(db: Snapshot, range: ChangeRange): Promise<number[]> {
-  return (
-    await statement<ChangeRange, { seq: number }>(
-      db,
-      (at) => sql`
-      SELECT seq FROM _vendor_versions WHERE seq > ${at('after')} AND seq <= ${at('until')} ORDER BY seq LIMIT +${at('limit')}`,
-    ).all(range)
-  ).map(({ seq }) => seq);
+  const kept = statement(db)<ChangeRange, { seq: number }>`
+    SELECT seq FROM _vendor_versions WHERE seq > ${'after'} AND seq <= ${'until'} ORDER BY seq LIMIT +${'limit'}`;
+  return (await kept.all(range)).map(({ seq }) => seq);
 }
 
 /** Accounts whose freshness is read in one turn of the event loop. */
@@ -103,13 +91,9 @@ export async function freshnessRows(query: Query, clock: Pick<Clock, 'yield'>): 
   for (;;) {
     const after = rows.at(-1)?.account_id ?? '';
     const some = await query((db) =>
-      statement<{ after: string }, FreshnessRow>(
-        db,
-        (at) =>
-          sql`
-            SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id > ${at('after')}
-            ORDER BY account_id LIMIT ${accountsAtOnce}`,
-      ).all({ after }),
+      statement(db)<{ after: string }, FreshnessRow>`
+        SELECT ${columnList(freshnessColumns)} FROM freshness WHERE account_id > ${'after'}
+        ORDER BY account_id LIMIT ${accountsAtOnce}`.all({ after }),
     );
     rows.push(...some);
     if (some.length < accountsAtOnce) return rows;

@@ -21,7 +21,6 @@
  * may. It is renewed with each transaction; whoever has lost it writes nothing more. The mirror is read a page at a time, and is not held
  * while the network is awaited.
  */
-import { sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { heldDerivation } from '../derivation.ts';
@@ -485,12 +484,9 @@ async function compareAll(
 /** The mirror of a file, for `lookAtSink`. @param path of the publication */
 export function mirrorToCompare(query: Query, path: string, migrations: readonly Migration[]): Promise<Compared> {
   return query(async (db) => {
-    const row = await statement<{ path: string }, { mirror_id: string; generation: number }>(
-      db,
-      (at) => sql`
-        SELECT mirror_id, coalesce((SELECT file_ms FROM _publications WHERE path = ${at('path')}), 0) AS generation
-        FROM mirror_identity`,
-    ).get({ path });
+    const row = await statement(db)<{ path: string }, { mirror_id: string; generation: number }>`
+      SELECT mirror_id, coalesce((SELECT file_ms FROM _publications WHERE path = ${'path'}), 0) AS generation
+      FROM mirror_identity`.get({ path });
     const definition = await sinkDefinition(db, migrations, row?.generation ?? 0);
     return { query, mirrorId: row?.mirror_id ?? '', definition };
   });

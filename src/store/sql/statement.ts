@@ -1,6 +1,6 @@
 /**
- * The one way to write SQL: Kysely's builder for rows in and out, its `sql` template for what reads better as SQL. Kysely generates the text
- * once and checks names and types of arguments, the driver prepares it at its first use and runs it. Executing through Kysely costs several
+ * The one way to write SQL: Kysely's builder for rows in and out, a template for what reads better as SQL. Kysely generates the text once, the
+ * compiler checks names and types of arguments, the driver prepares it at its first use and runs it. Executing through Kysely costs several
  * times as much.
  */
 import {
@@ -156,12 +156,34 @@ export async function each<Item, Result>(
   });
 }
 
-/** A statement of an operation, as `Connection.prepare`. */
+/** What stands between the words of a statement: the name of an argument, a constant, or more words. */
+export type Part<Args> = (keyof Args & string) | number | RawBuilder<unknown>;
+
+/** A statement in words, in which the name of an argument stands for its value: `… WHERE id = ${'id'}`. */
+export function worded<Args>(
+  words: TemplateStringsArray,
+  parts: readonly Part<Args>[],
+): (at: At<Args>) => RawBuilder<unknown> {
+  return (at) => sql(words, ...parts.map((part) => (typeof part === 'string' ? at(part) : part)));
+}
+
+/** A statement of an operation, as `Connection.prepare`: in words, `statement(db)<Args, Row>\`SELECT …\``, or as it is built. */
+export function statement(
+  db: Connection,
+): <Args extends object, Row = unknown>(
+  words: TemplateStringsArray,
+  ...parts: readonly Part<Args>[]
+) => Statement<Args, Row>;
 export function statement<Args extends object, Row = unknown>(
   db: Connection,
   build: (at: At<Args>) => Description<Row>,
-): Statement<Args, Row> {
-  return db.prepare(build);
+): Statement<Args, Row>;
+export function statement<Args extends object, Row>(
+  db: Connection,
+  build?: (at: At<Args>) => Description<Row>,
+): unknown {
+  if (build) return db.prepare(build);
+  return (words: TemplateStringsArray, ...parts: readonly Part<Args>[]) => db.prepare(worded(words, parts));
 }
 
 /** What is made once for each connection, and kept as long as it: statements of reports that are asked again and again. */

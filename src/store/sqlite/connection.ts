@@ -4,7 +4,16 @@
  */
 import { sql, type Compilable } from 'kysely';
 import { folded } from '../sql/folding.ts';
-import { compiled, mirrorSql, type At, type Connection, type Description, type Statement } from '../sql/statement.ts';
+import {
+  compiled,
+  mirrorSql,
+  worded,
+  type At,
+  type Connection,
+  type Description,
+  type Part,
+  type Statement,
+} from '../sql/statement.ts';
 import { withoutBlobs } from './blobs.ts';
 import { savepoint, type Sqlite } from './driver.ts';
 
@@ -25,7 +34,7 @@ export class SqliteConnection implements Connection {
   }
 
   prepare<Args extends object, Row = unknown>(build: (at: At<Args>) => Description<Row>): Statement<Args, Row> {
-    const prepared = fileStatement(this.sqlite, build);
+    const prepared = preparedOnce(this.sqlite, build);
     return {
       send: (args) => void prepared.run(args),
       run: (args) => Promise.resolve(prepared.run(args)),
@@ -75,7 +84,26 @@ export function fileOf(db: Connection): Sqlite {
 }
 
 /** As `statement`, without waiting. */
+export function fileStatement(
+  sqlite: Sqlite,
+): <Args extends object, Row = unknown>(
+  words: TemplateStringsArray,
+  ...parts: readonly Part<Args>[]
+) => FileStatement<Args, Row>;
 export function fileStatement<Args extends object, Row = unknown>(
+  sqlite: Sqlite,
+  build: (at: At<Args>) => Description<Row>,
+): FileStatement<Args, Row>;
+export function fileStatement<Args extends object, Row>(
+  sqlite: Sqlite,
+  build?: (at: At<Args>) => Description<Row>,
+): unknown {
+  if (build) return preparedOnce(sqlite, build);
+  return (words: TemplateStringsArray, ...parts: readonly Part<Args>[]) => preparedOnce(sqlite, worded(words, parts));
+}
+
+/** Prepares it at its first use. */
+function preparedOnce<Args extends object, Row>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,
 ): FileStatement<Args, Row> {

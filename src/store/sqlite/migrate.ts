@@ -138,10 +138,8 @@ export function migrate(
 /** Records which version applied each, once the table has a column for it. */
 function noteProgram(sqlite: Sqlite, applied: readonly Migration[]): void {
   if (!hasProgram(sqlite)) return;
-  const note = fileStatement<Pick<Migration, 'number' | 'program'>>(
-    sqlite,
-    (at) => sql`UPDATE migrations SET applied_by = ${at('program')} WHERE number = ${at('number')}`,
-  );
+  const note = fileStatement(sqlite)<Pick<Migration, 'number' | 'program'>>`
+    UPDATE migrations SET applied_by = ${'program'} WHERE number = ${'number'}`;
   for (const { number, program } of applied) note.run({ number, program });
 }
 
@@ -170,20 +168,14 @@ function run(sqlite: Sqlite, name: string, script: string): void {
 }
 
 function record(sqlite: Sqlite, migration: Migration, now: number): void {
-  fileStatement<Applied & { at: string }>(
-    sqlite,
-    (at) => sql`
-      INSERT INTO migrations (number, name, checksum, applied_at)
-      VALUES (${at('number')}, ${at('name')}, ${at('checksum')}, ${at('at')})`,
-  ).run({ ...migration, at: timestamp(now) });
+  fileStatement(sqlite)<Applied & { at: string }>`
+    INSERT INTO migrations (number, name, checksum, applied_at)
+    VALUES (${'number'}, ${'name'}, ${'checksum'}, ${'at'})`.run({ ...migration, at: timestamp(now) });
 }
 
 /** Records the migration instead of the steps that it replaces. */
 function adopt(sqlite: Sqlite, migration: Migration, steps: readonly Applied[], now: number): void {
-  const remove = fileStatement<Pick<Applied, 'number'>>(
-    sqlite,
-    (at) => sql`DELETE FROM migrations WHERE number = ${at('number')}`,
-  );
+  const remove = fileStatement(sqlite)<Pick<Applied, 'number'>>`DELETE FROM migrations WHERE number = ${'number'}`;
   for (const { number } of steps) remove.run({ number });
   record(sqlite, migration, now);
 }
@@ -254,26 +246,18 @@ function unknownStep(sqlite: Sqlite, { number, name }: Applied, migrations: read
 function newerText(sqlite: Sqlite, name: string): string {
   const message = `${sqlite.name} holds migration ${name}, which this version does not know.`;
   if (!hasProgram(sqlite)) return message;
-  const last = fileStatement<None, { applied_by: string | null }>(
-    sqlite,
-    () => sql`SELECT applied_by FROM migrations ORDER BY number DESC LIMIT 1`,
-  ).get({});
+  const last = fileStatement(sqlite)<None, { applied_by: string | null }>`
+    SELECT applied_by FROM migrations ORDER BY number DESC LIMIT 1`.get({});
   return last?.applied_by == null ? message : `${message} It was written by vendor-mirror ${last.applied_by}.`;
 }
 
 type Applied = Pick<Migration, 'number' | 'name' | 'checksum'>;
 
 function appliedMigrations(sqlite: Sqlite): Applied[] {
-  const schema = fileStatement<None, { name: string }>(
-    sqlite,
-    () => sql`SELECT name FROM sqlite_schema WHERE type = 'table'`,
-  );
+  const schema = fileStatement(sqlite)<None, { name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table'`;
   const tables = schema.all({}).map(({ name }) => name);
   if (isOurs(sqlite))
-    return fileStatement<None, Applied>(
-      sqlite,
-      () => sql`SELECT number, name, checksum FROM migrations ORDER BY number`,
-    ).all({});
+    return fileStatement(sqlite)<None, Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`.all({});
   if (tables.length > 0) throw ofAnotherProgram(sqlite, tables.slice(0, 3).join(', '));
   return [];
 }
@@ -285,10 +269,7 @@ function isOurs(sqlite: Sqlite): boolean {
 }
 
 function columnsOf(sqlite: Sqlite): string[] {
-  const columns = fileStatement<None, { name: string }>(
-    sqlite,
-    () => sql`SELECT name FROM pragma_table_info('migrations')`,
-  );
+  const columns = fileStatement(sqlite)<None, { name: string }>`SELECT name FROM pragma_table_info('migrations')`;
   return columns.all({}).map(({ name }) => name);
 }
 
@@ -327,5 +308,5 @@ export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): 
 const keyOf = ({ type, name }: Entry): string => `${type} ${name}`;
 
 function entriesOf(sqlite: Sqlite): Entry[] {
-  return fileStatement<None, Entry>(sqlite, () => sql`SELECT type, name, sql FROM sqlite_schema`).all({});
+  return fileStatement(sqlite)<None, Entry>`SELECT type, name, sql FROM sqlite_schema`.all({});
 }

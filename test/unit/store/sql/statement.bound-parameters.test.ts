@@ -9,6 +9,8 @@ const doors = new Set(['prepare', 'exec', 'pragma', 'raw', 'lit', 'id', 'ref', '
 /** Statements that were whole before any value was known: what the builder and its template wrote, and migrations. */
 const written = new Set([
   'src/store/sql/statement.ts: build',
+  // Words of a template, with arguments by their names.
+  'src/store/sql/statement.ts: worded(words, parts)',
   'src/store/sqlite/connection.ts: text',
   'src/store/sqlite/connection.ts: sql',
   // Names of columns, which are constants of `schema.ts`; the builder quotes them.

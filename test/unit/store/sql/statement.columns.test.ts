@@ -71,7 +71,7 @@ const record = vi.hoisted(() => (sqlite: Sqlite, text: string): void => {
 
 vi.mock('../../../../src/store/sqlite/connection.ts', async (original) => {
   const real = await original<typeof Connections>();
-  const { compiled } = await vi.importActual<typeof Statements>('../../../../src/store/sql/statement.ts');
+  const { compiled, worded } = await vi.importActual<typeof Statements>('../../../../src/store/sql/statement.ts');
   class RecordingConnection extends real.SqliteConnection {
     override prepare<Args extends object, Row>(build: Parameters<typeof real.fileStatement<Args, Row>>[1]) {
       record(this.sqlite, compiled(build).text);
@@ -83,10 +83,15 @@ vi.mock('../../../../src/store/sqlite/connection.ts', async (original) => {
       return super.rows(query);
     }
   }
-  const fileStatement: typeof real.fileStatement = (sqlite, build) => {
+  const recordedStatement = (sqlite: Sqlite, build: Parameters<typeof real.fileStatement>[1]) => {
     record(sqlite, compiled(build).text);
     return real.fileStatement(sqlite, build);
   };
+  const fileStatement = (sqlite: Sqlite, build?: Parameters<typeof real.fileStatement>[1]) =>
+    build
+      ? recordedStatement(sqlite, build)
+      : (words: TemplateStringsArray, ...parts: readonly Statements.Part<object>[]) =>
+          recordedStatement(sqlite, worded(words, parts));
   const runFileQuery: typeof real.runFileQuery = (sqlite, query) => {
     record(sqlite, query.compile().sql);
     return real.runFileQuery(sqlite, query);
@@ -109,15 +114,18 @@ function readColumns(): Map<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const visit = (node: ts.Node): void => {
     ts.forEachChild(node, visit);
+    // In words, `statement(db)` is the tag of a template.
+    const made = ts.isTaggedTemplateExpression(node) ? node.tag : node;
     if (
-      !ts.isCallExpression(node) ||
-      !/^(statement|fileStatement|runQuery|runFileQuery)$/.test(node.expression.getText())
+      !ts.isCallExpression(made) ||
+      ts.isTaggedTemplateExpression(made.parent) === (made === node) ||
+      !/^(statement|fileStatement|runQuery|runFileQuery)$/.test(made.expression.getText())
     )
       return;
     const file = node.getSourceFile();
-    const { line } = file.getLineAndCharacterOfPosition(node.expression.getStart());
-    const made = checker.getTypeAtLocation(node);
-    const row = checker.getTypeArguments((checker.getAwaitedType(made) ?? made) as ts.TypeReference).at(-1);
+    const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+    const type = checker.getTypeAtLocation(node);
+    const row = checker.getTypeArguments((checker.getAwaitedType(type) ?? type) as ts.TypeReference).at(-1);
     const names = row ? checker.getPropertiesOfType(row).map(({ name }) => name) : [];
     // Results of Kysely's builders that return no row.
     const columns = names.filter((name) => !/^num[A-Z]\w+Rows$|^insertId$/.test(name));
