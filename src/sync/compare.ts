@@ -25,11 +25,14 @@ import { recordsRejected } from './resolve.ts';
 import { interruptedError, type PullOptions } from './run.ts';
 import { fewestStored } from './same-account.ts';
 import { sweep, type SweepPlan } from './sweep/sweep.ts';
-import type { SyncAccount } from './sync-account.ts';
+import { isOfOneVendor, type SyncAccount } from './sync-account.ts';
 
 export interface VendorDifference {
   readonly vendorid: number;
-  /** `unreadable`: the service shows a value that the mirror could not read, so nobody can say whether they are equal. */
+  /**
+   * `unreadable`: the service shows a value that the mirror could not read, or the vendor itself, which no list shows, could not be read
+   * (`presence`), so nobody can say whether they are equal.
+   */
   readonly kind: 'only_in_source' | 'only_in_mirror' | 'different' | 'unreadable';
   readonly fields: readonly string[];
 }
@@ -189,24 +192,30 @@ async function compare(
   counter.set({ suspects: unseen.suspects.length });
   // Lists may lag: differences are checked by reading the vendor, where the service offers that.
   const read = new Set<number>();
+  const unread = new Unread();
   // An empty list says nothing about the vendors that it does not show.
   const absent = conclusion.shown === 0 ? unseen.absent.map(({ vendorid }) => vendorid) : [];
   const asked = options.isFull ? absent : sample(absent, turnOf(run, absent.length), limits.verifiedById);
   await eachBounded([...found.keys(), ...asked], account.concurrency, async (vendorid) => {
-    const row = await record(account, vendorid, options.signal, counter);
+    const row = await record(account, vendorid, { counter, options, unread });
     if (!row) return;
     await check([row]);
     read.add(vendorid);
   });
   const beyondLists = [...read].filter((vendorid) => !seen.has(vendorid)).length;
   await readSome(account, [...seen], { run, read, check, counter, options });
+  if (read.size === 0) unread.refuse();
+  // A run has asked before, in vain: nobody can say whether they are there.
+  for (const vendorid of await mirror.undecided.vendorids(accountId))
+    if (unread.has(vendorid) && found.get(vendorid)?.kind === 'only_in_mirror')
+      found.set(vendorid, { vendorid, kind: 'unreadable', fields: ['presence'] });
   const { fields } = await mirror.details.learned(accountId);
-  const unread = [...seen].filter((vendorid) => !read.has(vendorid)).length;
+  const others = [...seen].filter((vendorid) => !read.has(vendorid)).length;
   const unsent = (await mirror.findings.unsent(accountId)).map(({ field }) => field);
-  const leftOut = unread > 0 ? fields : [];
+  const leftOut = others > 0 ? fields : [];
   const notCompared =
     leftOut.length + unsent.length > 0
-      ? { fields: [...leftOut, ...unsent], vendors: unsent.length > 0 ? seen.size : unread }
+      ? { fields: [...leftOut, ...unsent], vendors: unsent.length > 0 ? seen.size : others }
       : undefined;
   for (const [vendorid, fields] of await mirror.vendors.unreadable(accountId))
     if (!found.has(vendorid)) found.set(vendorid, { vendorid, kind: 'unreadable', fields });
@@ -316,25 +325,72 @@ async function readSome(
   });
 }
 
+/** Vendors that differ, and whose read by id was refused: by the record of one, or because the service answers none. */
+class Unread {
+  readonly #errors = new Map<number, MirrorError>();
+  #isAnswered = false;
+
+  answered(): void {
+    this.#isAnswered = true;
+  }
+
+  /** @throws MirrorError the refusal, where it is one of many and none was answered. */
+  add(vendorid: number, error: MirrorError): void {
+    this.#errors.set(vendorid, error);
+    if (this.#errors.size >= maxRefusals) this.refuse();
+  }
+
+  /** No other vendor was read either. @throws MirrorError as `add`, unless it says that none is ever answered. */
+  refuse(): void {
+    const error = [...this.#errors.values()].find(({ code }) => !['not_supported', 'access_denied'].includes(code));
+    if (error && !this.#isAnswered) throw error;
+  }
+
+  has(vendorid: number): boolean {
+    return this.#errors.has(vendorid);
+  }
+}
+
+/** Reads a vendor that differs. @returns undefined where it is not found, or its read is refused. */
 async function record(
   { vendors }: SyncAccount,
   vendorid: number,
-  signal: AbortSignal,
-  counter: RunCounter,
+  { counter, options: { signal }, unread }: Pick<ReadSome, 'counter' | 'options'> & { readonly unread: Unread },
 ): Promise<VendorRow | undefined> {
   counter.addRequest();
   try {
-    return (await vendors.read(vendorid, { signal })).row;
+    const { row } = await vendors.read(vendorid, { signal, retryLimits: readRetryLimits });
+    unread.answered();
+    return row;
   } catch (error) {
-    if (error instanceof MirrorError && ['not_found', 'not_supported', 'access_denied'].includes(error.code))
-      return undefined;
-    throw error;
+    if (signal.aborted || !(error instanceof MirrorError)) throw error;
+    if (error.code === 'not_found') unread.answered();
+    else if (isOfOneVendor(error)) unread.add(vendorid, error);
+    else throw error;
+    return undefined;
   }
 }
 
 /** A run reads the same values again. */
 const reportUnreadable =
   'Report them to the service: it sends values that cannot be read. `vendors.unreadable_fields` names the fields.';
+
+/** What the remedy of vendors is that nobody can say are there: those that `vendors_undecided` of `status` names. */
+function reportUndecided(count: number): string {
+  return count === 1
+    ? 'Open the vendor in the service, and report it there: `vendor-mirror status` says why it cannot be read.'
+    : 'Open these vendors in the service, and report them there: `vendor-mirror status` says why they cannot be read.';
+}
+
+function remedyOf(differences: readonly VendorDifference[]): string | undefined {
+  if (!differences.every(({ kind }) => kind === 'unreadable')) return undefined;
+  const undecided = differences.filter(({ fields }) => fields.includes('presence')).length;
+  const remedies = [
+    undecided < differences.length ? reportUnreadable : undefined,
+    undecided > 0 ? reportUndecided(undecided) : undefined,
+  ];
+  return remedies.filter(Boolean).join(' ');
+}
 
 function alteredWords(altered: number): string {
   if (altered === 0) return '';
@@ -359,9 +415,7 @@ export function whatIsNotEqual({
     return new MirrorError(
       'differences',
       `${length === 1 ? 'One vendor differs.' : `${length} vendors differ.`}${alteredWords(altered)}`,
-      {
-        remedy: differences.every(({ kind }) => kind === 'unreadable') ? reportUnreadable : undefined,
-      },
+      { remedy: remedyOf(differences) },
     );
   if (!notCompared) return undefined;
   const { fields, vendors } = notCompared;

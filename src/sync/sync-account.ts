@@ -65,6 +65,11 @@ const ofOneVendor: ReadonlySet<ErrorCode> = new Set([
   'redirected',
 ]);
 
+/** Whether a read by id may have failed because of that vendor alone. */
+export function isOfOneVendor({ code }: MirrorError): boolean {
+  return ofOneVendor.has(code);
+}
+
 export interface ReadOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
@@ -221,7 +226,7 @@ export class VendorReader {
     } catch (error) {
       if (signal.aborted || !(error instanceof MirrorError)) throw error;
       if (error.code === 'not_found' && stamp) return { kind: 'absent', stamp, isProven: error.errno !== undefined };
-      if (ofOneVendor.has(error.code)) return { kind: 'refused', error };
+      if (isOfOneVendor(error)) return { kind: 'refused', error };
       throw error;
     }
   }

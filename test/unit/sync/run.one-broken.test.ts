@@ -1,5 +1,6 @@
 /** Runs of an account in which the service is broken for one vendor. */
 import { describe, expect, it } from 'vitest';
+import { whatIsNotEqual } from '../../../src/sync/compare.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 import { activeIds } from '../../support/testbed/pulled-account.ts';
@@ -99,6 +100,15 @@ describe.each(breakages)('a service that answers for one vendor with %s', (_, co
       ).toEqual([{ vendorid: victim, fields: JSON.stringify({ refused: code }) }]);
       await at.clock.advance(60_000);
     }
+    const report = await at.installation.verify(account, { trigger: 'command', signal: new AbortController().signal });
+    expect(report).toMatchObject({
+      outcome: 'different',
+      differences: [{ vendorid: victim, kind: 'unreadable', fields: ['presence'] }],
+      error: undefined,
+    });
+    expect(whatIsNotEqual(report)).toMatchObject({
+      remedy: 'Open the vendor in the service, and report it there: `vendor-mirror status` says why it cannot be read.',
+    });
     broken.clear();
     const begun = nowText(at);
     await at.clock.advance(10_000);
