@@ -19,6 +19,7 @@ import { exportFormats, formatByEnding, type Publication } from './export-format
 /** What should stand in place of a text that looks like a path and would be a file of that very name; undefined where it is a path. */
 export function pathInstead(value: string): string | undefined {
   if (value.trim() !== value) return 'a path: without blanks at its beginning and its end';
+  if (/(^|\/)\.{0,2}$/.test(value)) return 'a path of a file: without a slash or dots at its end';
   if (value === '~' || /^~[^/]/.test(value)) return 'a path: only a leading ~/ means a home folder, that of this user';
   if (/(^|\/)\$/.test(value)) return 'a path: an environment variable is written ${NAME}';
   if (/^:|^file:|^[a-z][a-z\d+.-]+:\/\//i.test(value))

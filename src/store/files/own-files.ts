@@ -133,6 +133,11 @@ export function isNotRegularFile(path: string): boolean {
   return stats(path)?.isFile() === false;
 }
 
+/** Whether a path can only be that of a folder, there or not: written without its last slash, a file would get its name. */
+export function namesFolder(path: string): boolean {
+  return /(^|\/)\.{0,2}$/.test(path);
+}
+
 /** What the longest name of a file beside a database adds to its own, in bytes: the lock of a process. */
 const longestEnding = `.lock-${'0'.repeat(32)}`.length;
 /** The longest name that file systems take, and the longest path that SQLite takes, which wants room for a journal beside it. */

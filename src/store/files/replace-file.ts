@@ -42,7 +42,7 @@ import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { forbiddenText, giveToFolderOwner } from '../sqlite/file-systems.ts';
 import { catalogued, coarseFaultsOf, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 import { isDatabase, isMirror } from './damage.ts';
-import { isNotRegularFile, ownFileAt, placeToWrite, withoutFolder, type OwnFiles } from './own-files.ts';
+import { isNotRegularFile, namesFolder, ownFileAt, placeToWrite, withoutFolder, type OwnFiles } from './own-files.ts';
 
 /** Permissions of a new copy, before the umask, and of a file with secrets. */
 const [copyMode, secretMode] = [0o640, 0o600];
@@ -315,6 +315,7 @@ function refuseOthers(target: string, place: string, own: OwnFiles): void {
   };
   const ours = ownFileAt(place, own);
   if (ours !== undefined) no(`is ${ours}`);
+  if (namesFolder(target)) no('is the name of a folder');
   if (isNotRegularFile(place)) no('is not a regular file');
   if (!existsSync(place) || !isDatabase(place)) return;
   if (!isMirror(place)) no('is a database of another program');

@@ -13,7 +13,7 @@ import type { Random } from '../../domain/clock.ts';
 import { MirrorError, errorSentence, withMessage } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { takeSideLock } from '../files/locks.ts';
-import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
+import { isNotRegularFile, namesFolder, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
 import { readBack, replaceDatabase, replaceFile } from '../files/replace-file.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { makeFolder } from '../sqlite/file-systems.ts';
@@ -207,6 +207,7 @@ function refuseTarget(target: string, place: string, own: OwnFiles): void {
   };
   const ours = ownFileAt(place, own);
   if (ours !== undefined) no(`is ${ours}`);
+  if (namesFolder(target)) no('is the name of a folder');
   if (isNotRegularFile(place)) no('is not a regular file');
   if (existsSync(place) && !isSealed(readFileSync(place, 'latin1')))
     no('exists already, and is not an export of secrets');

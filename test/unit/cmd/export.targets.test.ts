@@ -99,6 +99,16 @@ describe.each(['db', 'csv'])('export of a .%s', (form) => {
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
+  it.each(['none/', 'none/.', 'none/..', 'copy.db/', '.', ''])(
+    'K42 never writes a file where %j names a folder',
+    async (name) => {
+      const before = inventory();
+      const { status, stderr } = await line.run('export', `${line.folder}/${name}`, '--format', form);
+      expect([status, stderr]).toEqual([64, expect.stringContaining('is the name of a folder; name another file.')]);
+      expect(inventory()).toEqual(before);
+    },
+  );
+
   it('K42 follows a symbolic link, and keeps the mode of the file behind it', async () => {
     mkdirSync(at('reports'));
     const target = at(`reports/copy.${form}`);
@@ -141,6 +151,7 @@ describe('settings', () => {
       /publish\.0\.path: is a file that belongs to the secrets file/,
     ],
     ['publish: [{ path: DIR/mirror.yaml, format: db }]', /publish\.0\.path: is one of the settings files/],
+    ['publish: [{ path: copies/, format: db }]', /publish\.0\.path: should be a path of a file: without a slash/],
     ['publish: [{ path: /dev/null, format: db }]', /publish\.0\.path: is not a regular file/],
     ['database: /dev/null', /database: is not a regular file/],
     ['secrets: DIR', /secrets: is not a regular file/],
