@@ -39,6 +39,7 @@ export class VendorsApi {
   readonly #options: VendorsApiOptions;
   /** Fields to remove from every answer. */
   readonly #excluded: ReadonlySet<string>;
+  readonly #maxAnswer = maxListBody();
   /** Whether pages are asked for with a size. */
   #sized = true;
 
@@ -93,7 +94,7 @@ export class VendorsApi {
         path,
         query,
         priority: 'background',
-        maxAnswer: maxListBody(),
+        maxAnswer: this.#maxAnswer,
         // The first page came from there.
         ...(isFirst && {
           remedyElsewhere: `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${this.#accountId}; if both were right before, something between here and the service answers in its place.`,

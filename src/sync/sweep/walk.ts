@@ -92,6 +92,7 @@ export async function walk({
     cutShort: false,
   };
   const last = { page: 1, rows: 0 };
+  const showsAllAtOnce = first.rows.length === first.total && idsOf(first).size === first.total;
 
   const count = ({ pages, total, rows }: VendorPage): void => {
     met.steady &&= total === first.total;
@@ -127,7 +128,7 @@ export async function walk({
 
   /** Whether the walk shows that `total` counts no list: there are more vendors, or each page counts its own rows. */
   const isRefuted = (): boolean => ids.size > met.mostCounted || (met.ofPages && !met.steady);
-  const full = (): number => Math.max(1, Math.min(first.perPage, fullPage()));
+  const full = (): number => Math.max(1, Math.min(first.perPage, Math.max(first.rows.length, fullPage())));
   const isAllShown = (): boolean => met.steady && ids.size === met.total;
 
   const fetchIfAny = (number: number): Promise<VendorPage | undefined> =>
@@ -157,7 +158,7 @@ export async function walk({
   /** The number of pages that are requested without looking for the end: no more than the rows that are counted fill. */
   const countedPages = (): number => {
     // Some services return everything on page 1, whatever page size was requested.
-    if (met.rows === first.total && last.rows === met.rows && ids.size === met.rows) return 1;
+    if (showsAllAtOnce && last.page === 1) return 1;
     return Math.min(met.pages, Math.ceil(met.total / full()), mostPages);
   };
 
@@ -181,7 +182,10 @@ export async function walk({
     without.size >= last.page + enoughWithoutRows ||
     (without.size > 0 && isAllShown() && endSeen() !== undefined);
 
-  await take(first, 1);
+  count(first);
+  // The next pages are on their way while the first one is applied, and wait for that.
+  const begun = take(first, 1);
+  begun.catch(() => undefined);
   let requested = 1;
   /** The page past the end, where the last one will be full if the list stands still: asked for with the last ones, and judged after them. */
   let pastEnd: number | undefined;
@@ -191,10 +195,15 @@ export async function walk({
     if (requested > 1 && isLastFull && !isOver() && requested < mostPages) yield (pastEnd = ++requested);
   };
   let past: VendorPage | undefined;
-  await eachGotAndUsed(counted(), concurrency, fetchIfAny, async (page, number) => {
-    if (number === pastEnd) past = page;
-    else await judge(page, number);
-  });
+  try {
+    await eachGotAndUsed(counted(), concurrency, fetchIfAny, async (page, number) => {
+      await begun;
+      if (number === pastEnd) past = page;
+      else await judge(page, number);
+    });
+  } finally {
+    await begun;
+  }
   if (pastEnd !== undefined) await judge(past, pastEnd);
   // A list that changed is walked again, whatever its end; unless its counts count nothing.
   const isWorthless = (): boolean => !met.steady && !miscounted && !isRefuted();

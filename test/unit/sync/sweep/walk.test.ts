@@ -271,7 +271,10 @@ describe('a walk over all pages', () => {
   );
 
   it('L1 requests no more of the counted pages where all vendors were shown and a page is empty', async () => {
-    const { asked } = await walked((page) => ({ ...whole(page), pages: 6 }), { fullPage: () => 1 });
+    const pages = [[1], [2, 3], [4, 5]];
+    const { asked } = await walked((page) => ({ page, pages: 6, total: 5, ids: pages[page - 1] ?? [] }), {
+      fullPage: () => 1,
+    });
     expect(asked).toEqual([1, 2, 3, 4]);
   });
 
@@ -283,9 +286,7 @@ describe('a walk over all pages', () => {
 
   it('L1 takes an empty page before the end for none, and says that the list has as many pages as it counts', async () => {
     const pages = [[1, 2], [], [3, 4]];
-    const hole = await walked((page) => ({ page, pages: 3, total: 4, ids: pages[page - 1] ?? [] }), {
-      fullPage: () => 1,
-    });
+    const hole = await walked((page) => ({ page, pages: 3, total: 6, ids: pages[page - 1] ?? [] }));
     expect(hole.asked).toEqual([1, 2, 3, 4]);
     expect(hole.pass).toMatchObject({ whole: true, end: 'empty' });
     const one = await walked((page) => ({ ...whole(page), ids: page > 1 ? [] : [1, 2] }));
@@ -434,14 +435,54 @@ describe('a walk over a list that is seen to change', () => {
     ['by a vendor that entered', whole, entering],
   ])('%s, ends where another proof takes over, and otherwise goes on', async (_, answer, changed) => {
     const over = await walked(answer, { ...changed, onMove: () => true });
-    expect(over).toMatchObject({ asked: [1, 2], pass: undefined });
+    expect(over).toMatchObject({ asked: [1, 2, 3], pass: undefined });
     expect(over.windows.map(({ ids }) => ids)).toEqual([
       [1, 2],
       [3, 4],
+      [5, 6],
     ]);
     const on = await walked(answer, { ...changed, onMove: () => false });
     expect(on.asked.slice(0, 3)).toEqual([1, 2, 3]);
     expect(on.pass.entered).toBe('apply' in changed);
+  });
+
+  it('has the next pages on their way while the first one is applied', async () => {
+    const asked: number[] = [];
+    const plan = walkOf(whole, asked);
+    let isApplied = (): void => undefined;
+    const applied = new Promise<void>((resolve) => (isApplied = resolve));
+    const order: number[] = [];
+    const { pass } = await walk({
+      ...plan,
+      concurrency: 2,
+      fetch: (page) => {
+        if (page === 3) isApplied();
+        return plan.fetch(page);
+      },
+      apply: async (page, number) => {
+        if (number === 1) await applied;
+        order.push(number);
+        return plan.apply(page, number);
+      },
+    });
+    expect(pass?.end).toBe('empty');
+    expect(order[0]).toBe(1);
+  });
+
+  it('throws what applying the first page threw, after the requests under way ended', async () => {
+    const asked: number[] = [];
+    const plan = walkOf(whole, asked);
+    let underWay = 0;
+    const refused = walk({
+      ...plan,
+      fetch: async (page) => {
+        underWay += 1;
+        return plan.fetch(page).finally(() => (underWay -= 1));
+      },
+      apply: () => Promise.reject(new Error('full')),
+    });
+    await expect(refused).rejects.toThrow('full');
+    expect(underWay).toBe(0);
   });
 
   it('goes to its end where nothing changes', async () => {
