@@ -32,9 +32,12 @@ const memoryShare = 1 / 16;
  * The largest list, in decoded bytes: some services show all rows on one page, whatever size is asked for. @param memory of the machine, or of
  * the container, in bytes
  */
-export function maxListBody(memory = memoryHere()): number {
+export function maxListBody(memory = (knownMemory ??= memoryHere())): number {
   return Math.min(limits.list, Math.max(limits.answer, Math.floor(memory * memoryShare)));
 }
+
+/** Read once: the system reads files to tell it, and each page of a list asks. */
+let knownMemory: number | undefined;
 
 function memoryHere(): number {
   const constrained = process.constrainedMemory();

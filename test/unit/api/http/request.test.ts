@@ -7,7 +7,7 @@ import {
   type Socket,
 } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { exchange, maxListBody, type Answer } from '../../../../src/api/http/request.ts';
 import { failureOf } from '../../../support/failure.ts';
 import { network, intercept } from '../../../support/network/intercept.ts';
@@ -246,6 +246,13 @@ describe('one request', () => {
     [65_536, 256],
   ])('L20 a list may take a sixteenth of %i MB of memory, but at least 8 MB and at most 256 MB: %i', (memory, list) => {
     expect(maxListBody(memory * 1024 * 1024)).toBe(list * 1024 * 1024);
+  });
+
+  it('asks the system once how much memory there is, however many pages are read', () => {
+    const asked = vi.spyOn(process, 'constrainedMemory');
+    const sizes = Array.from({ length: 3 }, () => maxListBody());
+    expect(new Set(sizes).size).toBe(1);
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
   it('A26 accepts exactly 8 MB', async () => {
