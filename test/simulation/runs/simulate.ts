@@ -60,7 +60,7 @@ export async function simulate(plan: Plan, { listen, until, postgres }: Simulate
   const { seed } = plan;
   const store: WorldStore =
     postgres === undefined
-      ? new FileStore({ folder, settings, timeline })
+      ? await FileStore.make({ folder, settings, timeline })
       : new ServerStore({ address: postgres, seed, folder, settings, timeline });
   const trace = new Trace(() => timeline.now, listen);
   const broken: string[] = [];
