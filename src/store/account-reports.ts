@@ -17,7 +17,15 @@ import { declinedRequests, type DeclinedRequest } from './not-honoured.ts';
 import { refusalsOf, type ReportedRefusals } from './refusals.ts';
 import { failuresOfRuns, latestRuns, type Carriers, type FailedSince, type LatestRuns } from './runs.ts';
 import { withoutBlobs } from './sqlite/blobs.ts';
-import type { Connection } from './sql/statement.ts';
+import {
+  columnList,
+  mirrorSql,
+  statement,
+  type Connection,
+  type None,
+  type OfAccount,
+  type Statement,
+} from './sql/statement.ts';
 import {
   freshnessColumns,
   type CallbackTable,
@@ -28,7 +36,6 @@ import {
   type UndecidedTable,
   type UnknownCallbackTable,
 } from './sql/schema.ts';
-import { columnList, mirrorSql, statement, type None, type OfAccount, type Statement } from './sql/statement.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 

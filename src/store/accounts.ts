@@ -14,9 +14,8 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { KeptAccounts } from '../settings/parse.ts';
 import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/known-accounts.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import { statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
 import type { MirrorTables } from './sql/schema.ts';
-import { statement, type OfAccount, type Statement } from './sql/statement.ts';
 
 /** Accounts that commands added to those of the settings, and accounts that commands paused. */
 export class AccountRegister {

@@ -7,8 +7,6 @@ import type { Marks } from './marks.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { expiringBy } from './retention.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
-import type { Connection, None } from './sql/statement.ts';
-import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sql/schema.ts';
 import {
   asking,
   columns,
@@ -18,9 +16,12 @@ import {
   ofVendor,
   runQuery,
   statement,
+  type Connection,
+  type None,
   type At,
   type Statement,
 } from './sql/statement.ts';
+import type { DeliveryOutcome, DeliveryTable, VendorKey } from './sql/schema.ts';
 
 /** A correctly signed delivery, to be journalled. */
 export interface NewDelivery {

@@ -20,10 +20,9 @@ import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
 import type { UnsteadyFields } from './unsteady-fields.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import { ofVendor, mirrorSql, statement, numbersIn, type Connection, type Statement } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
 import { holdsValue } from './vendors.ts';
-import { ofVendor, mirrorSql, statement, type Statement, numbersIn } from './sql/statement.ts';
 
 /** How many vendors must show that lists leave a field out, before many were asked. */
 const witnesses = 2;

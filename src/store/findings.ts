@@ -6,8 +6,7 @@ import type { Run } from './runs.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
 import type { FindingKind, FindingTable, VendorKey } from './sql/schema.ts';
 import { expiringBy } from './retention.ts';
-import type { Connection } from './sql/statement.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
+import { mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
 import { holdsValue, unreadableCounts, type UnreadableCount } from './vendors.ts';
 
 export interface Finding {

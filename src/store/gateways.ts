@@ -3,9 +3,8 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Gateway } from '../domain/vendor.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import { columns, mirrorSql, runQuery, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { GatewayTable } from './sql/schema.ts';
-import { columns, mirrorSql, runQuery, statement, type Statement } from './sql/statement.ts';
 
 export class Gateways {
   readonly #database: Database;

@@ -14,9 +14,16 @@ import { parseInstant, type Clock } from '../domain/clock.ts';
 import { limits } from '../domain/limits.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
-import type { Connection } from './sql/statement.ts';
+import {
+  mirrorSql,
+  ofVendor,
+  statement,
+  columns,
+  numbersIn,
+  type Connection,
+  type Statement,
+} from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
-import { mirrorSql, ofVendor, statement, type Statement, columns, numbersIn } from './sql/statement.ts';
 
 /** Sweeps reckon with copies of at most this age, in milliseconds. */
 const oldestCopy = 10 * 60_000;

@@ -3,9 +3,8 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import { repeatDelays, type MarkReason } from '../domain/retry.ts';
 import type { By, ReadingCounter } from './reading-counter.ts';
-import type { Connection } from './sql/statement.ts';
+import { mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { DirtyVendorTable, VendorKey } from './sql/schema.ts';
-import { mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
 
 /** The delay before another delivery causes a read, in milliseconds. */
 const rest = sql<number>`CASE ${sql.join(

@@ -13,8 +13,7 @@ import type { Findings } from './findings.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
-import { statement, type OfAccount, type Statement } from './sql/statement.ts';
+import { statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
 
 interface OfRequest {
   account_id: string;

@@ -20,8 +20,7 @@ import {
   type HistoryGone,
 } from './reports/feed-cursor.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
-import { statement, type At } from './sql/statement.ts';
+import { statement, type Connection, type At } from './sql/statement.ts';
 
 /** The most waiting vendors of a target; beyond that, its position stays where it is. */
 const maxWaiting = 1_000;

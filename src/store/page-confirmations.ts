@@ -8,9 +8,8 @@
  */
 import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from './acceptance.ts';
-import type { Connection } from './sql/statement.ts';
+import { asking, columns, mirrorSql, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { VendorKey } from './sql/schema.ts';
-import { asking, columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
 import type { ForgottenVendors, VendorRows } from './vendors.ts';
 
 /** The result of a confirmation. */

@@ -8,10 +8,9 @@ import { inOrder } from '../domain/concurrency.ts';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import { statement, type Connection, type None, type Statement } from './sql/statement.ts';
 import { cursorParts, latestCursor } from './reports/feed-cursor.ts';
 import type { PublicationTable } from './sql/schema.ts';
-import { statement, type None, type Statement } from './sql/statement.ts';
 
 /** What a file holds. */
 export interface PublishedState {

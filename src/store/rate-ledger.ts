@@ -24,9 +24,8 @@ import type {
 import type { ProcessLock } from '../domain/processes.ts';
 import type { ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import { columns, mirrorSql, statement, type Connection, type At } from './sql/statement.ts';
 import type { RateWaitTable, RequestTable } from './sql/schema.ts';
-import { columns, mirrorSql, statement, type At } from './sql/statement.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const maxWait = 5_000;

@@ -22,9 +22,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ReadStamp } from '../domain/reading.ts';
-import type { Connection } from './sql/statement.ts';
+import { mirrorSql, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { CounterTable } from './sql/schema.ts';
-import { mirrorSql, statement, type Statement } from './sql/statement.ts';
 
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 type Row = Pick<CounterTable, (typeof columns)[number]>;

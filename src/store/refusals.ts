@@ -5,9 +5,8 @@
 import { sql, type Selectable } from 'kysely';
 import { timestamp } from '../domain/clock.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import { statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
 import type { RefusalTable } from './sql/schema.ts';
-import { statement, type OfAccount, type Statement } from './sql/statement.ts';
 
 /** Refused requests of one account with one outcome. */
 export interface Refused {

@@ -2,10 +2,14 @@
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { Database } from './sql/database.ts';
-import type { MirrorTables } from './sql/schema.ts';
 import { statement, type None, type Statement } from './sql/statement.ts';
 
-type KnowledgeRow = Omit<MirrorTables['_service_knowledge'], 'service'>;
+interface KnowledgeRow {
+  readonly first_page: number | null;
+  readonly asked_at: string | null;
+  readonly largest_page: number;
+  readonly counts_lists: number;
+}
 
 /** What is known of the pages of lists. */
 export interface PageFacts {

@@ -8,8 +8,7 @@ import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { By } from './reading-counter.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
-import { statement, type None, type Statement } from './sql/statement.ts';
+import { statement, type Connection, type None, type Statement } from './sql/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {

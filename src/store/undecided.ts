@@ -9,9 +9,8 @@ import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ErrorCode, MirrorError } from '../domain/errors.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
 import type { UndecidedTable, VendorKey } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type Statement } from './sql/statement.ts';
 
 const leftOut: ErrorCode = 'list_refuted';
 const isLeftOut = 'The list leaves it out, though a read by id shows it.';

@@ -19,9 +19,8 @@ import { movingFields, neededFields } from '../domain/vendor.ts';
 import { changedValues, isEdited, type Difference } from './acceptance.ts';
 import type { Findings } from './findings.ts';
 import { lastCompleteBefore, type Run } from './runs.ts';
-import type { Connection } from './sql/statement.ts';
+import { statement, type Connection, type None, type Snapshot, type Statement } from './sql/statement.ts';
 import type { VendorKey } from './sql/schema.ts';
-import { statement, type None, type Snapshot, type Statement } from './sql/statement.ts';
 
 /** So many differences in succession. */
 const enough = 4;

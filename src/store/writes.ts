@@ -7,18 +7,18 @@ import type { Vendor } from '../domain/vendor.ts';
 import type { ProcessLock } from '../domain/processes.ts';
 import type { Marks } from './marks.ts';
 import type { Database } from './sql/database.ts';
-import type { Connection } from './sql/statement.ts';
-import type { CreationTable, EditTable, VendorKey } from './sql/schema.ts';
 import {
   columns,
   mirrorSql,
   ofVendor,
   statement,
+  numbersIn,
+  type Connection,
   type At,
   type None,
   type Statement,
-  numbersIn,
 } from './sql/statement.ts';
+import type { CreationTable, EditTable, VendorKey } from './sql/schema.ts';
 import { ChildRows, VendorRows } from './vendors.ts';
 
 interface NewEdit {

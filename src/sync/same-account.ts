@@ -11,9 +11,8 @@
  */
 import type { VendorsApi } from '../api/vendors.ts';
 import { MirrorError } from '../domain/errors.ts';
-import { acceptAccount } from '../domain/reading.ts';
+import { acceptAccount, type VendorPage, type VendorRow } from '../domain/reading.ts';
 import { readRetryLimits } from '../domain/retry.ts';
-import type { VendorPage, VendorRow } from '../domain/reading.ts';
 import type { Store } from '../store/mirror.ts';
 
 /** So many stored vendors at least are not found in an account that is called another one. */

@@ -1,7 +1,7 @@
 /** Computes the figures of accounts. Reads many rows, so it runs in a separate thread. */
 import { inOrder } from '../../domain/concurrency.ts';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Connection } from '../sql/statement.ts';
+import { statement, type Connection, type None, type OfAccount, type Statement } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import { fieldChanges, readChanges, type FieldChange } from './change-feed.ts';
 import type {
@@ -15,7 +15,6 @@ import type {
   TodayFigures,
 } from './figures.ts';
 import { largestPayables, OwedHistory, owedReport, type OwedReport, type Payables } from './owed.ts';
-import { statement, type None, type OfAccount, type Statement } from '../sql/statement.ts';
 
 const hourMs = 3_600_000;
 /** Two days and the current hour. */

@@ -11,10 +11,9 @@ import { inOrder } from '../../domain/concurrency.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
 import { isAbsent } from '../../domain/presence.ts';
-import type { Connection } from '../sql/statement.ts';
+import { mirrorSql, runQuery, statement, numbersIn, type Connection, type Query } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { VendorKey, VersionTable } from '../sql/schema.ts';
-import { mirrorSql, runQuery, statement, type Query, numbersIn } from '../sql/statement.ts';
 import {
   cursorOf,
   cursorParts,

@@ -5,8 +5,7 @@
  * epoch with the first change that it writes (`_feed_epochs`). A cursor beyond the end of its epoch, or of an epoch that the file does not
  * know, belongs to another history and is refused. Cursors of the part that both copies share stay valid.
  */
-import type { Connection } from '../sql/statement.ts';
-import { ofConnection, statement, type None, type Statement } from '../sql/statement.ts';
+import { ofConnection, statement, type Connection, type None, type Statement } from '../sql/statement.ts';
 
 /**
  * Cursors of the change feed: `epoch:seq`. A cursor is invalid if it is from another file, from a history that was lost when a copy was

@@ -2,9 +2,8 @@
 import { inOrder } from '../../domain/concurrency.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Connection } from '../sql/statement.ts';
+import { statement, type Connection, type None } from '../sql/statement.ts';
 import { cursorParts, lastSeq } from './feed-cursor.ts';
-import { statement, type None } from '../sql/statement.ts';
 
 export interface TargetReport {
   readonly target: string;

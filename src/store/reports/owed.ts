@@ -3,10 +3,9 @@ import { sql } from 'kysely';
 import { owedText, type OwedAmount } from '../../domain/amounts.ts';
 import { timestamp } from '../../domain/clock.ts';
 import type { StateWord } from '../../domain/vendor.ts';
-import type { Connection } from '../sql/statement.ts';
+import { statement, type Connection, type None, type OfAccount, type Statement } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { OwedView } from '../sql/schema.ts';
-import { statement, type None, type OfAccount, type Statement } from '../sql/statement.ts';
 
 const dayMs = 86_400_000;
 /** A year and today. */

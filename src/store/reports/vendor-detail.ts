@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { inOrder } from '../../domain/concurrency.ts';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
-import type { Connection } from '../sql/statement.ts';
+import { columnList, noLimit, statement, type Connection, type At } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import {
   vendorColumns,
@@ -12,7 +12,6 @@ import {
   type VendorKey,
   type VendorTable,
 } from '../sql/schema.ts';
-import { columnList, noLimit, statement, type At } from '../sql/statement.ts';
 import { fieldChanges, readChanges, type Change, type FieldChange } from './change-feed.ts';
 
 /** A vendor without its history. */

@@ -4,10 +4,9 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
-import type { Connection } from '../sql/statement.ts';
+import { mirrorSql, runQuery, type Connection, type Query } from '../sql/statement.ts';
 import type { VendorKey, VendorTable } from '../sql/schema.ts';
 import { foldedText } from '../sql/folding.ts';
-import { mirrorSql, runQuery, type Query } from '../sql/statement.ts';
 
 /** Which vendors to list; omitted conditions do not filter. */
 export interface VendorFilter {

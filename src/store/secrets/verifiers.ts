@@ -15,9 +15,8 @@ import { parseInstant, timestamp, type Clock, type Random } from '../../domain/c
 import { Secret } from '../../domain/secret.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
 import { shortLockWait, type Database } from '../sql/database.ts';
-import type { Connection } from '../sql/statement.ts';
+import { columns, secretSql, statement, type Connection, type Statement } from '../sql/statement.ts';
 import type { VerifierTable } from '../sql/schema.ts';
-import { columns, secretSql, statement, type Statement } from '../sql/statement.ts';
 import type { Sealing } from './sealing.ts';
 
 /** What happened to a received code; `displaced`: it was kept, and the oldest of its kind forgotten for it. */

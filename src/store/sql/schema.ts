@@ -1,4 +1,4 @@
-/** Every table and view, column by column, as statements see them. The migrations define them. */
+/** Tables and views, column by column, as far as the code names their columns or has their rows. The migrations define them. */
 import type { Generated } from 'kysely';
 import type { Presence } from '../../domain/presence.ts';
 import type { RateWindow, Source } from '../../domain/reading.ts';
@@ -232,14 +232,6 @@ export interface AccountTable {
   callback_proven_at: Generated<string | null>;
 }
 
-interface ServiceKnowledgeTable {
-  service: string;
-  first_page: number | null;
-  asked_at: string | null;
-  largest_page: number;
-  counts_lists: number;
-}
-
 export interface ShownStateTable {
   account_id: string;
   /** -1: vendors without a state. */
@@ -247,12 +239,10 @@ export interface ShownStateTable {
   shown_by: 'list' | 'filter';
 }
 
-/** The mirror file. */
+/** The tables of the mirror that statements are built for; those in words name their columns themselves. */
 export interface MirrorTables {
   _accounts: AccountTable;
-  _added_accounts: { account_id: string; connection: string; added_at: string };
   mirror_identity: IdentityTable;
-  _service_knowledge: ServiceKnowledgeTable;
   _reading_counter: CounterTable;
   _clock_set_back: { read_seq: number; noticed_at: string };
   vendors: VendorTable;
@@ -272,15 +262,12 @@ export interface MirrorTables {
   _creations: CreationTable;
   _edits: EditTable;
   _requests: RequestTable;
-  _rate_waits: RateWaitTable;
   _daemon_files: DaemonFileTable;
   _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
   _shown_states: ShownStateTable;
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
-  _refusals: RefusalTable;
   _unknown_callbacks: UnknownCallbackTable;
-  _publications: PublicationTable;
   _lagging_lists: { account_id: string; behind_ms: number; seen_ms: number };
   _lagging_copies: {
     account_id: string;
@@ -290,14 +277,9 @@ export interface MirrorTables {
     wait_ms: number;
     age_ms: number;
   };
+  _unsteady_fields: VendorKey & { field: string; changes: number; run_id: number; is_found: number };
   _known_fields: { account_id: string; field: string; first_seen_at: string };
-  _detail_fields: DetailFieldTable;
-  _unsteady_fields: UnsteadyFieldTable;
-  payables: PayablesView;
-  owed: OwedView;
-  vendor_changes: VendorChangesView;
   freshness: FreshnessView;
-  webhook_health: WebhookHealthView;
 }
 
 /** A callback that leads to this installation and that other secrets registered. */
@@ -305,21 +287,6 @@ export interface UnknownCallbackTable {
   account_id: string;
   callbackid: number;
   found_at: string;
-}
-
-export interface UnsteadyFieldTable extends VendorKey {
-  field: string;
-  changes: number;
-  run_id: number;
-  is_found: number;
-}
-
-export interface DetailFieldTable {
-  account_id: string;
-  field: string;
-  vendorids: string;
-  learned_at: string | null;
-  is_shown: Generated<number>;
 }
 
 export type VisStateSource = 'reported' | 'inferred';
@@ -456,28 +423,6 @@ export interface OwedView {
   overdue_minor: number | bigint | null;
   minor_digits: number | null;
   unreadable: number;
-}
-
-interface PayablesView extends VendorKey {
-  vendor_name: string | null;
-  state: StateWord;
-  currency: string;
-  /** 0 where the service has no amount, null where its text is not a decimal number. */
-  outstanding: number | null;
-  overdue: number | null;
-  outstanding_minor: number | bigint | null;
-  overdue_minor: number | bigint | null;
-  minor_digits: number;
-}
-
-interface VendorChangesView extends VendorKey {
-  seq: number;
-  at: string;
-  vendor_name: string | null;
-  field: string;
-  old: string | null;
-  new: string | null;
-  learned_by: Source;
 }
 
 export interface RegistrationRefusalTable {
