@@ -10,7 +10,7 @@
 import type { CallbacksApi } from '../api/callbacks.ts';
 import type { Installation } from '../app/installation.ts';
 import { sleep } from '../domain/clock.ts';
-import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { exitStatus, MirrorError, withFullStop, type ExitStatus } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import { silentLog } from '../domain/log.ts';
 import { Secret } from '../domain/secret.ts';
@@ -121,10 +121,27 @@ export const callbacksResend: CommandHandler = async (call) => {
 export const callbacksDelete: CommandHandler = async (call) => {
   const callbackid = Number(call.args[0]);
   return change(call, async ({ installation, account, callbacks, signal, own }) => {
-    const ours = await own(callbackid);
-    await callbacks.remove(callbackid, { signal });
-    if (ours) await ours.deleted();
-    else await installation.mirror.callbacks.forgetUnknown(account, callbackid);
+    const { mirror, settings } = installation;
+    try {
+      const ours = await own(callbackid);
+      await callbacks.remove(callbackid, { signal });
+      if (ours) await ours.deleted();
+      else await mirror.callbacks.forgetUnknown(account, callbackid);
+    } catch (error) {
+      const isLeft = !settings.namedAccounts.includes(account);
+      const isBarred = error instanceof MirrorError && ['not_found', 'access_denied'].includes(error.code);
+      if (!isLeft || !isBarred) throw error;
+      // The account may be gone from the service, or have another id there: nobody could ever delete it by this one.
+      const known = await mirror.callbacks.knownCallbacks(account);
+      await mirror.callbacks.replaceCallbacks(
+        account,
+        known.filter((callback) => callback.callbackid !== callbackid),
+      );
+      printNotice(
+        call.context,
+        `${withFullStop(error.message)} So callback ${callbackid} is forgotten here. If it is still registered there, what it sends is refused.`,
+      );
+    }
     return undefined;
   });
 };

@@ -221,6 +221,27 @@ describe('callbacks', () => {
     expect((await line.run('status', ...third)).status).toBe(0);
   });
 
+  it('K12 of an account that the service no longer knows is forgotten, as nobody can delete it by that id', async () => {
+    const third = ['--account', 'third'];
+    line = await testbed({ level: 'command', service: { account: ['6BApk'] } });
+    const uri = 'https://mirror.example.com/webhooks/third/';
+    const [callback, other] = [2001, 2002].map((callbackid) => ({
+      account_id: 'third',
+      event: 'bill_vendor',
+      uri,
+      callbackid,
+    }));
+    await line.fill({
+      _accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
+      callbacks: [callback, other].map((one) => ({ ...one, verified: 1, checked_at: '2026-11-20 11:59:00.000' })),
+    });
+    const { status, stderr } = await line.run('callbacks', 'delete', '2001', ...third);
+    expect([status, stderr]).toEqual([0, expect.stringContaining('So callback 2001 is forgotten here.')]);
+    expect((await line.run('status', ...third)).stdout).toContain('callbacks delete 2002 --account third');
+    await line.run('callbacks', 'delete', '2002', ...third);
+    expect((await line.run('status', ...third)).stdout).toContain('nothing keeps it fresh.\n');
+  });
+
   it('are registered, verified, renewed and deleted, for any event', async () => {
     await line.run('sync', ...account);
     const registered = await line.run('callbacks', 'register', 'invoice.create', hook, ...account);
