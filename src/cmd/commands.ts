@@ -422,10 +422,10 @@ function declareCopy(program: ProgramCommand): void {
 function declareForget(program: ProgramCommand): void {
   program
     .command('forget')
-    .summary('remove fields or a vendor from the mirror and its history')
+    .summary('remove fields, a vendor or an account from the mirror and its history')
     .about(
-      'Removes fields (--field), which vendors.exclude must name, or one vendor (--vendor) from the mirror and its history, and overwrites the pages of the file, or rewrites the tables in PostgreSQL. The daemon must be stopped.',
-      'A forgotten vendor stays away until --undo, even if the service still lists it. The service itself is not changed.',
+      'Removes fields (--field), which vendors.exclude must name, one vendor (--vendor), or an account that is no longer mirrored (--account alone) from the mirror and its history, and overwrites the pages of the file, or rewrites the tables in PostgreSQL. The daemon must be stopped.',
+      'A forgotten vendor stays away until --undo, even if the service still lists it; a forgotten account is mirrored anew if the settings name it again. The service itself is not changed.',
       'Earlier copies keep everything: exports, files of `publish`, its rows in PostgreSQL until the daemon has started, backups, and what was sent to receivers of webhooks.',
     )
     .option('--field <name...>', 'fields that vendors.exclude names; in all accounts, or in --account')
@@ -434,7 +434,11 @@ function declareForget(program: ProgramCommand): void {
     )
     .addOption(new Option('--undo', 'let the vendor be mirrored again').conflicts('field'))
     .option('--yes', 'do not ask for confirmation')
-    .examples(['vendor-mirror forget --field phone note'], ['vendor-mirror forget --vendor 1042 --account 6BApk'])
+    .examples(
+      ['vendor-mirror forget --field phone note'],
+      ['vendor-mirror forget --vendor 1042 --account 6BApk'],
+      ['vendor-mirror forget --account 6BApk'],
+    )
     .runs(async () => (await import('./forget.ts')).forget);
 }
 

@@ -1,10 +1,12 @@
-/** `forget`: fields or a vendor go from the mirror and its history; nothing is asked of the service. */
+/** `forget`: fields, a vendor or an account go from the mirror and its history; nothing is asked of the service. */
 import { join } from 'node:path';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import { neededFields } from '../domain/vendor.ts';
 import { counted } from '../domain/size.ts';
 import { publishedFiles, publishedSchemas, type Settings } from '../settings/parse.ts';
 import { existing, Forgetter, olderCopies } from '../store/forget.ts';
+import { settingsFileOf } from '../store/files/own-files.ts';
+import { accountsNotServed } from '../store/reports/known-accounts.ts';
 import { vendorDetails } from '../store/reports/vendor-detail.ts';
 import { loadSettings, oneAccount } from './load-settings.ts';
 import { changeMirror, queryMirror } from './open-mirror.ts';
@@ -26,8 +28,11 @@ export const forget: CommandHandler<ForgetFlags> = async (call) => {
   const { context, options } = call;
   const settings = await loadSettings(call);
   const { field, vendor, undo, yes } = options;
-  if (!field && vendor === undefined)
-    throw new MirrorError('usage', 'Name what to forget: --field NAME or --vendor N.');
+  if (!field && vendor === undefined) {
+    if (options.account === undefined || undo)
+      throw new MirrorError('usage', 'Name what to forget: --field NAME, --vendor N, or --account ID alone.');
+    return forgetAccount(call, settings, options.account);
+  }
   if (field) refuseFields(field, settings);
   const isThere = await queryMirror(context, settings, () => true);
   if (!isThere) return exitStatus.done;
@@ -98,6 +103,49 @@ async function forgetVendor(call: Call, settings: Settings, vendorid: number): P
     noticeCopies(call, settings, copies);
   }
   return exitStatus.done;
+}
+
+async function forgetAccount(call: Call<ForgetFlags>, settings: Settings, account: string): Promise<ExitStatus> {
+  const { context, options } = call;
+  refuseMirrored(settings, account);
+  const served = { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) };
+  const left = await queryMirror(context, settings, (snapshot) => accountsNotServed(snapshot, served));
+  if (!left) return exitStatus.done;
+  if (!left.has(account))
+    throw new MirrorError(
+      'usage',
+      `Another settings file of this mirror names ${account}: take it out of that one first.`,
+    );
+  const question = (): Promise<string> =>
+    Promise.resolve(`Forget the account ${account}, with all its vendors and their history? This cannot be undone.`);
+  if (!(await isConfirmed(context, question, options.yes))) {
+    printNotice(context, 'Nothing was done.');
+    return exitStatus.incomplete;
+  }
+  const { vendors, callbacks } = await forgetting(call, settings, (mirror) => mirror.account(account));
+  const copies = copiesOf(settings);
+  if (options.json) printJson(context, { ok: true, account, vendors, callbacks, copies });
+  else {
+    printText(context, `${account} is forgotten, with ${counted(vendors, 'vendor')}, and ${overwritten(settings)}.`);
+    for (const callbackid of callbacks)
+      printNotice(
+        context,
+        `Its callback ${callbackid} may still be registered; what the service sends there is refused.`,
+      );
+    noticeCopies(call, settings, copies);
+  }
+  return exitStatus.done;
+}
+
+/** @throws MirrorError `usage` for an account that is mirrored: the next sweep would bring it back. */
+function refuseMirrored({ namedAccounts, accountsOfFile }: Settings, account: string): void {
+  if (!namedAccounts.includes(account)) return;
+  throw new MirrorError(
+    'usage',
+    accountsOfFile.some(({ id }) => id === account)
+      ? `${account} is still mirrored: take it out of \`accounts\` in the settings first.`
+      : `${account} is still mirrored: run \`vendor-mirror accounts remove ${account}\` first.`,
+  );
 }
 
 async function readmit(call: Call, settings: Settings, vendorid: number): Promise<ExitStatus> {

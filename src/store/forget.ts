@@ -1,13 +1,15 @@
 /**
- * Forgets fields or a vendor: in every row, in the history, in the bytes of the file and its journal, or of the tables of a server. No daemon
+ * Forgets fields, a vendor or an account: in every row, in the history, in the bytes of the file and its journal, or of the tables of a server. No daemon
  * may run meanwhile, because all of it is rebuilt, and because one with other settings would bring fields back.
  *
  * In a file, rows are deleted with `secure_delete`, the file is rebuilt with VACUUM, because earlier deletions left their bytes in free pages
  * and gaps, and the journal is emptied. Of PostgreSQL, all tables are rewritten (`postgres/rewrite.ts`); its own journal, standbys and backups
  * are its administrator's. Everything before is one transaction, and the next `forget` completes what a killed one left undone. A
  * forgotten vendor stays away while the service still lists it; for that its id is kept (`_forgotten_vendors`), and it counts as seen, so
- * that the list can still be proven complete.
+ * that the list can still be proven complete. Those ids stay where the whole account is forgotten, which only one is that no settings name any
+ * more: should it be mirrored again, they stay away.
  */
+import { sql } from 'kysely';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { timestamp, type Clock } from '../domain/clock.ts';
@@ -134,6 +136,24 @@ export class Forgetter {
     return known;
   }
 
+  /**
+   * Forgets an account with all its rows, but for the ids of vendors that were forgotten before. Nobody mirrors it any more, says the caller.
+   * Repeating the call completes one that was killed.
+   * @returns how many vendors of it were stored, and which callbacks of it were known.
+   * @throws MirrorError as `fields`.
+   */
+  async account(account_id: string): Promise<ForgottenAccount> {
+    const { connection: db } = this.#database;
+    const forgotten = await this.#database.write(() => {
+      writeAllAgain(db);
+      return forgetRowsOf(db, account_id);
+    });
+    await this.#place.overwrite();
+    // What names it stays until then, so that it can be asked for again.
+    await this.#database.write(() => deleteOf(db, '_accounts', account_id));
+    return forgotten;
+  }
+
   close(): Promise<void> {
     return this.#place.close();
   }
@@ -143,6 +163,11 @@ export class Forgetter {
 interface ForgottenFields {
   readonly vendors: number;
   readonly versions: number;
+}
+
+interface ForgottenAccount {
+  readonly vendors: number;
+  readonly callbacks: readonly number[];
 }
 
 /** Rows that are read at a time. */
@@ -346,6 +371,54 @@ async function forgetVendor(db: Connection, key: VendorKey, at: string): Promise
   ).send(key);
   forgotten.add(key, at);
   return true;
+}
+
+/** Tables with rows of an account, besides those with rows of its vendors, its own in `_accounts`, and the ids of forgotten vendors. */
+const ofAccounts = [
+  '_notify_queue',
+  'deliveries',
+  'runs',
+  'gateways',
+  'callbacks',
+  '_added_accounts',
+  '_announced_since',
+  '_creations',
+  '_detail_fields',
+  '_known_fields',
+  '_lagging_lists',
+  '_not_honoured',
+  '_page_confirmations',
+  '_refusals',
+  '_registration_refusals',
+  '_request_failures',
+  '_shown_states',
+  '_sweep_requests',
+  '_unknown_callbacks',
+  '_webhook_days',
+] as const;
+
+/** Runs inside a transaction. */
+async function forgetRowsOf(db: Connection, account_id: string): Promise<ForgottenAccount> {
+  const stored = statement(db)<{ account_id: string }, { vendors: number }>`
+    SELECT count(*) AS vendors FROM vendors WHERE account_id = ${'account_id'}`;
+  const known = statement(db)<{ account_id: string }, { callbackid: number }>`
+    SELECT callbackid FROM callbacks WHERE account_id = ${'account_id'} ORDER BY callbackid`;
+  const { vendors = 0 } = (await stored.get({ account_id })) ?? {};
+  const callbacks = (await known.all({ account_id })).map(({ callbackid }) => callbackid);
+  for (const table of [...ofVendors, ...ofAccounts]) deleteOf(db, table, account_id);
+  return { vendors, callbacks };
+}
+
+/** All tables that are emptied of a forgotten account. */
+export const emptiedTables: readonly string[] = [...ofVendors, ...ofAccounts, '_accounts'];
+
+type OfAccounts = (typeof ofVendors)[number] | (typeof ofAccounts)[number] | '_accounts';
+
+function deleteOf(db: Connection, table: OfAccounts, account_id: string): void {
+  statement<{ account_id: string }>(
+    db,
+    (at) => sql`DELETE FROM ${sql.table(table)} WHERE account_id = ${at('account_id')}`,
+  ).send({ account_id });
 }
 
 /** Overwrites deleted data in the file and its journal. */

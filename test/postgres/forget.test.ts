@@ -112,6 +112,15 @@ describe.skipIf(isMissing(missingPostgres))('forget, in PostgreSQL', () => {
     await at.run('sync');
     await expectSame(at);
     expect(await standing(at.to, name)).toEqual([name]);
+    for (const { folder } of [at.file, at.there]) {
+      const path = join(folder, 'mirror.yaml');
+      writeFileSync(path, readFileSync(path, 'utf8').replace('accounts: [6BApk]', 'accounts: [other]'));
+    }
+    const [, left] = await at.run('forget', '--account', '6BApk', '--yes');
+    expect([left.status, left.stdout]).toEqual([0, expect.stringContaining('with 30 vendors, and the tables were')]);
+    await expectSame(at);
+    expect(await askPostgres(at.to, 'SELECT * FROM vendor_mirror.owed')).toEqual([]);
+    expect(await standing(at.to, name)).toEqual([]);
   });
 
   it('is refused while a daemon serves the mirror; what a reader holds is told, and gone after the next time', async () => {

@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ask, otherConnection } from '../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 let line: Testbed<'command'>;
@@ -20,7 +21,7 @@ describe('forget', () => {
       expect(outcome.status).toBe(status);
       return outcome.stdout + outcome.stderr;
     };
-    expect(await refused(64)).toContain('--field NAME or --vendor N');
+    expect(await refused(64)).toContain('--field NAME, --vendor N, or --account ID alone');
     expect(await refused(64, '--field', 'updated_at', '--yes')).toContain(
       'updated_at cannot be forgotten: the mirror needs it to stay correct.',
     );
@@ -80,5 +81,55 @@ describe('forget', () => {
     await line.run('sync', '--account', '6BApk');
     const shown = await line.run('vendors', 'show', String(vendorid), '--account', '6BApk');
     expect(shown.stdout).toContain(vendor_name);
+  });
+
+  it('removes an account that is no longer mirrored, with what is owed by it', async () => {
+    const service = { account: ['6BApk', 'third'] };
+    const line = await testbed({ level: 'command', service, settings: 'accounts: [6BApk, third]' });
+    await line.run('sync');
+    const owed = () => ask(line.database, 'SELECT DISTINCT account_id FROM owed ORDER BY 1');
+    expect(owed()).toEqual([{ account_id: '6BApk' }, { account_id: 'third' }]);
+    const forgetThird = ['forget', '--account', 'third', '--yes'];
+    expect(await line.run(...forgetThird)).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining('third is still mirrored: take it out of `accounts` in the settings') as string,
+    });
+    const settings = readFileSync(line.settings, 'utf8');
+    writeFileSync(line.settings, settings.replace('[6BApk, third]', '[6BApk]'));
+    const callback = { callbackid: 2001, event: 'bill_vendor', uri: 'https://a.example/', verified: 1, checked_at: '' };
+    await line.fill({ callbacks: [{ account_id: 'third', ...callback }] });
+    expect(await line.run('forget', '--account', 'third', '--undo', '--yes')).toMatchObject({ status: 64 });
+    const { status, stdout, stderr } = await line.run(...forgetThird);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^third is forgotten, with \d+ vendors, and the file was overwritten\.$/m),
+    ]);
+    expect(stderr).toContain('Its callback 2001 may still be registered');
+    expect(owed()).toEqual([{ account_id: '6BApk' }]);
+    expect(await line.run(...forgetThird)).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining('The settings do not name the account third') as string,
+    });
+    expect((await line.run('sync')).status).toBe(0);
+
+    await line.run('accounts', 'add', 'third');
+    expect(await line.run(...forgetThird)).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining('run `vendor-mirror accounts remove third` first') as string,
+    });
+  });
+
+  it('leaves an account that another settings file of the mirror names', async () => {
+    const service = { account: ['6BApk', 'third'] };
+    const line = await testbed({ level: 'command', service, settings: 'accounts: [6BApk, third]' });
+    await line.run('sync');
+    writeFileSync(line.settings, readFileSync(line.settings, 'utf8').replace('[6BApk, third]', '[6BApk]'));
+    otherConnection(line.database).exec(
+      `UPDATE _accounts SET settings_file = '/other.yaml' WHERE account_id = 'third'`,
+    );
+    expect(await line.run('forget', '--account', 'third', '--yes')).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining('Another settings file of this mirror names third') as string,
+    });
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { takeSideLock } from '../../../src/store/files/locks.ts';
-import { Forgetter } from '../../../src/store/forget.ts';
+import { emptiedTables, Forgetter } from '../../../src/store/forget.ts';
 import { failureOf } from '../../support/failure.ts';
 import { migrations, otherConnection } from '../../support/mirror-file.ts';
 import { account } from '../../support/names.ts';
@@ -152,5 +152,46 @@ describe('a forgotten vendor', () => {
   it('is refused if the mirror never had it, and nothing is stored', async () => {
     expect(await (await forgetter()).vendor(account, 999_999)).toBe(false);
     expect(at.query('SELECT * FROM _forgotten_vendors')).toEqual([]);
+  });
+});
+
+describe('a forgotten account', () => {
+  it('is in no table and nowhere in the file, but for the ids of vendors that were forgotten before', async () => {
+    const mirror = await forgetter();
+    await mirror.vendor(account, at.sandbox.vendors(account).listed()[1]!['vendorid'] as number);
+    const tables = at
+      .query<{ name: string }>(
+        `SELECT t.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND t.schema = 'main' AND c.name = 'account_id' ORDER BY t.name`,
+      )
+      .map((table) => table.name);
+    const holding = () =>
+      tables.filter((table) => at.query(`SELECT 1 FROM "${table}" WHERE account_id = ? LIMIT 1`, account).length > 0);
+    expect(holding()).toEqual(
+      expect.arrayContaining(['_accounts', '_balance_spans', '_known_fields', 'runs', 'vendors']),
+    );
+
+    const { vendors } = at.query<{ vendors: number }>('SELECT count(*) AS vendors FROM vendors')[0]!;
+    expect(await mirror.account(account)).toEqual({ vendors, callbacks: [] });
+    expect(holding()).toEqual(['_forgotten_vendors']);
+    expect(standing(name, oldPhone, newPhone, street)).toEqual([]);
+    // As one does that was killed before.
+    expect(await mirror.account(account)).toEqual({ vendors: 0, callbacks: [] });
+    await mirror.close();
+  });
+
+  it('leaves no table out: each that names an account is emptied', () => {
+    const tables = at
+      .query<{ name: string }>(
+        `SELECT t.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND t.schema = 'main' AND c.name = 'account_id' ORDER BY t.name`,
+      )
+      .map((table) => table.name);
+    expect(tables.filter((table) => !emptiedTables.includes(table))).toEqual([
+      '_forgotten_vendors',
+      '_freshness_types',
+      '_owed_types',
+      '_webhook_health_types',
+    ]);
   });
 });
