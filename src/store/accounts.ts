@@ -14,47 +14,40 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { KeptAccounts } from '../settings/parse.ts';
 import { keptAccounts, mayStopServing, type ServedAccounts } from './reports/known-accounts.ts';
 import type { Database } from './sql/database.ts';
-import { statement, type Connection, type OfAccount, type Statement } from './sql/statement.ts';
+import { statement, Operations, type OfAccount } from './sql/statement.ts';
 import type { MirrorTables } from './sql/schema.ts';
 
 /** Accounts that commands added to those of the settings, and accounts that commands paused. */
-export class AccountRegister {
+export class AccountRegister extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #add: Statement<OfAccount & { connection: string; addedAt: string }>;
-  readonly #remove: Statement<OfAccount>;
-  readonly #know: Statement<OfAccount & { addedAt: string }>;
-  readonly #pause: Statement<OfAccount & { pausedSince: string }>;
-  readonly #resume: Statement<OfAccount>;
-  readonly #counts: Statement<OfAccount, { accepted: number; miscounted: number }>;
-  readonly #accept: Statement<OfAccount & { accepted: number; acceptedAt: string | null }>;
-  readonly #miscount: Statement<OfAccount & { miscounted: number }>;
+  readonly #add = statement(this.db)<OfAccount & { connection: string; addedAt: string }>`
+    INSERT INTO _added_accounts (account_id, connection, added_at)
+    VALUES (${'accountId'}, ${'connection'}, ${'addedAt'})
+     ON CONFLICT DO NOTHING`;
+  readonly #remove = statement(this.db)<OfAccount>`DELETE FROM _added_accounts WHERE account_id = ${'accountId'}`;
+  readonly #know = statement(this.db)<OfAccount & { addedAt: string }>`
+    INSERT INTO _accounts (account_id, added_at)
+    VALUES (${'accountId'}, ${'addedAt'}) ON CONFLICT DO NOTHING`;
+  readonly #pause = statement(this.db)<OfAccount & { pausedSince: string }>`
+    UPDATE _accounts SET paused_since = ${'pausedSince'}
+    WHERE account_id = ${'accountId'} AND paused_since IS NULL`;
+  readonly #resume = statement(this.db)<OfAccount>`
+    UPDATE _accounts SET paused_since = NULL WHERE account_id = ${'accountId'} AND paused_since IS NOT NULL`;
+  readonly #counts = statement(this.db)<OfAccount, { accepted: number; miscounted: number }>`
+    SELECT accepted_unreadable AS accepted, miscounted FROM _accounts WHERE account_id = ${'accountId'}`;
+  readonly #accept = statement(this.db)<OfAccount & { accepted: number; acceptedAt: string | null }>`
+    UPDATE _accounts SET accepted_unreadable = ${'accepted'}, accepted_at = ${'acceptedAt'}
+    WHERE account_id = ${'accountId'}`;
+  readonly #miscount = statement(this.db)<OfAccount & { miscounted: number }>`
+    UPDATE _accounts SET miscounted = ${'miscounted'} WHERE account_id = ${'accountId'}`;
   /** The last state, and its `PRAGMA data_version`, which changes when another connection commits. */
   #seen: { readonly version: string | undefined; readonly kept: KeptAccounts } | undefined;
 
   constructor(database: Database, clock: Clock) {
-    const { connection: db } = database;
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
-    this.#add = statement(db)`
-      INSERT INTO _added_accounts (account_id, connection, added_at)
-      VALUES (${'accountId'}, ${'connection'}, ${'addedAt'})
-       ON CONFLICT DO NOTHING`;
-    this.#remove = statement(db)`DELETE FROM _added_accounts WHERE account_id = ${'accountId'}`;
-    this.#know = statement(db)`
-      INSERT INTO _accounts (account_id, added_at)
-      VALUES (${'accountId'}, ${'addedAt'}) ON CONFLICT DO NOTHING`;
-    this.#pause = statement(db)`
-      UPDATE _accounts SET paused_since = ${'pausedSince'}
-      WHERE account_id = ${'accountId'} AND paused_since IS NULL`;
-    this.#resume = statement(db)`
-      UPDATE _accounts SET paused_since = NULL WHERE account_id = ${'accountId'} AND paused_since IS NOT NULL`;
-    this.#counts = statement(db)<OfAccount, { accepted: number; miscounted: number }>`
-      SELECT accepted_unreadable AS accepted, miscounted FROM _accounts WHERE account_id = ${'accountId'}`;
-    this.#accept = statement(db)`
-      UPDATE _accounts SET accepted_unreadable = ${'accepted'}, accepted_at = ${'acceptedAt'}
-      WHERE account_id = ${'accountId'}`;
-    this.#miscount = statement(db)`UPDATE _accounts SET miscounted = ${'miscounted'} WHERE account_id = ${'accountId'}`;
   }
 
   /** @returns false where it was added before; then nothing changes. */
@@ -134,22 +127,16 @@ type AccountRow = Pick<
 >;
 
 /** The accounts of the mirror, and which settings file names each. Each method runs inside a transaction. */
-export class AccountRows {
-  readonly #insert: Statement<{ account_id: string; added_at: string }>;
-  readonly #accounts: Statement<object, AccountRow>;
-  readonly #setServed: Statement<AccountRow>;
-
-  constructor(db: Connection) {
-    this.#insert = statement(db)`
-      INSERT INTO _accounts (account_id, added_at) VALUES (${'account_id'}, ${'added_at'})
-      ON CONFLICT DO NOTHING`;
-    this.#accounts = statement(db)`
-      SELECT account_id, not_served_since, settings_file, connection FROM _accounts ORDER BY account_id`;
-    this.#setServed = statement(db)`
-      UPDATE _accounts SET not_served_since = ${'not_served_since'}, settings_file = ${'settings_file'},
-        connection = ${'connection'}
-      WHERE account_id = ${'account_id'}`;
-  }
+export class AccountRows extends Operations {
+  readonly #insert = statement(this.db)<{ account_id: string; added_at: string }>`
+    INSERT INTO _accounts (account_id, added_at) VALUES (${'account_id'}, ${'added_at'})
+    ON CONFLICT DO NOTHING`;
+  readonly #accounts = statement(this.db)<object, AccountRow>`
+    SELECT account_id, not_served_since, settings_file, connection FROM _accounts ORDER BY account_id`;
+  readonly #setServed = statement(this.db)<AccountRow>`
+    UPDATE _accounts SET not_served_since = ${'not_served_since'}, settings_file = ${'settings_file'},
+      connection = ${'connection'}
+    WHERE account_id = ${'account_id'}`;
 
   add(accountId: string, now: number): void {
     this.#insert.send({ account_id: accountId, added_at: timestamp(now) });

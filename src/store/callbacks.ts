@@ -6,7 +6,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Callback } from '../domain/vendor.ts';
 import type { Database } from './sql/database.ts';
 import type { CallbackTable, RegistrationRefusalTable, UnknownCallbackTable } from './sql/schema.ts';
-import { columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
+import { columns, mirrorSql, statement, Operations } from './sql/statement.ts';
 
 /** A refused registration: its event, the error that refused it, how often since when, and when it is tried again. */
 export type RegistrationRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
@@ -32,63 +32,53 @@ function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_a
 
 const ofRefusal = ['refused_at', 'code', 'message', 'remedy', 'uri', 'attempts', 'retry_at'] as const;
 
-export class Callbacks {
+export class Callbacks extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #known: Statement<{ account_id: string }, Shown>;
-  readonly #clear: Statement<{ account_id: string }>;
-  readonly #insert: Statement<CallbackTable>;
-  readonly #leftBehind: Statement<object, { account_id: string; callbackid: number }>;
-  readonly #unverify: Statement<{ account_id: string; callbackid: number }>;
-  readonly #refused: Statement<{ account_id: string }, RegistrationRefusal>;
-  readonly #forgive: Statement<{ account_id: string; event: string }>;
-  readonly #refuse: Statement<RegistrationRefusalTable>;
-  readonly #prove: Statement<{ account_id: string; at: string }>;
-  readonly #endWaits: Statement<{ account_id: string }>;
-  readonly #unknown: Statement<{ account_id: string }, Pick<UnknownCallbackTable, 'callbackid'>>;
-  readonly #notice: Statement<UnknownCallbackTable>;
-  readonly #dismiss: Statement<{ account_id: string; callbackid: number }>;
+  readonly #known = statement(this.db)<{ account_id: string }, Shown>`
+    SELECT callbackid, event, uri, verified, checked_at FROM callbacks
+    WHERE account_id = ${'account_id'} ORDER BY callbackid`;
+  readonly #clear = statement(this.db)<{ account_id: string }>`
+    DELETE FROM callbacks WHERE account_id = ${'account_id'}`;
+  readonly #insert = statement<CallbackTable>(this.db, (at) =>
+    mirrorSql
+      .insertInto('callbacks')
+      .values(columns(at, ['account_id', 'callbackid', 'event', 'uri', 'verified', 'checked_at'])),
+  );
+  readonly #leftBehind = statement(this.db)<object, { account_id: string; callbackid: number }>`
+    SELECT account_id, callbackid FROM callbacks JOIN _accounts USING (account_id)
+    WHERE not_served_since IS NOT NULL ORDER BY account_id, callbackid`;
+  readonly #unverify = statement(this.db)<{ account_id: string; callbackid: number }>`
+    UPDATE callbacks SET verified = '0'
+    WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
+  readonly #refused = statement(this.db)<{ account_id: string }, RegistrationRefusal>`
+    SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
+    WHERE account_id = ${'account_id'} ORDER BY event`;
+  readonly #forgive = statement(this.db)<{ account_id: string; event: string }>`
+    DELETE FROM _registration_refusals WHERE account_id = ${'account_id'} AND event = ${'event'}`;
+  readonly #refuse = statement<RegistrationRefusalTable>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_registration_refusals')
+      .values({ ...columns(at, ['account_id', 'event']), ...columns(at, ofRefusal) })
+      .onConflict((conflict) => conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ofRefusal))),
+  );
+  readonly #prove = statement(this.db)<{ account_id: string; at: string }>`
+    UPDATE _accounts SET callback_proven_at = ${'at'} WHERE account_id = ${'account_id'}`;
+  readonly #endWaits = statement(this.db)<{ account_id: string }>`
+    UPDATE _registration_refusals SET retry_at = NULL WHERE account_id = ${'account_id'}`;
+  readonly #unknown = statement(this.db)<{ account_id: string }, Pick<UnknownCallbackTable, 'callbackid'>>`
+    SELECT callbackid FROM _unknown_callbacks WHERE account_id = ${'account_id'}`;
+  readonly #notice = statement<UnknownCallbackTable>(this.db, (at) =>
+    mirrorSql.insertInto('_unknown_callbacks').values(columns(at, ['account_id', 'callbackid', 'found_at'])),
+  );
+  readonly #dismiss = statement(this.db)<{ account_id: string; callbackid: number }>`
+    DELETE FROM _unknown_callbacks
+    WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
 
   constructor(database: Database, clock: Clock) {
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
-    const { connection: db } = database;
-    this.#known = statement(db)`
-      SELECT callbackid, event, uri, verified, checked_at FROM callbacks
-      WHERE account_id = ${'account_id'} ORDER BY callbackid`;
-    this.#clear = statement(db)`DELETE FROM callbacks WHERE account_id = ${'account_id'}`;
-    this.#insert = statement(db, (at) =>
-      mirrorSql
-        .insertInto('callbacks')
-        .values(columns(at, ['account_id', 'callbackid', 'event', 'uri', 'verified', 'checked_at'])),
-    );
-    this.#leftBehind = statement(db)`
-      SELECT account_id, callbackid FROM callbacks JOIN _accounts USING (account_id)
-      WHERE not_served_since IS NOT NULL ORDER BY account_id, callbackid`;
-    this.#unverify = statement(db)`
-      UPDATE callbacks SET verified = '0'
-      WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
-    this.#refused = statement(db)`
-      SELECT event, refused_at, code, message, remedy, uri, attempts, retry_at FROM _registration_refusals
-      WHERE account_id = ${'account_id'} ORDER BY event`;
-    this.#forgive = statement(db)`
-      DELETE FROM _registration_refusals WHERE account_id = ${'account_id'} AND event = ${'event'}`;
-    this.#refuse = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_registration_refusals')
-        .values({ ...columns(at, ['account_id', 'event']), ...columns(at, ofRefusal) })
-        .onConflict((conflict) => conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ofRefusal))),
-    );
-    this.#prove = statement(db)`UPDATE _accounts SET callback_proven_at = ${'at'} WHERE account_id = ${'account_id'}`;
-    this.#endWaits = statement(db)`
-      UPDATE _registration_refusals SET retry_at = NULL WHERE account_id = ${'account_id'}`;
-    this.#unknown = statement(db)`SELECT callbackid FROM _unknown_callbacks WHERE account_id = ${'account_id'}`;
-    this.#notice = statement(db, (at) =>
-      mirrorSql.insertInto('_unknown_callbacks').values(columns(at, ['account_id', 'callbackid', 'found_at'])),
-    );
-    this.#dismiss = statement(db)`
-      DELETE FROM _unknown_callbacks
-      WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
   }
 
   /** Our callbacks, without their path tokens, as the service last showed them. */

@@ -16,6 +16,7 @@ import {
   ofVendor,
   runQuery,
   statement,
+  Operations,
   type Connection,
   type None,
   type At,
@@ -58,27 +59,34 @@ const roomForMarks = 10_000;
 /** Whether there is room for the mark of a vendor. */
 type RoomCheck = (key: VendorKey) => Promise<boolean>;
 
-export class Deliveries {
+export class Deliveries extends Operations {
   readonly #database: Database;
   readonly #marks: Marks;
   readonly #sweeps: SweepRequestWriter;
-  readonly #insert: Statement<Omit<DeliveryTable, 'id'>>;
+  readonly #insert = statement<Omit<DeliveryTable, 'id'>>(this.db, (at) =>
+    mirrorSql.insertInto('deliveries').values(columns(at, journalled)),
+  );
   readonly #roomFor: (keys: readonly VendorKey[]) => RoomCheck;
   readonly #open: Statement<VendorKey, OpenDelivery>;
   readonly #lastUnanswered: Statement<VendorKey, { received_at: string | null }>;
   readonly #settle: Statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
-  readonly #givenUp: Statement<{ account_id: string }, ParkedDeliveries>;
+  // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
+  readonly #givenUp = statement(this.db)<{ account_id: string }, ParkedDeliveries>`
+    SELECT object_id AS vendorid, max(id) AS "upTo" FROM deliveries INDEXED BY deliveries_unsettled
+    WHERE account_id = ${'account_id'} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
+    GROUP BY object_id`;
   readonly #parked: Statement<{ account: string | null; vendorid: number | null }, VendorKey>;
-  readonly #last: Statement<None, { id: number | null }>;
-  readonly #arrived: Statement<{ after: number }, { account_id: string }>;
+  readonly #last = statement(this.db)<None, { id: number | null }>`SELECT max(id) AS id FROM deliveries`;
+  readonly #arrived = statement(this.db)<{ after: number }, { account_id: string }>`
+    SELECT DISTINCT account_id FROM deliveries WHERE id > ${'after'}`;
   #accepted = 0;
 
   constructor(database: Database, marks: Marks, sweeps: SweepRequestWriter) {
+    super(database.connection);
     const { connection: db } = database;
     this.#database = database;
     this.#marks = marks;
     this.#sweeps = sweeps;
-    this.#insert = statement(db, (at) => mirrorSql.insertInto('deliveries').values(columns(at, journalled)));
     this.#roomFor = roomCheck(db);
     const isAbout = (at: At<VendorKey>): RawBuilder<unknown> =>
       sql`account_id = ${at('account_id')} AND object_id = ${at('vendorid')}`;
@@ -100,14 +108,7 @@ export class Deliveries {
         UPDATE deliveries SET outcome = ${at('outcome')}, settled_at = ${at('settled_at')}
         WHERE ${isAbout(at)} AND id <= ${at('upTo')} AND outcome IN ('pending', 'parked')`,
     );
-    // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
-    this.#givenUp = statement(db)`
-      SELECT object_id AS vendorid, max(id) AS "upTo" FROM deliveries INDEXED BY deliveries_unsettled
-      WHERE account_id = ${'account_id'} AND outcome IN ('pending', 'parked') AND outcome = 'parked'
-      GROUP BY object_id`;
     this.#parked = parkedVendors(db);
-    this.#last = statement(db)`SELECT max(id) AS id FROM deliveries`;
-    this.#arrived = statement(db)`SELECT DISTINCT account_id FROM deliveries WHERE id > ${'after'}`;
   }
 
   /** How many deliveries this process has received. */
@@ -252,45 +253,44 @@ function parkedVendors(db: Connection): Statement<{ account: string | null; vend
  * Requests for a sweep by deliveries whose vendor cannot be marked. Each raises the generation of its account's single row, in the
  * transaction that journals the delivery.
  */
-export class SweepRequestWriter {
+export class SweepRequestWriter extends Operations {
   readonly #counter: ReadingCounter;
-  readonly #callbacks: Statement<{ account_id: string }, { callbackid: number }>;
-  readonly #ask: Statement<{
+  readonly #callbacks = statement<{ account_id: string }, { callbackid: number }>(this.db, (at) =>
+    mirrorSql.selectFrom('callbacks').select('callbackid').where('account_id', '=', at('account_id')),
+  );
+  readonly #ask = statement<{
     account_id: string;
     asked_at: string;
     now: number;
     callback_ids: number;
     callback_id_at: string | null;
-  }>;
+  }>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_sweep_requests')
+      .values({
+        account_id: at('account_id'),
+        generation: 1,
+        asked_at: at('asked_at'),
+        asked_ms: at('now'),
+        last_ms: at('now'),
+        callback_ids: at('callback_ids'),
+        callback_id_at: at('callback_id_at'),
+      })
+      .onConflict((conflict) =>
+        conflict.column('account_id').doUpdateSet({
+          generation: sql`_sweep_requests.generation + 1`,
+          asked_at: sql`coalesce(_sweep_requests.asked_at, excluded.asked_at)`,
+          asked_ms: sql`coalesce(_sweep_requests.asked_ms, excluded.asked_ms)`,
+          last_ms: at('now'),
+          callback_ids: sql`_sweep_requests.callback_ids + excluded.callback_ids`,
+          callback_id_at: sql`coalesce(excluded.callback_id_at, _sweep_requests.callback_id_at)`,
+        }),
+      ),
+  );
 
   constructor(db: Connection, counter: ReadingCounter) {
+    super(db);
     this.#counter = counter;
-    this.#callbacks = statement(db, (at) =>
-      mirrorSql.selectFrom('callbacks').select('callbackid').where('account_id', '=', at('account_id')),
-    );
-    this.#ask = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_sweep_requests')
-        .values({
-          account_id: at('account_id'),
-          generation: 1,
-          asked_at: at('asked_at'),
-          asked_ms: at('now'),
-          last_ms: at('now'),
-          callback_ids: at('callback_ids'),
-          callback_id_at: at('callback_id_at'),
-        })
-        .onConflict((conflict) =>
-          conflict.column('account_id').doUpdateSet({
-            generation: sql`_sweep_requests.generation + 1`,
-            asked_at: sql`coalesce(_sweep_requests.asked_at, excluded.asked_at)`,
-            asked_ms: sql`coalesce(_sweep_requests.asked_ms, excluded.asked_ms)`,
-            last_ms: at('now'),
-            callback_ids: sql`_sweep_requests.callback_ids + excluded.callback_ids`,
-            callback_id_at: sql`coalesce(excluded.callback_id_at, _sweep_requests.callback_id_at)`,
-          }),
-        ),
-    );
   }
 
   /** Starts a check of whether an id is that of a callback of ours. Valid inside one transaction: each account's are read once. */

@@ -20,7 +20,7 @@ import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
 import type { UnsteadyFields } from './unsteady-fields.ts';
 import type { Database } from './sql/database.ts';
-import { ofVendor, mirrorSql, statement, numbersIn, type Connection, type Statement } from './sql/statement.ts';
+import { ofVendor, mirrorSql, statement, numbersIn, Operations } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
 import { holdsValue } from './vendors.ts';
 
@@ -53,60 +53,48 @@ interface ShownOtherwise {
 }
 
 /** The statements, for work inside a transaction. */
-export class DetailRows {
-  readonly #fields: Statement<OfAccount, { field: string }>;
-  readonly #shown: Statement<OfAccount, { field: string; vendorids: string; is_learned: number }>;
-  readonly #witnesses: Statement<OfAccount & { field: string }, { vendorids: string }>;
-  readonly #stored: Statement<VendorKey, { raw: string; details_at: string | null }>;
-  readonly #note: Statement<
+export class DetailRows extends Operations {
+  readonly #fields = statement(this.db)<OfAccount, { field: string }>`
+    SELECT field FROM _detail_fields
+    WHERE account_id = ${'account_id'} AND learned_at IS NOT NULL
+      AND (SELECT reads_details FROM _accounts a WHERE a.account_id = ${'account_id'}) = 1`;
+  readonly #shown = statement(this.db)<OfAccount, { field: string; vendorids: string; is_learned: number }>`
+    SELECT field, vendorids, CASE WHEN learned_at IS NULL THEN 0 ELSE 1 END AS is_learned FROM _detail_fields
+    WHERE account_id = ${'account_id'} AND is_shown = 1`;
+  readonly #witnesses = statement(this.db)<OfAccount & { field: string }, { vendorids: string }>`
+    SELECT vendorids FROM _detail_fields
+    WHERE account_id = ${'account_id'} AND field = ${'field'} AND (is_shown = 0 OR learned_at IS NOT NULL)`;
+  readonly #stored = statement<VendorKey, { raw: string; details_at: string | null }>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select(['raw', sql<string | null>`details_at`.as('details_at')]), at),
+  );
+  readonly #note = statement(this.db)<
     OfAccount & { field: string; vendorids: string; learned_at: string | null; is_shown: number }
-  >;
-  readonly #forget: Statement<OfAccount & { field: string }>;
-  readonly #stop: Statement<OfAccount>;
-  readonly #due: Statement<VendorKey>;
-  readonly #read: Statement<VendorKey & { read_seq: number; at: string }>;
-
-  constructor(db: Connection) {
-    this.#fields = statement(db)`
-      SELECT field FROM _detail_fields
-      WHERE account_id = ${'account_id'} AND learned_at IS NOT NULL
-        AND (SELECT reads_details FROM _accounts a WHERE a.account_id = ${'account_id'}) = 1`;
-    this.#shown = statement(db)`
-      SELECT field, vendorids, CASE WHEN learned_at IS NULL THEN 0 ELSE 1 END AS is_learned FROM _detail_fields
-      WHERE account_id = ${'account_id'} AND is_shown = 1`;
-    this.#stored = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendors').select(['raw', sql<string | null>`details_at`.as('details_at')]), at),
-    );
-    this.#witnesses = statement(db)`
-      SELECT vendorids FROM _detail_fields
-      WHERE account_id = ${'account_id'} AND field = ${'field'} AND (is_shown = 0 OR learned_at IS NOT NULL)`;
-    this.#note = statement(db)`
-      INSERT INTO _detail_fields (account_id, field, vendorids, learned_at, is_shown)
-      VALUES (${'account_id'}, ${'field'}, ${'vendorids'}, ${'learned_at'}, ${'is_shown'})
-      ON CONFLICT (account_id, field) DO UPDATE SET vendorids = excluded.vendorids,
-        learned_at = coalesce(_detail_fields.learned_at, excluded.learned_at),
-        is_shown = max(_detail_fields.is_shown, excluded.is_shown)`;
-    this.#forget = statement(db)`
-      DELETE FROM _detail_fields
-      WHERE account_id = ${'account_id'} AND field = ${'field'}`;
-    this.#stop = statement(db)`
-      UPDATE _accounts SET reads_details = 0
-      WHERE account_id = ${'account_id'} AND NOT EXISTS (
-        SELECT 1 FROM _detail_fields d WHERE d.account_id = _accounts.account_id AND d.learned_at IS NOT NULL)`;
-    this.#due = statement(db, (at) =>
-      ofVendor(
-        mirrorSql
-          .updateTable('vendors')
-          .set({ detail_seq: 0, details_at: sql`coalesce(details_at, '1970-01-01 00:00:00.000')` }),
-        at,
-      ),
-    );
-    this.#read = statement(db, (at) =>
-      ofVendor(mirrorSql.updateTable('vendors').set({ detail_seq: at('read_seq'), details_at: at('at') }), at).where(
-        sql<boolean>`coalesce(detail_seq, 0) < ${at('read_seq')}`,
-      ),
-    );
-  }
+  >`
+    INSERT INTO _detail_fields (account_id, field, vendorids, learned_at, is_shown)
+    VALUES (${'account_id'}, ${'field'}, ${'vendorids'}, ${'learned_at'}, ${'is_shown'})
+    ON CONFLICT (account_id, field) DO UPDATE SET vendorids = excluded.vendorids,
+      learned_at = coalesce(_detail_fields.learned_at, excluded.learned_at),
+      is_shown = max(_detail_fields.is_shown, excluded.is_shown)`;
+  readonly #forget = statement(this.db)<OfAccount & { field: string }>`
+    DELETE FROM _detail_fields
+    WHERE account_id = ${'account_id'} AND field = ${'field'}`;
+  readonly #stop = statement(this.db)<OfAccount>`
+    UPDATE _accounts SET reads_details = 0
+    WHERE account_id = ${'account_id'} AND NOT EXISTS (
+      SELECT 1 FROM _detail_fields d WHERE d.account_id = _accounts.account_id AND d.learned_at IS NOT NULL)`;
+  readonly #due = statement<VendorKey>(this.db, (at) =>
+    ofVendor(
+      mirrorSql
+        .updateTable('vendors')
+        .set({ detail_seq: 0, details_at: sql`coalesce(details_at, '1970-01-01 00:00:00.000')` }),
+      at,
+    ),
+  );
+  readonly #read = statement<VendorKey & { read_seq: number; at: string }>(this.db, (at) =>
+    ofVendor(mirrorSql.updateTable('vendors').set({ detail_seq: at('read_seq'), details_at: at('at') }), at).where(
+      sql<boolean>`coalesce(detail_seq, 0) < ${at('read_seq')}`,
+    ),
+  );
 
   /** Fields that lists leave out, once each vendor has its place in the order; none before. */
   async fields(account_id: string): Promise<string[]> {
@@ -251,105 +239,90 @@ interface ReadBefore {
 }
 
 /** Which vendors of an account are to be read by id for what lists leave out. */
-export class Details {
+export class Details extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #findings: Findings;
   readonly #unsteady: UnsteadyFields;
   readonly #rows: DetailRows;
-  readonly #suspected: Statement<OfAccount, { count: number }>;
-  readonly #next: Statement<
+  readonly #suspected = statement(this.db)<OfAccount, { count: number }>`
+    SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${'account_id'} AND is_shown = 0`;
+  readonly #next = statement(this.db)<
     OfAccount & { limit: number; before: string; now: string },
     { vendorid: number; detail_seq: number }
-  >;
-  readonly #enrol: Statement<OfAccount & { after: number }, { last: number | null }>;
-  readonly #enrolUpTo: Statement<OfAccount & { after: number; last: number }>;
-  readonly #enrolOthers: Statement<OfAccount>;
-  readonly #begin: Statement<OfAccount>;
-  readonly #learned: Statement<OfAccount, { field: string }>;
-  readonly #placed: Statement<OfAccount>;
-  readonly #release: Statement<OfAccount>;
-  readonly #probed: Statement<OfAccount, { probed: number }>;
-  readonly #isProbed: Statement<OfAccount, { is_probed: number }>;
-  readonly #addProbed: Statement<OfAccount & { probed: number }>;
-  readonly #learnSuspected: Statement<OfAccount & { learned_at: string }>;
-  readonly #readInVain: Statement<VendorKey & { read_seq: number }>;
-  readonly #holding: Statement<OfAccount & { vendorids: string; path: string }, { vendors: number }>;
-  readonly #holders: Statement<OfAccount & { path: string; limit: number }, { vendorid: number }>;
-  readonly #forgetUnsteady: Statement<OfAccount & { field: string }>;
+  >`
+    SELECT vendorid, detail_seq FROM vendors
+    WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL AND presence IN ('present', 'suspect')
+      AND (detail_seq = 0 OR details_at < ${'before'} OR details_at > ${'now'})
+    ORDER BY detail_seq LIMIT +${'limit'}`;
+  readonly #enrol = statement(this.db)<OfAccount & { after: number }, { last: number | null }>`
+    SELECT max(vendorid) AS last FROM (
+      SELECT vendorid FROM vendors WHERE account_id = ${'account_id'} AND vendorid > ${'after'}
+      ORDER BY vendorid LIMIT ${chunk}) AS next`;
+  readonly #enrolUpTo = statement(this.db)<OfAccount & { after: number; last: number }>`
+    UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
+    WHERE account_id = ${'account_id'} AND vendorid > ${'after'} AND vendorid <= ${'last'}`;
+  readonly #enrolOthers = statement(this.db)<OfAccount>`
+    UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
+    WHERE account_id = ${'account_id'} AND detail_seq IS NULL`;
+  readonly #begin = statement(this.db)<OfAccount>`
+    UPDATE _accounts SET reads_details = 1 WHERE account_id = ${'account_id'}`;
+  readonly #learned = statement(this.db)<OfAccount, { field: string }>`
+    SELECT field FROM _detail_fields WHERE account_id = ${'account_id'} AND learned_at IS NOT NULL ORDER BY field`;
+  readonly #placed = statement(this.db)<OfAccount>`
+    SELECT 1 FROM vendors WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL LIMIT 1`;
+  readonly #release = statement(this.db)<OfAccount>`
+    UPDATE vendors SET detail_seq = NULL, details_at = NULL
+    WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL`;
+  readonly #probed = statement(this.db)<OfAccount, { probed: number }>`
+    SELECT probed_vendors AS probed FROM _accounts WHERE account_id = ${'account_id'}`;
+  // Lists show all active vendors; others not always.
+  readonly #isProbed = statement(this.db)<OfAccount, { is_probed: number }>`
+    SELECT CASE
+      WHEN probed_vendors = 0 THEN 0
+      WHEN probed_vendors >= (SELECT count(*) FROM (
+        SELECT 1 FROM vendors v WHERE v.account_id = ${'account_id'} AND vis_state = 0 AND presence = 'present'
+        LIMIT ${enoughProbed}) AS first) THEN 1
+      ELSE 0 END AS is_probed
+    FROM _accounts WHERE account_id = ${'account_id'}`;
+  readonly #addProbed = statement(this.db)<OfAccount & { probed: number }>`
+    UPDATE _accounts SET probed_vendors = probed_vendors + ${'probed'} WHERE account_id = ${'account_id'}`;
+  readonly #learnSuspected = statement(this.db)<OfAccount & { learned_at: string }>`
+    UPDATE _detail_fields SET learned_at = ${'learned_at'}
+    WHERE account_id = ${'account_id'} AND learned_at IS NULL AND is_shown = 0`;
+  readonly #readInVain = statement(this.db)<VendorKey & { read_seq: number }>`
+    UPDATE vendors SET detail_seq = max(detail_seq, ${'read_seq'})
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND detail_seq IS NOT NULL`;
+  readonly #holding = statement<OfAccount & { vendorids: string; path: string }, { vendors: number }>(
+    this.db,
+    (at) => sql`
+      SELECT count(*) AS vendors FROM vendors
+      WHERE account_id = ${at('account_id')} AND vendorid IN ${numbersIn(at('vendorids'))}
+        AND ${holdsValue(at('path'))}`,
+  );
+  readonly #holders = statement<OfAccount & { path: string; limit: number }, { vendorid: number }>(
+    this.db,
+    (at) => sql`
+      SELECT vendorid FROM vendors
+      WHERE account_id = ${at('account_id')} AND presence = 'present' AND vis_state = 0
+        AND ${holdsValue(at('path'))}
+      LIMIT +${at('limit')}`,
+  );
+  readonly #forgetUnsteady = statement(this.db)<OfAccount & { field: string }>`
+    DELETE FROM _unsteady_fields WHERE account_id = ${'account_id'} AND field = ${'field'}`;
 
   constructor(
     database: Database,
     clock: Clock,
     { findings, unsteady }: { findings: Findings; unsteady: UnsteadyFields },
   ) {
+    super(database.connection);
     const { connection: db } = database;
     this.#database = database;
     this.#clock = clock;
     this.#findings = findings;
     this.#unsteady = unsteady;
     this.#rows = new DetailRows(db);
-    this.#suspected = statement(db)`
-      SELECT count(*) AS count FROM _detail_fields WHERE account_id = ${'account_id'} AND is_shown = 0`;
-    this.#next = statement(db)`
-      SELECT vendorid, detail_seq FROM vendors
-      WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL AND presence IN ('present', 'suspect')
-        AND (detail_seq = 0 OR details_at < ${'before'} OR details_at > ${'now'})
-      ORDER BY detail_seq LIMIT +${'limit'}`;
-    this.#enrol = statement(db)`
-      SELECT max(vendorid) AS last FROM (
-        SELECT vendorid FROM vendors WHERE account_id = ${'account_id'} AND vendorid > ${'after'}
-        ORDER BY vendorid LIMIT ${chunk}) AS next`;
-    this.#enrolUpTo = statement(db)`
-      UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
-      WHERE account_id = ${'account_id'} AND vendorid > ${'after'} AND vendorid <= ${'last'}`;
-    this.#enrolOthers = statement(db)`
-      UPDATE vendors SET detail_seq = 0, details_at = '1970-01-01 00:00:00.000'
-      WHERE account_id = ${'account_id'} AND detail_seq IS NULL`;
-    this.#begin = statement(db)`UPDATE _accounts SET reads_details = 1 WHERE account_id = ${'account_id'}`;
-    this.#learned = statement(db)`
-      SELECT field FROM _detail_fields WHERE account_id = ${'account_id'} AND learned_at IS NOT NULL ORDER BY field`;
-    this.#placed = statement(db)`
-      SELECT 1 FROM vendors WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL LIMIT 1`;
-    this.#release = statement(db)`
-      UPDATE vendors SET detail_seq = NULL, details_at = NULL
-      WHERE account_id = ${'account_id'} AND detail_seq IS NOT NULL`;
-    this.#probed = statement(db)<OfAccount, { probed: number }>`
-      SELECT probed_vendors AS probed FROM _accounts WHERE account_id = ${'account_id'}`;
-    // Lists show all active vendors; others not always.
-    this.#isProbed = statement(db)`
-      SELECT CASE
-        WHEN probed_vendors = 0 THEN 0
-        WHEN probed_vendors >= (SELECT count(*) FROM (
-          SELECT 1 FROM vendors v WHERE v.account_id = ${'account_id'} AND vis_state = 0 AND presence = 'present'
-          LIMIT ${enoughProbed}) AS first) THEN 1
-        ELSE 0 END AS is_probed
-      FROM _accounts WHERE account_id = ${'account_id'}`;
-    this.#addProbed = statement(db)`
-      UPDATE _accounts SET probed_vendors = probed_vendors + ${'probed'} WHERE account_id = ${'account_id'}`;
-    this.#learnSuspected = statement(db)`
-      UPDATE _detail_fields SET learned_at = ${'learned_at'}
-      WHERE account_id = ${'account_id'} AND learned_at IS NULL AND is_shown = 0`;
-    this.#holding = statement(
-      db,
-      (at) => sql`
-      SELECT count(*) AS vendors FROM vendors
-      WHERE account_id = ${at('account_id')} AND vendorid IN ${numbersIn(at('vendorids'))}
-        AND ${holdsValue(at('path'))}`,
-    );
-    this.#holders = statement(
-      db,
-      (at) => sql`
-      SELECT vendorid FROM vendors
-      WHERE account_id = ${at('account_id')} AND presence = 'present' AND vis_state = 0
-        AND ${holdsValue(at('path'))}
-      LIMIT +${at('limit')}`,
-    );
-    this.#forgetUnsteady = statement(db)`
-      DELETE FROM _unsteady_fields WHERE account_id = ${'account_id'} AND field = ${'field'}`;
-    this.#readInVain = statement(db)`
-      UPDATE vendors SET detail_seq = max(detail_seq, ${'read_seq'})
-      WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'} AND detail_seq IS NOT NULL`;
   }
 
   /** How many of the vendors hold a value in a field. */

@@ -6,7 +6,7 @@ import type { Run } from './runs.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
 import type { FindingKind, FindingTable, VendorKey } from './sql/schema.ts';
 import { expiringBy } from './retention.ts';
-import { mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
+import { mirrorSql, ofVendor, statement, Operations, type Connection, type Statement } from './sql/statement.ts';
 import { holdsValue, unreadableCounts, type UnreadableCount } from './vendors.ts';
 
 export interface Finding {
@@ -25,98 +25,94 @@ export interface ObservedFields {
   readonly excluded: readonly string[];
 }
 
-export class Findings {
+export class Findings extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #insert: Statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>;
-  readonly #known: Statement<{ account_id: string }, { field: string }>;
-  readonly #learn: Statement<{ account_id: string; field: string; first_seen_at: string }>;
-  readonly #forget: Statement<{ account_id: string; field: string }>;
-  readonly #open: Statement<VendorKey, { id: number; found_at: string }>;
-  readonly #close: Statement<{ id: number; explained_at: string; explanation: string }>;
-  readonly #promote: Statement<{ account_id: string; found_at: string }>;
+  readonly #insert = statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>(this.db, (at) =>
+    mirrorSql.insertInto('findings').values({
+      run_id: at('run_id'),
+      account_id: at('account_id'),
+      vendorid: at('vendorid'),
+      kind: at('kind'),
+      fields: at('fields'),
+      found_at: at('found_at'),
+      explained_at: null,
+      explanation: null,
+    }),
+  );
+  readonly #known = statement<{ account_id: string }, { field: string }>(this.db, (at) =>
+    mirrorSql.selectFrom('_known_fields').select('field').where('account_id', '=', at('account_id')),
+  );
+  readonly #learn = statement<{ account_id: string; field: string; first_seen_at: string }>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_known_fields')
+      .values({ account_id: at('account_id'), field: at('field'), first_seen_at: at('first_seen_at') })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  readonly #forget = statement<{ account_id: string; field: string }>(this.db, (at) =>
+    mirrorSql.deleteFrom('_known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
+  );
+  readonly #open = statement<VendorKey, { id: number; found_at: string }>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('findings').select(['id', 'found_at']), at)
+      .where('explained_at', 'is', null)
+      .where('kind', 'in', ['missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'in_flight'])
+      .orderBy('id'),
+  );
+  readonly #close = statement<{ id: number; explained_at: string; explanation: string }>(this.db, (at) =>
+    mirrorSql
+      .updateTable('findings')
+      .set({ explained_at: at('explained_at'), explanation: at('explanation') })
+      .where('id', '=', at('id')),
+  );
+  readonly #promote = statement<{ account_id: string; found_at: string }>(this.db, (at) =>
+    mirrorSql
+      .updateTable('findings')
+      .set({ kind: sql`json_extract(fields, '$.kind')`, fields: sql`json_extract(fields, '$.changed')` })
+      .where('account_id', '=', at('account_id'))
+      .where('kind', '=', 'in_flight')
+      .where('explained_at', 'is', null)
+      .where('found_at', '<', at('found_at')),
+  );
   readonly #counts: Statement<{ run_id: number }, FindingCount>;
-  readonly #openUnreadable: Statement<{ account_id: string }, UnreadableCount & { id: number }>;
+  readonly #openUnreadable = statement<{ account_id: string }, UnreadableCount & { id: number }>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('findings')
+      .select([
+        'id',
+        sql<string>`json_extract(fields, '$.field')`.as('field'),
+        sql<number>`json_extract(fields, '$.vendors')`.as('vendors'),
+      ])
+      .where('account_id', '=', at('account_id'))
+      .where('vendorid', 'is', null)
+      .where('explained_at', 'is', null)
+      .where('kind', '=', 'unreadable_value'),
+  );
   readonly #unreadable: Statement<{ accountId: string }, UnreadableCount>;
   readonly #unsent: Statement<{ accountId: string }, UnsentField>;
-  readonly #sentAgain: Statement<{ account_id: string; field: string; explained_at: string; explanation: string }>;
-  readonly #isHeld: Statement<{ account_id: string; path: string }, { vendorid: number }>;
-
-  constructor(database: Database, clock: Clock) {
-    const { connection: db } = database;
-    this.#database = database;
-    this.#clock = clock;
-    this.#insert = statement(db, (at) =>
-      mirrorSql.insertInto('findings').values({
-        run_id: at('run_id'),
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        kind: at('kind'),
-        fields: at('fields'),
-        found_at: at('found_at'),
-        explained_at: null,
-        explanation: null,
-      }),
-    );
-    this.#known = statement(db, (at) =>
-      mirrorSql.selectFrom('_known_fields').select('field').where('account_id', '=', at('account_id')),
-    );
-    this.#learn = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_known_fields')
-        .values({ account_id: at('account_id'), field: at('field'), first_seen_at: at('first_seen_at') })
-        .onConflict((conflict) => conflict.doNothing()),
-    );
-    this.#forget = statement(db, (at) =>
-      mirrorSql.deleteFrom('_known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
-    );
-    this.#open = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('findings').select(['id', 'found_at']), at)
-        .where('explained_at', 'is', null)
-        .where('kind', 'in', ['missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'in_flight'])
-        .orderBy('id'),
-    );
-    this.#close = statement(db, (at) =>
-      mirrorSql
-        .updateTable('findings')
-        .set({ explained_at: at('explained_at'), explanation: at('explanation') })
-        .where('id', '=', at('id')),
-    );
-    this.#promote = statement(db, (at) =>
-      mirrorSql
-        .updateTable('findings')
-        .set({ kind: sql`json_extract(fields, '$.kind')`, fields: sql`json_extract(fields, '$.changed')` })
-        .where('account_id', '=', at('account_id'))
-        .where('kind', '=', 'in_flight')
-        .where('explained_at', 'is', null)
-        .where('found_at', '<', at('found_at')),
-    );
-    this.#openUnreadable = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('findings')
-        .select([
-          'id',
-          sql<string>`json_extract(fields, '$.field')`.as('field'),
-          sql<number>`json_extract(fields, '$.vendors')`.as('vendors'),
-        ])
-        .where('account_id', '=', at('account_id'))
-        .where('vendorid', 'is', null)
-        .where('explained_at', 'is', null)
-        .where('kind', '=', 'unreadable_value'),
-    );
-    this.#unreadable = unreadableCounts(db);
-    this.#unsent = unsentFields(db);
-    this.#sentAgain = statement(db)`
-      UPDATE findings SET explained_at = ${'explained_at'}, explanation = ${'explanation'}
-      WHERE account_id = ${'account_id'} AND ${isUnsent} AND json_extract(fields, '$.unsent') = ${'field'}`;
-    this.#isHeld = statement(
-      db,
-      (at) => sql`
+  readonly #sentAgain = statement(this.db)<{
+    account_id: string;
+    field: string;
+    explained_at: string;
+    explanation: string;
+  }>`
+    UPDATE findings SET explained_at = ${'explained_at'}, explanation = ${'explanation'}
+    WHERE account_id = ${'account_id'} AND ${isUnsent} AND json_extract(fields, '$.unsent') = ${'field'}`;
+  readonly #isHeld = statement<{ account_id: string; path: string }, { vendorid: number }>(
+    this.db,
+    (at) => sql`
         SELECT vendorid FROM vendors
         WHERE account_id = ${at('account_id')} AND presence IN ('present', 'suspect')
           AND ${holdsValue(at('path'))}
         LIMIT 1`,
-    );
+  );
+
+  constructor(database: Database, clock: Clock) {
+    super(database.connection);
+    const { connection: db } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#unreadable = unreadableCounts(db);
+    this.#unsent = unsentFields(db);
     this.#counts = findingCounts(db);
   }
 

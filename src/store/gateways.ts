@@ -3,46 +3,44 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Gateway } from '../domain/vendor.ts';
 import type { Database } from './sql/database.ts';
-import { columns, mirrorSql, runQuery, statement, type Connection, type Statement } from './sql/statement.ts';
+import { columns, mirrorSql, runQuery, statement, Operations, type Connection } from './sql/statement.ts';
 import type { GatewayTable } from './sql/schema.ts';
 
-export class Gateways {
+export class Gateways extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #enabled: Statement<{ account_id: string }, { sgid: number }>;
-  readonly #upsert: Statement<Omit<GatewayTable, 'removed_at'>>;
-  readonly #remove: Statement<{ account_id: string; sgid: number; removed_at: string }>;
+  readonly #enabled = statement(this.db)<{ account_id: string }, { sgid: number }>`
+    SELECT sgid FROM gateways WHERE account_id = ${'account_id'} AND removed_at IS NULL`;
+  readonly #upsert = statement<Omit<GatewayTable, 'removed_at'>>(this.db, (at) =>
+    mirrorSql
+      .insertInto('gateways')
+      .values({
+        ...columns(at, ['account_id', 'sgid', 'id', 'connectionid', 'gateway_name', 'first_seen_at']),
+        removed_at: null,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'sgid'])
+          .doUpdateSet({
+            connectionid: sql`excluded.connectionid`,
+            gateway_name: sql`excluded.gateway_name`,
+            removed_at: null,
+          })
+          // A page that shows nothing new is not written.
+          .where(
+            sql<boolean>`gateways.connectionid IS DISTINCT FROM excluded.connectionid OR gateways.gateway_name IS DISTINCT FROM excluded.gateway_name
+                OR gateways.removed_at IS NOT NULL`,
+          ),
+      ),
+  );
+  readonly #remove = statement(this.db)<{ account_id: string; sgid: number; removed_at: string }>`
+    UPDATE gateways SET removed_at = ${'removed_at'}
+    WHERE account_id = ${'account_id'} AND sgid = ${'sgid'}`;
 
   constructor(database: Database, clock: Clock) {
-    const { connection: db } = database;
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
-    this.#enabled = statement(db)`SELECT sgid FROM gateways WHERE account_id = ${'account_id'} AND removed_at IS NULL`;
-    this.#upsert = statement(db, (at) =>
-      mirrorSql
-        .insertInto('gateways')
-        .values({
-          ...columns(at, ['account_id', 'sgid', 'id', 'connectionid', 'gateway_name', 'first_seen_at']),
-          removed_at: null,
-        })
-        .onConflict((conflict) =>
-          conflict
-            .columns(['account_id', 'sgid'])
-            .doUpdateSet({
-              connectionid: sql`excluded.connectionid`,
-              gateway_name: sql`excluded.gateway_name`,
-              removed_at: null,
-            })
-            // A page that shows nothing new is not written.
-            .where(
-              sql<boolean>`gateways.connectionid IS DISTINCT FROM excluded.connectionid OR gateways.gateway_name IS DISTINCT FROM excluded.gateway_name
-                OR gateways.removed_at IS NOT NULL`,
-            ),
-        ),
-    );
-    this.#remove = statement(db)`
-      UPDATE gateways SET removed_at = ${'removed_at'}
-      WHERE account_id = ${'account_id'} AND sgid = ${'sgid'}`;
   }
 
   enabledGateways(accountId: string): Promise<number[]> {

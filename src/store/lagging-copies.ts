@@ -14,15 +14,7 @@ import { parseInstant, type Clock } from '../domain/clock.ts';
 import { limits } from '../domain/limits.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReadingCounter } from './reading-counter.ts';
-import {
-  mirrorSql,
-  ofVendor,
-  statement,
-  columns,
-  numbersIn,
-  type Connection,
-  type Statement,
-} from './sql/statement.ts';
+import { mirrorSql, ofVendor, statement, columns, numbersIn, Operations, type Connection } from './sql/statement.ts';
 import type { VendorKey, VendorTable } from './sql/schema.ts';
 
 /** Sweeps reckon with copies of at most this age, in milliseconds. */
@@ -39,54 +31,51 @@ interface JudgedBy {
   readonly isListed: boolean;
 }
 
-export class LaggingCopies {
+export class LaggingCopies extends Operations {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #counter: Pick<ReadingCounter, 'moment'>;
-  readonly #ended: Statement<VendorKey & { earlier: string | null; raw: string }, { valid_to: string }>;
-  readonly #first: Statement<VendorKey & { updated_at: string }, { begun_ms: number; wait_ms: number }>;
-  readonly #note: Statement<VendorKey & { updated_at: string; begun_ms: number; wait_ms: number; age_ms: number }>;
-  readonly #age: Statement<VendorKey, { age_ms: number }>;
-  readonly #settle: Statement<VendorKey>;
-  readonly #open: Statement<{ account_id: string }>;
-  readonly #settleOthers: Statement<{ account_id: string; lagging: string }>;
-  readonly #raise: Statement<{ account_id: string; behind_ms: number; seen_ms: number; since: number }>;
-  readonly #behind: Statement<{ account_id: string; since: number }, { behind_ms: number }>;
-
-  constructor(db: Connection, clock: Pick<Clock, 'now'>, counter: Pick<ReadingCounter, 'moment'>) {
-    this.#clock = clock;
-    this.#counter = counter;
-    this.#ended = statement(db, (at) =>
+  readonly #ended = statement<VendorKey & { earlier: string | null; raw: string }, { valid_to: string }>(
+    this.db,
+    (at) =>
       ofVendor(mirrorSql.selectFrom('_vendor_versions').select(sql<string>`valid_to`.as('valid_to')), at)
         .where('valid_to', 'is not', null)
         .where(sql<boolean>`(raw = ${at('raw')} OR json_extract(raw, '$.updated_at') = ${at('earlier')})`)
         .orderBy('seq', 'desc')
         .limit(1),
-    );
-    this.#first = statement(db, (at) =>
+  );
+  readonly #first = statement<VendorKey & { updated_at: string }, { begun_ms: number; wait_ms: number }>(
+    this.db,
+    (at) =>
       ofVendor(mirrorSql.selectFrom('_lagging_copies').select(['begun_ms', 'wait_ms']), at).where(
         'updated_at',
         '=',
         at('updated_at'),
       ),
-    );
-    this.#note = statement(db, (at) =>
+  );
+  readonly #note = statement<VendorKey & { updated_at: string; begun_ms: number; wait_ms: number; age_ms: number }>(
+    this.db,
+    (at) =>
       mirrorSql
         .insertInto('_lagging_copies')
         .values(columns(at, ['account_id', 'vendorid', ...ofCopy]))
         .onConflict((conflict) => conflict.columns(['account_id', 'vendorid']).doUpdateSet(columns(at, ofCopy))),
-    );
-    this.#age = statement(db, (at) => ofVendor(mirrorSql.selectFrom('_lagging_copies').select('age_ms'), at));
-    this.#settle = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
-    this.#open = statement(db, (at) =>
-      mirrorSql.selectFrom('_lagging_copies').select('vendorid').where('account_id', '=', at('account_id')).limit(1),
-    );
-    this.#settleOthers = statement(db, (at) =>
-      mirrorSql
-        .deleteFrom('_lagging_copies')
-        .where('account_id', '=', at('account_id'))
-        .where(sql<boolean>`vendorid NOT IN ${numbersIn(at('lagging'))}`),
-    );
-    this.#raise = statement(db, (at) =>
+  );
+  readonly #age = statement<VendorKey, { age_ms: number }>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('_lagging_copies').select('age_ms'), at),
+  );
+  readonly #settle = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('_lagging_copies'), at));
+  readonly #open = statement<{ account_id: string }>(this.db, (at) =>
+    mirrorSql.selectFrom('_lagging_copies').select('vendorid').where('account_id', '=', at('account_id')).limit(1),
+  );
+  readonly #settleOthers = statement<{ account_id: string; lagging: string }>(this.db, (at) =>
+    mirrorSql
+      .deleteFrom('_lagging_copies')
+      .where('account_id', '=', at('account_id'))
+      .where(sql<boolean>`vendorid NOT IN ${numbersIn(at('lagging'))}`),
+  );
+  readonly #raise = statement<{ account_id: string; behind_ms: number; seen_ms: number; since: number }>(
+    this.db,
+    (at) =>
       mirrorSql
         .insertInto('_lagging_lists')
         .values({ account_id: at('account_id'), behind_ms: at('behind_ms'), seen_ms: at('seen_ms') })
@@ -97,14 +86,19 @@ export class LaggingCopies {
             seen_ms: sql`excluded.seen_ms`,
           }),
         ),
-    );
-    this.#behind = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('_lagging_lists')
-        .select('behind_ms')
-        .where('account_id', '=', at('account_id'))
-        .where('seen_ms', '>=', at('since')),
-    );
+  );
+  readonly #behind = statement<{ account_id: string; since: number }, { behind_ms: number }>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('_lagging_lists')
+      .select('behind_ms')
+      .where('account_id', '=', at('account_id'))
+      .where('seen_ms', '>=', at('since')),
+  );
+
+  constructor(db: Connection, clock: Pick<Clock, 'now'>, counter: Pick<ReadingCounter, 'moment'>) {
+    super(db);
+    this.#clock = clock;
+    this.#counter = counter;
   }
 
   /**

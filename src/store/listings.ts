@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { nextPresence } from '../domain/presence.ts';
 import type { Database } from './sql/database.ts';
 import type { ShownStateTable } from './sql/schema.ts';
-import { columns, mirrorSql, statement, type Statement } from './sql/statement.ts';
+import { columns, mirrorSql, statement, Operations } from './sql/statement.ts';
 
 /** A `vis_state`; null for vendors without one. */
 type State = number | null;
@@ -37,77 +37,64 @@ interface StateCount {
   readonly vendors: number;
 }
 
-export class Listings {
+export class Listings extends Operations {
   readonly #database: Database;
-  readonly #shown: Statement<{ account_id: string }, Pick<ShownStateTable, 'vis_state' | 'shown_by'>>;
-  readonly #learn: Statement<ShownStateTable>;
-  readonly #unlearn: Statement<Pick<ShownStateTable, 'account_id' | 'vis_state'>>;
-  readonly #clear: Statement<{ account_id: string; vis_state: number }>;
-  readonly #states: Statement<{ account_id: string }, StateCount>;
-  readonly #unproven: Statement<{ account_id: string }, { vendors: number }>;
-  readonly #filtersShow: Statement<{ account_id: string }, { filters_show: number }>;
-  readonly #noteFilters: Statement<{ account_id: string }>;
-  readonly #memory: Statement<{ account_id: string }, Remembered>;
-  readonly #remember: Statement<{ account_id: string } & Remembered>;
+  readonly #shown = statement<{ account_id: string }, Pick<ShownStateTable, 'vis_state' | 'shown_by'>>(this.db, (at) =>
+    mirrorSql.selectFrom('_shown_states').select(['vis_state', 'shown_by']).where('account_id', '=', at('account_id')),
+  );
+  readonly #learn = statement<ShownStateTable>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_shown_states')
+      .values(columns(at, ['account_id', 'vis_state', 'shown_by']))
+      .onConflict((conflict) => conflict.columns(['account_id', 'vis_state']).doUpdateSet(columns(at, ['shown_by']))),
+  );
+  readonly #unlearn = statement<Pick<ShownStateTable, 'account_id' | 'vis_state'>>(this.db, (at) =>
+    mirrorSql
+      .deleteFrom('_shown_states')
+      .where('account_id', '=', at('account_id'))
+      .where('vis_state', '=', at('vis_state')),
+  );
+  readonly #clear = statement<{ account_id: string; vis_state: number }>(this.db, (at) =>
+    mirrorSql
+      .updateTable('vendors')
+      .set({ presence: withdrawn.presence, presence_ms: withdrawn.since })
+      .where('account_id', '=', at('account_id'))
+      .where('presence', '=', 'suspect')
+      .where(sql<boolean>`coalesce(vis_state, ${noState}) = ${at('vis_state')}`),
+  );
+  readonly #states = statement<{ account_id: string }, StateCount>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select((row) => ['vis_state', row.fn.countAll<number>().as('vendors')])
+      .where('account_id', '=', at('account_id'))
+      .where('presence', 'in', ['present', 'suspect'])
+      .groupBy(['presence', 'vis_state']),
+  );
+  readonly #unproven = statement<{ account_id: string }, { vendors: number }>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select((row) => row.fn.countAll<number>().as('vendors'))
+      .where('account_id', '=', at('account_id'))
+      .where('presence', 'in', ['missing', 'gone'])
+      .where('presence_ms', 'is', null)
+      .where(sql<boolean>`vis_state IS DISTINCT FROM 0`),
+  );
+  readonly #filtersShow = statement<{ account_id: string }, { filters_show: number }>(this.db, (at) =>
+    mirrorSql.selectFrom('_accounts').select('filters_show').where('account_id', '=', at('account_id')),
+  );
+  readonly #noteFilters = statement<{ account_id: string }>(this.db, (at) =>
+    mirrorSql.updateTable('_accounts').set({ filters_show: 1 }).where('account_id', '=', at('account_id')),
+  );
+  readonly #memory = statement<{ account_id: string }, Remembered>(this.db, (at) =>
+    mirrorSql.selectFrom('_accounts').select(remembered).where('account_id', '=', at('account_id')),
+  );
+  readonly #remember = statement<{ account_id: string } & Remembered>(this.db, (at) =>
+    mirrorSql.updateTable('_accounts').set(columns(at, remembered)).where('account_id', '=', at('account_id')),
+  );
 
   constructor(database: Database) {
-    const { connection: db } = database;
+    super(database.connection);
     this.#database = database;
-    this.#shown = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('_shown_states')
-        .select(['vis_state', 'shown_by'])
-        .where('account_id', '=', at('account_id')),
-    );
-    this.#learn = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_shown_states')
-        .values(columns(at, ['account_id', 'vis_state', 'shown_by']))
-        .onConflict((conflict) => conflict.columns(['account_id', 'vis_state']).doUpdateSet(columns(at, ['shown_by']))),
-    );
-    this.#unlearn = statement(db, (at) =>
-      mirrorSql
-        .deleteFrom('_shown_states')
-        .where('account_id', '=', at('account_id'))
-        .where('vis_state', '=', at('vis_state')),
-    );
-    this.#clear = statement(db, (at) =>
-      mirrorSql
-        .updateTable('vendors')
-        .set({ presence: withdrawn.presence, presence_ms: withdrawn.since })
-        .where('account_id', '=', at('account_id'))
-        .where('presence', '=', 'suspect')
-        .where(sql<boolean>`coalesce(vis_state, ${noState}) = ${at('vis_state')}`),
-    );
-    this.#states = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select((row) => ['vis_state', row.fn.countAll<number>().as('vendors')])
-        .where('account_id', '=', at('account_id'))
-        .where('presence', 'in', ['present', 'suspect'])
-        .groupBy(['presence', 'vis_state']),
-    );
-    this.#unproven = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('vendors')
-        .select((row) => row.fn.countAll<number>().as('vendors'))
-        .where('account_id', '=', at('account_id'))
-        .where('presence', 'in', ['missing', 'gone'])
-        .where('presence_ms', 'is', null)
-        .where(sql<boolean>`vis_state IS DISTINCT FROM 0`),
-    );
-    this.#filtersShow = statement(db, (at) =>
-      mirrorSql.selectFrom('_accounts').select('filters_show').where('account_id', '=', at('account_id')),
-    );
-    this.#noteFilters = statement(db, (at) =>
-      mirrorSql.updateTable('_accounts').set({ filters_show: 1 }).where('account_id', '=', at('account_id')),
-    );
-    this.#memory = statement(db, (at) =>
-      mirrorSql.selectFrom('_accounts').select(remembered).where('account_id', '=', at('account_id')),
-    );
-    this.#remember = statement(db, (at) =>
-      mirrorSql.updateTable('_accounts').set(columns(at, remembered)).where('account_id', '=', at('account_id')),
-    );
   }
 
   /** The states besides 0 whose vendors lists show. */

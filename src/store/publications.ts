@@ -8,7 +8,7 @@ import { inOrder } from '../domain/concurrency.ts';
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { Database } from './sql/database.ts';
-import { statement, type Connection, type None, type Statement } from './sql/statement.ts';
+import { statement, Operations, type Connection, type None } from './sql/statement.ts';
 import { cursorParts, latestCursor } from './reports/feed-cursor.ts';
 import type { PublicationTable } from './sql/schema.ts';
 
@@ -28,31 +28,35 @@ const publicationColumns = sql`path, place, definition, file_ms, written_at, fai
 
 type Failure = Pick<MirrorError, 'code' | 'message'> & { readonly remedy?: string | null | undefined };
 
-export class PublicationRows {
+export class PublicationRows extends Operations {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #find: Statement<{ path: string }, PublicationRow>;
-  readonly #register: Statement<{ path: string }>;
-  readonly #wrote: Statement<PublishedState & { path: string; now: string }>;
-  readonly #failed: Statement<{ path: string; now: string; code: string; error: string; remedy: string | null }>;
+  readonly #find = statement(this.db)<{ path: string }, PublicationRow>`
+    SELECT ${publicationColumns} FROM _publications WHERE path = ${'path'}`;
+  readonly #register = statement(this.db)<{ path: string }>`
+    INSERT INTO _publications (path) VALUES (${'path'}) ON CONFLICT DO NOTHING`;
+  readonly #wrote = statement(this.db)<PublishedState & { path: string; now: string }>`
+    INSERT INTO _publications (path, place, definition, file_ms, written_at)
+    VALUES (${'path'}, ${'place'}, ${'definition'}, ${'file_ms'}, ${'now'})
+    ON CONFLICT (path) DO UPDATE SET place = excluded.place, definition = excluded.definition, file_ms = excluded.file_ms,
+      written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL, remedy = NULL`;
+  readonly #failed = statement(this.db)<{
+    path: string;
+    now: string;
+    code: string;
+    error: string;
+    remedy: string | null;
+  }>`
+    INSERT INTO _publications (path, failing_since, failed_at, failures, code, error, remedy)
+    VALUES (${'path'}, ${'now'}, ${'now'}, 1, ${'code'}, ${'error'}, ${'remedy'})
+    ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(_publications.failing_since, excluded.failing_since),
+      failed_at = excluded.failed_at, failures = _publications.failures + 1, code = excluded.code, error = excluded.error,
+      remedy = excluded.remedy`;
 
   constructor(database: Database, clock: Pick<Clock, 'now'>) {
-    const { connection: db } = database;
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
-    this.#find = statement(db)`SELECT ${publicationColumns} FROM _publications WHERE path = ${'path'}`;
-    this.#register = statement(db)`INSERT INTO _publications (path) VALUES (${'path'}) ON CONFLICT DO NOTHING`;
-    this.#wrote = statement(db)`
-      INSERT INTO _publications (path, place, definition, file_ms, written_at)
-      VALUES (${'path'}, ${'place'}, ${'definition'}, ${'file_ms'}, ${'now'})
-      ON CONFLICT (path) DO UPDATE SET place = excluded.place, definition = excluded.definition, file_ms = excluded.file_ms,
-        written_at = excluded.written_at, failing_since = NULL, failures = 0, code = NULL, error = NULL, remedy = NULL`;
-    this.#failed = statement(db)`
-      INSERT INTO _publications (path, failing_since, failed_at, failures, code, error, remedy)
-      VALUES (${'path'}, ${'now'}, ${'now'}, 1, ${'code'}, ${'error'}, ${'remedy'})
-      ON CONFLICT (path) DO UPDATE SET failing_since = coalesce(_publications.failing_since, excluded.failing_since),
-        failed_at = excluded.failed_at, failures = _publications.failures + 1, code = excluded.code, error = excluded.error,
-        remedy = excluded.remedy`;
   }
 
   /** The end of the change feed: a copy that is begun now holds everything up to there. */

@@ -11,7 +11,7 @@ import type { Marks } from './marks.ts';
 import { noticeable, type ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sql/database.ts';
 import type { DirtyVendorTable, VendorKey } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, type At, type Statement } from './sql/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, Operations, type At } from './sql/statement.ts';
 
 /** A mark: a vendor that must be read again. */
 export type Mark = Pick<
@@ -46,61 +46,54 @@ export interface OldMark {
 }
 
 /** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
-export class Queue {
+export class Queue extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
   readonly #marks: Marks;
   readonly #deliveries: Deliveries;
   readonly #findings: Findings;
-  readonly #due: Statement<{ account_id: string; moment: number; limit: number }, Mark>;
-  readonly #parked: Statement<{ account_id: string }, Mark>;
-  readonly #open: Statement<{ account_id: string }, { marks: number }>;
-  readonly #next: Statement<{ account_id: string; after: number }, { next: number | null }>;
-  readonly #older: Statement<
+  // A vendor that was tried in vain lets all others go first.
+  readonly #due = statement(this.db)<{ account_id: string; moment: number; limit: number }, Mark>`
+    SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms <= ${'moment'}
+    ORDER BY attempts > 0, due_ms LIMIT +${'limit'}`;
+  readonly #parked = statement(this.db)<{ account_id: string }, Mark>`
+    SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms IS NULL`;
+  readonly #open = statement(this.db)<{ account_id: string }, { marks: number }>`
+    SELECT count(*) AS marks FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms IS NOT NULL`;
+  readonly #next = statement(this.db)<{ account_id: string; after: number }, { next: number | null }>`
+    SELECT min(due_ms) AS next FROM dirty_vendors
+    WHERE account_id = ${'account_id'} AND due_ms > ${'after'}`;
+  readonly #older = statement(this.db)<
     { account_id: string; upTo: number },
     { vendorid: number; failed: number; guarded: number }
-  >;
-  readonly #aged: Statement<VendorKey, Mark & Age>;
-  readonly #rejuvenate: Statement<VendorKey & { marked_at: string; marked_ms: number }>;
-  readonly #untried: Statement<{ account_id: string }, { vendorid: number }>;
-  readonly #remove: Statement<VendorKey & { generation: number }>;
-  readonly #change: Statement<VendorKey & Pick<DirtyVendorTable, 'generation' | (typeof changed)[number]>>;
+  >`
+    SELECT vendorid, last_error IS NOT NULL AS failed, reason = 'guarded' AS guarded FROM dirty_vendors
+    WHERE account_id = ${'account_id'} AND marked_ms <= ${'upTo'}`;
+  readonly #aged = statement(this.db)<VendorKey, Mark & Age>`
+    SELECT ${shown}, marked_ms, last_ms FROM dirty_vendors
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
+  readonly #rejuvenate = statement(this.db)<VendorKey & { marked_at: string; marked_ms: number }>`
+    UPDATE dirty_vendors SET marked_at = ${'marked_at'}, marked_ms = ${'marked_ms'}
+    WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
+  readonly #untried = statement(this.db)<{ account_id: string }, { vendorid: number }>`
+    SELECT vendorid FROM dirty_vendors WHERE account_id = ${'account_id'} AND attempts = 0`;
+  readonly #remove = statement<VendorKey & { generation: number }>(this.db, (at) =>
+    asMarked(mirrorSql.deleteFrom('dirty_vendors'), at),
+  );
+  readonly #change = statement<VendorKey & Pick<DirtyVendorTable, 'generation' | (typeof changed)[number]>>(
+    this.db,
+    (at) => asMarked(mirrorSql.updateTable('dirty_vendors').set(columns(at, changed)), at),
+  );
 
   constructor(database: Database, { clock, counter, marks, deliveries, findings }: QueueParts) {
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
     this.#counter = counter;
     this.#marks = marks;
     this.#deliveries = deliveries;
     this.#findings = findings;
-    const { connection: db } = database;
-    // A vendor that was tried in vain lets all others go first.
-    this.#due = statement(db)`
-      SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms <= ${'moment'}
-      ORDER BY attempts > 0, due_ms LIMIT +${'limit'}`;
-    this.#parked = statement(db)`
-      SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms IS NULL`;
-    this.#open = statement(db)`
-      SELECT count(*) AS marks FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms IS NOT NULL`;
-    this.#next = statement(db)`
-      SELECT min(due_ms) AS next FROM dirty_vendors
-      WHERE account_id = ${'account_id'} AND due_ms > ${'after'}`;
-    this.#older = statement(db)`
-      SELECT vendorid, last_error IS NOT NULL AS failed, reason = 'guarded' AS guarded FROM dirty_vendors
-      WHERE account_id = ${'account_id'} AND marked_ms <= ${'upTo'}`;
-    this.#untried = statement(db)`
-      SELECT vendorid FROM dirty_vendors WHERE account_id = ${'account_id'} AND attempts = 0`;
-    this.#aged = statement(db)`
-      SELECT ${shown}, marked_ms, last_ms FROM dirty_vendors
-      WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
-    this.#rejuvenate = statement(db)`
-      UPDATE dirty_vendors SET marked_at = ${'marked_at'}, marked_ms = ${'marked_ms'}
-      WHERE account_id = ${'account_id'} AND vendorid = ${'vendorid'}`;
-    this.#remove = statement(db, (at) => asMarked(mirrorSql.deleteFrom('dirty_vendors'), at));
-    this.#change = statement(db, (at) =>
-      asMarked(mirrorSql.updateTable('dirty_vendors').set(columns(at, changed)), at),
-    );
   }
 
   /** Marks vendors to be read again after `delay` milliseconds. */

@@ -15,6 +15,7 @@ import {
   columns,
   mirrorSql,
   statement,
+  Operations,
   type None,
   type OfAccount,
   type At,
@@ -113,7 +114,7 @@ function ended(at: At<Pick<RunTable, 'finished_at'>>): RawBuilder<string> {
   return sql`CASE WHEN started_at > ${at('finished_at')} THEN started_at ELSE ${at('finished_at')} END`;
 }
 
-export class Runs {
+export class Runs extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #counter: ReadingCounter;
@@ -121,20 +122,63 @@ export class Runs {
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => Promise<ListMoves>;
-  readonly #newest: Statement<None, { id: number | null }>;
-  readonly #insert: Statement<{ id: number } & Pick<RunTable, Exclude<(typeof starts)[number], 'id'>>>;
-  readonly #running: Statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>;
-  readonly #unfinished: Statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>;
-  readonly #complete: Statement<{ account_id: string }, { started_at: string | null }>;
-  readonly #firstComplete: Statement<{ account_id: string }, { finished_at: string | null }>;
-  readonly #claimed: Statement<{ account_id: string }, { safe_as_of: string | null }>;
-  readonly #everyComplete: Statement<None, { account_id: string; started_at: string }>;
-  readonly #latest: Statement<{ account_id: string }, Sweeping>;
-  readonly #abandon: Statement<{ id: number; finished_at: string }>;
-  readonly #progress: Statement<RunCounts & { id: number }>;
-  readonly #finish: Statement<RunCounts & { id: number } & Pick<RunTable, (typeof ends)[number]>>;
+  readonly #newest = statement(this.db)<None, { id: number | null }>`SELECT max(id) AS id FROM runs`;
+  readonly #insert = statement<{ id: number } & Pick<RunTable, Exclude<(typeof starts)[number], 'id'>>>(this.db, (at) =>
+    mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd }),
+  );
+  readonly #running = statement(this.db)<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>`
+    SELECT id, process FROM runs WHERE account_id = ${'account_id'} AND outcome = 'running'`;
+  readonly #unfinished = statement(this.db)<
+    { account_id: string; since: string },
+    Pick<RunTable, 'process' | 'outcome'>
+  >`
+    SELECT process, outcome FROM runs
+    WHERE account_id = ${'account_id'} AND outcome IN ('abandoned', 'running') AND started_at > ${'since'}`;
+  readonly #complete = statement(this.db)<{ account_id: string }, { started_at: string | null }>`
+    SELECT started_at FROM runs
+    WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
+  readonly #firstComplete = statement<{ account_id: string }, { finished_at: string | null }>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('runs')
+      .select('finished_at')
+      .where('account_id', '=', at('account_id'))
+      .where('outcome', '=', 'complete')
+      .where('kind', '!=', 'verify')
+      .orderBy('id')
+      .limit(1),
+  );
+  readonly #claimed = statement(this.db)<{ account_id: string }, { safe_as_of: string | null }>`
+    SELECT safe_as_of FROM runs
+    WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
+  readonly #everyComplete = statement(this.db)<None, { account_id: string; started_at: string }>`
+    SELECT a.account_id, r.started_at FROM _accounts a JOIN runs r ON r.id = (
+      SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`;
+  readonly #latest = statement(this.db)<{ account_id: string }, Sweeping>`
+    SELECT id, kind, "trigger" FROM runs
+    WHERE account_id = ${'account_id'} AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
+  readonly #abandon = statement<{ id: number; finished_at: string }>(this.db, (at) =>
+    mirrorSql
+      .updateTable('runs')
+      .set({
+        outcome: nextOutcome('running', 'left'),
+        finished_at: ended(at),
+        error: leftError,
+      })
+      .where('id', '=', at('id')),
+  );
+  readonly #progress = statement<RunCounts & { id: number }>(this.db, (at) =>
+    mirrorSql.updateTable('runs').set(columns(at, counted)).where('id', '=', at('id')),
+  );
+  readonly #finish = statement<RunCounts & { id: number } & Pick<RunTable, (typeof ends)[number]>>(this.db, (at) =>
+    mirrorSql
+      .updateTable('runs')
+      .set({ ...columns(at, counted), ...columns(at, ends), finished_at: ended(at) })
+      .where('id', '=', at('id'))
+      .where('outcome', '=', sql.lit('running')),
+  );
 
   constructor(database: Database, { clock, counter, process, setBacks }: RunParts) {
+    super(database.connection);
     const { connection: db } = database;
     this.#database = database;
     this.#moves = listMoves(db);
@@ -142,57 +186,6 @@ export class Runs {
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
-    this.#newest = statement(db)`SELECT max(id) AS id FROM runs`;
-    this.#insert = statement(db, (at) =>
-      mirrorSql.insertInto('runs').values({ ...noCounts, ...columns(at, starts), ...noEnd }),
-    );
-    this.#running = statement(db)`
-      SELECT id, process FROM runs WHERE account_id = ${'account_id'} AND outcome = 'running'`;
-    this.#unfinished = statement(db)`
-      SELECT process, outcome FROM runs
-      WHERE account_id = ${'account_id'} AND outcome IN ('abandoned', 'running') AND started_at > ${'since'}`;
-    this.#complete = statement(db)`
-      SELECT started_at FROM runs
-      WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
-    this.#firstComplete = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('runs')
-        .select('finished_at')
-        .where('account_id', '=', at('account_id'))
-        .where('outcome', '=', 'complete')
-        .where('kind', '!=', 'verify')
-        .orderBy('id')
-        .limit(1),
-    );
-    this.#claimed = statement(db)`
-      SELECT safe_as_of FROM runs
-      WHERE account_id = ${'account_id'} AND outcome = 'complete' AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
-    this.#everyComplete = statement(db)`
-      SELECT a.account_id, r.started_at FROM _accounts a JOIN runs r ON r.id = (
-        SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`;
-    this.#latest = statement(db)<{ account_id: string }, Sweeping>`
-      SELECT id, kind, "trigger" FROM runs
-      WHERE account_id = ${'account_id'} AND kind <> 'verify' ORDER BY id DESC LIMIT 1`;
-    this.#abandon = statement(db, (at) =>
-      mirrorSql
-        .updateTable('runs')
-        .set({
-          outcome: nextOutcome('running', 'left'),
-          finished_at: ended(at),
-          error: leftError,
-        })
-        .where('id', '=', at('id')),
-    );
-    this.#progress = statement(db, (at) =>
-      mirrorSql.updateTable('runs').set(columns(at, counted)).where('id', '=', at('id')),
-    );
-    this.#finish = statement(db, (at) =>
-      mirrorSql
-        .updateTable('runs')
-        .set({ ...columns(at, counted), ...columns(at, ends), finished_at: ended(at) })
-        .where('id', '=', at('id'))
-        .where('outcome', '=', sql.lit('running')),
-    );
   }
 
   /** Also marks runs of dead processes as abandoned. */
@@ -315,13 +308,11 @@ export class Runs {
 }
 
 /** When runs began, where that is known: the clock may have been set back since. */
-class RunStarts {
+class RunStarts extends Operations {
   readonly #setBacks: Pick<ClockSetBackLog, 'wasSince'>;
-  readonly #before: Statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>;
-
-  constructor(db: Connection, setBacks: Pick<ClockSetBackLog, 'wasSince'>) {
-    this.#setBacks = setBacks;
-    this.#before = statement(db, (at) =>
+  readonly #before = statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>(
+    this.db,
+    (at) =>
       mirrorSql
         .selectFrom('_accounts')
         .leftJoin('runs', (join) =>
@@ -334,7 +325,11 @@ class RunStarts {
         .where('_accounts.account_id', '=', at('account_id'))
         .orderBy('runs.id', 'desc')
         .limit(1),
-    );
+  );
+
+  constructor(db: Connection, setBacks: Pick<ClockSetBackLog, 'wasSince'>) {
+    super(db);
+    this.#setBacks = setBacks;
   }
 
   /**

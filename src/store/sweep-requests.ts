@@ -8,7 +8,7 @@ import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { By } from './reading-counter.ts';
 import type { Database } from './sql/database.ts';
-import { statement, type Connection, type None, type Statement } from './sql/statement.ts';
+import { statement, Operations, type Connection, type None, type Statement } from './sql/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
@@ -81,52 +81,50 @@ export interface SweepRequestParts {
 }
 
 /** Sweeps that deliveries requested, because their vendor did not fit into the queue or they named a callback of ours. */
-export class SweepRequests {
+export class SweepRequests extends Operations {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #marks: Marks;
   readonly #deliveries: Deliveries;
   readonly #findings: Findings;
-  readonly #open: Statement<{ account_id: string }, OpenRow>;
-  readonly #lastDelivery: Statement<None, { id: number | null }>;
-  readonly #named: Statement<{ account_id: string }, { deliveries: number; last: string | null }>;
-  readonly #unmarked: Statement<Unmarked, UnmarkedVendor>;
-  readonly #advance: Statement<{ account_id: string; asked_at: string; asked_ms: number; rest_until_ms: number }>;
-  readonly #clear: Statement<{ account_id: string; generation: number; upToMs: number }>;
-  readonly #rest: Statement<{ account_id: string; rest_until_ms: number }>;
+  readonly #open = statement(this.db)<{ account_id: string }, OpenRow>`
+    SELECT generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
+    WHERE account_id = ${'account_id'} AND asked_ms IS NOT NULL`;
+  readonly #lastDelivery = statement(this.db)<None, { id: number | null }>`SELECT max(id) AS id FROM deliveries`;
+  readonly #named = statement(this.db)<{ account_id: string }, { deliveries: number; last: string | null }>`
+    SELECT callback_ids AS deliveries, callback_id_at AS last FROM _sweep_requests
+    WHERE account_id = ${'account_id'}`;
+  // The index contains the unsettled deliveries in order of arrival.
+  readonly #unmarked = statement(this.db)<Unmarked, UnmarkedVendor>`
+    SELECT vendorid, max(id) AS "upTo" FROM (
+      SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
+      WHERE d.account_id = ${'account_id'} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
+        AND d.id <= ${'lastDelivery'} AND d.received_at <= ${'upTo'}
+        AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
+      ORDER BY d.received_at LIMIT +${'limit'}) AS waiting
+    GROUP BY vendorid`;
+  readonly #advance = statement(this.db)<{
+    account_id: string;
+    asked_at: string;
+    asked_ms: number;
+    rest_until_ms: number;
+  }>`
+    UPDATE _sweep_requests SET asked_at = max(asked_at, ${'asked_at'}),
+      asked_ms = max(asked_ms, ${'asked_ms'}), rest_until_ms = ${'rest_until_ms'}
+    WHERE account_id = ${'account_id'}`;
+  readonly #clear = statement(this.db)<{ account_id: string; generation: number; upToMs: number }>`
+    UPDATE _sweep_requests SET asked_at = NULL, asked_ms = NULL
+    WHERE account_id = ${'account_id'} AND generation = ${'generation'} AND last_ms <= ${'upToMs'}`;
+  readonly #rest = statement(this.db)<{ account_id: string; rest_until_ms: number }>`
+    UPDATE _sweep_requests SET rest_until_ms = ${'rest_until_ms'} WHERE account_id = ${'account_id'}`;
 
   constructor(database: Database, { clock, marks, deliveries, findings }: SweepRequestParts) {
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
     this.#marks = marks;
     this.#deliveries = deliveries;
     this.#findings = findings;
-    const { connection: db } = database;
-    this.#open = statement(db)`
-      SELECT generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
-      WHERE account_id = ${'account_id'} AND asked_ms IS NOT NULL`;
-    this.#lastDelivery = statement(db)`SELECT max(id) AS id FROM deliveries`;
-    this.#named = statement(db)`
-      SELECT callback_ids AS deliveries, callback_id_at AS last FROM _sweep_requests
-      WHERE account_id = ${'account_id'}`;
-    // The index contains the unsettled deliveries in order of arrival.
-    this.#unmarked = statement(db)`
-      SELECT vendorid, max(id) AS "upTo" FROM (
-        SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
-        WHERE d.account_id = ${'account_id'} AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
-          AND d.id <= ${'lastDelivery'} AND d.received_at <= ${'upTo'}
-          AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
-        ORDER BY d.received_at LIMIT +${'limit'}) AS waiting
-      GROUP BY vendorid`;
-    this.#advance = statement(db)`
-      UPDATE _sweep_requests SET asked_at = max(asked_at, ${'asked_at'}),
-        asked_ms = max(asked_ms, ${'asked_ms'}), rest_until_ms = ${'rest_until_ms'}
-      WHERE account_id = ${'account_id'}`;
-    this.#clear = statement(db)`
-      UPDATE _sweep_requests SET asked_at = NULL, asked_ms = NULL
-      WHERE account_id = ${'account_id'} AND generation = ${'generation'} AND last_ms <= ${'upToMs'}`;
-    this.#rest = statement(db)`
-      UPDATE _sweep_requests SET rest_until_ms = ${'rest_until_ms'} WHERE account_id = ${'account_id'}`;
   }
 
   /** The open request of an account; undefined where there is none. */

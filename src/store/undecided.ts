@@ -9,7 +9,15 @@ import { parseInstant, timestamp, type Clock } from '../domain/clock.ts';
 import type { ErrorCode, MirrorError } from '../domain/errors.ts';
 import type { Run } from './runs.ts';
 import type { Database } from './sql/database.ts';
-import { columns, mirrorSql, ofVendor, statement, type Connection, type Statement } from './sql/statement.ts';
+import {
+  columns,
+  mirrorSql,
+  ofVendor,
+  statement,
+  Operations,
+  type Connection,
+  type Statement,
+} from './sql/statement.ts';
 import type { UndecidedTable, VendorKey } from './sql/schema.ts';
 
 const leftOut: ErrorCode = 'list_refuted';
@@ -19,41 +27,37 @@ interface OfAccount {
   account_id: string;
 }
 
-export class Undecided {
+export class Undecided extends Operations {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #all: Statement<OfAccount, Pick<UndecidedTable, 'vendorid' | 'as_of' | 'code'>>;
-  readonly #claimed: Statement<OfAccount, { safe_as_of: string | null }>;
-  readonly #add: Statement<UndecidedTable>;
-  readonly #remove: Statement<VendorKey>;
+  readonly #all = statement<OfAccount, Pick<UndecidedTable, 'vendorid' | 'as_of' | 'code'>>(this.db, (at) =>
+    mirrorSql
+      .selectFrom('undecided_vendors')
+      .select(['vendorid', 'as_of', 'code'])
+      .where('account_id', '=', at('account_id')),
+  );
+  readonly #claimed = statement<OfAccount, { safe_as_of: string | null }>(this.db, (at) =>
+    mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at('account_id')),
+  );
+  readonly #add = statement<UndecidedTable>(this.db, (at) =>
+    mirrorSql
+      .insertInto('undecided_vendors')
+      .values(columns(at, ['account_id', 'vendorid', 'since', 'as_of', 'code', 'error']))
+      .onConflict((conflict) =>
+        conflict.columns(['account_id', 'vendorid']).doUpdateSet({
+          code: sql`excluded.code`,
+          error: sql`excluded.error`,
+          // What was read is known up to then.
+          as_of: sql`CASE excluded.code WHEN 'list_refuted' THEN excluded.as_of ELSE undecided_vendors.as_of END`,
+        }),
+      ),
+  );
+  readonly #remove = statement<VendorKey>(this.db, (at) => ofVendor(mirrorSql.deleteFrom('undecided_vendors'), at));
 
   constructor(database: Database, clock: Pick<Clock, 'now'>) {
-    const { connection: db } = database;
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
-    this.#all = statement(db, (at) =>
-      mirrorSql
-        .selectFrom('undecided_vendors')
-        .select(['vendorid', 'as_of', 'code'])
-        .where('account_id', '=', at('account_id')),
-    );
-    this.#claimed = statement(db, (at) =>
-      mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at('account_id')),
-    );
-    this.#add = statement(db, (at) =>
-      mirrorSql
-        .insertInto('undecided_vendors')
-        .values(columns(at, ['account_id', 'vendorid', 'since', 'as_of', 'code', 'error']))
-        .onConflict((conflict) =>
-          conflict.columns(['account_id', 'vendorid']).doUpdateSet({
-            code: sql`excluded.code`,
-            error: sql`excluded.error`,
-            // What was read is known up to then.
-            as_of: sql`CASE excluded.code WHEN 'list_refuted' THEN excluded.as_of ELSE undecided_vendors.as_of END`,
-          }),
-        ),
-    );
-    this.#remove = statement(db, (at) => ofVendor(mirrorSql.deleteFrom('undecided_vendors'), at));
   }
 
   /** The undecided vendors of an account. */

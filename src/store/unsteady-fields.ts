@@ -19,7 +19,7 @@ import { movingFields, neededFields } from '../domain/vendor.ts';
 import { changedValues, isEdited, type Difference } from './acceptance.ts';
 import type { Findings } from './findings.ts';
 import { lastCompleteBefore, type Run } from './runs.ts';
-import { statement, type Connection, type None, type Snapshot, type Statement } from './sql/statement.ts';
+import { statement, Operations, type Connection, type None, type Snapshot } from './sql/statement.ts';
 import type { VendorKey } from './sql/schema.ts';
 
 /** So many differences in succession. */
@@ -47,38 +47,34 @@ export async function accountsWithUnsteadyFields(db: Snapshot): Promise<Set<stri
 }
 
 /** All of it runs inside a transaction. */
-export class UnsteadyFields {
+export class UnsteadyFields extends Operations {
   readonly #findings: Pick<Findings, 'add'>;
-  readonly #fields: Statement<{ account_id: string }, { field: string; is_found: number }>;
-  readonly #ofVendor: Statement<VendorKey, { field: string }>;
+  readonly #fields = statement(this.db)<{ account_id: string }, { field: string; is_found: number }>`
+    SELECT field, max(is_found) AS is_found FROM _unsteady_fields
+    WHERE account_id = ${'account_id'} AND changes >= ${enough} GROUP BY field ORDER BY field`;
+  readonly #ofVendor = statement(this.db)<VendorKey, { field: string }>`
+    SELECT field FROM _unsteady_fields WHERE account_id = ${'account_id'} GROUP BY field
+    HAVING max(changes) FILTER (WHERE vendorid = ${'vendorid'}) >= ${enough}
+      OR (total(changes >= ${enough}) >= ${enoughVendors} AND 2 * total(changes >= ${enough}) > count(*))
+    ORDER BY field`;
   readonly #last: ReturnType<typeof lastCompleteBefore>;
-  readonly #drop: Statement<OfField & { last: number }>;
-  readonly #note: Statement<OfField & VendorKey & { run_id: number }>;
-  readonly #found: Statement<OfField>;
+  readonly #drop = statement(this.db)<OfField & { last: number }>`
+    DELETE FROM _unsteady_fields
+    WHERE account_id = ${'account_id'} AND field = ${'field'} AND changes < ${enough} AND run_id < ${'last'}`;
+  readonly #note = statement(this.db)<OfField & VendorKey & { run_id: number }>`
+    INSERT INTO _unsteady_fields (account_id, field, vendorid, changes, run_id)
+    SELECT ${'account_id'}, ${'field'}, ${'vendorid'}, 1, ${'run_id'}
+    WHERE (SELECT count(*) FROM _unsteady_fields WHERE account_id = ${'account_id'} AND field = ${'field'}
+      AND vendorid <> ${'vendorid'}) < ${watched}
+    ON CONFLICT (account_id, field, vendorid) DO UPDATE SET changes = _unsteady_fields.changes + 1,
+      run_id = max(_unsteady_fields.run_id, excluded.run_id)`;
+  readonly #found = statement(this.db)<OfField>`
+    UPDATE _unsteady_fields SET is_found = 1 WHERE account_id = ${'account_id'} AND field = ${'field'}`;
 
   constructor(db: Connection, findings: Pick<Findings, 'add'>) {
+    super(db);
     this.#findings = findings;
-    this.#fields = statement(db)`
-      SELECT field, max(is_found) AS is_found FROM _unsteady_fields
-      WHERE account_id = ${'account_id'} AND changes >= ${enough} GROUP BY field ORDER BY field`;
-    this.#ofVendor = statement(db)`
-      SELECT field FROM _unsteady_fields WHERE account_id = ${'account_id'} GROUP BY field
-      HAVING max(changes) FILTER (WHERE vendorid = ${'vendorid'}) >= ${enough}
-        OR (total(changes >= ${enough}) >= ${enoughVendors} AND 2 * total(changes >= ${enough}) > count(*))
-      ORDER BY field`;
     this.#last = lastCompleteBefore(db);
-    this.#drop = statement(db)`
-      DELETE FROM _unsteady_fields
-      WHERE account_id = ${'account_id'} AND field = ${'field'} AND changes < ${enough} AND run_id < ${'last'}`;
-    this.#note = statement(db)`
-      INSERT INTO _unsteady_fields (account_id, field, vendorid, changes, run_id)
-      SELECT ${'account_id'}, ${'field'}, ${'vendorid'}, 1, ${'run_id'}
-      WHERE (SELECT count(*) FROM _unsteady_fields WHERE account_id = ${'account_id'} AND field = ${'field'}
-        AND vendorid <> ${'vendorid'}) < ${watched}
-      ON CONFLICT (account_id, field, vendorid) DO UPDATE SET changes = _unsteady_fields.changes + 1,
-        run_id = max(_unsteady_fields.run_id, excluded.run_id)`;
-    this.#found = statement(db)`
-      UPDATE _unsteady_fields SET is_found = 1 WHERE account_id = ${'account_id'} AND field = ${'field'}`;
   }
 
   /** The unsteady fields of a vendor. */

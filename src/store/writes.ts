@@ -13,6 +13,7 @@ import {
   ofVendor,
   statement,
   numbersIn,
+  Operations,
   type Connection,
   type At,
   type None,
@@ -72,41 +73,40 @@ interface Named {
 
 const ofCreation = ['sent_at', 'known', 'sent_by', 'version'] as const;
 
-export class Writes {
+export class Writes extends Operations {
   readonly #database: Database;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #edits: OpenEdits;
   readonly #rows: VendorRows;
   readonly #childRows: ChildRows;
-  readonly #newSince: Statement<{ account_id: string; version: number; known: string }, { vendorid: number }>;
-  readonly #latest: Statement<None, { version: number | null }>;
-  readonly #begin: Statement<CreationTable>;
+  readonly #newSince = statement<{ account_id: string; version: number; known: string }, { vendorid: number }>(
+    this.db,
+    (at) => sql`
+        SELECT DISTINCT vendorid FROM _vendor_versions fresh WHERE account_id = ${at('account_id')} AND seq > ${at('version')}
+          AND vendorid NOT IN ${numbersIn(at('known'))}
+          AND NOT EXISTS (SELECT 1 FROM _vendor_versions old
+            WHERE old.account_id = fresh.account_id AND old.vendorid = fresh.vendorid AND old.seq <= ${at('version')})
+        ORDER BY vendorid`,
+  );
+  readonly #latest = statement(this.db)<None, { version: number | null }>`
+    SELECT max(seq) AS version FROM _vendor_versions`;
+  readonly #begin = statement<CreationTable>(this.db, (at) =>
+    mirrorSql
+      .insertInto('_creations')
+      .values(columns(at, ['account_id', 'vendor_name', ...ofCreation]))
+      .onConflict((conflict) => conflict.columns(['account_id', 'vendor_name']).doUpdateSet(columns(at, ofCreation))),
+  );
   readonly #open: Statement<Named, Omit<CreationTable, keyof Named>>;
   readonly #end: Statement<Named>;
 
   constructor(database: Database, { clock, marks, process }: WriteParts) {
+    super(database.connection);
     this.#database = database;
     this.#clock = clock;
     const { connection: db } = database;
     this.#edits = new OpenEdits(db, { clock, marks, process });
     this.#rows = new VendorRows(db);
     this.#childRows = new ChildRows(db);
-    this.#newSince = statement(
-      db,
-      (at) => sql`
-        SELECT DISTINCT vendorid FROM _vendor_versions fresh WHERE account_id = ${at('account_id')} AND seq > ${at('version')}
-          AND vendorid NOT IN ${numbersIn(at('known'))}
-          AND NOT EXISTS (SELECT 1 FROM _vendor_versions old
-            WHERE old.account_id = fresh.account_id AND old.vendorid = fresh.vendorid AND old.seq <= ${at('version')})
-        ORDER BY vendorid`,
-    );
-    this.#latest = statement(db)`SELECT max(seq) AS version FROM _vendor_versions`;
-    this.#begin = statement(db, (at) =>
-      mirrorSql
-        .insertInto('_creations')
-        .values(columns(at, ['account_id', 'vendor_name', ...ofCreation]))
-        .onConflict((conflict) => conflict.columns(['account_id', 'vendor_name']).doUpdateSet(columns(at, ofCreation))),
-    );
     const isNamed = (at: At<Named>): RawBuilder<unknown> =>
       sql`account_id = ${at('account_id')} AND vendor_name = ${at('vendor_name')}`;
     this.#open = statement(
@@ -184,47 +184,45 @@ export class Writes {
 const edited = ['account_id', 'vendorid', 'fields', 'sent_at', 'sent_by', 'process', 'version', 'generation'] as const;
 
 /** Edits with an unknown outcome. A row is on disk before its edit is sent, so that it is known even if the process dies. */
-class OpenEdits {
+class OpenEdits extends Operations {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #marks: Marks;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
-  readonly #add: Statement<Omit<EditTable, 'id'>, { id: number }>;
-  readonly #open: Statement<VendorKey, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>;
-  readonly #byId: Statement<{ id: number }, VendorKey & Pick<EditTable, 'process' | 'generation'>>;
-  readonly #remove: Statement<{ id: number }>;
-  readonly #latestVersion: Statement<VendorKey, { seq: number }>;
-  readonly #versionsSince: Statement<VendorKey & { version: number }, { changed_fields: string }>;
-  readonly #generationOf: Statement<VendorKey, { generation: number }>;
-  readonly #unmark: Statement<VendorKey & { generation: number }>;
-
-  constructor(db: Connection, { clock, marks, process }: WriteParts) {
-    this.#clock = clock;
-    this.#marks = marks;
-    this.#process = process;
-    this.#add = statement(db, (at) => mirrorSql.insertInto('_edits').values(columns(at, edited)).returning('id'));
-    this.#open = statement(db, (at) =>
+  readonly #add = statement<Omit<EditTable, 'id'>, { id: number }>(this.db, (at) =>
+    mirrorSql.insertInto('_edits').values(columns(at, edited)).returning('id'),
+  );
+  readonly #open = statement<VendorKey, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>(
+    this.db,
+    (at) =>
       ofVendor(mirrorSql.selectFrom('_edits').select(['id', 'fields', 'sent_at', 'sent_by', 'version']), at).orderBy(
         'id',
       ),
-    );
-    this.#byId = statement(db)`SELECT account_id, vendorid, process, generation FROM _edits WHERE id = ${'id'}`;
-    this.#remove = statement(db)`DELETE FROM _edits WHERE id = ${'id'}`;
-    this.#latestVersion = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
-    );
-    this.#versionsSince = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
-    );
-    this.#generationOf = statement(db, (at) =>
-      ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
-    );
-    // A mark that was changed meanwhile stays.
-    this.#unmark = statement(db, (at) =>
-      ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
-        .where('generation', '=', at('generation'))
-        .where('reason', '=', 'asked')
-        .where('attempts', '=', sql<number>`0`),
-    );
+  );
+  readonly #byId = statement(this.db)<{ id: number }, VendorKey & Pick<EditTable, 'process' | 'generation'>>`
+    SELECT account_id, vendorid, process, generation FROM _edits WHERE id = ${'id'}`;
+  readonly #remove = statement(this.db)<{ id: number }>`DELETE FROM _edits WHERE id = ${'id'}`;
+  readonly #latestVersion = statement<VendorKey, { seq: number }>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
+  );
+  readonly #versionsSince = statement<VendorKey & { version: number }, { changed_fields: string }>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
+  );
+  readonly #generationOf = statement<VendorKey, { generation: number }>(this.db, (at) =>
+    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
+  );
+  // A mark that was changed meanwhile stays.
+  readonly #unmark = statement<VendorKey & { generation: number }>(this.db, (at) =>
+    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
+      .where('generation', '=', at('generation'))
+      .where('reason', '=', 'asked')
+      .where('attempts', '=', sql<number>`0`),
+  );
+
+  constructor(db: Connection, { clock, marks, process }: WriteParts) {
+    super(db);
+    this.#clock = clock;
+    this.#marks = marks;
+    this.#process = process;
   }
 
   /** Records an edit. Runs inside a transaction. @returns its id. */

@@ -21,30 +21,23 @@ import type { Claim } from '../sqlite/database.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import type { DaemonFileTable, IdentityTable, SecretTables } from '../sql/schema.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
-import {
-  mirrorSql,
-  secretSql,
-  statement,
-  type None,
-  type Statement,
-  runQuery,
-  type Connection,
-} from '../sql/statement.ts';
+import { mirrorSql, secretSql, statement, runQuery, Operations, type None, type Connection } from '../sql/statement.ts';
 import { fileStatement, runFileQuery } from '../sqlite/connection.ts';
 import { isDaemonAt } from './locks.ts';
 
 /** The identity of a mirror, and the service it belongs to. */
-export class IdentityRow {
+export class IdentityRow extends Operations {
   readonly #clock: Clock;
-  readonly #find: Statement<None, Pick<IdentityTable, 'mirror_id' | 'service'>>;
-  readonly #change: Statement<{ service: string; now: string }>;
+  readonly #find = statement<None, Pick<IdentityTable, 'mirror_id' | 'service'>>(this.db, () =>
+    mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'service']),
+  );
+  readonly #change = statement<{ service: string; now: string }>(this.db, (at) =>
+    mirrorSql.updateTable('mirror_identity').set({ service: at('service'), service_since: at('now') }),
+  );
 
   constructor(db: Connection, clock: Clock) {
+    super(db);
     this.#clock = clock;
-    this.#find = statement(db, () => mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'service']));
-    this.#change = statement(db, (at) =>
-      mirrorSql.updateTable('mirror_identity').set({ service: at('service'), service_since: at('now') }),
-    );
   }
 
   async read(): Promise<Identity> {

@@ -1,7 +1,7 @@
 /** Computes the figures of accounts. Reads many rows, so it runs in a separate thread. */
 import { inOrder } from '../../domain/concurrency.ts';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import { statement, type Connection, type None, type OfAccount, type Statement } from '../sql/statement.ts';
+import { statement, Operations, type Connection, type None, type OfAccount } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import { fieldChanges, readChanges, type FieldChange } from './change-feed.ts';
 import type {
@@ -35,69 +35,59 @@ type Contact = Omit<ContactFigure, 'change'> & FieldChange;
 
 type Since = OfAccount & { readonly since: string };
 
-export class AccountFigures {
+export class AccountFigures extends Operations {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #history: OwedHistory;
   readonly #report: ReturnType<typeof owedReport>;
   readonly #payables: ReturnType<typeof largestPayables>;
   /** The last sums, until another connection writes. */
   readonly #owed = new Map<string, Owing & { readonly version: string | undefined }>();
-  readonly #received: Statement<Since, { hour: string; deliveries: number }>;
-  readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
-  readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
-  readonly #version: Statement<{ from: number }, { seq: number; valid_from: string }>;
-  readonly #lastVersion: Statement<None, { seq: number | null }>;
-  readonly #found: Statement<OfAccount & { searched: number; latest: number }, FoundRow>;
-  readonly #balances: Statement<Since, { found: number }>;
-  readonly #applied: Statement<OfAccount & { vendorid: number; runId: number }, { seq: number }>;
-  readonly #db: Connection;
+  readonly #received = statement(this.db)<Since, { hour: string; deliveries: number }>`
+    SELECT substr(received_at, 1, 13) AS hour, count(*) AS deliveries FROM deliveries
+    WHERE account_id = ${'accountId'} AND received_at >= ${'since'} AND outcome <> 'ignored' GROUP BY 1`;
+  readonly #missed = statement(this.db)<Since, Omit<HourFigures, 'deliveries'>>`
+    SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
+      max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS "latestSeconds"
+    FROM findings
+    WHERE account_id = ${'accountId'} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+      AND found_at >= ${'since'} GROUP BY 1`;
+  readonly #versions = statement(this.db)<OfAccount & { after: number; since: string }, Versions>`
+    SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
+      SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
+      WHERE account_id = ${'accountId'} AND seq > ${'after'} AND valid_from >= ${'since'}) AS today`;
+  readonly #version = statement(this.db)<{ from: number }, { seq: number; valid_from: string }>`
+    SELECT seq, valid_from FROM _vendor_versions WHERE seq >= ${'from'} ORDER BY seq LIMIT 1`;
+  readonly #lastVersion = statement(this.db)<None, { seq: number | null }>`
+    SELECT max(seq) AS seq FROM _vendor_versions`;
+  readonly #found = statement(this.db)<OfAccount & { searched: number; latest: number }, FoundRow>`
+    SELECT f.run_id AS "runId", f.found_at AS "at", f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
+    FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
+    WHERE f.account_id = ${'accountId'} AND f.kind <> 'balance_only'
+      AND f.id > (SELECT max(id) FROM findings) - +${'searched'}
+    ORDER BY f.id DESC LIMIT +${'latest'}`;
+  readonly #balances = statement(this.db)<Since, { found: number }>`
+    SELECT count(*) AS found FROM findings
+    WHERE account_id = ${'accountId'} AND kind = 'balance_only' AND found_at >= ${'since'}`;
+  readonly #applied = statement(this.db)<OfAccount & { vendorid: number; runId: number }, { seq: number }>`
+    SELECT seq FROM _vendor_versions
+    WHERE account_id = ${'accountId'} AND vendorid = ${'vendorid'} AND run_id = ${'runId'} ORDER BY seq LIMIT 1`;
   readonly #latest: LatestChanges;
   readonly #fields = new ValueCache<readonly FieldChange[]>();
-  readonly #contacts: Statement<OfAccount & { after: number; shown: number }, Contact>;
-  readonly #gateways: Statement<OfAccount, GatewayFigure>;
+  readonly #contacts = statement(this.db)<OfAccount & { after: number; shown: number }, Contact>`
+    SELECT seq, "at", learned_by AS source, user_id AS "user", vendorid, vendor_name AS vendor, field, "old", "new"
+    FROM contact_changes WHERE account_id = ${'accountId'} AND seq > ${'after'} ORDER BY seq DESC LIMIT +${'shown'}`;
+  readonly #gateways = statement(this.db)<OfAccount, GatewayFigure>`
+    SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
+    FROM gateways WHERE account_id = ${'accountId'} ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`;
   readonly #counted = new Map<string, Counted>();
 
   constructor(db: Connection, clock: Pick<Clock, 'now'>) {
+    super(db);
     this.#clock = clock;
-    this.#db = db;
     this.#history = new OwedHistory(db);
     this.#report = owedReport(db);
     this.#payables = largestPayables(db);
     this.#latest = new LatestChanges(db);
-    this.#received = statement(db)`
-      SELECT substr(received_at, 1, 13) AS hour, count(*) AS deliveries FROM deliveries
-      WHERE account_id = ${'accountId'} AND received_at >= ${'since'} AND outcome <> 'ignored' GROUP BY 1`;
-    this.#missed = statement(db)`
-      SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
-        max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS "latestSeconds"
-      FROM findings
-      WHERE account_id = ${'accountId'} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
-        AND found_at >= ${'since'} GROUP BY 1`;
-    this.#versions = statement(db)`
-      SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
-        SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
-        WHERE account_id = ${'accountId'} AND seq > ${'after'} AND valid_from >= ${'since'}) AS today`;
-    this.#version = statement(db)`
-      SELECT seq, valid_from FROM _vendor_versions WHERE seq >= ${'from'} ORDER BY seq LIMIT 1`;
-    this.#lastVersion = statement(db)`SELECT max(seq) AS seq FROM _vendor_versions`;
-    this.#found = statement(db)`
-      SELECT f.run_id AS "runId", f.found_at AS "at", f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
-      FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
-      WHERE f.account_id = ${'accountId'} AND f.kind <> 'balance_only'
-        AND f.id > (SELECT max(id) FROM findings) - +${'searched'}
-      ORDER BY f.id DESC LIMIT +${'latest'}`;
-    this.#balances = statement(db)`
-      SELECT count(*) AS found FROM findings
-      WHERE account_id = ${'accountId'} AND kind = 'balance_only' AND found_at >= ${'since'}`;
-    this.#applied = statement(db)`
-      SELECT seq FROM _vendor_versions
-      WHERE account_id = ${'accountId'} AND vendorid = ${'vendorid'} AND run_id = ${'runId'} ORDER BY seq LIMIT 1`;
-    this.#contacts = statement(db)`
-      SELECT seq, "at", learned_by AS source, user_id AS "user", vendorid, vendor_name AS vendor, field, "old", "new"
-      FROM contact_changes WHERE account_id = ${'accountId'} AND seq > ${'after'} ORDER BY seq DESC LIMIT +${'shown'}`;
-    this.#gateways = statement(db)`
-      SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
-      FROM gateways WHERE account_id = ${'accountId'} ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`;
   }
 
   async read(accountId: string): Promise<Figures> {
@@ -135,7 +125,7 @@ export class AccountFigures {
   }
 
   async #owedNow(accountId: string): Promise<Owing> {
-    const version = await this.#db.version();
+    const version = await this.db.version();
     const known = this.#owed.get(accountId);
     if (known && version !== undefined && known.version === version) return known;
     const owed = await this.#report(accountId);
@@ -194,7 +184,7 @@ export class AccountFigures {
     const vendorOf = new Map(rows.map(({ finding, seq }) => [seq, finding.vendorid ?? 0]));
     const numbers = rows.flatMap(({ seq }) => seq ?? []);
     const changes = await this.#fields.of(accountId, numbers, (seq) =>
-      fieldChanges(this.#db, { account_id: accountId, vendorid: vendorOf.get(seq) ?? 0, from: seq, to: seq }),
+      fieldChanges(this.db, { account_id: accountId, vendorid: vendorOf.get(seq) ?? 0, from: seq, to: seq }),
     );
     return rows.map(({ finding, seq }) => ({ ...finding, changes: changes.get(seq ?? 0) ?? [] }));
   }
@@ -246,20 +236,18 @@ interface Latest {
 }
 
 /** The latest changes of an account, each from what to what. */
-class LatestChanges {
-  readonly #db: Connection;
-  readonly #latest: Statement<Wanted, Latest>;
+class LatestChanges extends Operations {
+  readonly #latest = statement(this.db)<Wanted, Latest>`
+    SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
+      SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
+      WHERE account_id = ${'accountId'} AND seq > (SELECT max(seq) FROM _vendor_versions) - ${'searched'}
+      ORDER BY seq DESC LIMIT +${'latestShown'}) AS c
+    LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
+    ORDER BY c.seq DESC`;
   readonly #cache = new ValueCache<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined>();
 
   constructor(db: Connection) {
-    this.#db = db;
-    this.#latest = statement(db)`
-      SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
-        SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
-        WHERE account_id = ${'accountId'} AND seq > (SELECT max(seq) FROM _vendor_versions) - ${'searched'}
-        ORDER BY seq DESC LIMIT +${'latestShown'}) AS c
-      LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
-      ORDER BY c.seq DESC`;
+    super(db);
   }
 
   /** Newest first. */
@@ -274,10 +262,10 @@ class LatestChanges {
   }
 
   async #read(accountId: string, seq: number): Promise<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined> {
-    const [change] = await readChanges(this.#db, { account: accountId, since: seq - 1, until: seq, limit: 1 });
+    const [change] = await readChanges(this.db, { account: accountId, since: seq - 1, until: seq, limit: 1 });
     if (!change) return undefined;
     const { at, kind, source, vendorid } = change;
-    const changes = await fieldChanges(this.#db, { account_id: accountId, vendorid, from: seq, to: seq });
+    const changes = await fieldChanges(this.db, { account_id: accountId, vendorid, from: seq, to: seq });
     return { at, kind, source, changes };
   }
 }

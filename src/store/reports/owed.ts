@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { owedText, type OwedAmount } from '../../domain/amounts.ts';
 import { timestamp } from '../../domain/clock.ts';
 import type { StateWord } from '../../domain/vendor.ts';
-import { statement, type Connection, type None, type OfAccount, type Statement } from '../sql/statement.ts';
+import { statement, Operations, type Connection, type None, type OfAccount } from '../sql/statement.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { OwedView } from '../sql/schema.ts';
 
@@ -193,16 +193,12 @@ type Day = Owed & { readonly day: string };
 type Closing = AmountColumns & { readonly currency: string; readonly day: string; readonly until: string | null };
 
 /** What was owed to active vendors at the end of each day. Past days do not change, so they are read once. */
-export class OwedHistory {
-  readonly #closings: Statement<OfAccount & { oldest: string }, Closing>;
+export class OwedHistory extends Operations {
+  readonly #closings = statement(this.db)<OfAccount & { oldest: string }, Closing>`
+    SELECT currency, day, until, ${amounts} FROM _owed_closings
+    WHERE account_id = ${'accountId'} AND state = 'active' AND (until IS NULL OR until > ${'oldest'})
+    ORDER BY currency, day`;
   readonly #known = new Map<string, { readonly today: string; readonly days: ReadonlyMap<string, readonly Day[]> }>();
-
-  constructor(db: Connection) {
-    this.#closings = statement(db)`
-      SELECT currency, day, until, ${amounts} FROM _owed_closings
-      WHERE account_id = ${'accountId'} AND state = 'active' AND (until IS NULL OR until > ${'oldest'})
-      ORDER BY currency, day`;
-  }
 
   /** The days before today by currency, from the first known day or a year ago. @param now milliseconds since 1970 */
   async before(accountId: string, now: number): Promise<ReadonlyMap<string, readonly Day[]>> {

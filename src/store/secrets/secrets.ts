@@ -10,7 +10,7 @@ import type { DaemonEpoch, LeftRecord } from '../files/identity.ts';
 import type { Database } from '../sql/database.ts';
 import { SqliteDatabase, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
-import { statement, type Statement } from '../sql/statement.ts';
+import { statement, Operations } from '../sql/statement.ts';
 import { FileSecrets } from './file-secrets.ts';
 import { sealAnew } from './sealed-columns.ts';
 import { KeySealing, unsealed, type Sealing } from './sealing.ts';
@@ -154,18 +154,17 @@ export class Secrets {
  * The positions up to which webhooks may have been sent, saved outside the mirror, so that a mirror that was restored from a copy is
  * recognised.
  */
-export class NotifiedPositions {
+export class NotifiedPositions extends Operations {
   readonly #database: Database;
-  readonly #find: Statement<{ target: string }, { place: string }>;
-  readonly #save: Statement<{ target: string; place: string }>;
+  readonly #find = statement(this.db)<{ target: string }, { place: string }>`
+    SELECT place FROM notified WHERE target = ${'target'}`;
+  readonly #save = statement(this.db)<{ target: string; place: string }>`
+    INSERT INTO notified (target, place)
+    VALUES (${'target'}, ${'place'}) ON CONFLICT (target) DO UPDATE SET place = excluded.place`;
 
   constructor(database: Database) {
-    const { connection: db } = database;
+    super(database.connection);
     this.#database = database;
-    this.#find = statement(db)`SELECT place FROM notified WHERE target = ${'target'}`;
-    this.#save = statement(db)`
-      INSERT INTO notified (target, place)
-      VALUES (${'target'}, ${'place'}) ON CONFLICT (target) DO UPDATE SET place = excluded.place`;
   }
 
   /** The saved cursor of a target; undefined where there is none. */

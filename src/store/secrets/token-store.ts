@@ -4,7 +4,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import { Secret, type TokenPair } from '../../domain/secret.ts';
 import type { ProcessLock } from '../../domain/processes.ts';
 import { shortLockWait, type Database } from '../sql/database.ts';
-import { statement, type Statement } from '../sql/statement.ts';
+import { statement, Operations } from '../sql/statement.ts';
 import type { Sealing } from './sealing.ts';
 import type { LeaseRule } from './secrets-place.ts';
 
@@ -106,45 +106,42 @@ interface TokenRow {
   expires_at: string | null;
 }
 
-export class TokenStore {
+export class TokenStore extends Operations {
   readonly #database: Database;
   readonly #options: TokenStoreOptions;
   readonly #client: string;
   /** Distinguishes owners within a process, because the settings may be reloaded during a replacement. */
   readonly #owner: string;
-  readonly #find: Statement<{ client: string }, TokenRow>;
-  readonly #introduce: Statement<{ client: string }>;
-  readonly #holder: Statement<{ client: string; now: number; latest: number }, { lease_owner: string | null }>;
-  readonly #lease: Statement<{ client: string; owner: string; until: number }>;
-  readonly #extend: Statement<{ client: string; owner: string; until: number }>;
-  readonly #release: Statement<{ client: string; owner: string }>;
-  readonly #store: Statement<{ client: string } & TokenRow>;
+  readonly #find = statement(this.db)<{ client: string }, TokenRow>`
+    SELECT access_token, refresh_token, expires_at FROM oauth_tokens WHERE client = ${'client'}`;
+  readonly #introduce = statement(this.db)<{ client: string }>`
+    INSERT INTO oauth_tokens (client) VALUES (${'client'}) ON CONFLICT DO NOTHING`;
+  readonly #holder = statement(this.db)<
+    { client: string; now: number; latest: number },
+    { lease_owner: string | null }
+  >`
+    SELECT lease_owner FROM oauth_tokens
+    WHERE client = ${'client'} AND lease_until_ms BETWEEN ${'now'} AND ${'latest'}`;
+  readonly #lease = statement(this.db)<{ client: string; owner: string; until: number }>`
+    UPDATE oauth_tokens SET lease_owner = ${'owner'}, lease_until_ms = ${'until'}
+    WHERE client = ${'client'}`;
+  readonly #extend = statement(this.db)<{ client: string; owner: string; until: number }>`
+    UPDATE oauth_tokens SET lease_until_ms = ${'until'}
+    WHERE client = ${'client'} AND lease_owner = ${'owner'}`;
+  readonly #release = statement(this.db)<{ client: string; owner: string }>`
+    UPDATE oauth_tokens SET lease_owner = NULL, lease_until_ms = NULL
+    WHERE client = ${'client'} AND lease_owner = ${'owner'}`;
+  readonly #store = statement(this.db)<{ client: string } & TokenRow>`
+    UPDATE oauth_tokens SET access_token = ${'access_token'}, refresh_token = ${'refresh_token'},
+      expires_at = ${'expires_at'}
+    WHERE client = ${'client'}`;
 
   constructor(database: Database, options: TokenStoreOptions) {
+    super(database.connection);
     this.#database = database;
     this.#options = options;
     this.#client = options.client;
     this.#owner = `${options.user.process.name} ${Buffer.from(options.random.bytes(4)).toString('hex')}`;
-    const { connection: db } = database;
-    this.#find = statement(db)`
-      SELECT access_token, refresh_token, expires_at FROM oauth_tokens WHERE client = ${'client'}`;
-    this.#introduce = statement(db)`INSERT INTO oauth_tokens (client) VALUES (${'client'}) ON CONFLICT DO NOTHING`;
-    this.#holder = statement(db)`
-      SELECT lease_owner FROM oauth_tokens
-      WHERE client = ${'client'} AND lease_until_ms BETWEEN ${'now'} AND ${'latest'}`;
-    this.#lease = statement(db)`
-      UPDATE oauth_tokens SET lease_owner = ${'owner'}, lease_until_ms = ${'until'}
-      WHERE client = ${'client'}`;
-    this.#extend = statement(db)`
-      UPDATE oauth_tokens SET lease_until_ms = ${'until'}
-      WHERE client = ${'client'} AND lease_owner = ${'owner'}`;
-    this.#release = statement(db)`
-      UPDATE oauth_tokens SET lease_owner = NULL, lease_until_ms = NULL
-      WHERE client = ${'client'} AND lease_owner = ${'owner'}`;
-    this.#store = statement(db)`
-      UPDATE oauth_tokens SET access_token = ${'access_token'}, refresh_token = ${'refresh_token'},
-        expires_at = ${'expires_at'}
-      WHERE client = ${'client'}`;
   }
 
   load(): Promise<TokenPair | undefined> {

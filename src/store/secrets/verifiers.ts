@@ -15,7 +15,7 @@ import { parseInstant, timestamp, type Clock, type Random } from '../../domain/c
 import { Secret } from '../../domain/secret.ts';
 import { isKey, lastUseOf, nextCode, waitsToBeTried, type Code, type CodeEvidence } from '../../domain/verifier.ts';
 import { shortLockWait, type Database } from '../sql/database.ts';
-import { columns, secretSql, statement, type Connection, type Statement } from '../sql/statement.ts';
+import { columns, secretSql, statement, Operations, type Connection } from '../sql/statement.ts';
 import type { VerifierTable } from '../sql/schema.ts';
 import type { Sealing } from './sealing.ts';
 
@@ -357,45 +357,40 @@ const registrationsAtOnce = 3;
 const firstWait = 3_600_000;
 
 /** Each method runs inside a transaction. */
-class AwaitedCodes {
-  readonly #expect: Statement<OfEvent & { callbackid: number | null; asked_at: string }>;
-  readonly #awaited: Statement<{ account_id: string }, { callbackid: number | null }>;
-  readonly #arrived: Statement<OfEvent>;
-  readonly #gone: Statement<{ account_id: string; callbackid: number }>;
-  readonly #forget: Statement<{ before: string; now: string }>;
-  readonly #registrations: Statement<OfEvent, { registered_at: string; uri: string | null }>;
-  readonly #register: Statement<OfEvent & { registered_at: string; uri: string }>;
-  readonly #withdraw: Statement<OfEvent>;
-  readonly #forgetAll: Statement<{ account_id: string }>;
+class AwaitedCodes extends Operations {
+  readonly #expect = statement<OfEvent & { callbackid: number | null; asked_at: string }>(this.db, (at) =>
+    secretSql
+      .insertInto('awaited_codes')
+      .values(columns(at, ['account_id', 'event', 'callbackid', 'asked_at']))
+      .onConflict((conflict) =>
+        conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ['callbackid', 'asked_at'])),
+      ),
+  );
+  readonly #awaited = statement(this.db)<{ account_id: string }, { callbackid: number | null }>`
+    SELECT callbackid FROM awaited_codes WHERE account_id = ${'account_id'}`;
+  readonly #arrived = statement(this.db)<OfEvent>`
+    DELETE FROM awaited_codes WHERE account_id = ${'account_id'} AND event = ${'event'}`;
+  readonly #gone = statement(this.db)<{ account_id: string; callbackid: number }>`
+    DELETE FROM awaited_codes WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
+  // Those of the future are of a clock that was set back since.
+  readonly #forget = statement(this.db)<{ before: string; now: string }>`
+    DELETE FROM registrations WHERE registered_at <= ${'before'} OR registered_at > ${'now'}`;
+  readonly #registrations = statement(this.db)<OfEvent, { registered_at: string; uri: string | null }>`
+    SELECT registered_at, uri FROM registrations
+    WHERE account_id = ${'account_id'} AND event = ${'event'} ORDER BY registered_at`;
+  readonly #register = statement<OfEvent & { registered_at: string; uri: string }>(this.db, (at) =>
+    secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at', 'uri'])),
+  );
+  readonly #withdraw = statement(this.db)<OfEvent>`
+    DELETE FROM registrations WHERE rowid = (
+      SELECT max(rowid) FROM registrations WHERE account_id = ${'account_id'} AND event = ${'event'})`;
+  readonly #forgetAll = statement(this.db)<{ account_id: string }>`
+    DELETE FROM registrations WHERE account_id = ${'account_id'}`;
   readonly #sealing: Sealing;
 
   constructor(db: Connection, sealing: Sealing) {
+    super(db);
     this.#sealing = sealing;
-    this.#expect = statement(db, (at) =>
-      secretSql
-        .insertInto('awaited_codes')
-        .values(columns(at, ['account_id', 'event', 'callbackid', 'asked_at']))
-        .onConflict((conflict) =>
-          conflict.columns(['account_id', 'event']).doUpdateSet(columns(at, ['callbackid', 'asked_at'])),
-        ),
-    );
-    this.#awaited = statement(db)`SELECT callbackid FROM awaited_codes WHERE account_id = ${'account_id'}`;
-    this.#arrived = statement(db)`DELETE FROM awaited_codes WHERE account_id = ${'account_id'} AND event = ${'event'}`;
-    this.#gone = statement(db)`
-      DELETE FROM awaited_codes WHERE account_id = ${'account_id'} AND callbackid = ${'callbackid'}`;
-    // Those of the future are of a clock that was set back since.
-    this.#forget = statement(db)`
-      DELETE FROM registrations WHERE registered_at <= ${'before'} OR registered_at > ${'now'}`;
-    this.#registrations = statement(db)`
-      SELECT registered_at, uri FROM registrations
-      WHERE account_id = ${'account_id'} AND event = ${'event'} ORDER BY registered_at`;
-    this.#register = statement(db, (at) =>
-      secretSql.insertInto('registrations').values(columns(at, ['account_id', 'event', 'registered_at', 'uri'])),
-    );
-    this.#withdraw = statement(db)`
-      DELETE FROM registrations WHERE rowid = (
-        SELECT max(rowid) FROM registrations WHERE account_id = ${'account_id'} AND event = ${'event'})`;
-    this.#forgetAll = statement(db)`DELETE FROM registrations WHERE account_id = ${'account_id'}`;
   }
 
   expect(of: OfEvent & { callbackid: number | null }, now: number): void {
@@ -455,29 +450,27 @@ class AwaitedCodes {
  * The unguessable part of each account's callback address: 128 random bits. A rotation replaces it; until the callback at the new address is
  * verified and the others are deleted, the one before is kept.
  */
-class PathTokens {
+class PathTokens extends Operations {
   readonly #random: Random;
   readonly #sealing: Sealing;
-  readonly #select: Statement<{ account_id: string }, { path_token: string; previous_token: string | null }>;
-  readonly #add: Statement<{ account_id: string; path_token: string }>;
-  readonly #rotations: Statement<object, { account_id: string; previous_token: string }>;
-  readonly #rotate: Statement<{ account_id: string; path_token: string }>;
-  readonly #end: Statement<{ account_id: string }>;
+  readonly #select = statement(this.db)<{ account_id: string }, { path_token: string; previous_token: string | null }>`
+    SELECT path_token, previous_token FROM path_tokens WHERE account_id = ${'account_id'}`;
+  readonly #add = statement<{ account_id: string; path_token: string }>(this.db, (at) =>
+    secretSql.insertInto('path_tokens').values(columns(at, ['account_id', 'path_token'])),
+  );
+  readonly #rotations = statement(this.db)<object, { account_id: string; previous_token: string }>`
+    SELECT account_id, previous_token FROM path_tokens WHERE previous_token IS NOT NULL`;
+  // Both columns hold one kind of secret, so a token that is sealed opens in either.
+  readonly #rotate = statement(this.db)<{ account_id: string; path_token: string }>`
+    UPDATE path_tokens SET previous_token = path_token, path_token = ${'path_token'}
+    WHERE account_id = ${'account_id'}`;
+  readonly #end = statement(this.db)<{ account_id: string }>`
+    UPDATE path_tokens SET previous_token = NULL WHERE account_id = ${'account_id'}`;
 
   constructor(db: Connection, random: Random, sealing: Sealing) {
+    super(db);
     this.#random = random;
     this.#sealing = sealing;
-    this.#select = statement(db)`SELECT path_token, previous_token FROM path_tokens WHERE account_id = ${'account_id'}`;
-    this.#add = statement(db, (at) =>
-      secretSql.insertInto('path_tokens').values(columns(at, ['account_id', 'path_token'])),
-    );
-    this.#rotations = statement(db)`
-      SELECT account_id, previous_token FROM path_tokens WHERE previous_token IS NOT NULL`;
-    // Both columns hold one kind of secret, so a token that is sealed opens in either.
-    this.#rotate = statement(db)`
-      UPDATE path_tokens SET previous_token = path_token, path_token = ${'path_token'}
-      WHERE account_id = ${'account_id'}`;
-    this.#end = statement(db)`UPDATE path_tokens SET previous_token = NULL WHERE account_id = ${'account_id'}`;
   }
 
   async find(account_id: string): Promise<string | undefined> {

@@ -186,6 +186,15 @@ export function statement<Args extends object, Row>(
   return (words: TemplateStringsArray, ...parts: readonly Part<Args>[]) => db.prepare(worded(words, parts));
 }
 
+/** What is done over one connection. Each statement of it is a field, with its text and the types of its arguments and rows. */
+export abstract class Operations {
+  protected readonly db: Connection;
+
+  constructor(db: Connection) {
+    this.db = db;
+  }
+}
+
 /** What is made once for each connection, and kept as long as it: statements of reports that are asked again and again. */
 export function ofConnection<T>(make: (db: Connection) => T): (db: Connection) => T {
   const made = new WeakMap<Connection, T>();
