@@ -246,10 +246,6 @@ class LatestChanges extends Operations {
     ORDER BY c.seq DESC`;
   readonly #cache = new ValueCache<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined>();
 
-  constructor(db: Connection) {
-    super(db);
-  }
-
   /** Newest first. */
   async of(accountId: string): Promise<ChangeFigure[]> {
     const latest = (await this.#latest.all({ accountId, searched, latestShown })).map(withoutBlobs);
