@@ -37,6 +37,7 @@ const knownTo = new Map([
   ['csv-stringify', 'store'],
   ['pg', 'store'],
   ['hyparquet-writer', 'store'],
+  ['p-retry', 'api'],
   ['oauth4webapi', 'api'],
   ['https-proxy-agent', 'api'],
   ['proxy-from-env', 'api'],

@@ -1,4 +1,8 @@
-/** Retries one request, as long as its limits allow and the service asks. */
+/**
+ * Retries one request. p-retry counts the attempts; the waiting is ours, because p-retry uses the machine's timers, where a simulation has
+ * a virtual clock, and does not know `Retry-After`.
+ */
+import pRetry from 'p-retry';
 import { parseInstant, sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError, withMessage } from '../../domain/errors.ts';
 import { requestDelay, type RetryLimits } from '../../domain/retry.ts';
@@ -24,10 +28,8 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
   let waited = 0;
   let attempts = 0;
 
-  /** Whether another attempt may follow, once its time has come. */
-  const hasWaited = async (error: unknown): Promise<boolean> => {
-    if (attempts >= retryLimits.attempts || !(error instanceof MirrorError) || !policy.mayRetry(error, attempts))
-      return false;
+  const waitAndRetry = async (error: Error): Promise<boolean> => {
+    if (!(error instanceof MirrorError) || !policy.mayRetry(error, attempts)) return false;
     const wait = error.retryAfter ?? requestDelay(attempts, policy.random.fraction(), retryLimits);
     if (error.retryAfter !== undefined && wait > Math.min(retryLimits.maxWait, retryLimits.totalWait - waited))
       throw rateExceeded(error, wait);
@@ -38,22 +40,26 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
     return true;
   };
 
-  const attemptUntilDone = async (): Promise<T> => {
-    for (;;) {
-      attempts += 1;
-      try {
-        signal?.throwIfAborted();
-        const result = await attempt(attempts);
-        signal?.throwIfAborted();
-        return result;
-      } catch (error) {
-        if (!(await hasWaited(error))) throw error;
-      }
-    }
-  };
-
   try {
-    return await attemptUntilDone();
+    return await pRetry(
+      (number) => {
+        attempts = number;
+        return attempt(number);
+      },
+      {
+        retries: retryLimits.attempts - 1,
+        shouldRetry: ({ error }) => waitAndRetry(error),
+        signal,
+        // All options are given: filling in the defaults costs p-retry ten times the rest of its work.
+        factor: 1,
+        minTimeout: 0,
+        maxTimeout: 0,
+        maxRetryTime: Infinity,
+        randomize: false,
+        onFailedAttempt: () => undefined,
+        shouldConsumeRetry: () => true,
+      },
+    );
   } catch (error) {
     if (attempts < 2 || !(error instanceof MirrorError) || error === signal?.reason) throw error;
     const seconds = Math.round((clock.monotonic() - begun) / 1_000);
