@@ -40,6 +40,8 @@ export class Auditor {
   /** Runs that had ended when it looked last, and the numbers of pages that it knew. */
   readonly #ended = new Set<number>();
   readonly #pages = new Set<number>();
+  /** A vendor with wrong details. */
+  #wrong: number | undefined;
 
   constructor(options: AuditorOptions) {
     this.#options = options;
@@ -319,11 +321,21 @@ export class Auditor {
       }
   }
 
-  /**
-   * Fields that are not the service's, of vendors that can be read by id, in words; none where nobody could know. A balance that lists do not show
-   * moves without a trace, and may be as old as the last read of its vendor, which is known to the machine's clock.
-   */
+  /** Fields that are not the service's, of vendors that can be read by id, in words; none where nobody could know. */
   wrongDetails(): string[] {
+    return this.#wrongOf(0, Number.MAX_SAFE_INTEGER).map(({ words }) => words);
+  }
+
+  /** Whether there are any. To be asked often: it begins with the vendor that was wrong before, which mostly still is. */
+  hasWrongDetails(): boolean {
+    const before = this.#wrong;
+    if (before !== undefined && this.#wrongOf(before, before).length > 0) return true;
+    this.#wrong = this.#wrongOf(0, Number.MAX_SAFE_INTEGER)[0]?.vendorid;
+    return this.#wrong !== undefined;
+  }
+
+  /** A balance that lists do not show moves without a trace, and may be as old as the last read of its vendor, which is known to the machine's clock. */
+  #wrongOf(from: number, to: number): { readonly vendorid: number; readonly words: string }[] {
     const { account, eventLog, plan, now } = this.#options;
     if (plan.world.readOne !== 'yes') return [];
     const isReadable = (vendorid: number): boolean => {
@@ -333,8 +345,11 @@ export class Auditor {
     const learned = this.#ask<{ field: string }>('mirror', learnedDetails, account).map(({ field }) => field);
     return this.#ask<Recorded & { details_at: string | null }>(
       'mirror',
-      `SELECT vendorid, raw, details_at FROM vendors WHERE account_id = ? AND presence = 'present' AND vis_state = 0`,
+      `SELECT vendorid, raw, details_at FROM vendors
+         WHERE account_id = ? AND vendorid BETWEEN ? AND ? AND presence = 'present' AND vis_state = 0`,
       account,
+      from,
+      to,
     ).flatMap(({ vendorid, raw, details_at }) => {
       if (!isReadable(vendorid)) return [];
       const read = plan.jumps > 0 ? 0 : this.#moment(details_at ?? '');
@@ -342,7 +357,8 @@ export class Auditor {
         const json = detailOf(JSON.parse(raw) as Record<string, unknown>, field);
         const isUnread = field === 'outstanding_balance' && learned.includes(field) && (details_at ?? '') > '1971';
         const due = eventLog.detailsSince(vendorid, field, isUnread ? read : now());
-        return due.has(json) ? [] : [`${vendorid}.${field} is ${json}, and not ${[...due].join()}`];
+        const words = `${vendorid}.${field} is ${json}, and not ${[...due].join()}`;
+        return due.has(json) ? [] : [{ vendorid, words }];
       });
     });
   }

@@ -69,7 +69,7 @@ export async function converge(phase: QuietPhase): Promise<Convergence> {
   auditor.look();
   for (const gap of follower.behind(timeline.now, follower.unknowable)) broken('P1', gap);
   // What lists leave out is read after runs, where it is not known yet that they do one vendor at a time.
-  await timeline.until(() => auditor.wrongDetails().length === 0, 24 * longest);
+  await timeline.until(() => !auditor.hasWrongDetails(), 24 * longest);
   for (const wrong of auditor.wrongDetails()) broken('P1', wrong);
   const { listedAs, readOne } = plan.world;
   if (listedAs !== 'whole' && readOne === 'yes' && report.outcome === 'complete') await comesToRest(phase);
@@ -109,13 +109,22 @@ async function comesToRest({ timeline, auditor, runs, broken }: QuietPhase): Pro
 async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
   const last = follower.lastRun;
   const others = mayNeedAnother(plan) ? 3 : 1;
-  const telling = (): RunReport[] =>
-    runs.filter(({ run, error, outcome }, index) => {
+  const claims = new Map<number, boolean>();
+  const claimsAll = (run: number): boolean => {
+    const known = claims.get(run) ?? auditor.claimsAll(run);
+    claims.set(run, known);
+    return known;
+  };
+  const telling = (): RunReport[] => {
+    // Either happens for a reason of its own, so each has so many runs.
+    let [unproven, unclaimed] = [0, 0];
+    return runs.filter(({ run, error, outcome }) => {
       if (run.id <= last) return false;
-      const before = runs.slice(0, index).filter((earlier) => earlier.run.id > last).length;
-      if (mayNeedAnother(plan) && error?.code === 'sweep_incomplete' && before < others) return false;
-      return !(outcome === 'complete' && before < others && !auditor.claimsAll(run.id));
+      if (mayNeedAnother(plan) && error?.code === 'sweep_incomplete') return ++unproven > others;
+      if (outcome === 'complete' && !claimsAll(run.id)) return ++unclaimed > others;
+      return true;
     });
+  };
   await timeline.until(() => telling().length > 0, others * longest);
   return telling()[0];
 }
