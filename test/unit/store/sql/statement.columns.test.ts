@@ -215,6 +215,7 @@ it('returns the columns that the code reads, of the schema as it is migrated', {
   refuseOtherFiles(files);
   await forgetter.fields(['note', ...balanceFields, 'tax_defaults']);
   await forgetter.vendor(account_id, 1);
+  await forgetter.account(account_id);
   await forgetter.close();
   refuseOtherFiles(files);
 
