@@ -15,6 +15,7 @@
  */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../domain/clock.ts';
+import { Turns } from '../domain/concurrency.ts';
 import type { VendorRow } from '../domain/reading.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Run } from './runs.ts';
@@ -95,6 +96,8 @@ export class DetailRows extends Operations {
       sql<boolean>`coalesce(detail_seq, 0) < ${at('read_seq')}`,
     ),
   );
+  /** Each reading adds to what those before it have shown. */
+  readonly #learning = new Turns();
 
   /** Fields that lists leave out, once each vendor has its place in the order; none before. */
   async fields(account_id: string): Promise<string[]> {
@@ -199,7 +202,11 @@ export class DetailRows extends Operations {
   }
 
   /** Compares a read by id with what lists had shown of the vendor. */
-  async learn({ account_id, vendorid }: VendorKey, before: Shown, raw: string, now: string): Promise<void> {
+  learn(key: VendorKey, before: Shown, raw: string, now: string): Promise<void> {
+    return this.#learning.take(() => this.#learnFrom(key, before, raw, now));
+  }
+
+  async #learnFrom({ account_id, vendorid }: VendorKey, before: Shown, raw: string, now: string): Promise<void> {
     if (before.source !== 'pull' && before.source !== 'reconcile') return;
     const [listed, read] = [membersOf(before.raw), membersOf(raw)];
     const compared = Object.hasOwn(listed, 'updated_at') ? ['updated_at'] : Object.keys(listed);

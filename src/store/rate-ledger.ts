@@ -7,12 +7,14 @@
  * each process that waited before them: so none is starved, whoever tries first. A process that has ended loses its turn a few seconds after
  * it should have tried.
  *
- * Each request takes its number and its place in the rate in a transaction of its own. Several in one were tried for long pulls: an
- * unchanged one took a twentieth less processor time, one with changes a fifteenth more, because fewer pages shared a commit. An answer
+ * In a file, each request takes its number and its place in the rate in a transaction of its own. Several in one were tried for long pulls: an
+ * unchanged one took a twentieth less processor time, one with changes a fifteenth more, because fewer pages shared a commit. On a server, those
+ * that wait for a place at the same time, of all accounts, take them in one transaction: each journey to it takes longer than all else. An answer
  * without a record, such as a 404, has the number of its own request.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { sleptThrough, type Clock } from '../domain/clock.ts';
+import { inBatches, inOrder } from '../domain/concurrency.ts';
 import type {
   RateBound,
   RateDemand,
@@ -22,7 +24,7 @@ import type {
   RateWindow,
 } from '../domain/reading.ts';
 import type { ProcessLock } from '../domain/processes.ts';
-import type { ReadingCounter } from './reading-counter.ts';
+import type { Advanced, ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
 import { columns, mirrorSql, statement, type Connection, type At } from './sql/statement.ts';
 import type { RateWaitTable, RequestTable } from './sql/schema.ts';
@@ -45,6 +47,8 @@ const heldShare = 0.1;
 /** Ended requests are removed after this many new ones at the latest, so that removing them is quick. */
 const maxUncounted = 500;
 
+type Taken = { readonly stamp: ReadStamp } | { readonly wait: number; readonly window: RateWindow };
+
 interface Usage {
   readonly used: number;
   readonly readSeq: number;
@@ -64,6 +68,7 @@ export class RateLedger {
   /** Those that are not in the file yet. */
   readonly #ends = new Set<RequestEnd>();
   readonly #closing = new AbortController();
+  readonly #takeOne: (demand: RateDemand) => Promise<Taken>;
   #willWrite = false;
 
   constructor(
@@ -80,13 +85,16 @@ export class RateLedger {
     this.#process = process;
     this.#rows = requestRows(database.connection);
     this.#waits = waitRows(database.connection);
+    this.#takeOne =
+      database.connection.isRemote === true
+        ? inBatches(clock, (demands) => this.#takeTogether(demands))
+        : (demand) => this.#takeByItself(demand);
   }
 
   /** Reserves a place for a request, or returns the milliseconds after which to try again. */
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
     const takenAt = this.#clock.monotonic();
-    // Needs no sync: everything the request brings is written after it.
-    const taken = await this.#writeWithEnds(this.#endsOf(demand.connection), () => this.#take(demand));
+    const taken = await this.#takeOne(demand);
     const { connection, bounds, isPrompt } = demand;
     if (!('stamp' in taken)) {
       const scope = { connection, window: taken.window };
@@ -147,7 +155,7 @@ export class RateLedger {
     if (isDue && ends.length > 0) await this.#writeWithEnds(ends, () => undefined).catch(() => undefined);
   }
 
-  async #writeWithEnds<T>(ends: readonly RequestEnd[], work: () => T, lockWait?: number): Promise<T> {
+  async #writeWithEnds<T>(ends: readonly RequestEnd[], work: () => T | Promise<T>, lockWait?: number): Promise<T> {
     const result = await this.#database.writeWithoutSync(() => {
       for (const end of ends) this.#rows.end.send(end);
       return work();
@@ -156,13 +164,30 @@ export class RateLedger {
     return result;
   }
 
-  async #take({
-    connection,
-    bounds,
-    longest,
-    isPrompt = false,
-  }: RateDemand): Promise<{ stamp: ReadStamp } | { wait: number; window: RateWindow }> {
-    const { stamp, sinceRestart } = await this.#counter.advance();
+  /** Needs no sync: everything that the request brings is written after it. */
+  #takeByItself(demand: RateDemand): Promise<Taken> {
+    return this.#writeWithEnds(this.#endsOf(demand.connection), async () =>
+      this.#take(demand, await this.#counter.advance()),
+    );
+  }
+
+  #takeTogether(demands: readonly RateDemand[]): Promise<Taken[]> {
+    const connections = new Set(demands.map(({ connection }) => connection));
+    const ends = [...connections].flatMap((connection) => this.#endsOf(connection));
+    return this.#writeWithEnds(ends, async () => {
+      const numbers = await this.#counter.advanceTimes(demands.length);
+      const numbered = demands.flatMap((demand, nth) => {
+        const number = numbers[nth];
+        return number ? [{ demand, number }] : [];
+      });
+      return inOrder(numbered, ({ demand, number }) => this.#take(demand, number));
+    });
+  }
+
+  async #take(
+    { connection, bounds, longest, isPrompt = false }: RateDemand,
+    { stamp, sinceRestart }: Advanced,
+  ): Promise<Taken> {
     for (const bound of bounds) {
       const { window, per } = bound;
       // The last writes before a power cut may be lost, so nothing is sent for one period after a restart.

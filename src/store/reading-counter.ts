@@ -81,10 +81,13 @@ export class ReadingCounter {
    * Takes the number of a request before it is sent, and the mirror time. Runs inside a transaction. Also returns how long the machine, or the
    * server, has run, in milliseconds, where it was restarted since the mirror was created; Infinity otherwise.
    */
-  async advance(): Promise<{ readonly stamp: ReadStamp; readonly sinceRestart: number }> {
-    const taken = await this.#step();
-    const { mirror_ms, offset_ms } = taken;
-    return { stamp: stampOf(taken), sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
+  async advance(): Promise<Advanced> {
+    return advancedBy(await this.#step());
+  }
+
+  /** As `advance`, so many times. */
+  async advanceTimes(times: number): Promise<Advanced[]> {
+    return (await this.#steps(times)).map(advancedBy);
   }
 
   /** Mirror time now, in milliseconds. */
@@ -127,14 +130,19 @@ export class ReadingCounter {
   }
 
   async #step(): Promise<Row> {
+    return row((await this.#steps(1))[0]);
+  }
+
+  /** Takes so many numbers, in their order. */
+  async #steps(times: number): Promise<Row[]> {
+    // Once it is answered, nobody else writes: a clock that was read before would be behind by as long as the others took.
+    const last = row(await this.#current.get({}));
     const [now, wall] = [this.#clock.monotonic(), this.#clock.now()].map(Math.floor) as [number, number];
     const mirrorNow = this.#ahead === undefined ? null : now + this.#ahead;
-    const [before, after] = await Promise.all([
-      this.#current.get({}),
-      this.#advance.get({ now: this.#isRemote ? mirrorNow : now, wall }),
-    ]);
-    const [last, taken] = [row(before), row(after)];
-    const { mirror_ms, read_seq } = taken;
+    const advance = async (): Promise<Row> =>
+      row(await this.#advance.get({ now: this.#isRemote ? mirrorNow : now, wall }));
+    const all = await Promise.all(Array.from({ length: times }, advance));
+    const { mirror_ms, read_seq } = row(all.at(-1));
     await this.#settleNoticed();
     const ms = behind(this.#last ?? last, mirror_ms, wall);
     const isSetBack = this.#isBehind(ms);
@@ -145,7 +153,7 @@ export class ReadingCounter {
       if (isSetBack) this.#noticed = { ...clocks, read_seq };
       else this.#last = clocks;
     }
-    return taken;
+    return all;
   }
 
   /** Whether a wall clock that is behind by so much was set back. */
@@ -159,6 +167,12 @@ export class ReadingCounter {
     this.#noticed = undefined;
     if (noticed && (await this.#setBacks.wasSince(noticed.read_seq - 1))) this.#last = noticed;
   }
+}
+
+/** A number and the mirror time, and for how long the machine, or the server, has run, as far as that matters. */
+export interface Advanced {
+  readonly stamp: ReadStamp;
+  readonly sinceRestart: number;
 }
 
 type Clocks = Pick<Row, 'mirror_ms' | 'wall_ms'>;
@@ -180,6 +194,11 @@ export function mirrorTime(now: RawBuilder<number>): Record<'offset_ms' | 'mirro
 function serversMirrorTime(now: RawBuilder<number | null>): Record<'offset_ms' | 'mirror_ms', RawBuilder<number>> {
   const mirror_ms = sql<number>`greatest(mirror_ms, coalesce(${now}, ${serverTime}))`;
   return { mirror_ms, offset_ms: sql`CASE WHEN offset_ms < 0 THEN ${mirror_ms} ELSE offset_ms END` };
+}
+
+function advancedBy(taken: Row): Advanced {
+  const { mirror_ms, offset_ms } = taken;
+  return { stamp: stampOf(taken), sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
 }
 
 function stampOf({ read_seq, mirror_ms }: Row): ReadStamp {

@@ -223,10 +223,12 @@ export class ReadingWriter {
   /** Applies one record. Runs inside a transaction. */
   async record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Promise<Verdict> {
     const key = keyIn(context, row);
-    const stored = await this.#rows.find(key);
+    const [stored, details, { of: shownOtherwise }] = await Promise.all([
+      this.#rows.find(key),
+      this.#details.fields(context.accountId),
+      this.#details.shownOtherwise(context.accountId),
+    ]);
     if (!stored && (await this.#forgotten.has(key))) return forgottenVerdict;
-    const details = await this.#details.fields(context.accountId);
-    const { of: shownOtherwise } = await this.#details.shownOtherwise(context.accountId);
     const verdict = stored
       ? await this.#update(stored, row, stamp, context, false, [...details, ...shownOtherwise(row.vendorid)])
       : await this.#create(key, row, stamp, await this.#changeContextOf(context), true);

@@ -1,6 +1,6 @@
 /** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../domain/clock.ts';
-import { inOrder } from '../domain/concurrency.ts';
+import { inBatches, inOrder } from '../domain/concurrency.ts';
 import type { AbsenceEvidence } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
 import { isNews, rejectedVerdict, type Verdict } from './acceptance.ts';
@@ -14,7 +14,7 @@ import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } 
 import type { RunCounts, Runs } from './runs.ts';
 import type { Database } from './sql/database.ts';
 import type { VendorKey } from './sql/schema.ts';
-import { each } from './sql/statement.ts';
+import { each, keyText } from './sql/statement.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { countAbsences } from './vendors.ts';
 
@@ -44,6 +44,15 @@ export interface AbsenceAllowance {
   readonly approved: number;
 }
 
+/** A record that is to be applied. */
+interface ReadById {
+  readonly reading: VendorReading;
+  readonly context: ReadingContext | SweepContext;
+}
+
+const vendorOf = ({ reading, context }: ReadById): string =>
+  keyText({ account_id: context.accountId, vendorid: reading.row.vendorid });
+
 export interface ReadingParts {
   readonly copies: LaggingCopies;
   readonly writer: ReadingWriter;
@@ -65,6 +74,7 @@ export class Readings {
   readonly #deliveries: ReadingParts['deliveries'];
   readonly #absences: ReturnType<typeof countAbsences>;
   readonly #queue: ReadingParts['queue'];
+  readonly #applyOne: (read: ReadById) => Promise<Verdict>;
   /** When the progress of a run was last recorded, in monotonic time. */
   readonly #progress = new WeakMap<SweepContext['run'], number>();
 
@@ -80,6 +90,10 @@ export class Readings {
     this.#deliveries = deliveries;
     this.#absences = countAbsences(database.connection);
     this.#queue = queue;
+    this.#applyOne =
+      database.connection.isRemote === true
+        ? inBatches(clock, (reads) => this.#applyTogether(reads))
+        : (read) => this.#applyByItself(read);
   }
 
   /**
@@ -180,19 +194,48 @@ export class Readings {
     return this.#database.read(() => this.#writer.compare(rows, accountId, from === 'list'));
   }
 
-  /** Applies one record; an unusable one is rejected. One of another vendor (`isOther`) needs `isAccountAccepted`. */
-  async applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
-    const { vendorid } = row;
+  /**
+   * Applies one record; an unusable one is rejected. One of another vendor (`isOther`) needs `isAccountAccepted`. On a server, those that come
+   * at the same time, of all accounts, share a transaction.
+   */
+  applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
+    return this.#applyOne({ reading, context });
+  }
+
+  async #applyByItself(read: ReadById): Promise<Verdict> {
     try {
-      return await this.#database.write(async () => {
-        const verdict = await this.#account(vendorid, await this.#writer.record(row, stamp, context), context);
-        await this.#answer(vendorid, verdict, stamp, context);
-        return verdict;
-      });
+      return await this.#database.write(() => this.#applyRead(read));
     } catch (error) {
       if (!isRecordError(error)) throw error;
-      return rejectedVerdict(vendorid, error);
+      return rejectedVerdict(read.reading.row.vendorid, error);
     }
+  }
+
+  async #applyTogether(reads: readonly ReadById[]): Promise<Verdict[]> {
+    try {
+      return await this.#database.write(async () => {
+        const verdicts = new Map<ReadById, Verdict>();
+        // Of one vendor, the second is judged by what the first left.
+        for (let left = reads; left.length > 0; left = left.filter((read) => !verdicts.has(read))) {
+          const firsts = [...new Map([...left].reverse().map((read) => [vendorOf(read), read])).values()].reverse();
+          await each(this.#database.connection, firsts, async (read) =>
+            verdicts.set(read, await this.#applyRead(read)),
+          );
+        }
+        return reads.flatMap((read) => verdicts.get(read) ?? []);
+      });
+    } catch (error) {
+      // One unusable record must not prevent the others.
+      if (!isRecordError(error)) throw error;
+      return inOrder(reads, (read) => this.#applyByItself(read));
+    }
+  }
+
+  async #applyRead({ reading: { row, stamp }, context }: ReadById): Promise<Verdict> {
+    const { vendorid } = row;
+    const verdict = await this.#account(vendorid, await this.#writer.record(row, stamp, context), context);
+    await this.#answer(vendorid, verdict, stamp, context);
+    return verdict;
   }
 
   /**

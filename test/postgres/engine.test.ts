@@ -358,7 +358,7 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('asks the server a few times about a whole page, and about many deliveries', async () => {
+  it('asks the server a few times about a whole page, many deliveries, and many reads by id', async () => {
     const proxy = await postgresProxy(await newDatabase());
     const mirror = await openStore(proxy.address);
     const run = await mirror.runs.beginRun({ accountId: 'one', kind: 'pull', trigger: 'command' });
@@ -395,11 +395,28 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
       }));
       return Promise.resolve(() => mirror.deliveries.acceptDeliveries(deliveries));
     };
-    expect(await fewest((tried) => showing(1_000 * tried, 0))).toBeLessThanOrEqual(8);
+    const readingById = async () => {
+      const stamp = await mirror.takeStamp();
+      const rows = Array.from({ length: 50 }, (_, index) => row(1_000 + index, 'Day 5', '2026-11-25 12:00:00'));
+      return () => Promise.all(rows.map((one) => mirror.readings.applyReading({ stamp, row: one }, context)));
+    };
+    const bounds = [{ window: 'all' as const, requests: 10_000, per: 60_000 }];
+    const reserving = () =>
+      Promise.resolve(() =>
+        Promise.all(
+          Array.from({ length: 50 }, (_, index) =>
+            mirror.reserveRequest({ connection: `of ${index % 5}`, bounds, longest: 1_000 }),
+          ),
+        ),
+      );
+    expect(await fewest((tried) => showing(1_000 * tried, 0))).toBeLessThanOrEqual(6);
     // One by one, these would be more than seven hundred; how many travel together is chance.
     expect(await fewest((tried) => showing(1_000, tried))).toBeLessThanOrEqual(60);
-    expect(await fewest(() => showing(1_000, 5))).toBeLessThanOrEqual(4);
-    expect(await fewest((tried) => accepting(1_000 * tried))).toBeLessThanOrEqual(6);
+    expect(await fewest(() => showing(1_000, 5))).toBeLessThanOrEqual(3);
+    expect(await fewest((tried) => accepting(1_000 * tried))).toBeLessThanOrEqual(5);
+    // As many transactions, one after the other, would be more than two hundred.
+    expect(await fewest(readingById)).toBeLessThanOrEqual(12);
+    expect(await fewest(reserving)).toBeLessThanOrEqual(12);
   });
 
   it('reads what it wrote, whatever forms of values the role or the database has', async () => {

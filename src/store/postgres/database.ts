@@ -6,6 +6,8 @@
  * written for two writers. The lock ends with its transaction, also where a pooler gives each transaction another session, and when its
  * process or machine dies.
  *
+ * What a transaction asks first travels with its BEGIN, and a transaction that only reads waits for no COMMIT: each journey to a server counts.
+ *
  * A session that failed is replaced by the next transaction; a transaction that had begun is not repeated. Once COMMIT was sent, its answer
  * is waited for on the same session: a server may wait for its standby as long as it likes, but whoever waits for us is told after the time
  * that they have that nothing is certain. A commit that the server confirms with a warning is not where a standby has it, and counts as
@@ -153,9 +155,9 @@ export class PostgresDatabase implements Database {
     const done = this.#turns.take(async () => {
       // Whoever asked was told meanwhile that it was not done.
       late.signal.throwIfAborted();
-      turn.abort();
-      const session = await this.#begun(kind, deadline);
-      return await this.#finished(session, work);
+      turn.abort(noReason);
+      const asking = await this.#begun(kind, deadline);
+      return await this.#finished(kind, asking, work);
     });
     const tooLate = (error: MirrorError): never => {
       late.abort(error);
@@ -181,18 +183,30 @@ export class PostgresDatabase implements Database {
       if (kind !== 'read' && error instanceof MirrorError && error.code.startsWith('postgres_')) this.#refused = error;
       throw error;
     } finally {
-      late.abort();
+      late.abort(noReason);
     }
   }
 
-  /** A session in which the transaction has begun, alone among writers. */
-  async #begun(kind: Kind, deadline: number): Promise<Session> {
-    for (let tries = 1; ; tries++) {
-      const left = deadline - this.#clock.monotonic();
-      const session = await this.#connected(left);
+  /** A transaction that begins, alone among writers where it is one. */
+  async #begun(kind: Kind, deadline: number): Promise<Beginning> {
+    const session = await this.#connected(deadline - this.#clock.monotonic());
+    const begun = this.#begunIn(session, kind, deadline);
+    const beginning = new Beginning(session, begun);
+    // What a pooler leads to is known when it has answered.
+    if (session.isPooled !== false) await beginning.session;
+    this.connection.use(beginning);
+    return beginning;
+  }
+
+  /** The session in which it has begun: another one where that is gone. */
+  async #begunIn(first: Session, kind: Kind, deadline: number): Promise<Session> {
+    for (
+      let tries = 1, session = first;
+      ;
+      tries++, session = await this.#connected(deadline - this.#clock.monotonic())
+    ) {
       try {
-        await session.begin(kind, Math.max(1, left));
-        this.connection.use(session);
+        await session.begin(kind, Math.max(1, deadline - this.#clock.monotonic()));
         return session;
       } catch (error) {
         const isGone = session.isGone;
@@ -203,19 +217,22 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #finished<T>(session: Session, work: () => T | Promise<T>): Promise<T> {
+  async #finished<T>(kind: Kind, beginning: Beginning, work: () => T | Promise<T>): Promise<T> {
     const { connection } = this;
     try {
       const result = await work();
+      const session = await beginning.session;
+      beginning.assertSameHistory();
       // After a failure COMMIT undoes the transaction.
       const committed = session.commit();
       committed.catch(() => undefined);
       await connection.settled();
-      await committed;
+      if (kind !== 'read') await committed;
       return result;
     } catch (error) {
       // The first failure of the transaction is the reason of all others.
       await connection.settled().catch(() => undefined);
+      const session = await beginning.session;
       const first = session.failure ?? error;
       if (session.isGone || !(await session.rolledBack())) this.#drop(session);
       throw first;
@@ -248,6 +265,9 @@ export class PostgresDatabase implements Database {
   }
 }
 
+/** Whoever waits is only told to stop: an error of its own would cost more than all else about it. */
+const noReason = new Error('It is over.');
+
 /** How often a transaction begins anew because its session is gone. */
 const maxTries = 3;
 
@@ -257,6 +277,52 @@ function notInTime(path: string): MirrorError {
 
 function notConfirmed(path: string): MirrorError {
   return new MirrorError('postgres_failed', `${path} did not confirm in time; it may still store what was sent.`);
+}
+
+/**
+ * A transaction whose BEGIN need not be answered yet. What is asked meanwhile was sent behind it; where the session turns out to be gone, it
+ * is sent again in the one in which the transaction has begun.
+ */
+class Beginning implements Sending {
+  /** The session in which it has begun. */
+  readonly session: Promise<Session>;
+  #current: Session;
+  #isBegun = false;
+  /** What the work relied on before. */
+  #relied: object | undefined;
+
+  constructor(first: Session, session: Promise<Session>) {
+    this.#current = first;
+    this.session = session.then((begun) => {
+      this.#isBegun = true;
+      return (this.#current = begun);
+    });
+    // It is awaited before COMMIT.
+    this.session.catch(() => undefined);
+  }
+
+  async send(name: string | undefined, text: string, values: readonly unknown[]): Promise<Answer> {
+    const asked = this.#current;
+    const answer = asked.send(name, text, values);
+    if (this.#isBegun) return answer;
+    answer.catch(() => undefined);
+    const session = await this.session;
+    return session === asked ? answer : session.send(name, text, values);
+  }
+
+  get history(): object {
+    return (this.#relied = this.#current.history);
+  }
+
+  recovered(): unknown {
+    return this.#current.recovered();
+  }
+
+  /** @throws MirrorError where the work relied on a session that turned out to be gone. */
+  assertSameHistory(): void {
+    if (this.#relied && this.#relied !== this.#current.history)
+      throw new MirrorError('postgres_failed', 'The server was started again while a transaction began.');
+  }
 }
 
 interface ServerHistory {
@@ -271,10 +337,10 @@ class Session implements Sending {
   readonly #server: PostgresServer;
   readonly #signal: AbortSignal;
   #isGone = false;
+  #isGathering = false;
   /** The first that failed since the transaction began. */
   #failure: unknown;
   readonly #givesNumbers: boolean;
-  /** Whether it leads to a pooler, which may give each transaction to another session; undefined before the first. */
   #isPooled: boolean | undefined;
   /** Another object where the server, or a pooler behind which there are several, may have lost the last commits. */
   history: ServerHistory = { server: undefined };
@@ -308,6 +374,11 @@ class Session implements Sending {
 
   get isGone(): boolean {
     return this.#isGone;
+  }
+
+  /** Whether it leads to a pooler, which may give each transaction to another session; undefined before the first. */
+  get isPooled(): boolean | undefined {
+    return this.#isPooled;
   }
 
   get failure(): unknown {
@@ -374,7 +445,20 @@ class Session implements Sending {
     this.#socket.unref();
   }
 
+  /** What is asked before anything else can happen is written at once: otherwise writing costs more than all else about a statement. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    const { stream } = (this.#client as unknown as { readonly connection: Gathering }).connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      stream.uncork();
+    });
+  }
+
   async #query(text: string, name?: string, values?: readonly unknown[]) {
+    this.#gather();
     try {
       const bound = values === undefined || (values.length === 0 && name === undefined) ? {} : { values: [...values] };
       return await this.#client.query<object>({ text, ...(name !== undefined && { name }), ...bound });
@@ -385,6 +469,10 @@ class Session implements Sending {
       throw known;
     }
   }
+}
+
+interface Gathering {
+  readonly stream: { cork(): void; uncork(): void };
 }
 
 function codeOf(error: unknown): string {

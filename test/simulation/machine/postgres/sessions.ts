@@ -184,7 +184,7 @@ export class Session implements Connected {
     if (this.#fallsAsleep()) return;
     this.#isSpeaking = true;
     const handing = await Promise.all(
-      this.#jobs.splice(0).map(async (job) => {
+      this.#jobs.splice(0, this.#untilNextBegin()).map(async (job) => {
         try {
           const answer = await this.#carriedOut(job);
           return () => job.resolve(answer);
@@ -196,6 +196,13 @@ export class Session implements Connected {
     this.#isSpeaking = false;
     // What it waits for, a dead process never gets.
     if (this.user.clock.alive) for (const hand of handing) hand();
+    this.#options.all.plan();
+  }
+
+  /** How many jobs come before the next transaction, which may have to wait for another session's. */
+  #untilNextBegin(): number {
+    const next = this.#jobs.findIndex(({ asked }, nth) => nth > 0 && asked.text.startsWith('BEGIN'));
+    return next === -1 ? this.#jobs.length : next;
   }
 
   /** The connection is cut; the server undoes what is not committed. */
@@ -231,8 +238,10 @@ export class Session implements Connected {
     timeline.timer(Math.min(patience, troubles.lockedUntil - timeline.now), () => {
       this.#isAsleep = false;
       if (timeline.now < troubles.lockedUntil && this.#jobs.length > 0) {
-        this.#jobs.shift();
+        const [, ...behind] = this.#jobs.splice(0, this.#untilNextBegin());
         if (this.user.clock.alive) reject(coded('canceling statement due to lock timeout', '55P03'));
+        for (const job of behind)
+          if (this.user.clock.alive) job.reject(coded('current transaction is aborted', '25P02'));
       }
       all.plan();
     });
