@@ -11,13 +11,20 @@ import type { Marks } from './marks.ts';
 import { noticeable, type ReadingCounter } from './reading-counter.ts';
 import type { Database } from './sql/database.ts';
 import type { DirtyVendorTable, VendorKey } from './sql/schema.ts';
-import { columns, mirrorSql, ofVendor, statement, Operations, type At } from './sql/statement.ts';
+import { columns, mirrorSql, ofVendor, statement, together, Operations, type At } from './sql/statement.ts';
 
 /** A mark: a vendor that must be read again. */
 export type Mark = Pick<
   DirtyVendorTable,
   'account_id' | 'vendorid' | 'generation' | 'attempts' | 'reason' | 'marked_at'
 >;
+
+/** The queue of an account at a moment of mirror time. */
+export interface Outlook {
+  readonly moment: number;
+  /** Whether it has no mark that is or will be due. */
+  readonly isEmpty: boolean;
+}
 
 export interface QueueParts {
   readonly clock: Clock;
@@ -53,10 +60,14 @@ export class Queue extends Operations {
   readonly #marks: Marks;
   readonly #deliveries: Deliveries;
   readonly #findings: Findings;
+  readonly #outlook: (accountId: string) => Promise<Outlook>;
   // A vendor that was tried in vain lets all others go first.
   readonly #due = statement(this.db)<{ account_id: string; moment: number; limit: number }, Mark>`
     SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms <= ${'moment'}
     ORDER BY attempts > 0, due_ms LIMIT +${'limit'}`;
+  readonly #marked = statement(this.db)<{ accounts: string }, { account_id: string }>`
+    SELECT DISTINCT account_id FROM dirty_vendors
+    WHERE account_id IN (SELECT value FROM json_each(${'accounts'})) AND due_ms IS NOT NULL`;
   readonly #parked = statement(this.db)<{ account_id: string }, Mark>`
     SELECT ${shown} FROM dirty_vendors WHERE account_id = ${'account_id'} AND due_ms IS NULL`;
   readonly #open = statement(this.db)<{ account_id: string }, { marks: number }>`
@@ -94,6 +105,7 @@ export class Queue extends Operations {
     this.#marks = marks;
     this.#deliveries = deliveries;
     this.#findings = findings;
+    this.#outlook = together(this.db, clock, (accounts) => this.#outlooks(accounts));
   }
 
   /** Marks vendors to be read again after `delay` milliseconds. */
@@ -101,6 +113,22 @@ export class Queue extends Operations {
     return this.#database.write(async () => {
       const keys = vendorids.map((vendorid) => ({ account_id: accountId, vendorid }));
       await this.#marks.add(keys, reason, delay);
+    });
+  }
+
+  /** What an account's queue looks like now; of a server, all accounts that ask at the same time ask together. */
+  outlook(accountId: string): Promise<Outlook> {
+    return this.#outlook(accountId);
+  }
+
+  #outlooks(accounts: readonly string[]): Promise<Outlook[]> {
+    return this.#database.read(async () => {
+      const [moment, marked] = await Promise.all([
+        this.#counter.moment(),
+        this.#marked.all({ accounts: JSON.stringify(accounts) }),
+      ]);
+      const open = new Set(marked.map(({ account_id }) => account_id));
+      return accounts.map((accountId) => ({ moment, isEmpty: !open.has(accountId) }));
     });
   }
 

@@ -14,7 +14,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { sleptThrough, type Clock } from '../domain/clock.ts';
-import { inBatches, inOrder } from '../domain/concurrency.ts';
+import { inOrder } from '../domain/concurrency.ts';
 import type {
   RateBound,
   RateDemand,
@@ -26,7 +26,7 @@ import type {
 import type { ProcessLock } from '../domain/processes.ts';
 import type { Advanced, ReadingCounter } from './reading-counter.ts';
 import { shortLockWait, type Database } from './sql/database.ts';
-import { columns, mirrorSql, statement, type Connection, type At } from './sql/statement.ts';
+import { columns, mirrorSql, statement, together, type Connection, type At } from './sql/statement.ts';
 import type { RateWaitTable, RequestTable } from './sql/schema.ts';
 
 /** The longest wait before trying again, in milliseconds: another process may end its request early. */
@@ -68,7 +68,7 @@ export class RateLedger {
   /** Those that are not in the file yet. */
   readonly #ends = new Set<RequestEnd>();
   readonly #closing = new AbortController();
-  readonly #takeOne: (demand: RateDemand) => Promise<Taken>;
+  readonly #taken: (demand: RateDemand) => Promise<Taken>;
   #willWrite = false;
 
   constructor(
@@ -85,16 +85,13 @@ export class RateLedger {
     this.#process = process;
     this.#rows = requestRows(database.connection);
     this.#waits = waitRows(database.connection);
-    this.#takeOne =
-      database.connection.isRemote === true
-        ? inBatches(clock, (demands) => this.#takeTogether(demands))
-        : (demand) => this.#takeByItself(demand);
+    this.#taken = together(database.connection, clock, (demands) => this.#takeAll(demands));
   }
 
   /** Reserves a place for a request, or returns the milliseconds after which to try again. */
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
     const takenAt = this.#clock.monotonic();
-    const taken = await this.#takeOne(demand);
+    const taken = await this.#taken(demand);
     const { connection, bounds, isPrompt } = demand;
     if (!('stamp' in taken)) {
       const scope = { connection, window: taken.window };
@@ -164,14 +161,8 @@ export class RateLedger {
     return result;
   }
 
-  /** Needs no sync: everything that the request brings is written after it. */
-  #takeByItself(demand: RateDemand): Promise<Taken> {
-    return this.#writeWithEnds(this.#endsOf(demand.connection), async () =>
-      this.#take(demand, await this.#counter.advance()),
-    );
-  }
-
-  #takeTogether(demands: readonly RateDemand[]): Promise<Taken[]> {
+  /** Needs no sync: everything that the requests bring is written after it. */
+  #takeAll(demands: readonly RateDemand[]): Promise<Taken[]> {
     const connections = new Set(demands.map(({ connection }) => connection));
     const ends = [...connections].flatMap((connection) => this.#endsOf(connection));
     return this.#writeWithEnds(ends, async () => {

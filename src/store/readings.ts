@@ -1,6 +1,6 @@
 /** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../domain/clock.ts';
-import { inBatches, inOrder } from '../domain/concurrency.ts';
+import { inOrder } from '../domain/concurrency.ts';
 import type { AbsenceEvidence } from '../domain/presence.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../domain/reading.ts';
 import { isNews, rejectedVerdict, type Verdict } from './acceptance.ts';
@@ -14,7 +14,7 @@ import type { Evidence, ReadingContext, ReadingWriter, SweepContext, Verdicts } 
 import type { RunCounts, Runs } from './runs.ts';
 import type { Database } from './sql/database.ts';
 import type { VendorKey } from './sql/schema.ts';
-import { each, keyText } from './sql/statement.ts';
+import { each, keyText, together } from './sql/statement.ts';
 import { isRecordError } from './sqlite/sqlite-errors.ts';
 import { countAbsences } from './vendors.ts';
 
@@ -74,7 +74,7 @@ export class Readings {
   readonly #deliveries: ReadingParts['deliveries'];
   readonly #absences: ReturnType<typeof countAbsences>;
   readonly #queue: ReadingParts['queue'];
-  readonly #applyOne: (read: ReadById) => Promise<Verdict>;
+  readonly #applied: (read: ReadById) => Promise<Verdict>;
   /** When the progress of a run was last recorded, in monotonic time. */
   readonly #progress = new WeakMap<SweepContext['run'], number>();
 
@@ -90,10 +90,7 @@ export class Readings {
     this.#deliveries = deliveries;
     this.#absences = countAbsences(database.connection);
     this.#queue = queue;
-    this.#applyOne =
-      database.connection.isRemote === true
-        ? inBatches(clock, (reads) => this.#applyTogether(reads))
-        : (read) => this.#applyByItself(read);
+    this.#applied = together(database.connection, clock, (reads) => this.#applyReads(reads));
   }
 
   /**
@@ -199,19 +196,10 @@ export class Readings {
    * at the same time, of all accounts, share a transaction.
    */
   applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
-    return this.#applyOne({ reading, context });
+    return this.#applied({ reading, context });
   }
 
-  async #applyByItself(read: ReadById): Promise<Verdict> {
-    try {
-      return await this.#database.write(() => this.#applyRead(read));
-    } catch (error) {
-      if (!isRecordError(error)) throw error;
-      return rejectedVerdict(read.reading.row.vendorid, error);
-    }
-  }
-
-  async #applyTogether(reads: readonly ReadById[]): Promise<Verdict[]> {
+  async #applyReads(reads: readonly ReadById[]): Promise<Verdict[]> {
     try {
       return await this.#database.write(async () => {
         const verdicts = new Map<ReadById, Verdict>();
@@ -225,9 +213,11 @@ export class Readings {
         return reads.flatMap((read) => verdicts.get(read) ?? []);
       });
     } catch (error) {
-      // One unusable record must not prevent the others.
       if (!isRecordError(error)) throw error;
-      return inOrder(reads, (read) => this.#applyByItself(read));
+      const [read, ...others] = reads;
+      if (read && others.length === 0) return [rejectedVerdict(read.reading.row.vendorid, error)];
+      // One unusable record must not prevent the others.
+      return (await inOrder(reads, (one) => this.#applyReads([one]))).flat();
     }
   }
 

@@ -8,7 +8,7 @@ import type { Findings } from './findings.ts';
 import type { Marks } from './marks.ts';
 import type { By } from './reading-counter.ts';
 import type { Database } from './sql/database.ts';
-import { statement, Operations, type Connection, type None, type Statement } from './sql/statement.ts';
+import { statement, together, Operations, type Connection, type None, type Statement } from './sql/statement.ts';
 
 /** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
@@ -59,11 +59,23 @@ const batchSize = 500;
 const everAfter = '9999-12-31';
 
 interface OpenRow {
+  account_id: string;
   generation: number;
   asked_at: string | null;
   asked_ms: number | null;
   last_ms: number;
   rest_until_ms: number;
+}
+
+function requestOf(row: OpenRow, lastDelivery: number): SweepRequest {
+  const { generation, asked_at, asked_ms, last_ms, rest_until_ms } = row;
+  return {
+    ...{ generation, lastDelivery },
+    askedAt: parseInstant(asked_at ?? '') ?? 0,
+    askedMs: asked_ms ?? 0,
+    lastMs: last_ms,
+    restUntilMs: rest_until_ms,
+  };
 }
 
 interface Unmarked {
@@ -87,9 +99,10 @@ export class SweepRequests extends Operations {
   readonly #marks: Marks;
   readonly #deliveries: Deliveries;
   readonly #findings: Findings;
-  readonly #open = statement(this.db)<{ account_id: string }, OpenRow>`
-    SELECT generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
-    WHERE account_id = ${'account_id'} AND asked_ms IS NOT NULL`;
+  readonly #opened: (accountId: string) => Promise<SweepRequest | undefined>;
+  readonly #open = statement(this.db)<{ accounts: string }, OpenRow>`
+    SELECT account_id, generation, asked_at, asked_ms, last_ms, rest_until_ms FROM _sweep_requests
+    WHERE account_id IN (SELECT value FROM json_each(${'accounts'})) AND asked_ms IS NOT NULL`;
   readonly #lastDelivery = statement(this.db)<None, { id: number | null }>`SELECT max(id) AS id FROM deliveries`;
   readonly #named = statement(this.db)<{ account_id: string }, { deliveries: number; last: string | null }>`
     SELECT callback_ids AS deliveries, callback_id_at AS last FROM _sweep_requests
@@ -125,22 +138,20 @@ export class SweepRequests extends Operations {
     this.#marks = marks;
     this.#deliveries = deliveries;
     this.#findings = findings;
+    this.#opened = together(this.db, clock, (accounts) => this.#openOf(accounts));
   }
 
   /** The open request of an account; undefined where there is none. */
-  sweepRequest(account_id: string): Promise<SweepRequest | undefined> {
+  sweepRequest(accountId: string): Promise<SweepRequest | undefined> {
+    return this.#opened(accountId);
+  }
+
+  #openOf(accounts: readonly string[]): Promise<(SweepRequest | undefined)[]> {
     return this.#database.read(async () => {
-      const row = await this.#open.get({ account_id });
-      return (
-        row && {
-          generation: row.generation,
-          lastDelivery: (await this.#lastDelivery.get({}))?.id ?? 0,
-          askedAt: parseInstant(row.asked_at ?? '') ?? 0,
-          askedMs: row.asked_ms ?? 0,
-          lastMs: row.last_ms,
-          restUntilMs: row.rest_until_ms,
-        }
-      );
+      const rows = await this.#open.all({ accounts: JSON.stringify(accounts) });
+      const lastDelivery = rows.length === 0 ? 0 : ((await this.#lastDelivery.get({}))?.id ?? 0);
+      const open = new Map(rows.map((row) => [row.account_id, requestOf(row, lastDelivery)]));
+      return accounts.map((accountId) => open.get(accountId));
     });
   }
 

@@ -58,9 +58,14 @@ export class Worker extends Background {
     while (!isStopped()) {
       const wakeUpsBefore = this.#wakeUps.count;
       try {
-        const moment = await mirror.moment();
-        await this.#startAttempts(signal);
-        await this.#waitForMarks(wakeUpsBefore, moment, signal);
+        const { moment, isEmpty } = await mirror.queue.outlook(accountId);
+        if (!isEmpty || this.#attempts.size > 0 || this.#failure) {
+          await this.#startAttempts(signal);
+          await this.#waitForMarks(wakeUpsBefore, moment, signal);
+        } else {
+          this.#waiting = [];
+          await this.#wakeUps.waitForMore(wakeUpsBefore, sharedWait(clock, longestWait), clock, signal);
+        }
       } catch (error) {
         if (isStopped()) break;
         log.warn({ account: accountId, err: asMirrorError(error) }, 'the queue could not be processed');

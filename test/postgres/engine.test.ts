@@ -417,6 +417,13 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
     // As many transactions, one after the other, would be more than two hundred.
     expect(await fewest(readingById)).toBeLessThanOrEqual(12);
     expect(await fewest(reserving)).toBeLessThanOrEqual(12);
+    // So does a daemon of a hundred accounts, which looks for marks and requested sweeps of each.
+    const accounts = Array.from({ length: 100 }, (_, index) => `of ${index}`);
+    const looking = () =>
+      Promise.resolve(() =>
+        Promise.all(accounts.flatMap((id) => [mirror.queue.outlook(id), mirror.sweepRequests.sweepRequest(id)])),
+      );
+    expect(await fewest(looking)).toBeLessThanOrEqual(8);
   });
 
   it('reads what it wrote, whatever forms of values the role or the database has', async () => {

@@ -17,7 +17,8 @@ import {
   type RawBuilder,
   type RootOperationNode,
 } from 'kysely';
-import { inOrder } from '../../domain/concurrency.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { inBatches, inOrder } from '../../domain/concurrency.ts';
 import type { MirrorTables, SecretTables, VendorKey } from './schema.ts';
 
 /** A statement of an operation, which runs inside a transaction. */
@@ -154,6 +155,19 @@ export async function each<Item, Result>(
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   });
+}
+
+/**
+ * A function that hands an item to `work`, which returns one result for each of them, in order: on a server all that come at the same time,
+ * because each transaction costs journeys, in a file each by itself.
+ */
+export function together<Item, Result>(
+  db: Connection,
+  clock: Pick<Clock, 'yield'>,
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  if (db.isRemote === true) return inBatches(clock, work);
+  return async (item) => (await work([item]))[0] as Result;
 }
 
 /** What stands between the words of a statement: the name of an argument, a constant, or more words. */
