@@ -24,8 +24,8 @@ function interrupt(signal: NodeJS.Signals): void {
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
-// Node.js would open its debugger, to every user of this machine.
-process.on('SIGUSR1', () => undefined);
+// Node.js would open its debugger, to every user of this machine; and be ended by the other one, without a word.
+for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
 
 let status: ExitStatus = exitStatus.done;
 /** Why results were lost. */

@@ -23,6 +23,12 @@ export function inWords(ms: number): string {
   return `${count} ${count === 1 ? unit.one : unit.name}`;
 }
 
+/** How far two clocks are apart: each tells whole seconds, and the answer was under way, so 2 h 59 min 59 s is `3 h`. */
+export function apartInWords(ms: number): string {
+  const about = 5_000;
+  return inWords(ms < 60_000 - about ? ms : Math.round(ms / about) * about);
+}
+
 /** A number of seconds, with one decimal place below ten. */
 export function seconds(count: number): string {
   return count < 10 ? `${count.toFixed(1)} s` : inWords(count * 1_000);

@@ -42,7 +42,7 @@
  */
 import type { SweepProgress } from '../domain/run.ts';
 import { age, took, parseInstant } from '../domain/clock.ts';
-import { inWords, lastInWords } from '../domain/duration.ts';
+import { apartInWords, inWords, lastInWords } from '../domain/duration.ts';
 import { catalogue, isAccessRefused, isOfToken, withFullStop, type ErrorCode } from '../domain/errors.ts';
 import { isAboutVendors } from '../domain/events.ts';
 import { limits } from '../domain/limits.ts';
@@ -503,7 +503,7 @@ const tooOld: Rule = (found) => {
   const remedy = error || facts.failing ? null : sync;
   if (staleness === null && facts.clockAheadMs !== null) {
     const ahead = facts.clockAheadMs > 0 ? 'ahead of' : 'behind';
-    const message = `The clock of this machine is ${inWords(Math.abs(facts.clockAheadMs))} ${ahead} the service's, so the age of the mirror is unknown, and nothing old is removed.`;
+    const message = `The clock of this machine is ${apartInWords(Math.abs(facts.clockAheadMs))} ${ahead} the service's, so the age of the mirror is unknown, and nothing old is removed.`;
     return problem(
       'clock_wrong',
       'bad',

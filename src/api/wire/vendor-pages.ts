@@ -23,8 +23,8 @@ import { vendorOf } from './vendor-fields.ts';
 
 /**
  * A row whose text is decoded on demand. Its `raw` is known to be valid JSON only after `vendor()` returned; unparsed, it may be trusted
- * only where it equals a text that was parsed before. Lone surrogates in escapes are replaced, because readers of the file fail on them;
- * everything else is as received.
+ * only where it equals a text that was parsed before. Lone surrogates in escapes are replaced, because readers of the file fail on them, and an
+ * `updated_at` of null is left out; everything else is as received.
  */
 class SlicedRow implements VendorRow {
   readonly vendorid: number;
@@ -46,13 +46,43 @@ class SlicedRow implements VendorRow {
   }
 
   get bytes(): Uint8Array {
-    this.#kept ??= this.excluded.size === 0 ? this.#record : withoutMembers(this.#record, this.excluded);
+    this.#kept ??= this.#withoutNoChange(
+      this.excluded.size === 0 ? this.#record : withoutMembers(this.#record, this.excluded),
+    );
     return this.#kept;
+  }
+
+  /**
+   * Every vendor was changed last at some time, so null says no more than leaving it out: as a value, it would contradict what reads by id
+   * carry, with each list again.
+   */
+  #withoutNoChange(record: Uint8Array): Uint8Array {
+    return saysNoChange(record) ? withoutMembers(record, onlyChange) : record;
   }
 
   vendor(): Vendor {
     return vendorOf(this.vendorid, this.raw);
   }
+}
+
+const onlyChange: ReadonlySet<string> = new Set(['updated_at']);
+const changeMark = '"updated_at"';
+const colonAndNull = /^\s*:\s*null/;
+
+/** Whether the record itself, not one of its tax defaults, has an `updated_at` of null. */
+function saysNoChange(record: Uint8Array): boolean {
+  const bytes = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+  for (let at = bytes.indexOf(changeMark); at !== -1; at = bytes.indexOf(changeMark, at + 1)) {
+    const after = at + changeMark.length;
+    if (!colonAndNull.test(bytes.toString('latin1', after, after + 20))) continue;
+    try {
+      return member(parseJson(bytes.toString()), 'updated_at') === null;
+    } catch {
+      // What is no record is told where it is read.
+      return false;
+    }
+  }
+  return false;
 }
 
 const noFields: ReadonlySet<string> = new Set();

@@ -1,4 +1,4 @@
-/** SIGHUP: a terminal that is closed, and settings that are read again. SIGUSR1: nothing. */
+/** SIGHUP: a terminal that is closed, and settings that are read again. SIGUSR1 and SIGUSR2: nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -137,10 +137,11 @@ sandbox: { vendors: 5, seed: 1, churn: 0, records: odd }
   });
 });
 
-it('L106 SIGUSR1 opens no debugger, and a daemon goes on', async () => {
+it('L106 SIGUSR1 opens no debugger, SIGUSR2 ends nothing, and a daemon goes on', async () => {
   const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
   const daemon = await at.serveUntilSwept();
   daemon.child.kill('SIGUSR1');
+  daemon.child.kill('SIGUSR2');
   daemon.child.kill('SIGHUP');
   await daemon.logged('tokens were read again');
   expect(await daemon.end()).toBe(0);

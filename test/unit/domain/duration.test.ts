@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inWords, lastInWords, momentInWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
+import { apartInWords, inWords, lastInWords, momentInWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
 
 it.each([
   ['500ms', 500],
@@ -17,6 +17,11 @@ it.each([
 
 it('a length of time is written in its largest unit, and seconds below ten with one digit after the point', () => {
   expect([inWords(0), inWords(200_000), seconds(0.42), seconds(42.6)]).toEqual(['0 s', '3 min', '0.4 s', '42 s']);
+});
+
+it('how far two clocks are apart is not told an hour short for a second', () => {
+  const apart = [10_798_900, 10_801_200, 9_000_000, 59_200, 40_000, 7_230_000].map(apartInWords);
+  expect(apart).toEqual(['3 h', '3 h', '2 h', '1 min', '40 s', '2 h']);
 });
 
 it('a period that ends now is named as people say it', () => {

@@ -41,6 +41,18 @@ async function leavingOut(
   return { at, read, vendors };
 }
 
+/** Forty vendors whose rows in lists are changed on their way. */
+async function listsChanged(change: (row: Wire) => unknown): Promise<{ at: Testbed<'account'> }> {
+  const at = await testbed({
+    level: 'account',
+    vendors: 40,
+    world: ['noteInList=yes'],
+    settings: { service: { paging: { perPage: 100 } } },
+    rewrite: changingResults((result) => result.bill_vendors?.forEach(change)),
+  });
+  return { at };
+}
+
 interface LeavingOut extends Pick<AccountOptions, 'vendors' | 'answer' | 'onRequest' | 'world' | 'latency'> {
   /** Settings. */
   readonly service?: object;
@@ -200,6 +212,22 @@ describe('fields that lists leave out', () => {
     await at.pull();
     expect(at.query(fieldsKnown)).toEqual([{ field: 'note' }, { field: 'updated_at' }]);
     expect(wrong(at)).toEqual([]);
+  });
+
+  it('L14 are found where lists say null of when a vendor was changed: none is changed to and fro', async () => {
+    const { at } = await listsChanged((row) => (row['updated_at'] = null));
+    await at.pull();
+    const versions = (): unknown => at.query('SELECT count(*) AS versions FROM vendor_versions');
+    await at.clock.advance(60_000);
+    await at.pull();
+    expect(at.query(fieldsKnown)).toEqual([{ field: 'updated_at' }]);
+    expect(at.query('SELECT vendorid FROM vendors WHERE updated_at IS NULL')).toEqual([]);
+    const before = versions();
+    for (let run = 0; run < 3; run += 1) {
+      await at.clock.advance(60_000);
+      expect(await at.pull()).toMatchObject({ outcome: 'complete', updated: 0 });
+    }
+    expect([versions(), wrong(at)]).toEqual([before, []]);
   });
 
   it('L14 are none where the service reads no vendor by id, or refuses it: no run fails', async () => {

@@ -1,6 +1,7 @@
 /** A service that answers from copies much older than `sync.lag`. */
 import { describe, expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
+import { changingResults } from '../../support/network/service-answers.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const second = 1_000;
@@ -255,4 +256,25 @@ describe('P7 a balance that goes back to what it was', () => {
     await at.clock.advance(3_600 * second);
     expect(await pullOwing('1.00')).toMatchObject({ wrong: 0 });
   });
+});
+
+it('L13 where most go back, lists may show their times in another zone: both are said', async () => {
+  const at = await testbed({
+    level: 'account',
+    vendors: 30,
+    world: ['noteInList=yes'],
+    rewrite: changingResults((result) =>
+      result.bill_vendors?.forEach((row) => (row['updated_at'] = '2020-01-02 19:00:00')),
+    ),
+  });
+  await at.pull();
+  await at.clock.advance(60 * second);
+  await read(at, vendorsOf(at));
+  await at.clock.advance(60 * second);
+  const { notes } = await at.pull();
+  expect(notes).toContainEqual(
+    expect.stringMatching(
+      /^The list showed \d+ vendors as they were before, up to \d+ s after they had changed: it is behind, or gives `updated_at` otherwise than/,
+    ),
+  );
 });
