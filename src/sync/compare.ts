@@ -24,6 +24,7 @@ import { hiddenWalks, RunCounter } from './observation.ts';
 import { recordsRejected } from './resolve.ts';
 import { interruptedError, type PullOptions } from './run.ts';
 import { fewestStored } from './same-account.ts';
+import { lastingRemedy } from './sweep/passes.ts';
 import { sweep, type SweepPlan } from './sweep/sweep.ts';
 import { isOfOneVendor, type SyncAccount } from './sync-account.ts';
 
@@ -165,7 +166,13 @@ async function compare(
   counter.set({ seen: seen.size });
   if (rejected.length > 0) throw recordsRejected(rejected);
   if (!conclusion.complete)
-    throw new MirrorError('sweep_incomplete', withFullStop(`The list could not be read completely: ${conclusion.why}`));
+    throw new MirrorError(
+      'sweep_incomplete',
+      withFullStop(`The list could not be read completely: ${conclusion.why}`),
+      {
+        remedy: conclusion.isLasting ? lastingRemedy : undefined,
+      },
+    );
 
   const listed = seen.size;
   const hidden = account.extraWalks === 'auto' ? await hiddenWalks(account, plan) : undefined;

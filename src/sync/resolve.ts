@@ -43,7 +43,7 @@ import { attemptOptionsOf, readMarked, settleMarks, type SweepAttemptOptions } f
 import { absenceBound, type Breaker, type BreakerSettings } from './breaker.ts';
 import { inFlightTime, observe, type Observation, type ObservationOptions } from './observation.ts';
 import type { IdSet } from './sweep/id-set.ts';
-import type { Complete } from './sweep/passes.ts';
+import { lastingRemedy, type Complete } from './sweep/passes.ts';
 import type { SyncAccount } from './sync-account.ts';
 
 /** What the sweep of a run showed, and the state when it began. */
@@ -515,6 +515,7 @@ export async function requireComplete(
     throw new MirrorError(
       'sweep_incomplete',
       withFullStop(`The sweep could not be proven complete: ${conclusion.why}`),
+      { remedy: conclusion.isLasting ? lastingRemedy : undefined },
     );
   const { miscounted } = await mirror.accountRegister.listCount(accountId);
   const isBeyond = conclusion.unreadable < 0;

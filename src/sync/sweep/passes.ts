@@ -80,6 +80,8 @@ export interface Incomplete {
    * that this one met.
    */
   readonly afterLag?: boolean;
+  /** Another run will see the same: the list shows some vendors twice, each time in the same places. */
+  readonly isLasting?: boolean;
 }
 
 export type Conclusion = Complete | Incomplete;
@@ -102,6 +104,16 @@ export const few = 8;
 const alikePasses = 2;
 const alikePassesOfFew = 10;
 
+/**
+ * Rows of equal rank may be on two pages at once, and others on none, each time the same. Then no walk proves anything, nor does a list of a
+ * service that shows a vendor once for each of its parts. So many passes in succession tell that from a list that changes.
+ */
+const alikeRepeating = 4;
+
+/** What a person is told to do where another run would end the same way. */
+export const lastingRemedy =
+  'Report it to the service: its list should show each vendor once, in an order of its own. Vendors are mirrored as they are shown meanwhile.';
+
 /** Collects passes until they prove that no vendor was missed. */
 export class Passes {
   #joined = new IdSet();
@@ -116,6 +128,8 @@ export class Passes {
   /** How many consecutive passes were alike, and when the first of them ended. */
   #alike = 0;
   #alikeSince = 0;
+  /** How many consecutive passes showed the same vendors twice in the same places. */
+  #repeating = 0;
   #count = 0;
   readonly #lag: number;
 
@@ -132,6 +146,7 @@ export class Passes {
     this.#miscounted ||= pass.beyond;
     this.#alike = before && areAlike(pass, before) ? this.#alike + 1 : 1;
     if (this.#alike === 1) this.#alikeSince = pass.ended;
+    this.#repeating = pass.repeated ? (before && repeatsAlike(pass, before) ? this.#repeating + 1 : 1) : 0;
     if (pass.total === undefined && !this.#miscounted)
       return { ...this.#startOver('the number of vendors changed during the walk'), afterLag: true };
     if (pass.entered && !pass.atOnce) return this.#startOver('vendors entered the list during the walk');
@@ -148,7 +163,8 @@ export class Passes {
       return this.#complete(pass, shown);
     // Where each walk shows another order, waiting would only take time.
     const afterLag = isSound(pass) && !isLater && (this.#orders.size === 1 || this.#alike > 1);
-    return { complete: false, why: describe(pass, shown), startsOver: false, afterLag };
+    const isLasting = this.#repeating >= alikeRepeating;
+    return { complete: false, why: describe(pass, shown, isLasting), startsOver: false, afterLag, isLasting };
   }
 
   #complete({ pages, counted }: Pass, shown: number): Complete {
@@ -207,7 +223,13 @@ function areAlike(pass: Pass, before: Pass): boolean {
   );
 }
 
-function describe(pass: Pass, seen: number): string {
+function repeatsAlike(pass: Pass, before: Pass): boolean {
+  return before.repeated && before.order === pass.order && before.total === pass.total && before.ids.equals(pass.ids);
+}
+
+function describe(pass: Pass, seen: number, isLasting: boolean): string {
+  if (isLasting)
+    return `the list shows some vendors twice, in the same places each time, so it may lack others: ${seen} of ${String(pass.total)} were seen`;
   if (!pass.whole) return 'a page was answered with another page';
   if (pass.repeated) return `the list changed during the walk: ${seen} of ${String(pass.total)} vendors were seen`;
   return `the service counts ${String(pass.total)} vendors and showed ${seen}`;

@@ -228,3 +228,17 @@ describe('a list is proven complete', () => {
     expect(conclusions(pass([1, 2], told))).toMatchObject([{ complete: false, why }]);
   });
 });
+
+it('a list that shows vendors twice in the same places each time does not change: that is said, not to run it again', () => {
+  const again = () => pass([1, 2, 3], { repeated: true });
+  const [, , third, fourth, fifth, sixth] = conclusions(
+    ...[again(), again(), again(), again(), pass([1, 2, 3], { repeated: true, order: 9 }), again()],
+  );
+  const changes = { complete: false, isLasting: false, why: expect.stringMatching(/^the list changed/) as string };
+  expect([third, fifth, sixth]).toMatchObject([changes, changes, changes]);
+  expect(fourth).toMatchObject({
+    complete: false,
+    isLasting: true,
+    why: 'the list shows some vendors twice, in the same places each time, so it may lack others: 3 of 4 were seen',
+  });
+});
