@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { apartInWords, inWords, lastInWords, momentInWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
+import {
+  apartInWords,
+  inWords,
+  lastInWords,
+  momentInWords,
+  parseDuration,
+  seconds,
+} from '../../../src/domain/duration.ts';
 
 it.each([
   ['500ms', 500],

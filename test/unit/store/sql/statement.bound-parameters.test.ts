@@ -26,6 +26,7 @@ const written = new Set([
   'src/store/postgres/rewrite.ts: table',
   'src/store/copy/tables.ts: `SELECT ${columns.map(quoted).join()} FROM "${name}"`',
   // Of tables that the file lists.
+  'src/store/forget.ts: table',
   'src/store/sqlite/connection.ts: trigger',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
   'src/store/sqlite/user-query.ts: text',
