@@ -8,7 +8,8 @@
  *              for more, and no more are counted, unless the list was seen to show more than it counts. A page is full if it has as many rows as
  *              any page of this service ever had, or as it says that a page may have.
  *              A single page counts so only once `total` was seen to count a list of several, because it may be the rows of the page.
- *   empty      a page without rows behind the last one that has some
+ *   empty      a page without rows behind the last one that has some; where `pages` was refuted by rows past it, the last of those that are
+ *              counted, as services may leave the places of vendors empty that they hide
  *   refused    a page that the service refuses to show (404, an invalid page), while it answers page 1 right after
  *   repeated   a page past what is counted that shows only vendors of pages before. Some services answer the last page, or the first, for every page
  *              past the end; so does one that ignores the page parameter, which this is taken for where the next page repeats the only one
@@ -92,6 +93,7 @@ export async function walk({
     cutShort: false,
   };
   const last = { page: 1, rows: 0 };
+  let requested = 1;
   const showsAllAtOnce = first.rows.length === first.total && idsOf(first).size === first.total;
 
   const count = ({ pages, total, rows }: VendorPage): void => {
@@ -168,12 +170,18 @@ export async function walk({
     return Math.max(countedPages(), Math.ceil(met.total / first.perPage) + Number(mayBeginTwice));
   };
 
+  /** Whether rows may stand behind pages whose rows are all hidden: `pages` is refuted by rows past it, and more are counted. */
+  const mayFollow = (): boolean =>
+    last.page > met.pages &&
+    requested < Math.min(Math.ceil(met.total / full()), last.page + enoughWithoutRows) &&
+    !isAllShown();
+
   const endSeen = (): EndSeen | undefined => {
     const mayCount = !miscounted && (countsLists || last.page > 1 || met.total === 0) && isAllShown();
     const leavesHoles = met.rows - last.rows < (last.page - 1) * full();
     if (mayCount && last.page >= met.pages && last.rows < full() && !leavesHoles) return 'counted';
     const [, end] = [...without].filter(([page]) => page > last.page).sort(([a], [b]) => a - b)[0] ?? [];
-    return end;
+    return end === 'empty' && mayFollow() ? undefined : end;
   };
 
   /** Whether nothing more is worth requesting, although pages are counted. */
@@ -186,7 +194,6 @@ export async function walk({
   // The next pages are on their way while the first one is applied, and wait for that.
   const begun = take(first, 1);
   begun.catch(() => undefined);
-  let requested = 1;
   /** The page past the end, where the last one will be full if the list stands still: asked for with the last ones, and judged after them. */
   let pastEnd: number | undefined;
   const counted = function* (): Generator<number> {

@@ -218,6 +218,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'paging=zero pastEnd=last total=page readOne=404 fault:403=0.02 fault:html=0.1 fault:reset=0.1 fault:reset_after=0.1 accounts=2 concurrency=1 changes=1',
     taught: 'page 0 that comes as the page of another server is not refused: the list may begin with it',
   },
+  {
+    seed: 9920413,
+    knobs:
+      'pageZero=first order=updated_newest total=counts_hidden pages=one filterForm=plain listLag=2 readLag=4 readDeleted=404 editState=all listedAs=constant listedField=note visState=text required=name createStatus=201 gatewayPath=system/gateways deletedGateway=204 gatewayScope=read errorForm=events rateScope=account rateWindow=sliding deleteEvent=none archiveEvent=none signatureHeader=X-FreshBooks-Hmac-SHA256 keyOrder=own signAt=event attempts=2 handshakeForm=json handshakeSigned=no wrongVerifier=unverified readCallback=405 duplicate=second callbackKeys=callbackid refusal=404 brokenRows=one fault:500=0.1 fault:503=0.1 fault:429_date=0.02 fault:hang=0.02 fault:reset=0.02 fault:truncated=0.02 accounts=2 vendors=45 rows=3 extraWalks=never breaker=20 minutes=10 hot=yes mass=delete_many outage=reset crashOf=machine downtime=60 restarts=1 busy=3 lose=1 answersLost=0.2',
+    taught: 'where rows stand past the only page that is told, empty pages of hidden vendors are not its end',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */

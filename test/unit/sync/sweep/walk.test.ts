@@ -284,6 +284,16 @@ describe('a walk over all pages', () => {
     expect(pass).toMatchObject({ pages: 200_000, end: 'empty' });
   });
 
+  it('L1 looks behind empty pages of hidden vendors as far as vendors are counted, where the service says that there is one page', async () => {
+    const hiding = (pages: number): Promise<Awaited<ReturnType<typeof walked>>> =>
+      walked((page) => ({ page, pages, total: 10, ids: { 1: [1, 2], 2: [3], 5: [4, 5] }[page] ?? [] }));
+    for (const { pass, asked } of [await hiding(1), await hiding(5)]) {
+      expect([...pass.ids]).toEqual([1, 2, 3, 4, 5]);
+      expect(pass.end).toBe('empty');
+      expect(asked).toEqual([1, 2, 3, 4, 5, 6]);
+    }
+  });
+
   it('L1 takes an empty page before the end for none, and says that the list has as many pages as it counts', async () => {
     const pages = [[1, 2], [], [3, 4]];
     const hole = await walked((page) => ({ page, pages: 3, total: 6, ids: pages[page - 1] ?? [] }));
@@ -560,7 +570,9 @@ describe('a walk with several requests at a time', () => {
     async (_, changed, ids, expected) => {
       const batches: number[][] = [];
       let open: number[] = [];
-      const plan = walkOf((page) => ({ page, pages: 1, total: 99, ids: ids(page) }), []);
+      // One more than the list has, so that no count ends the walk.
+      const total = 1 + Array.from({ length: 9 }, (_, index) => ids(index + 1)).flat().length;
+      const plan = walkOf((page) => ({ page, pages: 1, total, ids: ids(page) }), []);
       await walk({
         ...plan,
         ...changed,
