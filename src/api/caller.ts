@@ -293,10 +293,14 @@ async function send(attempt: Attempt): Promise<Answer> {
     attempt.onSend();
     const answer = await exchange(exchangeOf(attempt), { ...dependencies, timeout: service.timeout });
     status = answer.status;
-    // The `Date` of a cache's copy is of when the copy was made.
+    // The `Date` of a cache's copy should be of when the copy was made. An old copy, which is refused, may have the cache's own.
+    const age = ageOf(answer) ?? 0;
     const dated = servedAt(answer);
-    const nowThere = dated === undefined ? undefined : dated + (ageOf(answer) ?? 0);
-    dependencies.serviceTime?.observe({ sentAt, answeredAt: clock.now(), servedAt: nowThere });
+    if (age <= service.lag)
+      dependencies.serviceTime?.observe({
+        ...{ sentAt, answeredAt: clock.now() },
+        servedAt: dated === undefined ? undefined : dated + age,
+      });
     return answer;
   } finally {
     const ms = clock.monotonic() - begun;

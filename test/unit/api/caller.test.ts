@@ -52,7 +52,8 @@ describe('every request', () => {
     const made = new Date(Date.UTC(2026, 10, 30, 10)).toUTCString();
     const observed: (number | undefined)[] = [];
     const serviceTime = { observe: ({ servedAt }: { servedAt: number | undefined }) => observed.push(servedAt) };
-    const { client } = scriptedService([json(oneVendor, 200, { date: made, age: '5' })], { serviceTime });
+    const old = json(oneVendor, 200, { date: made, age: '86400' });
+    const { client } = scriptedService([old, json(oneVendor, 200, { date: made, age: '5' })], { serviceTime });
     await client.vendors.read(5);
     expect(observed).toEqual([Date.UTC(2026, 10, 30, 10) + 5_000]);
   });
