@@ -19,15 +19,18 @@ import { isMap } from '../../domain/is-map.ts';
 import { JsonCursor } from '../../domain/json-cursor.ts';
 import { canonical, identifier, list, member, text, truth, parseJson } from './document.ts';
 
-/** The vendor of a record. @throws MirrorError `answer_unreadable` if the text is not a JSON object. */
-export function vendorOf(vendorid: number, raw: string): Vendor {
+/**
+ * The vendor of a record. @throws MirrorError `answer_unreadable` if the text is not a JSON object.
+ * @param members how many its objects have, where that was counted
+ */
+export function vendorOf(vendorid: number, raw: string, members?: number): Vendor {
   const record = parseJson(raw);
   if (!isMap(record))
     throw new MirrorError('answer_unreadable', `Vendor ${vendorid} is not a JSON object in the answer.`);
   const literal = hasNumberForText(record, raw) ? (parseJson(quotedNumbers(raw)) as typeof record) : record;
   const unknown = new Map<string, string>();
   const vendor: Record<string, unknown> = { vendorid, unknown };
-  const ambiguous = ambiguousMembers(record, raw);
+  const ambiguous = ambiguousMembers(record, raw, members);
   const repeated: string[] = [];
   for (const key of Object.keys(record)) {
     const read = readers.get(key);
@@ -49,12 +52,10 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
  * The members that are there several times with different values, or contain one that is there several times: nobody knows which counts.
  * Each has an object with all that was sent, which no reader takes.
  */
-function ambiguousMembers(record: object, raw: string): ReadonlyMap<string, object> {
-  const bytes = Buffer.from(raw);
-  const whole = new JsonCursor(bytes, 0);
-  whole.skip();
+function ambiguousMembers(record: object, raw: string, members = writtenMembers(raw)): ReadonlyMap<string, object> {
   const found = new Map<string, object>();
-  if (whole.skippedMembers === membersOf(record)) return found;
+  if (members === membersOf(record)) return found;
+  const bytes = Buffer.from(raw);
   const all = new Map<string, unknown[]>();
   const cursor = new JsonCursor(bytes, 0);
   cursor.members((written) => {
@@ -69,6 +70,13 @@ function ambiguousMembers(record: object, raw: string): ReadonlyMap<string, obje
     if (isRepeatedInside || canonical(value) !== canonical(sent[0])) found.set(key, { sent });
   });
   return found;
+}
+
+/** How many members the objects of a JSON text have, repeated ones too. */
+function writtenMembers(raw: string): number {
+  const cursor = new JsonCursor(Buffer.from(raw), 0);
+  cursor.skip();
+  return cursor.skippedMembers;
 }
 
 /** How many members it and what it contains have. */

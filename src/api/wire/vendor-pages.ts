@@ -30,13 +30,16 @@ class SlicedRow implements VendorRow {
   readonly vendorid: number;
   readonly excluded: ReadonlySet<string>;
   readonly #record: Uint8Array;
+  /** How many members its objects have. */
+  readonly #members: number;
   #kept: Uint8Array | undefined;
   #raw: string | undefined;
 
-  constructor(vendorid: number, record: Uint8Array, excluded: ReadonlySet<string>) {
+  constructor(vendorid: number, record: Uint8Array, members: number, excluded: ReadonlySet<string>) {
     this.vendorid = vendorid;
     this.excluded = excluded;
     this.#record = record;
+    this.#members = members;
   }
 
   get raw(): string {
@@ -61,20 +64,22 @@ class SlicedRow implements VendorRow {
   }
 
   vendor(): Vendor {
-    return vendorOf(this.vendorid, this.raw);
+    return vendorOf(this.vendorid, this.raw, this.bytes === this.#record ? this.#members : undefined);
   }
 }
 
 const onlyChange: ReadonlySet<string> = new Set(['updated_at']);
-const changeMark = '"updated_at"';
-const colonAndNull = /^\s*:\s*null/;
+const changeMark = Buffer.from('"updated_at"');
+const betweenKeyAndValue = new Set(Buffer.from(' \t\r\n:'));
+const startOfNull = 0x6e;
 
 /** Whether the record itself, not one of its tax defaults, has an `updated_at` of null. */
 function saysNoChange(record: Uint8Array): boolean {
   const bytes = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   for (let at = bytes.indexOf(changeMark); at !== -1; at = bytes.indexOf(changeMark, at + 1)) {
-    const after = at + changeMark.length;
-    if (!colonAndNull.test(bytes.toString('latin1', after, after + 20))) continue;
+    let value = at + changeMark.length;
+    while (betweenKeyAndValue.has(bytes[value] ?? 0)) value += 1;
+    if (bytes[value] !== startOfNull) continue;
     try {
       return member(parseJson(bytes.toString()), 'updated_at') === null;
     } catch {
@@ -116,7 +121,7 @@ export function readVendorPage(
   for (const slice of slices.records) {
     try {
       const name = `Row ${rows.length + rejected.length + 1} of page ${requested}`;
-      rows.push(new SlicedRow(idOf(slice, name), recordIn(bytes, slice), excluded));
+      rows.push(new SlicedRow(idOf(slice, name), recordIn(bytes, slice), slice.members, excluded));
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       const digest = createHash('sha256').update(recordIn(bytes, slice)).digest('base64url');
@@ -133,7 +138,7 @@ export function readVendor({ bytes, stamp }: Answered, excluded = noFields): Ven
   const [slice] = slices?.records ?? [];
   if (!slice || slices?.array)
     throw new MirrorError('answer_unreadable', 'The answer has no response.result.bill_vendor.');
-  return { stamp, row: new SlicedRow(idOf(slice, 'The vendor'), recordIn(bytes, slice), excluded) };
+  return { stamp, row: new SlicedRow(idOf(slice, 'The vendor'), recordIn(bytes, slice), slice.members, excluded) };
 }
 
 function recordIn(bytes: Uint8Array, { start, end }: RecordSlice): Uint8Array {
@@ -213,6 +218,8 @@ interface RecordSlice {
   readonly start: number;
   readonly end: number;
   readonly id: string | undefined;
+  /** How many members its objects have. */
+  readonly members: number;
   readonly isTooLarge: boolean;
 }
 
@@ -254,6 +261,7 @@ function sliceRecords(bytes: Uint8Array, from: number, path: readonly string[]):
     return {
       start,
       end: cursor.at,
+      members,
       isTooLarge: cursor.at - start > limits.record || members > most,
       id: id !== undefined && ids.length === 1 ? new JsonCursor(bytes, id).literal() : undefined,
     };
