@@ -34,6 +34,8 @@ export interface DaemonOptions {
   readonly number: number;
   readonly clock: ProcessClock;
   readonly fetch: typeof globalThis.fetch;
+  /** Receives the name by which others know the process, before it does anything. */
+  readonly onNamed: (name: string) => void;
   readonly onRun: (report: RunReport) => void;
   /** Receives the verdict on every reading. */
   readonly onVerdict: (kind: Verdict['kind'], accountId: string, vendorid: number) => void;
@@ -97,6 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     lockProcess: namedProcess(`life ${number}`, (name) => name === `life ${number}`),
     migrations: join(root, 'migrations'),
   });
+  options.onNamed(installation.mirror.process.name);
   observeVerdicts(installation.mirror, options.onVerdict);
   options.meetings.observe(installation.mirror);
   const running = await daemonServices({

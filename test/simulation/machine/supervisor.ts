@@ -45,6 +45,8 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   #clock: ProcessClock;
   #use: Use | undefined;
+  /** By which other processes know the one that is there. */
+  #name: string | undefined;
   #number: number;
   /** After so many more edges of transactions the process dies, or its connection is cut. */
   #edgesLeft: number | undefined;
@@ -83,6 +85,9 @@ export class Supervisor {
       number,
       clock,
       fetch: network.fetchFor(number, clock),
+      onNamed: (name) => {
+        if (clock.alive) this.#name = name;
+      },
       onRun: (report) => onRun(report, number),
       onVerdict,
       meetings: this.meetings,
@@ -99,6 +104,11 @@ export class Supervisor {
         timeline.timer(startAgainAfter, () => this.start());
       },
     );
+  }
+
+  /** Whether the process of that name is there, also where it hangs or is about to end. */
+  lives(name: string): boolean {
+    return this.#name === name;
   }
 
   /** Somebody sets the wall clock. */
@@ -175,7 +185,7 @@ export class Supervisor {
 
   /** Nothing of the old process reaches the files any more. */
   #endProcess(): void {
-    this.daemon = undefined;
+    this.daemon = this.#name = undefined;
     this.#clock.end();
     this.#use?.end();
     this.#options.onDown();

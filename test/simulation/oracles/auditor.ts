@@ -26,6 +26,8 @@ export interface AuditorOptions {
   readonly wallError: () => number;
   /** Whether the program serves; if not, nothing keeps its file open. */
   readonly serves: () => boolean;
+  /** Whether the process of that name is still there. */
+  readonly lives: (process: string) => boolean;
 }
 
 type Part = 'mirror' | 'secrets';
@@ -37,7 +39,7 @@ export class Auditor {
   /** The last run before the wall clock was set. */
   #lastRunBeforeSet = 0;
   readonly #readers = new Map<Part, Reader>();
-  /** Runs that had ended when it looked last, and the numbers of pages that it knew. */
+  /** Runs that nothing was carried out of any more when it looked last, and the numbers of pages that it knew. */
   readonly #ended = new Set<number>();
   readonly #pages = new Set<number>();
   /** A vendor with wrong details. */
@@ -194,11 +196,16 @@ export class Auditor {
     for (const { id } of orphans) broken('P2', `delivery ${id} is pending, and nothing has it answered`);
   }
 
-  /** P3: a request takes its number when it begins, so what a run was shown bears no number from before the run. */
+  /**
+   * P3: a request takes its number when it begins, so what a run was shown bears no number from before the run.
+   *
+   * On a server, a run counts as abandoned when its process was silent for half a minute. One that only hung goes on with it, and may: its
+   * numbers are true, and what it writes is ordered by them. So such a run is over when its process is.
+   */
   #numbered(reader: Reader): void {
-    const { account, broken } = this.#options;
-    const runs = reader.rows<{ id: number; began_seq: number; outcome: string }>(
-      'SELECT id, began_seq, outcome FROM runs WHERE account_id = ?',
+    const { account, broken, lives } = this.#options;
+    const runs = reader.rows<{ id: number; began_seq: number; outcome: string; process: string | null }>(
+      'SELECT id, began_seq, outcome, process FROM runs WHERE account_id = ?',
       account,
     );
     const pages = reader.rows<{ read_seq: number }>(
@@ -211,7 +218,8 @@ export class Auditor {
       if (!this.#pages.has(read_seq) && read_seq <= Math.min(...began))
         broken('P3', `a page is numbered ${read_seq}, as if it had been asked for before the runs that it is of`);
     for (const { read_seq } of pages) this.#pages.add(read_seq);
-    for (const { id, outcome } of runs) if (outcome !== 'running') this.#ended.add(id);
+    for (const { id, outcome, process } of runs)
+      if (outcome !== 'running' && !(outcome === 'abandoned' && lives(process ?? ''))) this.#ended.add(id);
   }
 
   /** P2: a delivery is settled by a reading that began after it came. */

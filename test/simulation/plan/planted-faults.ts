@@ -349,14 +349,15 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P3',
     seed: 25,
     replacements: [
-      replacing('store/reading-counter.ts', 'ReadingCounter.advance', (advance) => {
+      replacing('store/reading-counter.ts', 'ReadingCounter.advanceTimes', (advanceTimes) => {
         let processes = 0;
         const last = new WeakMap<object, number>();
-        return async function () {
-          const { stamp, ...others } = await advance.call(this);
-          const own = (last.get(this) ?? -1_000 * processes++) + 1;
+        return async function (times) {
+          let own = last.get(this) ?? -1_000 * processes++;
+          const taken = await advanceTimes.call(this, times);
+          const numbered = taken.map(({ stamp, ...others }) => ({ ...others, stamp: { ...stamp, readSeq: ++own } }));
           last.set(this, own);
-          return { ...others, stamp: { ...stamp, readSeq: own } };
+          return numbered;
         };
       }),
     ],

@@ -106,6 +106,7 @@ export async function simulate(plan: Plan, { listen, until, postgres }: Simulate
   const network = new Network({ plan, accounts, sandbox, timeline, trace });
   const { lag } = settings.sync;
   const serves = (): boolean => supervisor.daemon !== undefined;
+  const lives = (name: string): boolean => supervisor.lives(name) || second?.lives(name) === true;
   const observers = accounts.map((account) => {
     const eventLog = new EventLog(account, sandbox, timeline);
     const view = network.views.get(account)!;
@@ -119,6 +120,7 @@ export async function simulate(plan: Plan, { listen, until, postgres }: Simulate
       deliveryOracle,
       store,
       serves,
+      lives,
       wallError,
     });
     const runs: RunReport[] = [];
