@@ -40,7 +40,8 @@ describe('the command line', () => {
                                        .json, .ndjson or .parquet
         notify                         list, retry, forget targets of outgoing webhooks
         copy [options]                 copy the mirror and its secrets into a PostgreSQL, where it goes on
-        forget [options]               remove fields or a vendor from the mirror and its history
+        forget [options]               remove fields, a vendor or an account from the mirror and its
+                                       history
         secrets                        export, import the secrets
         login [options] [connection]   get access by OAuth in a browser
         logout [options] [connection]  delete the tokens of login

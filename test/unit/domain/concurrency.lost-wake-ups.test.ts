@@ -95,11 +95,11 @@ const worker: Open = (moment, clock) => {
     ...{ accountId: 'a', clock, log: silentLog, concurrency: 4, sync: { lag: 0 } },
     mirror: {
       queue: {
+        outlook: () => answer(() => ({ moment: 0, isEmpty: due.length === 0 })),
         dueMarks: () => answer(() => [...due]),
         untilNextMark: () => answer(() => (due.length > 0 ? 0 : undefined)),
       },
       vendors: {},
-      moment: () => 0,
     },
     reader: { isOffered: () => answer(() => false) },
   } as unknown as SyncAccount;
