@@ -163,14 +163,14 @@ describe.skipIf(isMissing(missingPostgres))('a mirror in PostgreSQL', () => {
       };
       await standby('nobody');
       onTestFinished(() => standby(''));
-      // The server takes the setting up a little later.
-      const refusal = (): Promise<string> =>
-        write('without a standby', 0).then(
+      const refusal = (nth: number): Promise<string> =>
+        write(`without a standby, ${nth}`, 0).then(
           () => '',
           (error: unknown) => (error as Error).message,
         );
       let refused = '';
-      while (refused === '') refused = await refusal();
+      // The server takes the setting up a little later, and has stored what was written until then.
+      for (let nth = 1; refused === ''; nth++) refused = await refusal(nth);
       expect(refused).toContain('did not confirm in time; it may still store what was sent.');
       // The transaction still waits; an operator who cancels the wait gets a warning, and no error.
       const next = write('after it', 60_000);
