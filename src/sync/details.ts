@@ -82,7 +82,7 @@ export async function readDetails(account: SyncAccount, options: DetailsOptions)
     const details = new DetailReader(account, { ...options, signal, spent: spent.signal });
     if (!(await details.isOffered())) return;
     // A process that begins asks that first, which may take as long as a person waits.
-    timers.push(account.clock.timer(ms, () => spent.abort()));
+    timers.push(account.clock.timer(ms, () => spent.abort(new Error('The time for reads is spent.'))));
     await details.run();
   } catch (error) {
     if (!(error instanceof MirrorError) && !signal.aborted) throw error;
@@ -92,7 +92,7 @@ export async function readDetails(account: SyncAccount, options: DetailsOptions)
 }
 
 interface ReaderOptions extends DetailsOptions {
-  /** Aborted when no further read may begin. */
+  /** Aborted when no further read may be sent. */
   readonly spent: AbortSignal;
 }
 
@@ -277,19 +277,37 @@ class DetailReader {
     return shown;
   }
 
+  /** A read, unless it still waits for its place in the rate when the time is spent; undefined where it was not made. */
+  async #unlessSpent<T>(
+    read: (sending: { readonly signal: AbortSignal; readonly onSend: () => void }) => Promise<T>,
+  ): Promise<T | undefined> {
+    const { signal, spent } = this.#options;
+    if (spent.aborted || signal.aborted) return undefined;
+    const unsent = new AbortController();
+    const giveUp = (): void => unsent.abort(spent.reason);
+    const onSend = (): void => spent.removeEventListener('abort', giveUp);
+    spent.addEventListener('abort', giveUp);
+    const either = AbortSignal.any([signal, unsent.signal]);
+    try {
+      return await read({ signal: either, onSend });
+    } catch (error) {
+      // What was read until then counts.
+      if (either.aborted) return undefined;
+      throw error;
+    } finally {
+      onSend();
+    }
+  }
+
   /** @returns the vendors that reads showed, and those that they did not. */
   async #read(vendorids: readonly number[]): Promise<Record<'shown' | 'failed' | 'refused', readonly number[]>> {
     const shown: number[] = [];
     const failed: number[] = [];
     const refused: number[] = [];
     await eachBounded(vendorids, this.#account.concurrency, async (vendorid) => {
-      const { signal, spent } = this.#options;
-      if (spent.aborted || signal.aborted) return;
-      const found = await tryRead(this.#account, vendorid, this.#options).catch((error: unknown) => {
-        // What was read until then counts.
-        if (signal.aborted) return undefined;
-        throw error;
-      });
+      const found = await this.#unlessSpent((sending) =>
+        tryRead(this.#account, vendorid, { ...this.#options, ...sending }),
+      );
       if (!found) return;
       // The service as a whole fails: it is not asked for the others now.
       if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;

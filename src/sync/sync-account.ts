@@ -76,6 +76,8 @@ export interface ReadOptions {
   /** Background reads leave a part of the rate to prompt ones, the default, and spare ones most of it to all others. */
   readonly priority?: 'background' | 'spare';
   readonly onRequest?: () => void;
+  /** Called when the request has its place in the rate and leaves. */
+  readonly onSend?: () => void;
 }
 
 /** How many listed vendors are read to find out whether the service offers reads by id. */
@@ -201,7 +203,7 @@ export class VendorReader {
 
   async #attempt(
     vendorid: number,
-    { context, signal, priority, onRequest }: ReadOptions,
+    { context, signal, priority, onRequest, onSend }: ReadOptions,
     retryLimits?: RetryLimits,
   ): Promise<ReadResult> {
     onRequest?.();
@@ -210,6 +212,7 @@ export class VendorReader {
     const onStamp = (taken: ReadStamp): void => {
       stamp = taken;
       askedAt = this.#clock.now();
+      onSend?.();
     };
     try {
       const reading = await this.#vendors.read(vendorid, { priority, signal, onStamp, retryLimits });

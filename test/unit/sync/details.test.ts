@@ -441,6 +441,22 @@ describe('fields that lists leave out', () => {
     expect(wrong(at)).toEqual([]);
   });
 
+  it('L14 that have no place in the rate hold up a person no longer than any others, and are read with the next run', async () => {
+    const { at } = await leavingOut(['note'], undefined, {
+      vendors: 60,
+      service: { rateLimit: { all: '60/1m' }, paging: { perPage: 100 } },
+    });
+    const notes = (): number => at.query('SELECT vendorid FROM vendors WHERE note IS NOT NULL').length;
+    const began = at.clock.monotonic();
+    expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
+    expect(at.clock.monotonic() - began).toBeLessThanOrEqual(4_000);
+    const first = notes();
+    expect(first).toBeGreaterThan(10);
+    await at.clock.advance(60_000);
+    expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
+    expect(notes()).toBeGreaterThan(first + 10);
+  });
+
   it('L14 are read with at most half of the rate that others leave, and for two minutes a run', async () => {
     const asked: { at: number; single: boolean }[] = [];
     const { at } = await leavingOut(['note'], undefined, {
