@@ -277,10 +277,8 @@ class DetailReader {
     return shown;
   }
 
-  /** A read, unless it still waits for its place in the rate when the time is spent; undefined where it was not made. */
-  async #unlessSpent<T>(
-    read: (sending: { readonly signal: AbortSignal; readonly onSend: () => void }) => Promise<T>,
-  ): Promise<T | undefined> {
+  /** Reads a vendor, unless the read still waits for its place in the rate when the time is spent; undefined where it was not made. */
+  async #readUnlessSpent(vendorid: number): Promise<ReadResult | undefined> {
     const { signal, spent } = this.#options;
     if (spent.aborted || signal.aborted) return undefined;
     const unsent = new AbortController();
@@ -289,7 +287,7 @@ class DetailReader {
     spent.addEventListener('abort', giveUp);
     const either = AbortSignal.any([signal, unsent.signal]);
     try {
-      return await read({ signal: either, onSend });
+      return await tryRead(this.#account, vendorid, { ...this.#options, signal: either, onSend });
     } catch (error) {
       // What was read until then counts.
       if (either.aborted) return undefined;
@@ -305,9 +303,7 @@ class DetailReader {
     const failed: number[] = [];
     const refused: number[] = [];
     await eachBounded(vendorids, this.#account.concurrency, async (vendorid) => {
-      const found = await this.#unlessSpent((sending) =>
-        tryRead(this.#account, vendorid, { ...this.#options, ...sending }),
-      );
+      const found = await this.#readUnlessSpent(vendorid);
       if (!found) return;
       // The service as a whole fails: it is not asked for the others now.
       if (found.kind === 'refused' && found.error.code === 'service_unreachable') throw found.error;
