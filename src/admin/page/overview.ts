@@ -1,19 +1,20 @@
 /**
  * The first page, of one account. What a clerk asks comes first: is it right, what is owed, whom most, what changed. How the mirror is
- * kept follows, folded: webhooks, runs, gateways, receivers, copies.
+ * kept follows, folded: webhooks, runs, gateways, receivers, copies. At the end stands what a person may ask the daemon to do; where there is
+ * nothing to be asked, why. On a first day, the page says how far the first pull has come, and what will stand here after it.
  */
-import { timestamp } from '../../domain/clock.ts';
-import { sizeInWords } from '../../domain/size.ts';
+import { timestamp, parseInstant } from '../../domain/clock.ts';
+import { sizeInWords, counted } from '../../domain/size.ts';
 import type { Figures } from '../../store/reports/figures.ts';
 import { daemonWords } from '../../health/daemons.ts';
-import { sentenceOf, type AccountHealth, type Health, type Tone } from '../../health/judge.ts';
-import { actionSection } from './action-section.ts';
-import { contentsSection, historySection } from './contents-section.ts';
+import { sentenceOf, type AccountHealth, type Health, type Tone, type AccountFacts } from '../../health/judge.ts';
+import { contentsSection, historySection, payablesSection } from './contents-section.ts';
 import { page, type Page, ago, clockTime, count, html, sentence, type Html, namedValues } from './html.ts';
 import { eventSection, gatewaySection, runSection } from './event-section.ts';
-import { firstDaySection, isFirstDay } from './first-day-section.ts';
-import { payablesSection } from './payables-section.ts';
 import { publicationSection, targetSection, webhookSection } from './webhook-section.ts';
+import { inWords } from '../../domain/duration.ts';
+import type { ReportedRun } from '../../store/runs.ts';
+import { noTokenMessage } from '../api/actions-api.ts';
 
 /** So many accounts are a click away from each other; of more, the list of all is. */
 const maxListed = 12;
@@ -183,4 +184,137 @@ export function footer({ version, startedAt, files, next, serving, ability }: He
       <a href="./api/status">status</a> <a href="./metrics">metrics</a> <a href="./readyz">readiness</a>
     </nav>
   </footer>`;
+}
+
+/** Whether there is little else to show yet: a first pull is under way, or nothing was ever read. */
+function isFirstDay({ freshness, runs, counts }: AccountFacts): boolean {
+  return freshness.last_complete_sweep === null && (counts.length === 0 || runs.some(isRunning));
+}
+
+function firstDaySection({ progress, runs }: AccountFacts, now: number): Html {
+  const running = runs.find(isRunning);
+  const promises = html`<ul class="plain">
+    <li>As soon as the list is read: whom you owe most, what is overdue most, and how fresh it all is.</li>
+    <li>From the next change on: what changed, when, and by whom.</li>
+    <li>From tomorrow on: what is owed in each currency over time.</li>
+  </ul>`;
+  if (running === undefined)
+    return html`<section id="first-day" aria-labelledby="first-day-title">
+      <h2 id="first-day-title">What will stand here</h2>
+      ${promises}
+    </section>`;
+  return html`<section id="first-day" aria-labelledby="first-day-title">
+    <h2 id="first-day-title">What is being read</h2>
+    ${bar(progress, running.started_at, now)}
+    <p class="soft">
+      The list of all vendors. What is read so far is correct and can be queried already: every vendor is whole, and
+      some are not here yet.
+    </p>
+    <h3>What will stand here</h3>
+    ${promises}
+  </section>`;
+}
+
+const isRunning = ({ outcome }: ReportedRun): boolean => outcome === 'running';
+
+function bar(progress: AccountFacts['progress'], since: string, now: number): Html {
+  const { seen = 0, total = 0 } = progress ?? {};
+  // Some services count nothing, or fewer than they show.
+  if (total === 0 || seen > total) return html`<p class="today">${count(seen)} vendors so far.</p>`;
+  const left = timeLeft({ seen, total }, since, now);
+  return html`<p class="today">
+    <progress max="${total}" value="${seen}" aria-label="Vendors that are read">${count(seen)}</progress>
+    ${count(seen)} of ${count(total)} vendors so far${left === undefined ? '' : `, about ${inWords(left)} left`}.
+  </p>`;
+}
+
+/** How many milliseconds the rest takes if it goes on as it did; undefined while that cannot be said. */
+function timeLeft(
+  { seen, total }: { readonly seen: number; readonly total: number },
+  since: string,
+  now: number,
+): number | undefined {
+  const begun = parseInstant(since);
+  const spent = begun === undefined ? 0 : now - begun;
+  if (spent < leastSpent || seen === 0) return undefined;
+  return Math.max(1_000, (spent / seen) * (total - seen));
+}
+
+/** Before this, nobody can say how long it takes, in milliseconds. */
+const leastSpent = 3_000;
+
+interface Button {
+  readonly action: 'sync' | 'reconcile' | 'retry' | 'approve';
+  readonly name: string;
+  /** What the action does, shown in its confirmation. */
+  readonly words: string;
+  /** A number that the person has to confirm, too. */
+  readonly number?: number;
+}
+
+function actionSection(health: AccountHealth, mayAct: boolean): Html | null {
+  const { account, isLeft } = health.facts;
+  if (isLeft) return null;
+  return html`<section id="actions" aria-labelledby="actions-title">
+    <h2 id="actions-title">Actions</h2>
+    ${
+      !health.isServed
+        ? html`<p class="soft">${sentence(`Paused: \`vendor-mirror accounts resume ${account}\` comes first.`)}</p>`
+        : mayAct
+          ? html`<p class="buttons">${buttonsOf(health).map((button) => buttonHtml(button, account))}</p>
+              <p id="outcome" role="status" data-own></p>`
+          : html`<p class="soft">${sentence(noTokenMessage)}</p>`
+    }
+  </section>`;
+}
+
+function buttonHtml({ action, name, words, number }: Button, account: string): Html {
+  return html`<button
+    type="button"
+    id="ask-${action}"
+    data-action="${action}"
+    data-account="${account}"
+    data-words="${words}"
+    data-number="${number ?? ''}"
+  >
+    ${name}
+  </button>`;
+}
+
+/** What helps only sometimes is offered only then. */
+function buttonsOf({ facts, error }: AccountHealth): Button[] {
+  const { account, queue, findings, runs } = facts;
+  const isTripped = error?.code === 'breaker_tripped' || findings.some(({ kind }) => kind === 'breaker');
+  const absent = (error?.run ?? runs[0])?.suspects ?? 0;
+  return [
+    {
+      action: 'reconcile',
+      name: 'Reconcile now',
+      words: `Reads the whole list of ${account} and records every difference. Nothing is written to the service.`,
+    },
+    {
+      action: 'sync',
+      name: 'Pull everything now',
+      words: `Reads the whole list of ${account}. Nothing is written to the service.`,
+    },
+    ...(queue.parked > 0
+      ? [
+          {
+            action: 'retry',
+            name: 'Retry parked vendors',
+            words: `Reads ${counted(queue.parked, 'vendor')} of ${account} again that could not be read.`,
+          } as const,
+        ]
+      : []),
+    ...(isTripped
+      ? [
+          {
+            action: 'approve',
+            name: 'Approve absences',
+            words: `The list of ${account} does not show many vendors that the mirror holds. Check the service first. Then up to this many are marked gone, if reading each one confirms it.`,
+            number: Math.max(1, absent),
+          } as const,
+        ]
+      : []),
+  ];
 }

@@ -14,8 +14,15 @@ import { accountsPage } from './accounts-page.ts';
 import { FiguresCache, shared } from './figures-cache.ts';
 import { withCommands, type Page } from './html.ts';
 import { chosenAccount, noAccountPage, noSuchPage, overview } from './overview.ts';
-import { findVendors, searchResults } from './search-results.ts';
-import { browserPage, chosenIn, searchIn, vendorsOnPage, type Chosen } from './vendor-browser.ts';
+import {
+  findVendors,
+  searchResults,
+  browserPage,
+  chosenIn,
+  searchIn,
+  vendorsOnPage,
+  type Chosen,
+} from './vendor-browser.ts';
 import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts';
 
 export interface PageOptions {

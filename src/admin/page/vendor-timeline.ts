@@ -22,7 +22,7 @@ import {
   type Html,
   namedValues,
 } from './html.ts';
-import { stateWords } from './search-results.ts';
+import { stateWords } from './vendor-browser.ts';
 
 /** The latest changes of a vendor that are shown. */
 const maxChanges = 100;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { TokenGuard } from '../../../src/admin/token-guard.ts';
+import { TokenGuard } from '../../../src/admin/admin-server.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { isMissing } from '../../support/needed.ts';
