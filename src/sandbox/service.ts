@@ -21,7 +21,17 @@ import { RateMeters, usualLimits, type RateLimits } from './core/rate-meters.ts'
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults.ts';
 import { answerGateways, answerVendors } from './endpoints/vendor-endpoints.ts';
 import type { Memory } from './core/memory.ts';
-import { answerIdentity, identityPath } from './endpoints/identity-endpoint.ts';
+import {
+  answerIdentity,
+  identityPath,
+  answerAuthorize,
+  answerRevoke,
+  answerToken,
+  authorizePath,
+  revokePath,
+  tokenPath,
+  type TokenTerms,
+} from './endpoints/token-endpoint.ts';
 import { answerManual, isManualPath } from './endpoints/manual-endpoints.ts';
 import { DeliverySender, type Attempt, type Post } from './delivery/delivery-sender.ts';
 import {
@@ -35,15 +45,6 @@ import {
   type Area,
   type Reply,
 } from './core/reply.ts';
-import {
-  answerAuthorize,
-  answerRevoke,
-  answerToken,
-  authorizePath,
-  revokePath,
-  tokenPath,
-  type TokenTerms,
-} from './endpoints/token-endpoint.ts';
 import type { VendorService } from './vendors/vendor-service.ts';
 
 export interface SandboxOptions {

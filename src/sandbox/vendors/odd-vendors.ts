@@ -3,8 +3,7 @@
  * values for the same seed in every version, because kept seeds of the simulation depend on it.
  */
 import type { SeededRandom } from '../core/random.ts';
-import type { Money, VendorRecord, WritableText } from '../core/vendor-record.ts';
-import { drawnTaxes } from './system-taxes.ts';
+import { type Money, type VendorRecord, type WritableText, drawnTaxes } from '../core/vendor-record.ts';
 
 /** What is invented of a vendor, besides its id, its state and its times. */
 export type Invented = Pick<VendorRecord, 'texts' | 'is1099' | 'taxes' | 'outstanding' | 'overdue'>;

@@ -6,9 +6,8 @@
  * at most `maxBalance`.
  */
 import type { SeededRandom } from '../core/random.ts';
-import type { Money, VendorRecord } from '../core/vendor-record.ts';
+import { type Money, type VendorRecord, taxesOf } from '../core/vendor-record.ts';
 import type { Invented } from './odd-vendors.ts';
-import { taxesOf } from './system-taxes.ts';
 
 /** `#` stands for a digit, `%` for one from 1 to 9, `@` for a letter of a postal code. */
 type Pattern = string;

@@ -10,12 +10,12 @@ import {
   type VendorRecord,
   type Wire,
   type WritableText,
+  systemTax,
+  type SystemTax,
 } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
-import { firstTimes } from './invent.ts';
+import { firstTimes, aged, gone, unreadable, VendorBook, type BookOptions, type BookView } from './vendor-book.ts';
 import { reversed, sequenceOf, UpdateOrder, type Sequence } from './list-page.ts';
-import { systemTax, type SystemTax } from './system-taxes.ts';
-import { aged, gone, unreadable, VendorBook, type BookOptions, type BookView } from './vendor-book.ts';
 
 /** How long lists show a deleted vendor where they do so for a while, in milliseconds. */
 const recentlyDeleted = 600_000;

@@ -1,6 +1,6 @@
 /** Texts of as many vendors as wanted: some hundreds of different ones, numbered through. */
 import { seededRandom, mix } from '../../../src/sandbox/core/random.ts';
-import { inventVendor } from '../../../src/sandbox/vendors/invent.ts';
+import { inventVendor } from '../../../src/sandbox/vendors/vendor-book.ts';
 import { oddMoney } from '../../../src/sandbox/vendors/odd-vendors.ts';
 import { vendorOnWire } from '../../../src/sandbox/core/vendor-record.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';

@@ -1,7 +1,7 @@
 /** Deliveries that cannot mark the vendor that changed ask for a sweep. */
 import { describe, expect, it } from 'vitest';
 import { seedOf } from '../../../src/sandbox/core/random.ts';
-import { idOf } from '../../../src/sandbox/vendors/invent.ts';
+import { idOf } from '../../../src/sandbox/vendors/vendor-book.ts';
 import { connectWriter } from '../../../src/store/sqlite/driver.ts';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
